@@ -125,6 +125,10 @@ def main() -> int:
     if picture(rows) not in architecture:
         faults.append("the picture in ARCHITECTURE.md is not that of its table; tests/levels.py --picture prints it")
     levels = {folder: level for level, folder in enumerate(rows)}
+
+    def level_of(file: PurePosixPath) -> int | None:
+        return next((levels[str(folder)] for folder in file.parents if str(folder) in levels), None)
+
     files = [
         PurePosixPath(path.relative_to(root).as_posix())
         for folder in FOLDERS
@@ -134,7 +138,7 @@ def main() -> int:
     file_edges: dict[str, set[str]] = defaultdict(set)
     folder_edges: dict[str, set[str]] = defaultdict(set)
     for file in files:
-        own = next((levels[str(folder)] for folder in file.parents if str(folder) in levels), None)
+        own = level_of(file)
         if own is None:
             faults.append(f"{file} is in no folder of ARCHITECTURE.md's table")
             continue
@@ -144,7 +148,7 @@ def main() -> int:
             faults.append(str(fault))
             continue
         for target in targets:
-            other = next((levels[str(folder)] for folder in PurePosixPath(target).parents if str(folder) in levels), None)
+            other = level_of(PurePosixPath(target))
             if other is None or other > own:
                 faults.append(f"{file} includes {target}, which is of a lower row")
             file_edges[str(file)].add(target)

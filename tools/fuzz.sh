@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files and texts (tests/fuzz) under the address and undefined-behaviour sanitizers. Runs as many
-# targets at a time as there are CPUs, and prints a line for each. Writes inputs that fail to build/fuzz/findings, and
+# Fuzzes the readers of files and texts (tests/fuzz) under the address and undefined-behaviour sanitizers. Runs one
+# target per CPU at a time, and prints a line for each. Writes inputs that fail to build/fuzz/findings, and
 # ends with status 1 if there are any. Needs clang.
 #   ./tools/fuzz.sh                   each target for 10 minutes
 #   ./tools/fuzz.sh 60 json pickle    these for 60 seconds

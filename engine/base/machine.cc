@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -46,16 +47,19 @@ int control_group_cpus() {
   return fewest;
 }
 
-// getrusage() would also count what the process was before exec(), a large Python program for one.
-std::int64_t status_bytes(std::string_view key) {
-  std::ifstream status("/proc/self/status");
+// Returns a size that a file of /proc gives in KiB, "VmRSS: 1234 kB", in bytes; nullopt if the file does not have it.
+std::optional<std::int64_t> bytes_in(const char* file, std::string_view key) {
+  std::ifstream lines(file);
   std::string word;
-  while (status >> word) {
+  while (lines >> word) {
     std::int64_t kibibytes = 0;
-    if (word == key && status >> kibibytes) return kibibytes * 1024;
+    if (word == key && lines >> kibibytes) return kibibytes * 1024;
   }
-  return 0;
+  return std::nullopt;
 }
+
+// getrusage() would also count the memory of the program that called exec(), such as a large Python program.
+constexpr const char* kProcess = "/proc/self/status";
 
 }  // namespace
 
@@ -88,13 +92,8 @@ int default_threads() {
 }
 
 std::size_t available_memory() {
-  std::size_t available = std::numeric_limits<std::size_t>::max();
-  std::ifstream machine("/proc/meminfo");
-  std::string word;
-  while (machine >> word) {
-    std::size_t kibibytes = 0;
-    if (word == "MemAvailable:" && machine >> kibibytes) available = kibibytes * 1024;
-  }
+  const auto machine = bytes_in("/proc/meminfo", "MemAvailable:");
+  std::size_t available = machine ? static_cast<std::size_t>(*machine) : std::numeric_limits<std::size_t>::max();
   const auto limits = control_group_files("memory.max"), used = control_group_files("memory.current");
   for (std::size_t i = 0; i < std::min(limits.size(), used.size()); ++i) {
     if (limits[i] == "max") continue;
@@ -105,11 +104,11 @@ std::size_t available_memory() {
 }
 
 std::int64_t resident_bytes() {
-  return status_bytes("VmRSS:");
+  return bytes_in(kProcess, "VmRSS:").value_or(0);
 }
 
 std::int64_t peak_resident_bytes() {
-  return status_bytes("VmHWM:");
+  return bytes_in(kProcess, "VmHWM:").value_or(0);
 }
 
 }  // namespace encdec

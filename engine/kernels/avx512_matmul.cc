@@ -128,8 +128,8 @@ void multiply_tiles(const Problem<Products>& problem, int column) {
   });
 }
 
-// Multiplies several panels side by side, as many as the registers can hold sums for: a CPU reads several streams of
-// memory faster than one.
+// Multiplies several panels side by side, because a CPU reads several streams of memory faster than one. The registers
+// that hold the sums limit the number of panels.
 template <class Products, int kRows>
 void multiply_by_tiles_of(const Problem<Products>& problem) {
   constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);

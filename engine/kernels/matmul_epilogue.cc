@@ -21,8 +21,7 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-// Number of vectors of columns that are processed together: as many as the registers hold scales, offsets and biases
-// for.
+// Number of vectors of columns that are processed together. Their scales, offsets and biases fill the registers.
 constexpr int kVectorsAtOnce = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM ? 4 : 2;
 
 HWY_NOINLINE V activated(Activation activation, V x) {

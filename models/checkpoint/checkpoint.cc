@@ -49,8 +49,9 @@ constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"
 // else an empty text.
 std::string download_hint(const fs::path& folder) {
   const fs::path owner = folder.parent_path(), name = folder.filename();
+  std::error_code unknown;  // ignored: the caller reports why the folder cannot be read
   if (owner.empty() || owner.has_parent_path() || name.empty() || owner.native().starts_with('.') ||
-      fs::exists(owner)) {
+      fs::exists(owner, unknown)) {
     return "";
   }
   const std::string plain = printable(name.native());

@@ -16,12 +16,13 @@ class EmbedRequest final : public RequestState {
   // Reads the texts. Throws as Model::embed() does.
   EmbedRequest(Model model, const SentenceEmbedder& embedder, std::span<const std::string> texts,
                const EmbedOptions& options, EmbedHandlers handlers)
-      : RequestState(std::move(model), std::move(handlers.on_failure)),
+      : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
         task_(parts(), embedder, options),
         handlers_(std::move(handlers)) {
     for (const std::string& text : texts) {
-      const std::size_t index = waiting.size();
-      waiting.push_back({.index = index, .prompt = {.source = task_.tokens(text, index + 1)}});
+      DecodeJob& job = waiting.emplace_back(DecodeJob{.index = waiting.size()});
+      job.prompt.source = task_.tokens(text, job.index + 1);
+      job.prompt.source_tokens = job.prompt.source.size();
     }
   }
 
@@ -29,13 +30,10 @@ class EmbedRequest final : public RequestState {
   void on_hidden(const DecodeJob& job, const Tensor& hidden) override {
     complete(job, [&] {
       EmbedResult result{.values = std::vector<float>(static_cast<std::size_t>(task_.width())),
-                         .source_tokens = job.prompt.source.size()};
+                         .source_tokens = job.prompt.source_tokens};
       task_.embed(hidden, result.values.data());
       return [this, &job, result = std::move(result)]() mutable { handlers_.on_result(job.index, std::move(result)); };
     });
-  }
-  void on_start(const DecodeJob& job) override {
-    if (handlers_.on_start) call([&] { handlers_.on_start(job.index, job.prompt.source.size()); });
   }
 
  private:

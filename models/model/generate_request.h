@@ -15,7 +15,7 @@ class GenerateRequest final : public RequestState {
   // Reads the inputs. Throws as Model::generate() does.
   GenerateRequest(Model model, std::span<const GenerateInput> inputs, const GenerateOptions& options,
                   GenerateHandlers handlers)
-      : RequestState(std::move(model), std::move(handlers.on_failure)),
+      : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
         task_(parts(), options),
         handlers_(std::move(handlers)) {
     for (const GenerateInput& input : inputs) waiting.push_back(task_.job(input, waiting.size()));
@@ -32,9 +32,6 @@ class GenerateRequest final : public RequestState {
     call([&] { handlers_.on_tokens(job.index, tokens.tokens, tokens.scores); });
   }
   bool wants_tokens() const override { return handlers_.on_tokens != nullptr; }
-  void on_start(const DecodeJob& job) override {
-    if (handlers_.on_start) call([&] { handlers_.on_start(job.index, job.prompt.source_tokens); });
-  }
   bool is_empty(const DecodeJob& job) const override { return job.prompt.target.empty(); }
   const VocabularyShortlist* shortlist() const override { return task_.shortlist(); }
 

@@ -95,7 +95,6 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const Checkpoint& checkpoint = impl->checkpoint;
   ModelDescription description = describe_model(checkpoint);
   impl->config = std::move(description.config);
-  impl->weights = checkpoint.weights;
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
   if (impl->config.has_decoder()) {
@@ -107,13 +106,13 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     }
   }
   const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
-  const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*impl->weights);
+  const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*checkpoint.weights);
   const auto team = std::make_shared<ThreadTeam>(threads);
   const auto build = [&](Precision precision) {
     PackOptions pack{.threads = threads, .precision = precision, .team = team};
     const auto make = [&] {
       pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
-      return make_network(impl->config, impl->weights, description, pack);
+      return make_network(impl->config, checkpoint.weights, description, pack);
     };
     if (options.packed_weights_cache.empty()) return make();
     const ContentHash key = packed_weights_key(content, pack);
@@ -145,7 +144,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
   std::vector<std::string> unused = impl->network->weights.unused();
   std::erase_if(unused,
-                [&](const std::string& name) { return name == kMelFilters || is_setting(name, *impl->weights); });
+                [&](const std::string& name) { return name == kMelFilters || is_setting(name, *checkpoint.weights); });
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->weights_note = describe_left_over(unused);
   if (impl->config.architecture == Architecture::encoder_only) {
@@ -182,7 +181,7 @@ std::shared_ptr<const Transformer> Model::network() const {
   return impl_->network;
 }
 const WeightStore& Model::weights() const {
-  return *impl_->weights;
+  return *impl_->checkpoint.weights;
 }
 const Checkpoint& Model::checkpoint() const {
   return impl_->checkpoint;
@@ -194,7 +193,7 @@ const std::vector<std::string>& Model::notes() const {
   return impl_->notes;
 }
 std::string Model::fingerprint() const {
-  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->weights, precision());
+  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->checkpoint.weights, precision());
 }
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
@@ -240,7 +239,7 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
                                           const ScoreOptions& options) const {
   const TransformerConfig& config = impl_->config;
   if (!config.has_decoder()) {
-    refuse<ConfigError>(impl_->weights->origin(), "{} has no decoder, expected a model that generates",
+    refuse<ConfigError>(impl_->checkpoint.weights->origin(), "{} has no decoder, expected a model that generates",
                         config.model_type);
   }
   if (sources.size() != targets.size()) {

@@ -53,7 +53,7 @@ struct ForwardResult {
 struct ScoreOptions {
   std::string source_lang = {};  // language of the sources
   std::string target_lang = {};  // language of the targets
-  // Number of sources scored together; 0 for as many as memory and CPU allow. Results do not depend on it.
+  // Maximum number of sources scored together; 0: the memory and CPU decide. Results do not depend on it.
   int batch_size = 0;
 };
 

@@ -18,7 +18,6 @@ struct Model::Impl {
   Checkpoint checkpoint;
   GenerateOptions generation;
   std::vector<std::string> unsupported_settings;
-  std::shared_ptr<const WeightStore> weights;
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
   SentenceEmbedder embedder;
@@ -27,7 +26,7 @@ struct Model::Impl {
   std::string weights_note;
   std::unique_ptr<SessionPool> sessions;
 
-  ModelParts parts() const { return {*network, generation, tokenizer.get(), weights->origin(), *sessions}; }
+  ModelParts parts() const { return {*network, generation, tokenizer.get(), checkpoint.weights->origin(), *sessions}; }
 };
 
 }  // namespace encdec

@@ -28,7 +28,7 @@ void Request::cancel() const {
 // The waiting requests of a queue, and its worker threads.
 struct RequestQueue::Workers {
   Workers(const Model& model, const RequestQueueOptions& options)
-      : parts_(model.impl_->parts()), options_(options), last_reports_(static_cast<std::size_t>(options.workers)) {
+      : parts_(model.parts()), options_(options), last_reports_(static_cast<std::size_t>(options.workers)) {
     try {
       for (int worker = 1; worker <= options.workers; ++worker) {
         auto& last_report = last_reports_[static_cast<std::size_t>(worker) - 1];

@@ -19,7 +19,7 @@ namespace encdec {
 // Options of RequestQueue. Results do not depend on them.
 struct RequestQueueOptions {
   int workers = 1;     // batches decoded at the same time, each with LoadOptions::threads threads
-  int batch_size = 0;  // maximum sequences in a worker's batch; 0 for as many as memory and CPU allow
+  int batch_size = 0;  // maximum sequences in a worker's batch; 0: the memory and CPU decide
 };
 
 // Callbacks of one request for generation. `source` is the input's index in the `inputs` given to submit().

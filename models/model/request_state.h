@@ -23,9 +23,13 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
  public:
   using Clock = std::chrono::steady_clock;
   using FailureHandler = std::function<void(std::size_t source, std::exception_ptr failure)>;
+  using StartHandler = std::function<void(std::size_t source, std::size_t source_tokens)>;
 
-  RequestState(Model model, FailureHandler on_failure)
-      : model_(std::move(model)), parts_(model_.parts()), on_failure_(std::move(on_failure)) {}
+  RequestState(Model model, FailureHandler on_failure, StartHandler on_start = {})
+      : model_(std::move(model)),
+        parts_(model_.parts()),
+        on_failure_(std::move(on_failure)),
+        on_start_(std::move(on_start)) {}
 
   void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
     call([&] { on_failure_(job.index, explained(failure, parts_)); });
@@ -35,7 +39,9 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   bool is_cancelled() const override { return is_over(); }
 
   // A worker has taken a job of this request.
-  virtual void on_start(const DecodeJob& /*job*/) {}
+  void on_start(const DecodeJob& job) {
+    if (on_start_) call([&] { on_start_(job.index, job.prompt.source_tokens); });
+  }
   // Takes a job's last hidden states [tokens, D], in place of on_result() if the model has no decoder.
   virtual void on_hidden(const DecodeJob& /*job*/, const Tensor& /*hidden*/) {}
   // Returns whether a job needs no decoding: its result has no tokens.
@@ -102,6 +108,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   Model model_;
   ModelParts parts_;
   FailureHandler on_failure_;
+  StartHandler on_start_;
   std::atomic<bool> is_cancelled_ = false;
 };
 

@@ -120,7 +120,7 @@ class SpeechRequest final : public RequestState {
   std::optional<ChunkedRecording> whole_;  // only if the recording is transcribed in chunks
   std::size_t chunk_ = 0;                  // number of the current chunk
   std::optional<RecordingTranscriber> transcriber_;
-  std::vector<TranscriptSegment> segments_;  // of the current chunk
+  std::vector<TranscriptSegment> segments_;  // segments of the current chunk
 };
 
 }  // namespace encdec

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 const std::string kNumbers = ENCDEC_PRETRAINED_DIR "/english-numbers";
 
-// What was spoken in a clip, and when.
+// The text and the time of one utterance in a clip.
 struct Utterance {
   double start, end;
   std::string text;

@@ -23,7 +23,7 @@ struct Command {
   std::vector<std::string> arguments;
   std::string input;                  // standard input
   std::filesystem::path output_file;  // where standard output goes instead of Finished::output
-  std::vector<int> closed;            // which of the standard streams 0, 1 and 2 are closed
+  std::vector<int> closed;            // closed standard streams, by number: 0, 1 or 2
 };
 
 Finished run(const Command& command);

@@ -58,8 +58,8 @@ std::vector<std::string> captions_of(const LabelledAttention& attention) {
   return captions;
 }
 
-// Returns the number of maps in a row of the grid: the number of heads; or about as many as rows if there is only one
-// layer or one head.
+// Returns the number of maps in a row of the grid: the number of heads, or, if there is only one layer or one head, the
+// width of a square grid.
 int columns_of(const LabelledAttention& attention) {
   if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
   return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(attention.maps()))));

@@ -23,7 +23,7 @@ struct Dense {
   // Work of the scores, and of the weighted sums of values: one matrix product for each member.
   Work scoring() const { return {.matmuls = {static_cast<std::size_t>(batch), {query_count, width, key_count}}}; }
   Work summing() const { return {.matmuls = {static_cast<std::size_t>(batch), {query_count, key_count, width}}}; }
-  Work moving(std::int64_t floats) const { return {.moved_bytes = 2.0 * static_cast<double>(floats) * sizeof(float)}; }
+  Work moving(std::int64_t floats) const { return {.moved_bytes = 2 * bytes_of(floats)}; }
   // Work of additive scores: both projections, and the hidden layer.
   Work comparing() const {
     return {.matmuls = {{batch * query_count, width, width}, {batch * key_count, width, width}},

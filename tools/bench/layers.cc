@@ -18,10 +18,6 @@ namespace {
 
 using Sizes = LayerSample::Sizes;
 
-double bytes_of(std::int64_t floats) {
-  return static_cast<double>(floats) * sizeof(float);
-}
-
 AttentionOptions attention(Dim model, std::int64_t heads) {
   return {.model_dim = model, .heads = static_cast<int>(heads)};
 }

@@ -11,8 +11,6 @@ namespace {
 
 using Sizes = LayerSample::Sizes;
 
-constexpr double kFloat = sizeof(float);
-
 // An embedding that is computed as a product with one-hot vectors, instead of a lookup.
 Sample one_hot(const Sizes& sizes, const PackOptions& pack) {
   const auto [rows, model, vocabulary] = values<3>(sizes);
@@ -39,7 +37,7 @@ Sample timestep_encoding(const Sizes& sizes, const PackOptions&) {
   const auto [batch, length, model] = values<3>(sizes);
   return one_layer(std::make_shared<TimestepEncoding>(SinusoidLayout::halves, model),
                    {noise({batch * length, model}), token_ids(1, 6)},
-                   {.moved_bytes = 2 * kFloat * static_cast<double>(batch * length * model)});
+                   {.moved_bytes = 2 * bytes_of(batch * length * model)});
 }
 
 }  // namespace

@@ -18,6 +18,11 @@ Tensor noise(const Shape& shape);
 // Returns int32 [count], spread over the vocabulary.
 Tensor token_ids(std::int64_t count, Dim vocabulary);
 
+// Returns the bytes of `floats` floats.
+inline double bytes_of(std::int64_t floats) {
+  return static_cast<double>(floats) * sizeof(float);
+}
+
 // Names and shapes of weights.
 using WeightShapes = std::map<std::string, Shape>;
 // Returns weights with these names and shapes, filled with noise.

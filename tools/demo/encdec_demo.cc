@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -22,6 +21,7 @@
 
 #include "arguments/arguments.h"
 #include "common/process_memory.h"
+#include "common/stopwatch.h"
 #include "demo/recordings.h"
 
 namespace {
@@ -31,10 +31,6 @@ constexpr const char* kNumbers = "english-numbers";
 constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Returns the folder of a bundled model, found relative to this program, so that both can be moved together.
 std::filesystem::path bundled_model(const char* name) {
@@ -91,15 +87,15 @@ std::size_t pronounce(const encdec::Model& model, const std::string& word) {
 }
 
 void pronounce_all(const std::string& folder, const std::vector<std::string>& words) {
-  const auto start = std::chrono::steady_clock::now();
+  const encdec::cli::Stopwatch loading;
   const encdec::Model model = encdec::Model::load(folder);
   if (model.tokenizer() == nullptr) throw encdec::TokenizerError(folder + ": no tokenizer files, expected some");
-  const double load_seconds = seconds_since(start);
+  const double load_seconds = loading.seconds();
 
-  const auto first_word = std::chrono::steady_clock::now();
+  const encdec::cli::Stopwatch pronouncing;
   std::size_t tokens = 0;
   for (const std::string& word : words) tokens += pronounce(model, word);
-  const double seconds = seconds_since(first_word);
+  const double seconds = pronouncing.seconds();
   fmt::print("\n{}, {} in {:.3f} s: {:.0f} words/s, {:.0f} tokens/s; loaded in {:.3f} s, {}\n",
              counted(words.size(), "word"), counted(tokens, "token"), seconds,
              static_cast<double>(words.size()) / seconds, static_cast<double>(tokens) / seconds, load_seconds,

@@ -3,10 +3,11 @@
 #include <encdec/models/speech/speech_model.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <span>
+
+#include "common/stopwatch.h"
 
 namespace encdec::demo {
 
@@ -16,7 +17,7 @@ bool can_transcribe() {
 
 void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
   const SpeechModel model(Model::load(folder));
-  const auto start = std::chrono::steady_clock::now();
+  const cli::Stopwatch stopwatch;
   double speech_seconds = 0;
   for (const std::string& file : files) {
     TranscribeOptions options;
@@ -29,7 +30,7 @@ void transcribe_all(const std::string& folder, const std::vector<std::string>& f
     };
     speech_seconds += model.transcribe(Recording::of_file(file), options).duration;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = stopwatch.seconds();
   fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", speech_seconds, seconds,
              speech_seconds / seconds);
 }

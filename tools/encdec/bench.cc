@@ -47,8 +47,8 @@ Work work_of(const TransformerConfig& config, const BenchArguments& options) {
   const auto block = [&](const StackConfig& stack) {  // number of weights of self-attention and feed-forward
     return model * (4 * inner(stack) + matrices * static_cast<double>(stack.hidden_dim));
   };
-  // Weights of the projections of keys and values in cross-attention, which are applied to source tokens. The
-  // projections of queries and outputs, applied to target tokens, have as many.
+  // Number of weights in cross-attention: in the projections of keys and values, which are applied to source tokens,
+  // and the same number in those of queries and outputs, which are applied to target tokens.
   const double cross = config.has_encoder() ? 2 * model * inner(config.decoder) : 0;
   const double encoder = (block(config.encoder) * config.encoder.layers + cross * config.decoder.layers) * source +
                          2 * inner(config.encoder) * config.encoder.layers * source * source;

@@ -1,12 +1,10 @@
-// Replaces serve.cc in a build without the server (ENCDEC_SERVER=OFF).
-#include "encdec/commands.h"
+// Replaces serve.cc in a build without the server.
+#include "encdec/not_in_this_build.h"
 
 namespace encdec::cli {
 
 Action add_serve(CLI::App& command) {
-  command.description("Not in this build (ENCDEC_SERVER=OFF)");
-  command.allow_extras();
-  return [] { throw UsageError("serve: not in this build (ENCDEC_SERVER=OFF)"); };
+  return not_in_this_build(command, "ENCDEC_SERVER");
 }
 
 }  // namespace encdec::cli

@@ -1,12 +1,10 @@
-// Replaces transcribe.cc in a build without speech (ENCDEC_SPEECH=OFF).
-#include "encdec/commands.h"
+// Replaces transcribe.cc in a build without speech.
+#include "encdec/not_in_this_build.h"
 
 namespace encdec::cli {
 
 Action add_transcribe(CLI::App& command) {
-  command.description("Not in this build (ENCDEC_SPEECH=OFF)");
-  command.allow_extras();
-  return [] { throw UsageError("transcribe: not in this build (ENCDEC_SPEECH=OFF)"); };
+  return not_in_this_build(command, "ENCDEC_SPEECH");
 }
 
 }  // namespace encdec::cli

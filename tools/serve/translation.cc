@@ -102,7 +102,7 @@ GenerateOptions options_for(const Document& document, const TranslateOptions& op
   return generate;
 }
 
-// Returns whether a text has at most kUsual tokens and at most as many as the encoder has positions.
+// Returns whether a text has at most kUsual tokens, and at most one for each position of the encoder.
 bool fits(const Model& model, const std::string& text, const EncodeOptions& languages) {
   const auto limit = model.config().encoder.position_limit();
   // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
@@ -128,7 +128,7 @@ std::span<const InlineTag> tags_within(const HtmlPart& part, std::size_t begin, 
 }
 
 // Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMaxTags tags
-// is cut at its tags: so many tags cannot be placed by words.
+// is cut at its tags, because attention to words cannot place that many.
 std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::string& language,
                              const std::function<bool(const std::string&)>& fits) {
   constexpr std::size_t kMaxTags = 32;

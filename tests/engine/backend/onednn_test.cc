@@ -1,13 +1,12 @@
 #include "encdec/engine/backend/onednn.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <vector>
 
+#include "encdec/engine/base/machine.h"
 #include "encdec/engine/kernels/panel_order.h"
 #include "tests/support/random_tensors.h"
 
@@ -23,15 +22,6 @@ std::vector<float> one_panel(int rows, int columns, std::uint64_t seed) {
   for (int row = 0; row < rows; ++row) std::copy_n(values.row(row), columns, panel.data() + row * kWide);
   return panel;
 }
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-#endif
 
 // Skipped on CPUs without AVX-512: oneDNN has no kernels for packed weights there, and the backend does not use oneDNN.
 class OneDnnMatMul : public testing::Test {
@@ -84,9 +74,9 @@ TEST_F(OneDnnMatMul, MemoryStaysFlatOverAThousandRowCounts) {
     }
   };
   run_all();
-  const std::size_t warm = resident_bytes();
+  const std::int64_t warm = resident_bytes();
   for (int repetition = 0; repetition < 3; ++repetition) run_all();
-  constexpr std::size_t kNoise = 4 << 20;  // bytes; a leak of 2 KiB per primitive would exceed this
+  constexpr std::int64_t kNoise = 4 << 20;  // bytes; a leak of 2 KiB per primitive would exceed this
   EXPECT_LE(resident_bytes(), warm + kNoise);
 #endif
 }

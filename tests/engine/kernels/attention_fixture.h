@@ -58,7 +58,7 @@ struct Operands {
     return run(head(output), output);
   }
 
-  // Runs with exactly as many floats of scratch memory as attention_scratch() returns.
+  // Runs with exactly the scratch memory that attention_scratch() asks for.
   static Tensor run(const HeadAttention& head, Tensor& output) {
     std::vector<float> scratch(attention_scratch(head), std::numeric_limits<float>::quiet_NaN());
     attend(head, scratch.data());

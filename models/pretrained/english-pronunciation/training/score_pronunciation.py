@@ -48,7 +48,7 @@ def error_rates(hypotheses, references):
     errors = phonemes = wrong_words = 0
     for hypothesis, pronunciations in zip(hypotheses, references):
         guess = without_stress(hypothesis)
-        # Of equally close pronunciations the longest counts, so that the order of the list does not matter.
+        # The longest of equally close pronunciations counts, so that the order of the list does not matter.
         distance, length = min((edit_distance(guess, p), -len(p)) for p in map(without_stress, pronunciations))
         errors += distance
         phonemes -= length

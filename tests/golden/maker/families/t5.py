@@ -35,7 +35,7 @@ def family(name):
         taps,
         config=lambda given: {"decoder_start_token_id": 0},
         generation=generation,
-        # The cache of version 5.23 has as many layers as the encoder. It fails if the decoder has more.
+        # The cache of version 5.23 takes its number of layers from the encoder. It fails if the decoder has more.
         cached=False,
         first_id=3,
     )

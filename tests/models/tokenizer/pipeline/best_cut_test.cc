@@ -80,8 +80,8 @@ TEST(BestCut, HasTheHighestSumOfAllCuts) {
   }
 }
 
-// BestCut keeps scores only for as many positions as the longest piece has bytes. Here pieces have the maximum length,
-// and the text is many times longer.
+// BestCut keeps one score for each byte of the longest piece, not of the text. Here pieces have the maximum length, and
+// the text is many times longer.
 TEST(BestCut, PiecesMayHaveTheMaximumLength) {
   std::mt19937 random(12);
   const std::string longest(kMaxPieceBytes, 'a');
