@@ -7,6 +7,7 @@
 add_library(encdec_build_options INTERFACE)
 target_compile_options(encdec_build_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
   -ffp-contract=off
   $<$<BOOL:${ENCDEC_WARNINGS_AS_ERRORS}>:-Werror>)
 if(ENCDEC_SANITIZE)

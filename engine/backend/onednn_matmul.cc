@@ -7,10 +7,10 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "encdec/engine/backend/packed_matrix.h"
+#include "encdec/engine/base/mutex.h"
 
 namespace encdec::backend {
 namespace {
@@ -116,8 +116,8 @@ class Trial {
 };
 
 struct Trials {
-  std::mutex mutex;
-  std::map<int, RowTrial> known;  // by input width
+  Mutex mutex;
+  std::map<int, RowTrial> known ENCDEC_GUARDED_BY(mutex);  // by input width
 };
 
 Trials& trials() {
@@ -181,14 +181,14 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
 
 RowTrial try_rows(const Backend& backend, int input_width) {
   Trials& all = trials();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   if (const auto found = all.known.find(input_width); found != all.known.end()) return found->second;
   return all.known.emplace(input_width, Trial(backend, input_width).run()).first->second;
 }
 
 std::string disagreements() {
   Trials& all = trials();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   std::vector<int> widths;
   for (const auto& [width, trial] : all.known) {
     if (!trial.agrees) widths.push_back(width);

@@ -160,7 +160,7 @@ WeightScope::Located WeightScope::locate(std::string_view name, const Shape& sha
     throw WeightError(
         fmt::format("{}: shape {}, expected {}", where(), to_string(tensor->shape()), to_string(expected)));
   }
-  const std::lock_guard lock(used_->mutex);
+  const MutexLock lock(used_->mutex);
   used_->names.insert(stored.name);
   return found;
 }
@@ -253,7 +253,7 @@ bool WeightMatrix::is_same_as(const WeightMatrix& other) const {
 }
 
 std::vector<std::string> WeightScope::unused() const {
-  const std::lock_guard lock(used_->mutex);
+  const MutexLock lock(used_->mutex);
   std::vector<std::string> names;
   for (const auto& [name, tensor] : store_->tensors()) {
     if (!used_->names.contains(name)) names.push_back(name);

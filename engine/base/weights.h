@@ -4,13 +4,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/mutex.h"
 #include "encdec/engine/base/packed_weights.h"
 #include "encdec/engine/base/precision.h"
 #include "encdec/engine/base/tensor.h"
@@ -191,8 +191,8 @@ class WeightScope {
   WeightMatrix matrix_of(const Located& found, const Shape& shape) const;
 
   struct Usage {
-    std::mutex mutex;
-    std::set<std::string, std::less<>> names;
+    Mutex mutex;
+    std::set<std::string, std::less<>> names ENCDEC_GUARDED_BY(mutex);
   };
 
   std::shared_ptr<const WeightStore> store_;

@@ -162,15 +162,14 @@ struct GenerateOptions {
   // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
   int workers = 1;
 
-  // Callbacks. Any worker's thread may call them, but only one at a time. An exception from a callback ends the work
-  // and is thrown by generate().
+  // Callbacks. An exception from a callback ends the work and is thrown by generate().
 
   // Called for each token of a result, prefix included, as soon as the token is final. With beams, a token is final
-  // when all beams that can still win contain it. REQUIRES: num_return_sequences is 1.
+  // when all beams that can still win contain it. The caller's thread calls it. REQUIRES: num_return_sequences is 1.
   std::function<void(std::size_t source, std::int32_t token)> on_token = {};
-  // Called after each step of a worker.
+  // Called after each step of a worker, by the worker's thread. One call at a time.
   std::function<void(const GenerateProgress&)> on_progress = {};
-  // Called after each run of a node of the model's graphs, with its start and end time.
+  // Called after each run of a node of the model's graphs, with its start and end time. As on_progress.
   NodeRunObserver on_node_run = {};
 };
 
@@ -183,8 +182,8 @@ struct GenerateInput {
   Tensor frames = {};
 };
 
-// A source of inputs and a sink for results, for more of them than fit into memory. One thread at a time calls its
-// functions.
+// A source of inputs and a sink for results, for more of them than fit into memory. The thread that called generate()
+// calls its functions.
 class GenerateStream {
  public:
   virtual ~GenerateStream() = default;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,17 +15,23 @@ namespace encdec {
 // A request for vectors of texts.
 class EmbedRequest final : public RequestState {
  public:
-  // Reads the texts. Throws as Model::embed() does.
-  EmbedRequest(Model model, const SentenceEmbedder& embedder, std::span<const std::string> texts,
-               const EmbedOptions& options, EmbedHandlers handlers)
+  // Throws as Model::embed() does for its options.
+  EmbedRequest(Model model, const SentenceEmbedder& embedder, const EmbedOptions& options, EmbedHandlers handlers)
       : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
         task_(parts(), embedder, options),
-        handlers_(std::move(handlers)) {
+        handlers_(std::move(handlers)) {}
+
+  // Returns a job for each text, longest first, so that texts of similar length are read together. Throws as
+  // Model::embed() does for texts.
+  std::vector<DecodeJob> jobs(std::span<const std::string> texts) const {
+    std::vector<DecodeJob> jobs;
     for (const std::string& text : texts) {
-      DecodeJob& job = waiting.emplace_back(DecodeJob{.index = waiting.size()});
+      DecodeJob& job = jobs.emplace_back(DecodeJob{.index = jobs.size()});
       job.prompt.source = task_.tokens(text, job.index + 1);
       job.prompt.source_tokens = job.prompt.source.size();
     }
+    std::ranges::stable_sort(jobs, std::greater(), &DecodeJob::tokens);
+    return jobs;
   }
 
   void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,22 +8,27 @@
 
 namespace encdec {
 
-// A request for texts.
+// A request for texts. Its jobs are made by task().
 class GenerateRequest final : public RequestState {
  public:
-  // Reads the inputs. Throws as Model::generate() does.
-  GenerateRequest(Model model, std::span<const GenerateInput> inputs, const GenerateOptions& options,
-                  GenerateHandlers handlers)
+  enum class Attention : std::uint8_t {
+    in_results,  // results have the attention maps that the options ask for
+    left_out,    // the handler calls GenerationTask::add_attention()
+  };
+  // Throws as Model::generate() does for its options.
+  GenerateRequest(Model model, const GenerateOptions& options, GenerateHandlers handlers,
+                  Attention attention = Attention::in_results)
       : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
         task_(parts(), options),
-        handlers_(std::move(handlers)) {
-    for (const GenerateInput& input : inputs) waiting.push_back(task_.job(input, waiting.size()));
-  }
+        handlers_(std::move(handlers)),
+        attention_(attention) {}
+
+  const GenerationTask& task() const { return task_; }
 
   void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
     complete(job, [&] {
       GenerateResult result = is_empty(job) ? GenerationTask::empty_result() : task_.result(job, std::move(hypotheses));
-      task_.add_attention(result);
+      if (attention_ == Attention::in_results) task_.add_attention(result);
       return [this, &job, result = std::move(result)]() mutable { handlers_.on_result(job.index, std::move(result)); };
     });
   }
@@ -38,6 +42,7 @@ class GenerateRequest final : public RequestState {
  private:
   GenerationTask task_;
   GenerateHandlers handlers_;
+  Attention attention_;
 };
 
 }  // namespace encdec

@@ -13,12 +13,14 @@
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generation_settings.h"
-#include "encdec/models/generation/generator.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/model/fingerprint.h"
+#include "encdec/models/model/generate_call.h"
+#include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/model_impl.h"
 #include "encdec/models/model/packed_weights_cache.h"
+#include "encdec/models/model/request_queue.h"
 #include "encdec/models/session/precision_probe.h"
 #include "encdec/models/session/token_rows.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
@@ -221,7 +223,7 @@ std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput
 }
 
 void Model::generate_stream(GenerateStream& stream, const GenerateOptions& options) const {
-  encdec::generate(impl_->parts(), options, stream);
+  encdec::generate(*this, options, stream);
 }
 
 std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
@@ -303,22 +305,21 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
 }
 
 Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
-  const EmbeddingTask task(impl_->parts(), impl_->embedder, options);
-  std::vector<TokenIds> ids;
-  ids.reserve(texts.size());
-  for (const std::string& text : texts) ids.push_back(task.tokens(text, ids.size() + 1));
-
-  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), task.width()});
-  SessionPool::Lease session(*impl_->sessions);
-  for (const std::vector<std::size_t>& members : batches_by_length(ids, options.batch_size)) {
-    std::vector<TokenIds> batch;
-    for (const std::size_t i : members) batch.push_back(std::move(ids[i]));
-    const Tensor hidden = session->encode(batch).hidden;
-    Dim row = 0;
-    for (std::size_t b = 0; b < members.size(); ++b) {
-      const auto rows = static_cast<Dim>(batch[b].size());
-      task.embed(hidden.slice(row, rows), vectors.row(static_cast<Dim>(members[b])));
-      row += rows;
+  Tensor vectors = Tensor::allocate(
+      {static_cast<Dim>(texts.size()), EmbeddingTask(impl_->parts(), impl_->embedder, options).width()});
+  Mailbox<std::exception_ptr> mailbox;  // an element for each text: null, or its failure
+  RequestQueue queue(*this, {.batch_size = options.batch_size});
+  queue.submit(texts, options,
+               {.on_result =
+                    [&](std::size_t text, const EmbedResult& result) {
+                      std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
+                      mailbox.put(nullptr);
+                    },
+                .on_failure = [&](std::size_t, std::exception_ptr failure) { mailbox.put(std::move(failure)); }});
+  for (std::size_t done = 0; done < texts.size();) {
+    for (const std::exception_ptr& failure : mailbox.take(kCancellationInterval)) {
+      if (failure != nullptr) std::rethrow_exception(failure);
+      ++done;
     }
   }
   return vectors;

@@ -20,6 +20,16 @@ namespace encdec {
 struct RequestQueueOptions {
   int workers = 1;     // batches decoded at the same time, each with LoadOptions::threads threads
   int batch_size = 0;  // maximum sequences in a worker's batch; 0: the memory and CPU decide
+  // Maximum time between two steps in which a worker prepares sources, such as the next seconds of recordings. A
+  // greater time makes fuller batches; the sources that are being decoded wait meanwhile.
+  std::chrono::nanoseconds preparation_time = std::chrono::milliseconds(10);
+
+  // Callbacks. Workers' threads call them, one call at a time. An exception fails the sources in the worker's batch.
+
+  // Called after each step of a worker's decoder, with the totals of all workers.
+  std::function<void(const GenerateProgress&)> on_progress = {};
+  // Called after each run of a node of the model's graphs, with its start and end time.
+  NodeRunObserver on_node_run = {};
 };
 
 // Callbacks of one request for generation. `source` is the input's index in the `inputs` given to submit().
@@ -70,6 +80,7 @@ struct QueueStatus {
   std::chrono::duration<double> silence{0};
 };
 
+struct DecodeJob;
 class RequestState;
 
 // A handle to a submitted request. Copies refer to the same request and may outlive the queue. Destroying a handle does
@@ -129,14 +140,14 @@ class RequestQueue {
   Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
                  std::uint64_t client = 0);
 
-  // Submits a request of any kind; see RequestState.
-  Request submit(std::shared_ptr<RequestState> request, std::uint64_t client = 0);
+  // Submits a request of any kind with its first jobs; see RequestState.
+  Request submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client = 0);
 
   // Returns the current counts. Never waits, whatever the workers are doing.
   QueueStatus status() const;
 
  private:
-  struct Workers;
+  class Workers;
   Workers& workers();
 
   Model model_;

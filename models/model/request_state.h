@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/generation/not_a_number.h"
@@ -63,18 +64,24 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   bool is_over() const { return is_cancelled_ || (has_queue_stopped != nullptr && *has_queue_stopped); }
   void cancel() { is_cancelled_ = true; }
 
-  // Queues a job of this request again, like a new source.
-  void wait_again(DecodeJob job) {
+  // Adds jobs to those that wait in the queue. REQUIRES: the request has been submitted, and its queue still exists or
+  // the caller is one of its workers.
+  void enqueue(std::vector<DecodeJob> jobs) {
     try {
-      resubmit(shared_from_this(), std::move(job));
+      add_to_queue(shared_from_this(), std::move(jobs));
     } catch (...) {
       on_failure({}, std::current_exception());
     }
   }
+  void enqueue(DecodeJob job) {
+    std::vector<DecodeJob> jobs;
+    jobs.push_back(std::move(job));
+    enqueue(std::move(jobs));
+  }
 
   // Set and used by the queue.
-  std::deque<DecodeJob> waiting;
-  std::function<void(std::shared_ptr<RequestState>, DecodeJob)> resubmit;
+  std::deque<DecodeJob> waiting;  // guarded by the queue's mutex
+  std::function<void(std::shared_ptr<RequestState>, std::vector<DecodeJob>)> add_to_queue;
   std::shared_ptr<const std::atomic<bool>> has_queue_stopped;  // null before the request is submitted
 
  protected:

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/mutex.h"
 #include "encdec/engine/base/per_process.h"
 #include "encdec/models/session/session.h"
 
@@ -30,7 +30,7 @@ class SessionPool {
     // Returns the session to the pool. If an exception is propagating, destroys the session instead, since the call may
     // have stopped between setting a size and allocating the memory for it.
     ~Lease() {
-      const std::lock_guard lock(idle_.mutex);
+      const MutexLock lock(idle_.mutex);
       if (std::uncaught_exceptions() > exceptions_) {
         --idle_.session_count;
       } else {
@@ -52,14 +52,15 @@ class SessionPool {
  private:
   // Sessions that are not leased.
   struct Idle {
-    std::mutex mutex;
+    Mutex mutex;
     // With capacity for all sessions, so that returning one allocates nothing.
-    std::vector<std::unique_ptr<Session>> sessions;
-    std::size_t session_count = 0;  // number of all sessions, idle and leased; may be too large after an exception
+    std::vector<std::unique_ptr<Session>> sessions ENCDEC_GUARDED_BY(mutex);
+    std::size_t session_count ENCDEC_GUARDED_BY(mutex) =
+        0;  // number of all sessions, idle and leased; may be too large after an exception
   };
 
   std::unique_ptr<Session> take(Idle& idle) const {
-    const std::lock_guard lock(idle.mutex);
+    const MutexLock lock(idle.mutex);
     if (idle.sessions.empty()) {
       auto session = std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
       if (idle.sessions.capacity() == idle.session_count) idle.sessions.reserve(2 * idle.session_count + 1);

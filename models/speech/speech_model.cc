@@ -1,11 +1,17 @@
 #include "encdec/models/speech/speech_model.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "encdec/models/generation/batch_limits.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/model/mailbox.h"
 #include "encdec/models/speech/speech_request.h"
-#include "encdec/models/speech/transcription/transcriber.h"
 
 namespace encdec {
 namespace {
@@ -35,6 +41,100 @@ class RecordingList final : public TranscribeStream {
   std::size_t read_ = 0;
 };
 
+// One call of SpeechModel::transcribe_stream(). The caller's thread takes recordings from the stream, submits them to a
+// queue of its own and writes the transcripts. Takes the next recording when the workers have room for it.
+class TranscribeCall {
+ public:
+  TranscribeCall(const SpeechModel& model, const TranscribeOptions& options, TranscribeStream& stream,
+                 std::size_t rows_per_window)
+      : model_(model), options_(options), stream_(stream) {
+    const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(rows_per_window);
+    const int batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount));
+    queue_.emplace(model.model(), RequestQueueOptions{.workers = options.workers,
+                                                      .batch_size = batch_size,
+                                                      .preparation_time = std::chrono::hours(1),
+                                                      .on_progress = reporting_failures(
+                                                          options.on_work, [this](std::exception_ptr failure) {
+                                                            mailbox_.put({0, std::move(failure)});
+                                                          })});
+    const BatchLimits limits =
+        choose_batch_limits(*model.model().network(), static_cast<std::size_t>(batch_size), options.workers);
+    most_open_ = std::max<std::size_t>(limits.rows / rows_per_window, 1) * static_cast<std::size_t>(options.workers);
+  }
+
+  void run() {
+    for (;;) {
+      while (!is_at_end_ && open_ < most_open_) open_next();
+      if (open_ == 0) break;
+      for (Event& event : mailbox_.take(kCancellationInterval)) deliver(event);
+    }
+    queue_.reset();
+    for (Event& event : mailbox_.take({})) deliver(event);
+  }
+
+ private:
+  struct Event {
+    std::size_t recording = 0;
+    std::variant<std::vector<TranscriptSegment>, double, Transcript, std::exception_ptr> what = {};
+  };
+
+  void open_next() {
+    const std::size_t number = read_++;
+    try {
+      std::optional<Recording> recording = stream_.next();
+      if (!recording) return static_cast<void>(is_at_end_ = true);
+      model_.submit(*queue_, *std::move(recording), options_,
+                    {.on_result =
+                         [this, number](Transcript result) {
+                           mailbox_.put({number, std::move(result)});
+                         },
+                     .on_failure =
+                         [this, number](std::exception_ptr failure) {
+                           mailbox_.put({number, failure});
+                         },
+                     .on_segments =
+                         [this, number](std::span<const TranscriptSegment> segments) {
+                           mailbox_.put({number, std::vector(segments.begin(), segments.end())});
+                         },
+                     .on_progress =
+                         [this, number](double seconds) {
+                           mailbox_.put({number, seconds});
+                         }});
+      ++open_;
+    } catch (const FileError& error) {
+      if (!stream_.skips(number, error)) throw;
+    }
+  }
+
+  void deliver(Event& event) {
+    if (const auto* segments = std::get_if<std::vector<TranscriptSegment>>(&event.what)) {
+      if (options_.on_segments) options_.on_segments(event.recording, *segments);
+    } else if (const auto* seconds = std::get_if<double>(&event.what)) {
+      if (options_.on_progress) options_.on_progress(event.recording, *seconds);
+    } else if (auto* transcript = std::get_if<Transcript>(&event.what)) {
+      --open_;
+      stream_.write(event.recording, std::move(*transcript));
+    } else {
+      --open_;
+      try {
+        std::rethrow_exception(std::get<std::exception_ptr>(event.what));
+      } catch (const FileError& error) {
+        if (!stream_.skips(event.recording, error)) throw;
+      }
+    }
+  }
+
+  const SpeechModel& model_;
+  const TranscribeOptions& options_;
+  TranscribeStream& stream_;
+  Mailbox<Event> mailbox_;
+  std::size_t most_open_ = 1;  // maximum number of recordings that are transcribed at the same time
+  std::size_t open_ = 0;
+  std::size_t read_ = 0;  // number of recordings taken from the stream
+  bool is_at_end_ = false;
+  std::optional<RequestQueue> queue_;  // destroyed first: its workers use the other members
+};
+
 }  // namespace
 
 SpeechModel::SpeechModel(Model model) : model_(std::move(model)) {
@@ -47,7 +147,9 @@ std::vector<std::string> SpeechModel::languages() const {
 }
 
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {
-  encdec::transcribe(model_.parts(), *facts_, options, stream);
+  // Checks the options even if there are no recordings.
+  const TranscriptionTask task(model_.parts(), *facts_, options);
+  TranscribeCall(*this, options, stream, task.rows_per_window()).run();
 }
 
 std::vector<Transcript> SpeechModel::transcribe(std::vector<Recording> recordings,
@@ -70,8 +172,9 @@ Transcript SpeechModel::transcribe(Recording recording, const TranscribeOptions&
 
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
                             TranscribeHandlers handlers, std::uint64_t client) const {
-  return queue.submit(
-      std::make_shared<SpeechRequest>(model_, facts_, std::move(recording), options, std::move(handlers)), client);
+  const auto request =
+      std::make_shared<SpeechRequest>(model_, facts_, std::move(recording), options, std::move(handlers));
+  return queue.submit(request, request->jobs(), client);
 }
 
 }  // namespace encdec

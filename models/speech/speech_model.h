@@ -18,14 +18,16 @@ namespace encdec {
 
 struct WhisperFacts;
 
-// Callbacks of one request for a transcript. Order of calls: on_segments* (on_result | on_failure). The rules of
-// GenerateHandlers apply.
+// Callbacks of one request for a transcript. Order of calls: (on_segments | on_progress)* (on_result | on_failure). The
+// rules of GenerateHandlers apply.
 struct TranscribeHandlers {
   // Called at the end of the recording. `transcript.segments` is empty: the segments went to on_segments.
   std::function<void(Transcript transcript)> on_result;
   std::function<void(std::exception_ptr failure)> on_failure;
   // Called with the next segments as soon as they are final. Optional.
   std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};
+  // Called after each decoded window with the number of seconds transcribed so far. Optional.
+  std::function<void(double seconds)> on_progress = {};
 };
 
 // A Model that transcribes recordings. A transcript is the same, bit by bit, whether its recording is transcribed alone

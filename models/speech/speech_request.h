@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
-#include <utility>
 #include <vector>
 
+#include "encdec/engine/base/mutex.h"
 #include "encdec/models/model/request_state.h"
 #include "encdec/models/speech/speech_model.h"
 #include "encdec/models/speech/transcription/chunked_recording.h"
@@ -15,112 +13,46 @@
 
 namespace encdec {
 
-// A request for the transcript of a recording. One window of the recording waits for its turn at a time: the next one
-// waits when the previous one has been decoded. Workers read the recording when its turn has come.
+// A request for the transcript of a recording. The recording is transcribed in one lane or, if it is cut into chunks,
+// in up to kLanes lanes side by side; a lane that has finished its chunk takes the next one. A lane has one window in
+// the queue at a time: the next one waits when the previous one has been decoded. Workers read the recording when the
+// turn of a window has come.
 class SpeechRequest final : public RequestState {
  public:
   // Throws as SpeechModel::transcribe() does for its options.
   SpeechRequest(const Model& model, std::shared_ptr<const WhisperFacts> facts, Recording recording,
-                const TranscribeOptions& options, TranscribeHandlers handlers)
-      : RequestState(model, [on_failure = std::move(handlers.on_failure)](
-                                std::size_t, std::exception_ptr failure) { on_failure(std::move(failure)); }),
-        facts_(std::move(facts)),
-        task_(parts(), *facts_, options),
-        recording_(std::move(recording)),
-        handlers_(std::move(handlers)) {
-    waiting.push_back(task_.any_window());
-  }
+                const TranscribeOptions& options, TranscribeHandlers handlers);
+
+  const TranscriptionTask& task() const { return task_; }
+  // Returns the jobs to submit the request with.
+  std::vector<DecodeJob> jobs() const { return {any_window(0)}; }
 
   bool needs_preparation() const override { return true; }
-  Prepared prepare(DecodeJob& job, Clock::time_point until) override {
-    if (is_over()) return Prepared::over;
-    try {
-      if (!read(until)) return Prepared::unfinished;
-      std::optional<DecodeJob> window = next();
-      if (!window) {
-        Transcript transcript = whole_ ? whole_->transcript() : transcriber_->transcript();
-        pass_on(std::exchange(transcript.segments, {}));
-        call([&] { handlers_.on_result(std::move(transcript)); });
-        return Prepared::over;
-      }
-      window->client = std::move(job.client);
-      job = *std::move(window);
-      return Prepared::ready;
-    } catch (...) {
-      on_failure(job, std::current_exception());
-      return Prepared::over;
-    }
-  }
-
-  // A window has been decoded.
-  void on_result(const DecodeJob& job, std::vector<Hypothesis> /*hypotheses*/) override {
-    if (is_over()) return;
-    try {
-      std::vector<TranscriptSegment> segments = transcriber_->finish();
-      if (whole_) {
-        std::ranges::move(segments, std::back_inserter(segments_));
-      } else {
-        pass_on(segments);
-      }
-      if (!is_over()) wait_again(task_.any_window());
-    } catch (...) {
-      on_failure(job, std::current_exception());
-    }
-  }
+  Prepared prepare(DecodeJob& job, Clock::time_point until) override;
+  void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override;
+  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override;
 
  private:
-  // Reads at least a piece of the recording, until the next window is complete or the time `until` has come; then
-  // returns false.
-  bool read(Clock::time_point until) {
-    if (!transcriber_ && !open()) return true;
-    while (!transcriber_->read()) {
-      if (Clock::now() >= until) return false;
-    }
-    return true;
-  }
+  // At most one worker uses a lane at a time.
+  struct Lane {
+    std::size_t chunk = 0;  // number of the current chunk
+    std::optional<RecordingTranscriber> transcriber = {};
+    std::vector<TranscriptSegment> segments = {};  // segments of the current chunk
+  };
+  static constexpr std::size_t kLanes = 32;
 
-  // Returns the next window; nullopt at the end of the recording.
-  // REQUIRES: read() has returned true.
-  std::optional<DecodeJob> next() {
-    for (;;) {
-      if (transcriber_) {
-        if (std::optional<DecodeJob> window = transcriber_->next(); window || !whole_) return window;
-        Transcript transcript = transcriber_->transcript();
-        transcript.segments = std::exchange(segments_, {});
-        whole_->add(chunk_, std::move(transcript));
-      }
-      if (!open()) return std::nullopt;
-      while (!transcriber_->read()) {  // no time limit: a chunk is short
-      }
-    }
-  }
-
-  // Opens the recording or its next chunk. Returns false after the last chunk.
-  bool open() {
-    if (task_.options().chunk_length == 0) {
-      transcriber_.emplace(task_, std::move(recording_));
-      return true;
-    }
-    if (!whole_) whole_.emplace(task_, recording_);
-    auto next = whole_->next();
-    if (!next) return false;
-    chunk_ = next->number;
-    transcriber_.emplace(task_, std::move(next->recording));
-    return true;
-  }
-
-  void pass_on(std::span<const TranscriptSegment> segments) {
-    if (!segments.empty() && handlers_.on_segments) call([&] { handlers_.on_segments(segments); });
-  }
+  DecodeJob any_window(std::size_t lane) const;
+  bool open(Lane& lane);
+  bool finish(Lane& lane);
+  void pass_on(std::span<const TranscriptSegment> segments);
 
   std::shared_ptr<const WhisperFacts> facts_;
   TranscriptionTask task_;
   Recording recording_;
   TranscribeHandlers handlers_;
-  std::optional<ChunkedRecording> whole_;  // only if the recording is transcribed in chunks
-  std::size_t chunk_ = 0;                  // number of the current chunk
-  std::optional<RecordingTranscriber> transcriber_;
-  std::vector<TranscriptSegment> segments_;  // segments of the current chunk
+  std::vector<Lane> lanes_;
+  std::optional<ChunkedRecording> chunks_;  // set by the first lane; unset without chunks
+  Mutex handlers_mutex_;                    // held while a handler is called
 };
 
 }  // namespace encdec

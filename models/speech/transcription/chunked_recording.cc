@@ -22,11 +22,12 @@ double seconds_of(std::uint64_t samples) {
 ChunkedRecording::ChunkedRecording(const TranscriptionTask& task, const Recording& recording)
     : task_(task),
       name_(recording.name),
-      read_(recording.open()),
       size_(samples_of(task.options().chunk_length)),
-      shared_(samples_of(task.options().chunk_length * kShared)) {}
+      shared_(samples_of(task.options().chunk_length * kShared)),
+      read_(recording.open()) {}
 
 std::optional<ChunkedRecording::Chunk> ChunkedRecording::next() {
+  const MutexLock lock(mutex_);
   if (is_at_end_) return std::nullopt;
   const std::size_t there = samples_.size();
   samples_.resize(size_ + 1);
@@ -36,8 +37,6 @@ std::optional<ChunkedRecording::Chunk> ChunkedRecording::next() {
   is_at_end_ = samples_.size() <= size_;
   std::vector<float> chunk(samples_.begin(),
                            samples_.begin() + static_cast<std::ptrdiff_t>(std::min(size_, samples_.size())));
-  const std::lock_guard lock(mutex_);
-  is_cut_ = is_at_end_;
   chunks_.push_back({.tokens = {},
                      .seconds = seconds_of(chunk.size()),
                      .left = chunks_.empty() ? 0 : seconds_of(shared_),
@@ -48,17 +47,17 @@ std::optional<ChunkedRecording::Chunk> ChunkedRecording::next() {
 }
 
 bool ChunkedRecording::add(std::size_t number, Transcript transcript) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   TokenIds& tokens = chunks_[number].tokens;
   for (const TranscriptSegment& segment : transcript.segments) {
     tokens.insert(tokens.end(), segment.tokens.begin(), segment.tokens.end());
   }
   transcripts_.emplace(number, std::move(transcript));
-  return is_cut_ && transcripts_.size() == chunks_.size();
+  return is_at_end_ && transcripts_.size() == chunks_.size();
 }
 
 Transcript ChunkedRecording::transcript() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const WhisperTokens& ids = task_.tokens();
   Transcript joined{.duration = seconds_of(read_samples_)};
   joined.language = transcripts_.at(0).language;
@@ -83,12 +82,17 @@ Transcript ChunkedRecording::transcript() const {
   return joined;
 }
 
+bool ChunkedRecording::is_cut() const {
+  const MutexLock lock(mutex_);
+  return is_at_end_;
+}
+
 double ChunkedRecording::begin_of(std::size_t chunk) const {
   return static_cast<double>(chunk) * seconds_of(size_ - 2 * shared_);
 }
 
 double ChunkedRecording::seconds_done() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   double seconds = 0;
   for (const auto& [number, transcript] : transcripts_) {
     const TranscribedChunk& chunk = chunks_[number];

@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "encdec/engine/base/mutex.h"
 #include "encdec/models/speech/transcript/chunk_joining.h"
 #include "encdec/models/speech/transcription/recording.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
@@ -16,7 +16,7 @@ namespace encdec {
 
 // A recording in chunks of TranscribeOptions::chunk_length. Neighbouring chunks overlap by a third of that
 // (transformers automatic_speech_recognition.py, chunk_iter). Chunks do not depend on each other, so they can be
-// transcribed in parallel. Thread-safe except for next() and is_cut().
+// transcribed in parallel. Thread-safe.
 class ChunkedRecording {
  public:
   // Throws FileError.
@@ -26,10 +26,10 @@ class ChunkedRecording {
     std::size_t number = 0;
     Recording recording;
   };
-  // Returns the next chunk; nullopt at the end. One thread at a time may call this. Throws FileError.
+  // Returns the next chunk; nullopt at the end. Throws FileError.
   std::optional<Chunk> next();
   // Returns whether next() has returned the last chunk.
-  bool is_cut() const { return is_at_end_; }
+  bool is_cut() const;
 
   // Stores the transcript of a chunk. Returns true if all chunks of the recording have a transcript now.
   bool add(std::size_t number, Transcript transcript);
@@ -43,17 +43,16 @@ class ChunkedRecording {
   double begin_of(std::size_t chunk) const;  // in seconds
 
   const TranscriptionTask& task_;
-  std::string name_;
-  Recording::Read read_;
-  std::size_t size_, shared_;   // samples of a chunk, and a sixth of that; neighbours overlap by 2 * shared_
-  std::vector<float> samples_;  // samples of the next chunk, and one more to see whether that chunk is the last
-  std::uint64_t read_samples_ = 0;
-  bool is_at_end_ = false;
-
-  mutable std::mutex mutex_;
-  std::vector<TranscribedChunk> chunks_;
-  std::map<std::size_t, Transcript> transcripts_;  // by number of the chunk
-  bool is_cut_ = false;                            // chunks_ has all chunks
+  const std::string name_;
+  const std::size_t size_, shared_;  // samples of a chunk, and a sixth of that; neighbours overlap by 2 * shared_
+  mutable Mutex mutex_;
+  Recording::Read read_ ENCDEC_GUARDED_BY(mutex_);
+  // Samples of the next chunk, and one more to see whether that chunk is the last.
+  std::vector<float> samples_ ENCDEC_GUARDED_BY(mutex_);
+  std::uint64_t read_samples_ ENCDEC_GUARDED_BY(mutex_) = 0;
+  bool is_at_end_ ENCDEC_GUARDED_BY(mutex_) = false;
+  std::vector<TranscribedChunk> chunks_ ENCDEC_GUARDED_BY(mutex_);
+  std::map<std::size_t, Transcript> transcripts_ ENCDEC_GUARDED_BY(mutex_);  // by number of the chunk
 };
 
 }  // namespace encdec

@@ -140,15 +140,15 @@ struct TranscribeOptions {
   // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
   int workers = 1;
 
-  // Callbacks. Any worker's thread may call them, but only one at a time. An exception from a callback ends the work
-  // and is thrown by transcribe().
+  // Callbacks. The caller's thread calls them, except for on_work. An exception from a callback ends the work and is
+  // thrown by transcribe().
 
   // Called with segments of a recording as soon as they are final.
   std::function<void(std::size_t recording, std::span<const TranscriptSegment> segments)> on_segments = {};
-  // Called after each step of a worker.
-  std::function<void(const GenerateProgress&)> on_work = {};
-  // Called after each job of a recording with the number of seconds transcribed so far.
+  // Called after each decoded window of a recording with the number of seconds transcribed so far.
   std::function<void(std::size_t recording, double seconds)> on_progress = {};
+  // Called after each step of a worker, by the worker's thread. One call at a time.
+  std::function<void(const GenerateProgress&)> on_work = {};
 };
 
 }  // namespace encdec

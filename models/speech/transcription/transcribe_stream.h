@@ -9,8 +9,8 @@
 
 namespace encdec {
 
-// A source of recordings and a sink for transcripts, for more of them than can be open at a time. One thread at a time
-// calls its functions.
+// A source of recordings and a sink for transcripts, for more of them than can be open at a time. The thread
+// that called transcribe() calls its functions.
 class TranscribeStream {
  public:
   virtual ~TranscribeStream() = default;

@@ -267,7 +267,8 @@ TEST(Model, WorkCanBeCancelledAnywhere) {
   const Model model = load("shared_swish", 2);
   const auto sources = random_sources(9, 40, 20);
   for (const int workers : {1, 3}) {
-    const GenerateOptions options{.num_beams = 2, .max_new_tokens = 10, .batch_size = 3, .workers = workers};
+    GenerateOptions options{.num_beams = 2, .max_new_tokens = 10, .batch_size = 3, .workers = workers};
+    options.on_progress = [&](const GenerateProgress&) { check(); };  // at each step
     std::vector<GenerateResult> results;
     const auto generate = [&] { results = model.generate_ids(sources, options); };
     EXPECT_FALSE(cancelled_at(std::numeric_limits<int>::max(), generate));

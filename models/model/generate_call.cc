@@ -1,0 +1,183 @@
+#include "encdec/models/model/generate_call.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <map>
+#include <new>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/model/generate_request.h"
+#include "encdec/models/model/mailbox.h"
+#include "encdec/models/model/request_queue.h"
+
+namespace encdec {
+namespace {
+
+// Maximum size of a window of inputs read ahead.
+constexpr std::size_t kWindowSources = 1024;
+constexpr std::size_t kWindowTokens = 1 << 20;
+// Maximum number of inputs without a written result; beyond it no further window is read.
+constexpr std::size_t kWaitingResults = 4 * kWindowSources;
+// Time between two attempts to read input that had not arrived.
+constexpr std::chrono::milliseconds kPollInterval(10);
+
+class GenerateCall {
+ public:
+  GenerateCall(const Model& model, const GenerateOptions& options, GenerateStream& stream)
+      : options_(options), stream_(stream) {
+    GenerateHandlers handlers{.on_result =
+                                  [this](std::size_t source, GenerateResult result) {
+                                    ++finished_;
+                                    mailbox_.put({source, std::move(result)});
+                                  },
+                              .on_failure =
+                                  [this](std::size_t source, std::exception_ptr failure) {
+                                    mailbox_.put({source, failure});
+                                  },
+                              .on_start =
+                                  [this](std::size_t, std::size_t) {
+                                    if (--unstarted_ == 0) mailbox_.wake();
+                                  }};
+    if (options.on_token) {
+      handlers.on_tokens = [this](std::size_t source, std::span<const std::int32_t> tokens, std::span<const float>) {
+        mailbox_.put({source, TokenIds(tokens.begin(), tokens.end())});
+      };
+    }
+    // Computes attention maps just before a result is written. They are large, and a result may wait long for earlier
+    // ones.
+    request_ =
+        std::make_shared<GenerateRequest>(model, options, std::move(handlers), GenerateRequest::Attention::left_out);
+    const std::int64_t rows =
+        std::int64_t{options.batch_size} * static_cast<std::int64_t>(request_->task().rules().rows_per_source());
+    const auto report = [this](std::exception_ptr failure) { mailbox_.put({0, std::move(failure)}); };
+    RequestQueueOptions queue_options{.workers = options.workers,
+                                      .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount)),
+                                      .on_node_run = reporting_failures(options.on_node_run, report)};
+    if (options.on_progress) {
+      const std::function with_sources = [this](const GenerateProgress& done) {
+        GenerateProgress progress = done;
+        progress.finished_sources = finished_;
+        options_.on_progress(progress);
+      };
+      queue_options.on_progress = reporting_failures(with_sources, report);
+    }
+    queue_.emplace(model, queue_options);
+    queue_->submit(request_, {});
+  }
+
+  void run() {
+    while (!is_at_end_ || written_ < read_) {
+      if (may_read() && read_window()) continue;
+      if (request_->is_over()) throw std::bad_alloc();  // a handler of this class has failed
+      deliver(mailbox_.take(is_at_end_ ? kCancellationInterval : kPollInterval));
+    }
+    queue_.reset();
+    deliver(mailbox_.take({}));
+    if (input_failure_ != nullptr) std::rethrow_exception(input_failure_);
+  }
+
+ private:
+  struct Event {
+    std::size_t source = 0;
+    std::variant<TokenIds, GenerateResult, std::exception_ptr> what = {};
+  };
+
+  bool may_read() const { return !is_at_end_ && unstarted_ == 0 && read_ - written_ < kWaitingResults; }
+
+  // Reads and submits a window of inputs. Returns false if no input has arrived.
+  bool read_window() {
+    using Wait = GenerateStream::Wait;
+    const std::size_t first = read_;
+    std::vector<DecodeJob> jobs;
+    std::size_t tokens = 0;
+    while (!is_at_end_ && read_ - first < kWindowSources && tokens < kWindowTokens) {
+      const bool waits = read_ == written_;  // there are no results to wait for
+      try {
+        const std::optional<GenerateInput> input = stream_.next(waits ? Wait::yes : Wait::no);
+        if (!input) {
+          is_at_end_ = waits;
+          break;
+        }
+        if (std::optional<DecodeJob> job = job_of(*input)) {
+          tokens += job->tokens();
+          jobs.push_back(*std::move(job));
+        } else {
+          results_.emplace(read_, GenerateResult{});
+          ++finished_;
+        }
+      } catch (...) {
+        input_failure_ = std::current_exception();
+        is_at_end_ = true;
+        break;
+      }
+      ++read_;
+    }
+    std::ranges::stable_sort(jobs, std::greater(), &DecodeJob::tokens);
+    unstarted_ += jobs.size();
+    request_->enqueue(std::move(jobs));
+    write_ready_results();
+    return read_ > first || is_at_end_;
+  }
+
+  // Returns the job of input number read_; nullopt if the model cannot read the input and the stream skips it.
+  std::optional<DecodeJob> job_of(const GenerateInput& input) {
+    try {
+      return request_->task().job(input, read_);
+    } catch (const InputError& error) {
+      if (!stream_.skips(error)) throw;
+    } catch (const TokenizerError& error) {
+      if (!stream_.skips(error)) throw;
+    }
+    return std::nullopt;
+  }
+
+  void deliver(std::vector<Event> events) {
+    for (Event& event : events) {
+      if (const auto* tokens = std::get_if<TokenIds>(&event.what)) {
+        for (const std::int32_t token : *tokens) options_.on_token(event.source, token);
+      } else if (auto* result = std::get_if<GenerateResult>(&event.what)) {
+        results_.emplace(event.source, std::move(*result));
+      } else {
+        std::rethrow_exception(std::get<std::exception_ptr>(event.what));
+      }
+    }
+    write_ready_results();
+  }
+
+  void write_ready_results() {
+    while (!results_.empty() && results_.begin()->first == written_) {
+      auto next = results_.extract(results_.begin());
+      ++written_;
+      request_->task().add_attention(next.mapped());
+      stream_.write(std::move(next.mapped()));
+    }
+  }
+
+  const GenerateOptions& options_;
+  GenerateStream& stream_;
+  Mailbox<Event> mailbox_;
+  std::atomic<std::size_t> unstarted_ = 0;  // number of submitted inputs that no worker has taken
+  std::atomic<std::size_t> finished_ = 0;
+  std::map<std::size_t, GenerateResult> results_;  // results that wait for those of earlier inputs
+  std::size_t read_ = 0;                           // number of inputs read
+  std::size_t written_ = 0;                        // number of results written
+  bool is_at_end_ = false;
+  std::exception_ptr input_failure_;  // failure of the stream; thrown after the earlier inputs are done
+  std::shared_ptr<GenerateRequest> request_;
+  std::optional<RequestQueue> queue_;  // destroyed first: its workers use the other members
+};
+
+}  // namespace
+
+void generate(const Model& model, const GenerateOptions& options, GenerateStream& stream) {
+  GenerateCall(model, options, stream).run();
+}
+
+}  // namespace encdec

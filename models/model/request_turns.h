@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "encdec/models/model/request_state.h"
+
+namespace encdec {
+
+// The waiting requests of a queue in the order of their turns, which RequestQueue describes. Not thread-safe, except
+// for job_count().
+class RequestTurns {
+ public:
+  // Adds waiting jobs to a request, and the request to its client's turn if it is not there yet.
+  void add(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client);
+  // Removes a request and returns its waiting jobs.
+  std::deque<DecodeJob> remove(RequestState& request);
+
+  bool empty() const { return clients_.empty(); }
+  // Returns the request whose turn is next. REQUIRES: not empty().
+  const std::shared_ptr<RequestState>& first() const { return clients_.front().requests.front(); }
+  std::size_t job_count() const { return job_count_; }  // thread-safe
+
+  // Removes the jobs that start next in a batch with this shortlist and capacity, and appends them to `jobs`. Another
+  // `idle_workers` workers wait for jobs. The rules, by name:
+  // - round robin: a turn takes one job from a client, whose requests take turns among themselves;
+  // - no overtaking: at the first job that does not fit, nothing more is taken, and that job's client keeps its place;
+  // - equal shares: the first jobs of a batch are at most an equal share of all jobs for this and each idle worker;
+  // - one shortlist a batch: the first jobs of a batch pass over requests with another shortlist, which keep their
+  //   places. Later, nothing is taken while such a request is next, so that the batch ends;
+  // - whole batches: a turn of a request with a shortlist takes all jobs that fit.
+  void take(const VocabularyShortlist* shortlist, DecodeFeed::Capacity capacity, std::size_t idle_workers,
+            std::vector<DecodeJob>& jobs);
+
+ private:
+  // A client with its waiting requests, at least one.
+  struct Client {
+    explicit Client(std::uint64_t number_) : number(number_) {}
+
+    std::uint64_t number;
+    std::deque<std::shared_ptr<RequestState>> requests = {};  // next turn first
+  };
+
+  void end_turn(std::size_t client, bool is_done);
+
+  std::deque<Client> clients_;  // next turn first
+  std::atomic<std::size_t> job_count_ = 0;
+};
+
+}  // namespace encdec
