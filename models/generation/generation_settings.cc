@@ -107,6 +107,34 @@ constexpr auto kSettings = std::to_array<Setting>({
             "The only tokens to generate, one per line: as the vocabulary spells them, or ids with --token-ids"},
 });
 
+constexpr OptionRow<Options> kCallOptions[] = {
+    {.name = "source_lang",
+     .value = kOption<&Options::source_lang>,
+     .other_names = {"src_lang"},
+     .type = "LANG",
+     .help = "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en"},
+    {.name = "target_lang",
+     .value = kOption<&Options::target_lang>,
+     .other_names = {"tgt_lang"},
+     .type = "LANG",
+     .help = "Language of the targets, spelled likewise"},
+    {.name = "max_source_tokens",
+     .value = kOption<&Options::max_source_tokens>,
+     .range = {0, kMaxTokenCount},
+     .type = "N",
+     .help = "Maximum tokens of a source; 0: the model's limit, or 16384 if it has none"},
+    {.name = "long_sources",
+     .value = kWordOption<&Options::long_sources>,
+     .type = "error|truncate",
+     .help = "A source with more tokens stops the command with an error, or is truncated"},
+    {.name = "top_log_probs",
+     .value = kOption<&Options::top_log_probs>,
+     .range = {0, kMaxSequences},
+     .type = "K",
+     .help = "Also write the K most likely tokens at each position; needs --json"},
+};
+static_assert(kMaxSourceTokens == 16384, "a help text names it");
+
 constexpr bool has_each_once() {
   for (std::size_t i = 0; i < kSettings.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -175,6 +203,10 @@ class SettingsCheck {
 
 std::span<const Setting> generation_settings() {
   return kSettings;
+}
+
+std::span<const OptionRow<GenerateOptions>> generation_call_options() {
+  return kCallOptions;
 }
 
 GenerateOptions operator|(const GenerateOptions& defaults, const GenerateOptions& options) {

@@ -13,6 +13,7 @@
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/written_json_fwd.h"
 #include "encdec/models/generation/generate_options.h"
+#include "encdec/models/generation/option_row.h"
 #include "encdec/models/network/config.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
@@ -66,6 +67,8 @@ struct Setting {
 
 // Returns all settings, each once.
 std::span<const Setting> generation_settings();
+// Returns the rows of those options of a call that are not settings: a checkpoint has no defaults for them.
+std::span<const OptionRow<GenerateOptions>> generation_call_options();
 
 // Maximum number of beams, results and top tokens. A larger number is assumed to be a typo.
 inline constexpr int kMaxSequences = 1'000;
@@ -96,6 +99,10 @@ struct StoredSettings {
 // Reads settings from `generation`: generation_config.json, or config.json if the former does not exist. Throws a
 // ConfigError that names the file and the key.
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config);
+
+// Reads the settings of a call from JSON: those of a file under their keys, and those that files cannot contain under
+// their names. Sets no defaults. Throws as above.
+StoredSettings read_call_settings(const JsonObject& call, const TransformerConfig& config);
 
 // Reads the settings of a checkpoint in any format. Formats without generation_config.json and config.json name their
 // special tokens; the names are looked up in `tokenizer` (may be null). Their length limits are CTranslate2's defaults.

@@ -21,11 +21,13 @@ constexpr int kDefaultTextTokens = 512;
 // A reader of the settings in one JSON object.
 class SettingsReader {
  public:
-  SettingsReader(const JsonObject& object, Dim vocabulary) : object_(object), vocabulary_(vocabulary) {}
+  enum class Source : std::uint8_t { file, call };
+  SettingsReader(const JsonObject& object, Dim vocabulary, Source source)
+      : object_(object), vocabulary_(vocabulary), source_(source) {}
 
   StoredSettings read() {
     for (const Setting& setting : generation_settings()) {
-      if (setting.key().empty() || !object_.has(setting.key())) continue;
+      if (const std::string_view key = key_of(setting); key.empty() || !object_.has(key)) continue;
       std::visit([&](auto member) { take(setting, member); }, setting.member);
     }
     return std::move(result_);
@@ -38,6 +40,9 @@ class SettingsReader {
   }
 
  private:
+  std::string_view key_of(const Setting& setting) const {
+    return setting.key().empty() && source_ == Source::call ? setting.name : setting.key();
+  }
   IntegerRange in_vocabulary() const { return {0, vocabulary_ - 1}; }
 
   void take(const Setting& setting, NotSupported kind) {
@@ -51,25 +56,27 @@ class SettingsReader {
     }
   }
   void take(const Setting& setting, Setting::Member<bool> member) {
-    result_.options.*member = object_.boolean(setting.key());
+    result_.options.*member = object_.boolean(key_of(setting));
   }
   void take(const Setting& setting, Setting::Member<int> member) {
     if (setting.range.tokens != Tokens::none) {
-      result_.options.*member = token(setting.key());
+      result_.options.*member = token(key_of(setting));
       return;
     }
     const IntegerRange range{static_cast<std::int64_t>(setting.range.min),
                              static_cast<std::int64_t>(setting.range.max)};
-    result_.options.*member = static_cast<int>(*object_.integer(setting.key(), range));
+    result_.options.*member = static_cast<int>(*object_.integer(key_of(setting), range));
   }
-  void take(const Setting& /*setting*/, Setting::Member<std::uint64_t> /*member*/) {}
+  void take(const Setting& setting, Setting::Member<std::uint64_t> member) {
+    result_.options.*member = static_cast<std::uint64_t>(*object_.integer(key_of(setting), {.min = 0}));
+  }
   void take(const Setting& setting, Setting::Member<float> member) {
     NumberRange range{setting.range.min, setting.range.max};
     // Some folders store temperature 0 for greedy search. If do_sample is off, it is noted instead of refused.
     const bool may_be_none = member == &Options::temperature && !object_.boolean("do_sample").value_or(false);
     if (may_be_none) range.min = 0;
-    const double value = *object_.number(setting.key(), range);
-    if (value < setting.range.min) return note("{} {}", setting.key(), value);
+    const double value = *object_.number(key_of(setting), range);
+    if (value < setting.range.min) return note("{} {}", key_of(setting), value);
     result_.options.*member = static_cast<float>(value);
   }
   void take(const Setting& setting, Setting::Member<EarlyStopping> member) {
@@ -101,17 +108,17 @@ class SettingsReader {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
     const bool any = setting.range.tokens == Tokens::of_any_vocabulary;
     TokenIds& tokens = (result_.options.*member).emplace();
-    for (const std::int64_t id : object_.integers(setting.key(), any ? kAnyToken : in_vocabulary())) {
+    for (const std::int64_t id : object_.integers(key_of(setting), any ? kAnyToken : in_vocabulary())) {
       if (id >= 0 && id < vocabulary_) tokens.push_back(static_cast<std::int32_t>(id));
     }
   }
   // Skips empty phrases.
   void take(const Setting& setting, Setting::Member<std::vector<TokenIds>> member) {
-    if (member == &Options::force_words && has_alternatives(object_.value()[setting.key()])) {
-      return note("{} with alternatives", setting.key());
+    if (member == &Options::force_words && has_alternatives(object_.value()[key_of(setting)])) {
+      return note("{} with alternatives", key_of(setting));
     }
     std::vector<TokenIds>& phrases = (result_.options.*member).emplace();
-    for (const auto& phrase : object_.integer_lists(setting.key(), in_vocabulary())) {
+    for (const auto& phrase : object_.integer_lists(key_of(setting), in_vocabulary())) {
       if (!phrase.empty()) phrases.emplace_back(phrase.begin(), phrase.end());
     }
   }
@@ -129,6 +136,7 @@ class SettingsReader {
 
   const JsonObject& object_;
   Dim vocabulary_;
+  Source source_;
   StoredSettings result_;
 };
 
@@ -146,7 +154,7 @@ WrittenJson as_json(const Value& value) {
 }  // namespace
 
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config) {
-  SettingsReader reader(generation, config.decoder.vocabulary);
+  SettingsReader reader(generation, config.decoder.vocabulary, SettingsReader::Source::file);
   const auto bos = reader.token("bos_token_id");
   StoredSettings settings = reader.read();
   GenerateOptions& options = settings.options;
@@ -159,6 +167,10 @@ StoredSettings read_generation_settings(const JsonObject& generation, const Tran
     start = config.decoder_start_token ? config.decoder_start_token : bos;
   }
   return settings;
+}
+
+StoredSettings read_call_settings(const JsonObject& call, const TransformerConfig& config) {
+  return SettingsReader(call, config.decoder.vocabulary, SettingsReader::Source::call).read();
 }
 
 StoredSettings read_generation_settings(const Checkpoint& checkpoint, const TransformerConfig& config,

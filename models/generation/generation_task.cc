@@ -32,9 +32,8 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
                                   *settings.num_return_sequences, most,
                                   beams > 1 ? "it cannot exceed num_beams" : "greedy search has one result"));
   }
-  check_range("max_source_tokens", options.max_source_tokens, 0, kMaxTokenCount);
+  check_ranges(generation_call_options(), options);
   check_batching(options.batch_size, options.workers);
-  check_range("top_log_probs", options.top_log_probs, 0, kMaxSequences);
   if (options.attention) check_selection(config, *options.attention);
   // As in transformers, where only beam search without sampling can force phrases.
   if (!settings.force_words->empty() && (beams == 1 || *settings.do_sample)) {

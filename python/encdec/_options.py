@@ -114,6 +114,7 @@ class TranscribeOptions(TypedDict, total=False):
     suppress_tokens: int | Ids | str | None
     seed: int | None
     initial_prompt: str | None
+    prompt: str | None
     carry_initial_prompt: bool
     hotwords: str | None
     condition_on_previous_text: bool
@@ -121,8 +122,11 @@ class TranscribeOptions(TypedDict, total=False):
     compression_ratio_threshold: float | None
     logprob_threshold: float | None
     log_prob_threshold: float | None
+    logprob_thold: float | None
     no_speech_threshold: float | None
+    no_speech_thold: float | None
     without_timestamps: bool
+    no_timestamps: bool
     timestamps: bool
     max_initial_timestamp: float | None
     word_timestamps: bool
@@ -152,7 +156,7 @@ GENERATE = frozenset(_encdec.generate_option_names())
 EMBED = frozenset(EmbedOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
-TRANSCRIBE = frozenset(TranscribeOptions.__annotations__)
+TRANSCRIBE = frozenset(_encdec.transcribe_option_names())
 LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 

@@ -8,6 +8,7 @@
 
 #include "encdec/models/generation/generation_settings.h"
 #include "keywords.h"
+#include "option_rows.h"
 #include "values.h"
 
 namespace encdec::python {
@@ -74,10 +75,7 @@ GenerateOptions generate_options(const nb::dict& dict) {
       keywords.read(options.*member, setting.name, key == setting.name ? std::string_view() : key);
     });
   }
-  keywords.read_languages(options.source_lang, options.target_lang);
-  keywords.read(options.max_source_tokens, "max_source_tokens");
-  read_long(keywords, "long_sources", options.long_sources);
-  keywords.read(options.top_log_probs, "top_log_probs");
+  read_rows(keywords, generation_call_options(), options);
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.workers, "workers");
   if (const nb::object attention = keywords.take("attention"); attention.is_valid()) {
@@ -101,10 +99,8 @@ std::vector<std::string> generate_option_names() {
     names.emplace_back(setting.name);
     if (!setting.key().empty() && setting.key() != setting.name) names.emplace_back(setting.key());
   }
-  for (const char* name : {"source_lang", "src_lang", "target_lang", "tgt_lang", "max_source_tokens", "long_sources",
-                           "top_log_probs", "batch_size", "workers", "attention"}) {
-    names.emplace_back(name);
-  }
+  add_names(generation_call_options(), names);
+  for (const char* name : {"batch_size", "workers", "attention"}) names.emplace_back(name);
   return names;
 }
 

@@ -23,6 +23,8 @@ LoadOptions load_options(const nanobind::dict& keywords);
 
 // Returns all names that generate_options() knows: the library's names, and transformers' names where they differ.
 std::vector<std::string> generate_option_names();
+// Returns all names that transcribe_options() knows.
+std::vector<std::string> transcribe_option_names();
 
 // Returns the settings that have a value, with the names of transformers.
 nanobind::dict to_dict(const GenerateOptions& options);

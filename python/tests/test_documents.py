@@ -88,6 +88,7 @@ def test_types_know_all_options_of_the_library() -> None:
     model = encdec.open_model(ROOT / "models/pretrained/english-pronunciation")
     assert set(model.generation_config) <= known
     assert (encdec._options.GENERATE - known) == set(UNSUPPORTED)
+    assert set(_options.TranscribeOptions.__annotations__) == _options.TRANSCRIBE
 
 
 UNSUPPORTED = (

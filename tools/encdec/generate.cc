@@ -282,25 +282,8 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   command.add_flag("--json", options.json, "Write one JSON object per line: texts, token ids and scores");
   command.add_flag("--token-scores", options.token_scores, "Also write each token's log-probability; needs --json");
   GenerateOptions& generate = options.generation.options;
-  command
-      .add_option("--top-log-probs", generate.top_log_probs,
-                  "Also write the K most likely tokens at each position; needs --json")
-      ->check(integer_from(0, kMaxBeams))
-      ->type_name("K");
   command.add_flag("--stream", options.stream, "Write each part of a line to standard output as soon as it is final");
   add_generation_options(command, options.generation);
-  add_number_option(
-      command, "--max-source-tokens", generate.max_source_tokens,
-      fmt::format("Maximum tokens of a source; 0: the model's limit, or {} if it has none", kMaxSourceTokens))
-      ->check(integer_from(0, kMaxTokens));
-  take_words(command.add_option_function<std::string>(
-                 "--long-sources",
-                 [&generate](const std::string& word) {
-                   generate.long_sources = word == "truncate" ? LongSources::truncate : LongSources::error;
-                 },
-                 "A source with more tokens stops the command with an error, or is truncated"),
-             {"error", "truncate"})
-      ->default_str("error");
   add_batch_size_option(command, generate.batch_size);
   options.model.add_load_options(command);
   options.model.add_workers_option(command, generate.workers);

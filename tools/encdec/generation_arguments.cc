@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "encdec/line_reader.h"
+#include "encdec/option_rows.h"
 #include "encdec/options.h"
 
 namespace encdec::cli {
@@ -190,7 +191,8 @@ void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
       if (setting.group == group) setting.with_member(SettingOption(command, setting, arguments));
     }
   }
-  add_language_options(command, arguments.options.source_lang, arguments.options.target_lang);
+  RowOptions<GenerateOptions> options(command, arguments.options);
+  for (const OptionRow<GenerateOptions>& row : generation_call_options()) options.add(row);
 }
 
 GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& model, LineForm form) {

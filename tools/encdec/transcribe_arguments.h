@@ -1,5 +1,6 @@
 #pragma once
 
+#include <encdec/models/speech/audio/audio_decoder.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
 #include <encdec/models/speech/transcription/transcribe_options.h>
 

@@ -7,19 +7,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "common/json_arrays.h"
 #include "common/lower_case.h"
 #include "serve/http/form.h"
+#include "serve/option_rows.h"
 #include "serve/text/language.h"
 
 namespace encdec::serve {
 namespace {
-
-constexpr std::array<std::string_view, 10> kOwnKeys = {
-    "source_lang",  "src_lang", "target_lang",   "tgt_lang",         "max_source_tokens",
-    "long_sources", "seed",     "top_log_probs", "coverage_penalty", "shortlist"};
 
 bool is_ids(const nlohmann::json& value) {
   return value.is_array() && !value.empty() && value.front().is_number();
@@ -37,22 +33,17 @@ TokenIds ids_of(const nlohmann::json& value, const std::string& key) {
 }
 
 void check_key(const std::string& key) {
-  if (std::ranges::find(kOwnKeys, key) != kOwnKeys.end()) return;
+  for (const OptionRow<GenerateOptions>& row : generation_call_options()) {
+    if (row.name == key || std::ranges::find(row.other_names, key) != row.other_names.end()) return;
+  }
   for (const Setting& setting : generation_settings()) {
-    if (!setting.key().empty() && setting.key() == key) return;
+    if ((setting.key().empty() ? setting.name : setting.key()) == key) return;
   }
   throw HttpError(400, fmt::format("unknown generation parameter '{}'", key));
 }
 
-void check_limit(std::string_view name, std::optional<int> value, int limit, std::string_view option) {
-  if (value.value_or(0) <= limit) return;
-  throw HttpError(400, fmt::format("{} is {}, expected at most {} ({})", name, *value, limit, option));
-}
-
-// Reads a language in any spelling and returns the model's own code for it; empty if the model has no such codes.
-std::string language_of(const JsonObject& parameters, const char* name, const char* other,
-                        const std::map<std::string, std::string>& known) {
-  const std::string language = parameters.string(name).value_or(parameters.string(other).value_or(""));
+// Returns the model's own code for a language in any spelling; empty if the model has no such codes.
+std::string code_of(const std::string& language, const char* name, const std::map<std::string, std::string>& known) {
   const auto found = known.find(canonical_language(language));
   if (found != known.end()) return found->second;
   const bool has_codes = std::ranges::any_of(known, [](const auto& entry) { return !entry.second.empty(); });
@@ -65,6 +56,11 @@ std::string language_of(const JsonObject& parameters, const char* name, const ch
 }
 
 }  // namespace
+
+void check_limit(std::string_view name, std::optional<int> value, int limit, std::string_view option) {
+  if (value.value_or(0) <= limit) return;
+  throw HttpError(400, fmt::format("{} is {}, expected at most {} ({})", name, *value, limit, option));
+}
 
 std::vector<GenerateInput> read_inputs(const Call& call, const JsonObject& request, const std::string& key,
                                        const ServedModel& model) {
@@ -108,29 +104,16 @@ std::vector<std::string> read_texts(const Call& call, const JsonObject& request,
 
 GenerateOptions read_options(const JsonObject& parameters, const ServedModel& model, const ServiceLimits& limits) {
   for (const auto& item : parameters.value().items()) check_key(item.key());
-  StoredSettings read = read_generation_settings(parameters, model.model().config());
+  StoredSettings read = read_call_settings(parameters, model.model().config());
   if (!read.unsupported.empty()) {
     throw HttpError(400, fmt::format("this version does not support {}", fmt::join(read.unsupported, ", ")));
   }
   GenerateOptions options = std::move(read.options);
-  // read_generation_settings() sets a default for a missing decoder_start_token_id, because generation_config.json
-  // needs one. A request without this parameter uses the model's value.
-  if (!parameters.has("decoder_start_token_id")) options.decoder_start_token.reset();
-  if (const auto seed = parameters.integer("seed", {.min = 0})) options.seed = static_cast<std::uint64_t>(*seed);
-  if (const auto penalty = parameters.number("coverage_penalty")) {
-    options.coverage_penalty = static_cast<float>(*penalty);
-  }
-  if (parameters.has("shortlist")) options.shortlist = ids_of(parameters.value().at("shortlist"), "shortlist");
-  options.source_lang = language_of(parameters, "src_lang", "source_lang", model.languages().sources);
-  options.target_lang = language_of(parameters, "tgt_lang", "target_lang", model.languages().targets);
-  options.max_source_tokens =
-      static_cast<int>(parameters.integer("max_source_tokens", {.min = 0, .max = kMaxTokenCount}).value_or(0));
-  const std::string long_sources = parameters.string("long_sources").value_or("error");
-  if (long_sources != "error" && long_sources != "truncate") {
-    throw HttpError(400, fmt::format("'long_sources' is '{}', expected error or truncate", long_sources));
-  }
-  if (long_sources == "truncate") options.long_sources = LongSources::truncate;
-  options.top_log_probs = static_cast<int>(parameters.integer("top_log_probs", {.min = 0, .max = 100}).value_or(0));
+  const Parameters values(parameters);
+  RowReader<GenerateOptions> reader(values, options);
+  for (const OptionRow<GenerateOptions>& row : generation_call_options()) reader.read(row);
+  options.source_lang = code_of(options.source_lang, "source_lang", model.languages().sources);
+  options.target_lang = code_of(options.target_lang, "target_lang", model.languages().targets);
   check_options(options, limits);
   return options;
 }

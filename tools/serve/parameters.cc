@@ -62,6 +62,13 @@ std::string Parameters::text(const std::string& name, const std::string& otherwi
   return value != nullptr ? *value : otherwise;
 }
 
+std::string Parameters::short_text(const std::string& name) const {
+  constexpr std::size_t kMaxBytes = 64 << 10;
+  std::string value = text(name);
+  if (value.size() <= kMaxBytes) return value;
+  throw HttpError(400, fmt::format("'{}' has {} bytes, expected at most {}", name, value.size(), kMaxBytes));
+}
+
 std::vector<std::string> Parameters::texts(const std::string& name, bool& is_list) const {
   if (json_) {
     is_list = json_->has(name) && json_->value().at(name).is_array();
@@ -75,12 +82,12 @@ std::vector<std::string> Parameters::texts(const std::string& name, bool& is_lis
   return values;
 }
 
-int Parameters::number(const std::string& name, int otherwise, int min, int max) const {
+std::optional<int> Parameters::integer(const std::string& name, int min, int max) const {
   if (json_ && json_->has(name) && !json_->value().at(name).is_string()) {
     return static_cast<int>(*read_json_value([&] { return json_->integer(name, {.min = min, .max = max}); }));
   }
-  if (!has(name)) return otherwise;
   const std::string value = text(name);
+  if (value.empty()) return std::nullopt;
   int number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size() || number < min || number > max) {
@@ -89,16 +96,20 @@ int Parameters::number(const std::string& name, int otherwise, int min, int max)
   return number;
 }
 
-std::optional<double> Parameters::real(const std::string& name, double min, double max) const {
+std::optional<double> Parameters::real(const std::string& name, const OptionRange& range) const {
   if (json_ && json_->has(name) && !json_->value().at(name).is_string()) {
-    return read_json_value([&] { return json_->number(name, {.min = min, .max = max}); });
+    return read_json_value([&] {
+      const auto number = json_->number(name);
+      if (number) range.check(name, *number);
+      return number;
+    });
   }
   const std::string value = text(name);
   if (value.empty()) return std::nullopt;
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || !(number >= min && number <= max)) {
-    throw HttpError(400, fmt::format("'{}' is '{}', expected a number from {} to {}", name, shown(value), min, max));
+  if (error != std::errc() || end != value.data() + value.size() || !range.has(number)) {
+    throw HttpError(400, fmt::format("'{}' is '{}', expected {}", name, shown(value), range.expected()));
   }
   return number;
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <encdec/models/generation/option_row.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "serve/call.h"
@@ -18,15 +21,17 @@ std::string_view shown(std::string_view value);
 class Parameters {
  public:
   explicit Parameters(const Call& call);
+  explicit Parameters(JsonObject json) : json_(std::move(json)) {}
 
   bool has(const std::string& name) const;
   std::string text(const std::string& name, const std::string& otherwise = {}) const;
+  // Returns a text of at most 64 KiB: only recordings may be large.
+  std::string short_text(const std::string& name) const;
   // Returns a text or a list of texts, and sets `is_list` to say which one the client has sent. Empty if missing.
   std::vector<std::string> texts(const std::string& name, bool& is_list) const;
-  int number(const std::string& name, int otherwise, int min, int max) const;
-  // Returns nullopt if the number is missing or empty: clients send an empty value for a field that the user left
-  // empty.
-  std::optional<double> real(const std::string& name, double min, double max) const;
+  // Return nullopt if the number is missing or empty: clients send an empty value for a field that the user left empty.
+  std::optional<int> integer(const std::string& name, int min, int max) const;
+  std::optional<double> real(const std::string& name, const OptionRange& range) const;
   bool flag(const std::string& name, bool otherwise) const;
   // Returns a file of a multipart form; null if there is none.
   const FormPart* file(const std::string& name) const;

@@ -27,32 +27,6 @@ enum class SpeechTask : std::uint8_t {
 // Returns the rules called "openai" or "transformers"; nullopt for another name.
 std::optional<SpeechRules> speech_rules_named(std::string_view name);
 
-// Returns first, first + step, ... up to 1, as openai/whisper's command counts. Without a step returns only `first`.
-std::vector<double> fallback_temperatures(double first, std::optional<double> step);
-
-// The allowed values of a number, both ends included.
-struct TranscribeRange {
-  double min;
-  double max;
-  bool or_zero = false;  // 0 is allowed too
-
-  // Returns whether a value is allowed; NaN is not.
-  bool has(double value) const { return (or_zero && value == 0) || (value >= min && value <= max); }
-  // Returns a description for error messages: "a number from 0 to 100".
-  std::string expected() const;
-};
-
-// Ranges of the numbers in TranscribeOptions. The library throws ConfigError for other values; the command and the
-// server check them earlier.
-struct TranscribeRanges {
-  static constexpr TranscribeRange temperature{0, 100}, patience{0, 100}, length_penalty{0, 1};
-  static constexpr TranscribeRange prompt_reset_on_temperature{0, 1e9};
-  static constexpr TranscribeRange compression_ratio_threshold{0, 1e9}, logprob_threshold{-1e9, 0};
-  static constexpr TranscribeRange no_speech_threshold{0, 1}, hallucination_silence_threshold{0, 1e9};
-  static constexpr TranscribeRange max_initial_timestamp{0, 100}, clip_timestamps{0, 1e9};
-  static constexpr TranscribeRange chunk_length{0.1, 1e9, true};  // the model's window is a further limit
-};
-
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). A recording is
 // decoded in windows of the model's length; each window begins where the text of the previous one ended.
 struct TranscribeOptions {

@@ -10,27 +10,20 @@
 #include "encdec/models/families/whisper.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/speech/transcription/transcribe_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {
-
-using Ranges = TranscribeRanges;
-
-void check_number(std::string_view name, std::optional<double> value, const TranscribeRange& range) {
-  if (!value || range.has(*value)) return;
-  throw ConfigError(fmt::format("{} is {}, expected {}", name, *value, range.expected()));
-}
 
 bool is_openai(const TranscribeOptions& options) {
   return options.rules == SpeechRules::openai;
 }
 
 void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
-  TranscribeRange range = Ranges::chunk_length;
-  range.max = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
-  check_number("chunk_length", options.chunk_length, range);
   if (options.chunk_length == 0) return;
+  const double window = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
+  OptionRange{.min = 0.1, .max = window, .or_zero = true}.check("chunk_length", options.chunk_length);
   for (const auto& [name, is_given] : {std::pair{"word_timestamps", options.word_timestamps},
                                        {"clip_timestamps", !options.clip_timestamps.empty()},
                                        {"vad_model", !options.vad_model.empty()}}) {
@@ -41,16 +34,7 @@ void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
 const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
   check_chunks(facts, options);
   if (options.temperatures.empty()) throw ConfigError("temperatures is empty, expected at least one value");
-  for (const double temperature : options.temperatures) check_number("temperature", temperature, Ranges::temperature);
-  check_range("beam_size", options.beam_size, 1, kMaxSequences);
-  check_range("best_of", options.best_of, 1, kMaxSequences);
-  check_number("patience", options.patience, Ranges::patience);
-  check_number("length_penalty", options.length_penalty, Ranges::length_penalty);
-  check_number("prompt_reset_on_temperature", options.prompt_reset_on_temperature, Ranges::prompt_reset_on_temperature);
-  check_number("compression_ratio_threshold", options.compression_ratio_threshold, Ranges::compression_ratio_threshold);
-  check_number("logprob_threshold", options.logprob_threshold, Ranges::logprob_threshold);
-  check_number("no_speech_threshold", options.no_speech_threshold, Ranges::no_speech_threshold);
-  check_number("max_initial_timestamp", options.max_initial_timestamp, Ranges::max_initial_timestamp);
+  check_ranges(transcribe_settings(), options);
   check_batching(options.batch_size, options.workers);
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
@@ -58,9 +42,6 @@ const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOpti
   if (options.hallucination_silence_threshold && !is_openai(options)) {
     throw ConfigError("hallucination_silence_threshold with the rules of transformers, expected those of openai");
   }
-  check_number("hallucination_silence_threshold", options.hallucination_silence_threshold,
-               Ranges::hallucination_silence_threshold);
-  for (const double clip : options.clip_timestamps) check_number("clip_timestamps", clip, Ranges::clip_timestamps);
   if (!options.vad_model.empty()) {
     check(options.vad);
     if (!options.clip_timestamps.empty()) {

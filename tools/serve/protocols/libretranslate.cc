@@ -45,7 +45,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   if (format != "text" && format != "html") {
     throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
   }
-  const int alternatives = parameters.number("alternatives", 0, 0, call.limits().alternatives);
+  const int alternatives = parameters.integer("alternatives", 0, call.limits().alternatives).value_or(0);
   if (parameters.is_form()) {
     for (std::string& text : texts) std::erase(text, '\r');
   }

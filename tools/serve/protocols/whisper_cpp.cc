@@ -24,8 +24,8 @@ void read_own(const Parameters& parameters, const ServedModel& model, Transcribe
     options.task = SpeechTask::transcribe;
   }
   constexpr double kMilliseconds = 1000, kLongest = 1e9;
-  const double begin = parameters.real("offset_t", 0, kLongest).value_or(0) / kMilliseconds;
-  const double length = parameters.real("duration", 0, kLongest).value_or(0) / kMilliseconds;
+  const double begin = parameters.real("offset_t", {0, kLongest}).value_or(0) / kMilliseconds;
+  const double length = parameters.real("duration", {0, kLongest}).value_or(0) / kMilliseconds;
   if (begin > 0 || length > 0) options.clip_timestamps = {begin};
   if (length > 0) options.clip_timestamps.push_back(begin + length);
 }
