@@ -204,7 +204,7 @@ Action add_attention(CLI::App& command) {
       ->type_name("TEXT");
   add_input_option(command, options->input, "File of the source, one line in UTF-8");
   add_file_option(command, "--target", options->target_file, "File of the target, one line");
-  add_file_option(command, "--output", options->output,
+  add_file_option(command, "-o,--output", options->output,
                   "A page (.html), a picture (.png) or numbers (.json); the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or decoder, cross-attention, or all; if not "

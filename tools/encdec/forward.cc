@@ -171,7 +171,7 @@ Action add_forward(CLI::App& command) {
   add_file_option(
       command, "--decoder-input", options->decoder_input,
       "Token ids of the targets, one per line, each with the decoder start token first; not for encoder-only models");
-  add_file_option(command, "--output", options->output, "The .safetensors file to write")->required();
+  add_file_option(command, "-o,--output", options->output, "The .safetensors file to write")->required();
   add_number_option(command, "--batch-size", options->batch_size,
                     "Sources computed together. Results do not depend on it")
       ->check(integer_from(1, kMaxBatchSize));

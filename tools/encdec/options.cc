@@ -45,15 +45,15 @@ bool is_written(const CLI::Option& option) {
 }  // namespace
 
 void add_model_option(CLI::App& command, std::string& folder) {
-  command.add_option("--model", folder, "Checkpoint folder, as published")->required()->type_name("DIR");
+  command.add_option("-m,--model", folder, "Checkpoint folder, as published")->required()->type_name("DIR");
 }
 
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
-  add_file_option(command, "--input", path, content + "; standard input if not given");
+  add_file_option(command, "-i,--input", path, content + "; standard input if not given");
 }
 
 void add_output_option(CLI::App& command, std::string& path, const std::string& content) {
-  add_file_option(command, "--output", path, content + "; standard output if not given");
+  add_file_option(command, "-o,--output", path, content + "; standard output if not given");
 }
 
 void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& lines) {

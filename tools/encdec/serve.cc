@@ -133,7 +133,7 @@ Action add_serve(CLI::App& command) {
   const auto arguments = std::make_shared<ServeArguments>();
   serve::ServeSettings& settings = arguments->settings;
   command
-      .add_option("--model", arguments->models,
+      .add_option("-m,--model", arguments->models,
                   "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
       ->required()
       ->type_name("[NAME=]DIR");
