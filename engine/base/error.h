@@ -1,12 +1,14 @@
 #pragma once
 
+#include <new>
 #include <stdexcept>
 #include <string>
 
 namespace encdec {
 
-// Base class of everything that this library throws. A message is one line that says where, what was found and what was
-// expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library never prints and never aborts.
+// Base class of everything that this library throws, except for std::bad_alloc. A message is one line that says where,
+// what was found and what was expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library
+// never prints and never aborts.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -56,5 +58,20 @@ struct ResourceError : Error {
 struct BackendError : Error {
   using Error::Error;
 };
+
+// There is no memory for a tensor. The message gives the size.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(const std::string& message) : message_(message) {}
+  const char* what() const noexcept override { return message_.what(); }
+
+ private:
+  std::runtime_error message_;  // copying it does not throw
+};
+
+// Returns a message for users. Other classes than OutOfMemory have only a name in what().
+inline const char* message_of(const std::bad_alloc& error) {
+  return dynamic_cast<const OutOfMemory*>(&error) != nullptr ? error.what() : "out of memory";
+}
 
 }  // namespace encdec

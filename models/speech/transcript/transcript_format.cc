@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
-#include "encdec/models/checkpoint/written_json.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
@@ -50,7 +50,7 @@ std::string json_number(double value) {
 }
 
 std::string json_string(const std::string& text) {
-  return WrittenJson(replace_invalid_utf8(text)).dump();
+  return nlohmann::ordered_json(replace_invalid_utf8(text)).dump();
 }
 
 std::string json_word(const TranscriptWord& word) {

@@ -1,11 +1,11 @@
 // OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
 // (platform.openai.com/docs/api-reference/audio).
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/routes.h"
@@ -15,7 +15,7 @@
 namespace encdec::serve {
 namespace openai_audio {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 struct Request {
   Recording recording = {};
