@@ -79,26 +79,6 @@ std::string json_segment(const TranscriptSegment& segment, bool word_times) {
 
 }  // namespace
 
-std::string_view to_string(TranscriptFormat format) {
-  switch (format) {
-    case TranscriptFormat::txt: return "txt";
-    case TranscriptFormat::vtt: return "vtt";
-    case TranscriptFormat::srt: return "srt";
-    case TranscriptFormat::tsv: return "tsv";
-    case TranscriptFormat::json: return "json";
-    case TranscriptFormat::lrc: return "lrc";
-  }
-  return "unknown";
-}
-
-std::optional<TranscriptFormat> transcript_format_named(std::string_view name) {
-  for (const TranscriptFormat format : {TranscriptFormat::txt, TranscriptFormat::vtt, TranscriptFormat::srt,
-                                        TranscriptFormat::tsv, TranscriptFormat::json, TranscriptFormat::lrc}) {
-    if (to_string(format) == name) return format;
-  }
-  return std::nullopt;
-}
-
 TranscriptWriter::TranscriptWriter(TranscriptFormat format, const TranscriptLineOptions& options)
     : format_(format), word_times_(options.word_times), subtitles_(options) {}
 
