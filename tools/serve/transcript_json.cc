@@ -4,7 +4,6 @@
 #include <encdec/models/tokenizer/base/utf8.h>
 
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "common/lower_case.h"
 #include "serve/http/form.h"
@@ -13,28 +12,7 @@ namespace encdec::serve {
 
 nlohmann::ordered_json segments_json(std::span<const TranscriptSegment> segments, SegmentWords words) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const TranscriptSegment& segment : segments) {
-    nlohmann::ordered_json json = {{"id", segment.id},
-                                   {"seek", segment.seek},
-                                   {"start", segment.start},
-                                   {"end", segment.end},
-                                   {"text", replace_invalid_utf8(segment.text)},
-                                   {"tokens", segment.tokens},
-                                   {"temperature", segment.temperature},
-                                   {"avg_logprob", segment.avg_logprob},
-                                   {"compression_ratio", segment.compression_ratio},
-                                   {"no_speech_prob", segment.no_speech_prob}};
-    if (words == SegmentWords::with_probabilities) {
-      nlohmann::ordered_json& own = json["words"] = nlohmann::ordered_json::array();
-      for (const TranscriptWord& word : segment.words) {
-        own.push_back({{"word", replace_invalid_utf8(word.text)},
-                       {"start", word.start},
-                       {"end", word.end},
-                       {"probability", word.probability}});
-      }
-    }
-    list.push_back(std::move(json));
-  }
+  for (const TranscriptSegment& segment : segments) list.push_back(segment_json(segment, words));
   return list;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <encdec/models/speech/transcript/segment_json.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -11,8 +11,7 @@
 
 namespace encdec::serve {
 
-// Returns segments with the keys of openai/whisper, with or without their words.
-enum class SegmentWords : std::uint8_t { none, with_probabilities };
+// Returns a list of segments, each as segment_json() gives it.
 nlohmann::ordered_json segments_json(std::span<const TranscriptSegment> segments, SegmentWords words);
 // Returns the words of all segments with the keys of OpenAI's API, without white space around each word.
 nlohmann::ordered_json words_json(std::span<const TranscriptSegment> segments);

@@ -103,7 +103,7 @@ Call::OnSegments delta_sender(Call& call, const Request& request) {
       if (text.empty() && !is_verbose) continue;
       is_first = is_first && text.empty();
       Json event = {{"type", "transcript.text.delta"}, {"delta", text}};
-      if (is_verbose) event["segment"] = segments_json(std::span(&segment, 1), words).front();
+      if (is_verbose) event["segment"] = segment_json(segment, words);
       call.send_event(event);
     }
   };
