@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace encdec {
 
@@ -62,11 +64,11 @@ struct BackendError : Error {
 // There is no memory for a tensor. The message gives the size.
 class OutOfMemory : public std::bad_alloc {
  public:
-  explicit OutOfMemory(const std::string& message) : message_(message) {}
-  const char* what() const noexcept override { return message_.what(); }
+  explicit OutOfMemory(std::string message) : message_(std::make_shared<const std::string>(std::move(message))) {}
+  const char* what() const noexcept override { return message_->c_str(); }
 
  private:
-  std::runtime_error message_;  // copying it does not throw
+  std::shared_ptr<const std::string> message_;  // shared, so that copying does not throw
 };
 
 // Returns a message for users. Other classes than OutOfMemory have only a name in what().
