@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
@@ -31,7 +30,6 @@ void relax() {
 
 std::thread start_thread(int number, int wanted, std::function<void()> work) {
   try {
-    const std::lock_guard lock(address_space());
     return std::thread(std::move(work));
   } catch (const std::system_error& error) {
     throw ResourceError(

@@ -7,21 +7,16 @@
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <mutex>
-#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
 
-#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
@@ -39,47 +34,18 @@ namespace {
 
 using dnnl::memory;
 
-// More memory than creating a primitive needs: the code of four kernels of 256 KiB each and their descriptions. In
-// addition glibc may try to map 128 MiB for a thread's heap; if it cannot, it uses the main heap.
-constexpr std::size_t kPrimitiveSpace = std::size_t{16} << 20;
-
-// Makes sure that memory is free before oneDNN creates an object. If memory runs out in oneDNN, its code generator
-// writes to pages that were not allocated, and its other constructors use null objects: the process ends with SIGSEGV,
-// without an error that could be handled. So objects are created one at a time, after a check of the free memory, while
-// the mutex of address_space() stops other large allocations. Throws std::bad_alloc.
-class PrimitiveSpace {
- public:
-  PrimitiveSpace() : lock_(address_space()) {
-    void* space = ::mmap(nullptr, kPrimitiveSpace, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (space == MAP_FAILED) throw std::bad_alloc();
-    ::munmap(space, kPrimitiveSpace);
-  }
-
- private:
-  std::lock_guard<std::mutex> lock_;
-};
-
 // While an object of this class lives, oneDNN uses one thread. Its destructor restores the caller's setting.
 class SingleThreaded {
  public:
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
   SingleThreaded() : saved_(omp_get_max_threads()) {
-    if (saved_ != 1) set_one();
+    if (saved_ != 1) omp_set_num_threads(1);
   }
   ~SingleThreaded() {
     if (saved_ != 1) omp_set_num_threads(saved_);
   }
 
  private:
-  // The first call of omp_set_num_threads() in a thread allocates memory and aborts the process if that fails.
-  static void set_one() {
-    thread_local bool has_settings = false;
-    std::optional<PrimitiveSpace> space;
-    if (!has_settings) space.emplace();
-    omp_set_num_threads(1);
-    has_settings = true;
-  }
-
   int saved_;
 #else
   SingleThreaded() {}
@@ -179,11 +145,6 @@ dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
 #endif
 }
 
-dnnl::stream make_stream() {
-  const PrimitiveSpace space;
-  return dnnl::stream(cpu());
-}
-
 }  // namespace
 
 const InstructionSets& instruction_sets() {
@@ -224,7 +185,7 @@ struct MatMulPrimitives::Impl {
     std::uint64_t last_use = 0;
   };
 
-  dnnl::stream stream = make_stream();
+  dnnl::stream stream{cpu()};
   std::unordered_map<Key, Call, KeyHash> calls;
   Tensor scratchpad;
   Tensor scratch;
@@ -240,7 +201,6 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
-    const PrimitiveSpace space;
     const auto description = describe(spec, rows);
     Call call;
     call.primitive = dnnl::matmul(description);

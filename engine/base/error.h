@@ -1,12 +1,16 @@
 #pragma once
 
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace encdec {
 
-// Base class of everything that this library throws. A message is one line that says where, what was found and what was
-// expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library never prints and never aborts.
+// Base class of everything that this library throws, except for std::bad_alloc. A message is one line that says where,
+// what was found and what was expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library
+// never prints and never aborts.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -56,5 +60,20 @@ struct ResourceError : Error {
 struct BackendError : Error {
   using Error::Error;
 };
+
+// There is no memory for a tensor. The message gives the size.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string message) : message_(std::make_shared<const std::string>(std::move(message))) {}
+  const char* what() const noexcept override { return message_->c_str(); }
+
+ private:
+  std::shared_ptr<const std::string> message_;  // shared, so that copying does not throw
+};
+
+// Returns a message for users. Other classes than OutOfMemory have only a name in what().
+inline const char* message_of(const std::bad_alloc& error) {
+  return dynamic_cast<const OutOfMemory*>(&error) != nullptr ? error.what() : "out of memory";
+}
 
 }  // namespace encdec

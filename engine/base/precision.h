@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "encdec/engine/base/named_values.h"
 
 namespace encdec {
 
@@ -22,10 +25,21 @@ enum class Precision : std::uint8_t {
   automatic,
 };
 
-// Returns the precision's name: "float32", "bfloat16", "int8", "auto".
-std::string_view to_string(Precision precision);
+inline constexpr std::array kPrecisionNames = {
+    Named{Precision::float32, "float32"},
+    Named{Precision::bfloat16, "bfloat16"},
+    Named{Precision::int8, "int8"},
+    Named{Precision::automatic, "auto"},
+};
+
+constexpr std::string_view to_string(Precision precision) {
+  return name_of(kPrecisionNames, precision);
+}
+
 // Returns the precision of this name; nullopt if there is none.
-std::optional<Precision> precision_named(std::string_view name);
+constexpr std::optional<Precision> precision_named(std::string_view name) {
+  return value_named<Precision>(kPrecisionNames, name);
+}
 
 // Returns the size of one matmul weight in bytes: 4, 2 or 1.
 std::size_t weight_bytes(Precision precision);

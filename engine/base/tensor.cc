@@ -1,26 +1,26 @@
 #include "encdec/engine/base/tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
-#include "encdec/engine/base/address_space.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
 namespace {
 
-constexpr std::size_t kLargeBytes = 128u << 10;  // glibc maps such blocks separately
-
-void* take(std::size_t bytes, std::align_val_t alignment) {
-  if (bytes < kLargeBytes) return ::operator new(bytes, alignment);
-  const std::lock_guard lock(address_space());
-  return ::operator new(bytes, alignment);
+void* take(std::size_t bytes, std::align_val_t alignment, const Shape& shape) {
+  try {
+    return ::operator new(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("out of memory: a tensor of shape {} takes {} bytes", to_string(shape), bytes));
+  }
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Tensor Tensor::uninitialized(const Shape& shape, DataType type) {
   // One alignment unit more than needed, so that an empty tensor has an address too.
   const std::size_t reserved = bytes + kAlignment;
   const std::align_val_t alignment{reserved >= kHugePageBytes ? kHugePageBytes : kAlignment};
-  void* memory = take(reserved, alignment);
+  void* memory = take(reserved, alignment, shape);
 #if defined(__linux__)
   // Every step reads all weights. With small pages the CPU would spend much of its time looking up addresses.
   if (reserved >= kHugePageBytes) ::madvise(memory, reserved, MADV_HUGEPAGE);

@@ -11,7 +11,7 @@ namespace encdec {
 // spend much of its time looking up addresses. Not thread-safe.
 class WeightMemory {
  public:
-  // Returns `bytes` uninitialised bytes, aligned to Tensor::kAlignment. Throws std::bad_alloc.
+  // Returns `bytes` uninitialised bytes, aligned to Tensor::kAlignment. Throws OutOfMemory.
   Tensor take(std::size_t bytes);
 
  private:

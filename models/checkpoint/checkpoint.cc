@@ -1,12 +1,7 @@
 #include "encdec/models/checkpoint/checkpoint.h"
 
-#include <dirent.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/refuse.h"
@@ -60,19 +55,15 @@ std::string download_hint(const fs::path& folder) {
 
 // Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
+  std::error_code error;
   std::vector<std::string> names;
-  // std::filesystem is not used: if memory runs out, libstdc++ lets std::bad_alloc end the program.
-  const auto close = [](DIR* entries) { ::closedir(entries); };
-  const std::unique_ptr<DIR, decltype(close)> entries(::opendir(folder.c_str()));
-  if (entries == nullptr) {
-    const int error = errno;
-    refuse(folder.string(), "{}{}", std::strerror(error), error == ENOENT ? download_hint(folder) : "");
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
   }
-  for (errno = 0; const dirent* entry = ::readdir(entries.get()); errno = 0) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+  if (error) {
+    const bool is_missing = error == std::errc::no_such_file_or_directory;
+    refuse(folder.string(), "{}{}", error.message(), is_missing ? download_hint(folder) : "");
   }
-  if (errno != 0) refuse(folder.string(), "{}", std::strerror(errno));
   std::ranges::sort(names);
   return names;
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
-#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
@@ -210,9 +209,7 @@ class ModelReader {
 
 // Adds the special tokens of Whisper. They are the same in all models, so files do not contain them.
 JsonObject with_tokens_of_whisper(const CTranslate2Model& model, const std::optional<JsonObject>& config) {
-  nlohmann::json settings = nlohmann::json::object();
-  const JsonClearance clearance(settings);
-  if (config) copy_json(config->value(), settings);
+  nlohmann::json settings = config ? config->value() : nlohmann::json::object();
   for (const char* key : {"unk_token", "bos_token", "eos_token"}) settings[key] = kWhisperEnd;
   settings["decoder_start_token"] = kWhisperStart;
   return JsonObject(std::move(settings), config ? config->file() : model.weights->origin());
@@ -239,9 +236,7 @@ std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::opt
   const WeightStore& store = *model.weights;
   const auto token = [&](std::string_view name, const char* usual) { return text(store, name).value_or(usual); };
   const auto flag = [&](std::string_view name, bool usual) { return scalar(store, name).value_or(usual) != 0; };
-  nlohmann::json settings = nlohmann::json::object();
-  const JsonClearance clearance(settings);
-  if (config) copy_json(config->value(), settings);
+  nlohmann::json settings = config ? config->value() : nlohmann::json::object();
   settings["unk_token"] = token("unk_token", "<unk>");
   settings["bos_token"] = token("bos_token", "<s>");
   settings["eos_token"] = token("eos_token", "</s>");

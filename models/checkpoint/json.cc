@@ -37,38 +37,10 @@ bool is_in(const nlohmann::json& value, IntegerRange range) {
   return !wraps && value.get<std::int64_t>() >= range.min && value.get<std::int64_t>() <= range.max;
 }
 
-// A tree of values with several owners.
-struct SharedJson {
-  explicit SharedJson(nlohmann::json&& given) noexcept : value(std::move(given)) {}
-  ~SharedJson() { clear_json(value); }
-  SharedJson(const SharedJson&) = delete;
-  SharedJson& operator=(const SharedJson&) = delete;
-
-  nlohmann::json value;
-};
-
-std::shared_ptr<const nlohmann::json> share(nlohmann::json& value) {
-  const JsonClearance clearance(value);
-  auto shared = std::make_shared<SharedJson>(std::move(value));
-  const nlohmann::json* tree = &shared->value;
-  return {std::move(shared), tree};
-}
-
 }  // namespace
 
-void copy_json(const nlohmann::json& from, nlohmann::json& to) {
-  if (from.is_array()) {
-    to = nlohmann::json::array();
-    for (const nlohmann::json& item : from) copy_json(item, to.emplace_back(nullptr));
-  } else if (from.is_object()) {
-    to = nlohmann::json::object();
-    for (const auto& [key, value] : from.items()) copy_json(value, to[key]);
-  } else {
-    to = from;
-  }
-}
-
-JsonObject::JsonObject(nlohmann::json value, const std::string& file) : value_(share(value)), file_(file) {
+JsonObject::JsonObject(nlohmann::json value, const std::string& file)
+    : value_(std::make_shared<const nlohmann::json>(std::move(value))), file_(file) {
   if (!value_->is_object()) refuse(file_, "{}, expected a JSON object", shown(*value_));
 }
 
@@ -247,9 +219,7 @@ nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_byte
 }
 
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Make the string first: if it failed after reading, the tree would be destroyed without clear_json().
-  const std::string file = path.string();
-  return {read_json(path, max_bytes), file};
+  return {read_json(path, max_bytes), path.string()};
 }
 
 }  // namespace encdec

@@ -13,31 +13,6 @@
 
 namespace encdec {
 
-// Empties a value without allocating memory, by recursion. The destructor of nlohmann::json first collects all nested
-// values in a list; if that allocation fails, the program ends. So call this before a tree is destroyed.
-template <class Json>
-void clear_json(Json& value) noexcept {
-  if (!value.is_structured()) return;
-  for (Json& child : value) clear_json(child);
-  value.clear();
-}
-
-// Calls clear_json() for a value when a scope is left, also by an exception.
-class JsonClearance {
- public:
-  explicit JsonClearance(nlohmann::json& value) : value_(value) {}
-  ~JsonClearance() { clear_json(value_); }
-  JsonClearance(const JsonClearance&) = delete;
-  JsonClearance& operator=(const JsonClearance&) = delete;
-
- private:
-  nlohmann::json& value_;
-};
-
-// Copies a value to `to`. If memory runs out, the incomplete copy stays in `to`, and the caller clears it. REQUIRES:
-// `to` outlives this call.
-void copy_json(const nlohmann::json& from, nlohmann::json& to);
-
 // A receiver of JSON tokens, for readers that do not need all values at once. Its functions are called for one
 // token after another; they return true to continue and throw to stop. Errors in the text itself are thrown as
 // FileError.
@@ -66,7 +41,6 @@ void read_json_events(std::string_view text, JsonEvents& events);
 class JsonTree : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
-  ~JsonTree() override { clear_json(root_); }
   JsonTree(const JsonTree&) = delete;
   JsonTree& operator=(const JsonTree&) = delete;
   using json = nlohmann::json;

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/models/checkpoint/json_events.h"
-
 namespace encdec {
 namespace {
 
@@ -77,7 +75,6 @@ constexpr std::int64_t kTexts = 50257;  // text tokens of the multilingual model
 
 JsonObject whisper_sizes(const std::map<std::string, std::int64_t, std::less<>>& sizes, const std::string& file) {
   nlohmann::json checked = nlohmann::json::object();
-  const JsonClearance clearance(checked);
   for (const auto& [name, largest] : kLargestSizes) {
     const auto size = sizes.find(name);
     if (size == sizes.end()) refuse(file, "no {} among the sizes, expected those of a model of Whisper", name);
@@ -128,7 +125,6 @@ std::vector<std::string> whisper_special_tokens(std::int64_t count) {
 
 JsonObject whisper_settings(const JsonObject& sizes, std::optional<std::int64_t> text_tokens) {
   nlohmann::json settings = nlohmann::json::object();
-  const JsonClearance clearance(settings);
   settings["model_type"] = "whisper";
   settings["max_length"] = sizes.required_integer("n_text_ctx");
   if (text_tokens && *text_tokens + 1 < sizes.required_integer("n_vocab")) {

@@ -180,7 +180,6 @@ nlohmann::json parse_yaml(std::string_view text, const std::string& file) {
 }
 
 JsonObject read_yaml_object(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Make the string first: if it failed after parsing, the tree would be destroyed without clear_json().
   const std::string file = path.string();
   return {parse_yaml(read_text_file(path, max_bytes), file), file};
 }

@@ -12,7 +12,7 @@
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/json_events.h"
+#include "encdec/models/checkpoint/json.h"
 
 namespace encdec {
 namespace {
@@ -49,7 +49,6 @@ std::vector<Module> read_modules(const std::filesystem::path& folder) {
   if (!file_exists(path)) return {};
   const std::string file = path.string();
   nlohmann::json list = read_json(path);
-  const JsonClearance clearance(list);
   if (!list.is_array()) refuse<ConfigError>(path.string(), "not a list of modules");
   std::vector<Module> modules;
   for (nlohmann::json& entry : list) {

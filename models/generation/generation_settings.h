@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/checkpoint/written_json_fwd.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/generation/option_row.h"
 #include "encdec/models/network/config.h"
@@ -111,6 +110,6 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
 
 // Returns a report for people: the settings that differ from their neutral values, under the keys of
 // generation_config.json, and the maximum number of new tokens.
-WrittenJson to_json(const GenerateOptions& options);
+nlohmann::ordered_json to_json(const GenerateOptions& options);
 
 }  // namespace encdec

@@ -4,7 +4,6 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/written_json.h"
 #include "encdec/models/generation/generation_settings.h"
 
 namespace encdec {
@@ -140,14 +139,15 @@ class SettingsReader {
   StoredSettings result_;
 };
 
-WrittenJson as_json(EarlyStopping value) {
-  return value == EarlyStopping::never ? WrittenJson("never") : WrittenJson(value == EarlyStopping::when_full);
+nlohmann::ordered_json as_json(EarlyStopping value) {
+  return value == EarlyStopping::never ? nlohmann::ordered_json("never")
+                                       : nlohmann::ordered_json(value == EarlyStopping::when_full);
 }
-WrittenJson as_json(const ExponentialDecay& value) {
+nlohmann::ordered_json as_json(const ExponentialDecay& value) {
   return {value.start, value.factor};
 }
 template <class Value>
-WrittenJson as_json(const Value& value) {
+nlohmann::ordered_json as_json(const Value& value) {
   return value;
 }
 
@@ -197,9 +197,9 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
   return settings;
 }
 
-WrittenJson to_json(const GenerateOptions& options) {
+nlohmann::ordered_json to_json(const GenerateOptions& options) {
   const GenerateOptions neutral = with_neutral_values({});
-  WrittenJson json = WrittenJson::object();
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Setting& setting : generation_settings()) {
     const std::string key(setting.key());
     if (setting.name == "max_length") {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/named_values.h"
 #include "encdec/layers/transformer/add_norm.h"
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
@@ -17,9 +19,14 @@ namespace encdec {
 // Stacks of a model.
 enum class Architecture : std::uint8_t { encoder_decoder, encoder_only, decoder_only };
 
-inline std::string_view to_string(Architecture architecture) {
-  constexpr std::string_view kNames[] = {"encoder-decoder", "encoder-only", "decoder-only"};
-  return kNames[static_cast<std::size_t>(architecture)];
+inline constexpr std::array kArchitectures = {
+    Named{Architecture::encoder_decoder, "encoder-decoder"},
+    Named{Architecture::encoder_only, "encoder-only"},
+    Named{Architecture::decoder_only, "decoder-only"},
+};
+
+constexpr std::string_view to_string(Architecture architecture) {
+  return name_of(kArchitectures, architecture);
 }
 
 // Place of a sub-layer's normalisation.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,9 +19,24 @@ enum class AttentionKind : std::uint8_t {
   cross,         // from target tokens to source tokens
 };
 
-inline std::string_view to_string(AttentionKind kind) {
-  constexpr std::string_view kNames[] = {"encoder self-attention", "decoder self-attention", "cross-attention"};
-  return kNames[static_cast<std::size_t>(kind)];
+struct AttentionNames {
+  AttentionKind kind;
+  std::string_view title;  // in messages and pictures
+  std::string_view word;   // in options
+  std::string_view key;    // in JSON
+};
+inline constexpr std::array kAttentionKinds = {
+    AttentionNames{AttentionKind::encoder_self, "encoder self-attention", "encoder", "encoder_self"},
+    AttentionNames{AttentionKind::decoder_self, "decoder self-attention", "decoder", "decoder_self"},
+    AttentionNames{AttentionKind::cross, "cross-attention", "cross", "cross"},
+};
+
+constexpr const AttentionNames& attention_names(AttentionKind kind) {
+  return *std::ranges::find(kAttentionKinds, kind, &AttentionNames::kind);
+}
+
+constexpr std::string_view to_string(AttentionKind kind) {
+  return attention_names(kind).title;
 }
 
 // A choice among several layers, or among several heads.

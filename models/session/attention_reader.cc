@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "encdec/engine/base/error.h"
 
@@ -22,7 +23,7 @@ bool has(const TransformerConfig& config, AttentionKind kind) {
 
 std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const AttentionSelection& selection) {
   std::vector<AttentionKind> kinds = selection.kinds;
-  if (kinds.empty()) kinds = {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross};
+  if (kinds.empty()) std::ranges::transform(kAttentionKinds, std::back_inserter(kinds), &AttentionNames::kind);
   for (const AttentionKind kind : selection.kinds) {
     if (!has(config, kind)) {
       throw ConfigError(fmt::format("{} is asked for, but {} has none", to_string(kind), config.model_type));

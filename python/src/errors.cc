@@ -44,8 +44,8 @@ nb::object to_python(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const Error& error) {
     return exception_of(error);
-  } catch (const std::bad_alloc&) {
-    return builtin(PyExc_MemoryError, "out of memory");
+  } catch (const std::bad_alloc& error) {
+    return builtin(PyExc_MemoryError, message_of(error));
   } catch (const std::exception& error) {
     return builtin(PyExc_RuntimeError, error.what());
   }

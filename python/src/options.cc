@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -45,15 +46,11 @@ AttentionSelection read_selection(Keywords& keywords) {
     if (PyUnicode_Check(kinds.ptr()) != 0) kinds = nb::make_tuple(kinds);
     for (const nb::handle kind : kinds) {
       const std::string word = text_from(kind, "kinds");
-      if (word == "encoder") {
-        selection.kinds.push_back(AttentionKind::encoder_self);
-      } else if (word == "decoder") {
-        selection.kinds.push_back(AttentionKind::decoder_self);
-      } else if (word == "cross") {
-        selection.kinds.push_back(AttentionKind::cross);
-      } else {
+      const auto names = std::ranges::find(kAttentionKinds, word, &AttentionNames::word);
+      if (names == kAttentionKinds.end()) {
         throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
       }
+      selection.kinds.push_back(names->kind);
     }
   }
   read_choice(keywords, "layers", selection.layers);

@@ -1,12 +1,11 @@
-// A library for LD_PRELOAD that makes one call of a program fail, as if memory, the disk or the system had run out.
-// Calls are counted from the start of main, over all threads. Calls by oneDNN and OpenMP in functions that cannot
-// report failure are not counted. The library can also truncate a file while the program has it mapped.
-//   ENCDEC_FAIL_CALL     memory (malloc, new and similar), mmap, read, write, open, fsync or rename
+// A library for LD_PRELOAD that makes one call of a program fail, as if the disk or the system had run out. Calls are
+// counted from the start of main, over all threads. The library can also truncate a file while the program has it
+// mapped.
+//   ENCDEC_FAIL_CALL     read, write, open, fsync or rename
 //   ENCDEC_FAIL_AT       number of the call that fails; 0 for none
 //   ENCDEC_FAIL_FOREVER  if set, all later calls fail too
 //   ENCDEC_FAIL_COUNT    file to which the number of calls is written at the program's end
 //   ENCDEC_CUT_MAPPED    file that is truncated to nothing as soon as it is mapped; a path without links
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,14 +21,6 @@
 #include <cstdio>
 #include <cstring>
 
-// The allocation functions under glibc's own names. Looking up the replaced ones with dlsym would allocate.
-extern "C" {
-void* __libc_malloc(size_t bytes);
-void* __libc_calloc(size_t count, size_t bytes);
-void* __libc_realloc(void* memory, size_t bytes);
-void* __libc_memalign(size_t alignment, size_t bytes);
-}
-
 namespace {
 
 const char* failing_call = "";
@@ -39,10 +30,9 @@ int count_file = -1;
 const char* cut_path = nullptr;
 std::atomic<bool> is_counting = false;
 std::atomic<long> calls = 0;
-thread_local bool is_in_onednn = false;
 
 bool fails(const char* call) {
-  if (!is_counting.load(std::memory_order_relaxed) || is_in_onednn) return false;
+  if (!is_counting.load(std::memory_order_relaxed)) return false;
   if (std::strcmp(call, failing_call) != 0) return false;
   const long number = ++calls;
   return number == failing_number || (fails_forever && failing_number > 0 && number > failing_number);
@@ -57,15 +47,6 @@ Result failure(int error, Result result) {
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
-
-template <class Result = int, class... Arguments>
-Result call_onednn(const char* name, Arguments... arguments) {
-  struct Inside {
-    Inside() { is_in_onednn = true; }
-    ~Inside() { is_in_onednn = false; }
-  } const inside;
-  return next<Result(Arguments...)>(name)(arguments...);
 }
 
 void cut_if_requested(int file) {
@@ -114,30 +95,7 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
                                                                 stack_end);
 }
 
-void* malloc(size_t bytes) noexcept {
-  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_malloc(bytes);
-}
-void* calloc(size_t count, size_t bytes) noexcept {
-  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_calloc(count, bytes);
-}
-void* realloc(void* memory, size_t bytes) noexcept {
-  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_realloc(memory, bytes);
-}
-void* memalign(size_t alignment, size_t bytes) noexcept {
-  return fails("memory") ? failure<void*>(ENOMEM, nullptr) : __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
-  return memalign(alignment, bytes);
-}
-int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
-  void* found = memalign(alignment, bytes);
-  if (found == nullptr) return ENOMEM;
-  *memory = found;
-  return 0;
-}
-
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  if (fails("mmap")) return failure(ENOMEM, MAP_FAILED);
   void* mapped = reinterpret_cast<void*>(::syscall(SYS_mmap, address, bytes, protection, flags, file, offset));
   cut_if_requested(file);
   return mapped;
@@ -183,59 +141,18 @@ int open64(const char* path, int flags, ...) {
   va_end(rest);
   return fails("open") ? failure(EMFILE, -1) : next<decltype(open64)>("open64")(path, flags, mode);
 }
+int openat(int folder, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = mode_of(flags, rest);
+  va_end(rest);
+  return fails("open") ? failure(EMFILE, -1) : next<decltype(openat)>("openat")(folder, path, flags, mode);
+}
 FILE* fopen(const char* path, const char* mode) {
   return fails("open") ? failure<FILE*>(EMFILE, nullptr) : next<decltype(fopen)>("fopen")(path, mode);
 }
 FILE* fopen64(const char* path, const char* mode) {
   return fails("open") ? failure<FILE*>(EMFILE, nullptr) : next<decltype(fopen64)>("fopen64")(path, mode);
-}
-DIR* opendir(const char* path) {
-  return fails("open") ? failure<DIR*>(EMFILE, nullptr) : next<decltype(opendir)>("opendir")(path);
-}
-
-// Functions of oneDNN 2 and 3 that end the program if an allocation fails. encdec makes sure that there is enough
-// memory before it calls them.
-int dnnl_primitive_desc_iterator_create(void* made, void* operation, void* attributes, void* engine, void* hint) {
-  return call_onednn("dnnl_primitive_desc_iterator_create", made, operation, attributes, engine, hint);
-}
-void* dnnl_primitive_desc_iterator_fetch(const void* iterator) {
-  return call_onednn<void*>("dnnl_primitive_desc_iterator_fetch", iterator);
-}
-int dnnl_matmul_primitive_desc_create(void* made, void* engine, void* source, void* weights, void* bias, void* output,
-                                      void* attributes) {
-  return call_onednn("dnnl_matmul_primitive_desc_create", made, engine, source, weights, bias, output, attributes);
-}
-int dnnl_memory_desc_create_with_tag(void* made, int dimensions, const void* sizes, int type, int order) {
-  return call_onednn("dnnl_memory_desc_create_with_tag", made, dimensions, sizes, type, order);
-}
-int dnnl_memory_desc_clone(void* made, const void* description) {
-  return call_onednn("dnnl_memory_desc_clone", made, description);
-}
-int dnnl_engine_create(void* made, int kind, size_t index) {
-  return call_onednn("dnnl_engine_create", made, kind, index);
-}
-int dnnl_stream_create(void* made, void* engine, unsigned flags) {
-  return call_onednn("dnnl_stream_create", made, engine, flags);
-}
-int dnnl_post_ops_create(void* made) {
-  return call_onednn("dnnl_post_ops_create", made);
-}
-int dnnl_primitive_attr_create(void* made) {
-  return call_onednn("dnnl_primitive_attr_create", made);
-}
-int dnnl_primitive_create(void* made, void* description) {
-  return call_onednn("dnnl_primitive_create", made, description);
-}
-int dnnl_memory_create(void* made, void* description, void* engine, void* handle) {
-  return call_onednn("dnnl_memory_create", made, description, engine, handle);
-}
-int dnnl_memory_create_v2(void* made, void* description, void* engine, int count, void* handles) {
-  return call_onednn("dnnl_memory_create_v2", made, description, engine, count, handles);
-}
-
-// The same for OpenMP: a thread's first call allocates its settings.
-void omp_set_num_threads(int count) {
-  call_onednn<void>("omp_set_num_threads", count);
 }
 
 int fsync(int file) {

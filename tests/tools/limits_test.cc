@@ -1,4 +1,5 @@
 // Tests the tools when the system fails them: no more threads, missing files, no space for output.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -57,6 +58,30 @@ TEST(Limits, ThreadsReserveNoHeapsIfAddressSpaceIsLimited) {
                                               golden_model("text"), "--workers", "64"};
   const Finished finished = run_after("ulimit -s 8192; ulimit -v 800000", arguments, input);
   EXPECT_EQ(finished.status, 0) << finished.errors;
+}
+
+// If memory runs out inside a library, the program may end in any way. The output file has its old or its new contents.
+TEST(Limits, OutputFilesStayWholeIfMemoryRunsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space";
+#endif
+  if (!std::string(ENCDEC_EMULATOR).empty()) GTEST_SKIP() << "emulators need address space";
+  std::string input;
+  for (int line = 0; line < 200; ++line) input += "a b c d e f\n";
+  const std::string expected = run_generate("text", {}, input).output;
+  int failures = 0, successes = 0;
+  for (int kilobytes = 20'000; successes < 3; kilobytes += kilobytes / 16) {
+    ASSERT_LT(kilobytes, 4'000'000) << "no run succeeds";
+    const TemporaryFolder folder;
+    folder.write("out", "old");
+    const Finished finished = run_after(
+        fmt::format("ulimit -c 0; ulimit -v {}", kilobytes),
+        {"generate", "--quiet", "--num-beams", "1", "--model", golden_model("text"), "--output", folder.path("out")},
+        input);
+    (finished.status == 0 ? successes : failures) += 1;
+    ASSERT_EQ(folder.read("out"), finished.status == 0 ? expected : "old") << kilobytes << " " << finished.errors;
+  }
+  EXPECT_GT(failures, 3);
 }
 
 TEST(Limits, OfTwoWritersOfOneFileTheLastWins) {

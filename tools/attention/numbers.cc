@@ -1,16 +1,16 @@
 #include "attention/numbers.h"
 
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 namespace encdec::cli {
 namespace {
 
 std::string quoted(const std::vector<std::string>& texts) {
-  using Json = WrittenJson;
+  using Json = nlohmann::ordered_json;
   return Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -2,13 +2,13 @@
 
 #include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/pipeline/characters.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,7 +18,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTemplate =
 #include "page.html.inc"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <encdec/models/checkpoint/written_json_fwd.h>
 #include <encdec/models/generation/generate_options.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
 
@@ -12,10 +12,10 @@ namespace encdec::cli {
 // become null in JSON.
 double short_number(float value);
 // Returns an array of numbers.
-WrittenJson to_array(std::span<const float> values);
+nlohmann::ordered_json to_array(std::span<const float> values);
 // Returns [{"token", "log_probability"}].
-WrittenJson to_array(std::span<const TokenScore> tokens);
+nlohmann::ordered_json to_array(std::span<const TokenScore> tokens);
 // Returns [[{"token", "log_probability"}]].
-WrittenJson to_array(const std::vector<std::vector<TokenScore>>& places);
+nlohmann::ordered_json to_array(const std::vector<std::vector<TokenScore>>& places);
 
 }  // namespace encdec::cli

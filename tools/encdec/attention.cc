@@ -1,11 +1,12 @@
 #include <encdec/engine/base/error.h>
+#include <encdec/engine/base/named_values.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -80,23 +81,14 @@ Lines lines_of(const AttentionArguments& options) {
   return lines;
 }
 
-struct NamedKind {
-  AttentionKind kind;
-  std::string_view word;    // value of --kind
-  std::string_view member;  // name in the JSON object
-};
-constexpr NamedKind kKinds[] = {{AttentionKind::encoder_self, "encoder", "encoder_self"},
-                                {AttentionKind::decoder_self, "decoder", "decoder_self"},
-                                {AttentionKind::cross, "cross", "cross"}};
-
 // Returns the maps to show. By default a page or JSON has all maps, a picture or the terminal one map.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
   using Otherwise = TypedAttention::Otherwise;
   const AttentionFormat format = attention_format(options.output);
   const bool has_room = format == AttentionFormat::page || format == AttentionFormat::json;
   AttentionSelection selection = options.choices.selection(has_room ? Otherwise::all : Otherwise::last_layer_mean);
-  for (const NamedKind& named : kKinds) {
-    if (named.word == options.kind) selection.kinds = {named.kind};
+  for (const AttentionNames& names : kAttentionKinds) {
+    if (names.word == options.kind) selection.kinds = {names.kind};
   }
   if (options.kind.empty() && !has_room) selection.kinds = {main_kind(config)};
   return selection;
@@ -132,8 +124,8 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
 std::string maps_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
-    const auto& named = *std::ranges::find(kKinds, map.map.kind, &NamedKind::kind);
-    json += fmt::format(R"({}"{}":{{{}}})", json.size() > 1 ? "," : "", named.member, json_members(map));
+    const std::string_view key = attention_names(map.map.kind).key;
+    json += fmt::format(R"({}"{}":{{{}}})", json.size() > 1 ? "," : "", key, json_members(map));
   }
   return json + "}\n";
 }
@@ -209,14 +201,17 @@ Action add_attention(CLI::App& command) {
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or decoder, cross-attention, or all; if not "
                                          "given, all for .html and .json, else cross-attention if the model has it");
-  take_words(kind, {"encoder", "decoder", "cross", "all"});
+  std::vector<std::string> kinds;
+  for (const AttentionNames& names : kAttentionKinds) kinds.emplace_back(names.word);
+  kinds.emplace_back("all");
+  take_words(kind, kinds);
   add_attention_choices(command, "--layer", "--head", options->choices);
-  static const std::map<std::string, ColorChoice> kColors = {
-      {"auto", ColorChoice::automatic}, {"always", ColorChoice::always}, {"never", ColorChoice::never}};
+  static constexpr std::array kColors = {Named{ColorChoice::automatic, "auto"}, Named{ColorChoice::always, "always"},
+                                         Named{ColorChoice::never, "never"}};
   CLI::Option* color = command.add_option_function<std::string>(
-      "--color", [options](const std::string& word) { options->color = kColors.at(word); },
+      "--color", [options](const std::string& word) { options->color = *value_named<ColorChoice>(kColors, word); },
       "Colours in the terminal; auto: if the terminal supports them");
-  take_words(color, {"auto", "always", "never"});
+  take_words(color, names_of(kColors));
   command.add_option("--max-new-tokens", options->max_new_tokens, "Maximum tokens to generate if no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");

@@ -1,9 +1,9 @@
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
@@ -135,7 +135,7 @@ std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
 
 // Returns a quantile in milliseconds: the smallest time that at least `share` of the times do not exceed. Returns null
 // if there are no times.
-WrittenJson step_quantile(std::vector<double> seconds, double share) {
+nlohmann::ordered_json step_quantile(std::vector<double> seconds, double share) {
   if (seconds.empty()) return nullptr;
   const double rank = std::ceil(share * static_cast<double>(seconds.size()));
   const auto nth = seconds.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
@@ -159,7 +159,7 @@ void bench(const BenchArguments& options) {
   const MeasuredCall& best = calls.front();
   const Work work = work_of(model.config(), options);
   const double steps = options.target_length;
-  const WrittenJson result = {
+  const nlohmann::ordered_json result = {
       {"best_seconds", best.seconds()},
       {"median_seconds", calls[calls.size() / 2].seconds()},
       {"tokens_per_second", steps * options.batch_size / best.seconds()},

@@ -1,5 +1,4 @@
 #include <encdec/engine/base/error.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "encdec/commands.h"
@@ -58,7 +58,7 @@ class TensorFile {
   // Opens the file and writes its header. Throws FileError if it cannot be written or is not a regular file.
   TensorFile(const std::string& path, const std::vector<Entry>& entries)
       : output_(path, OutputFile::Unfinished::remove), file_(output_.regular()) {
-    WrittenJson header = WrittenJson::object();
+    nlohmann::ordered_json header = nlohmann::ordered_json::object();
     std::uint64_t size = 0;
     for (const auto& [name, shape] : entries) {
       std::uint64_t bytes = sizeof(float);

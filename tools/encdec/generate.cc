@@ -1,5 +1,4 @@
 #include <encdec/engine/base/error.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -151,7 +151,7 @@ class Generation final : private GenerateStream {
   }
 
   // Returns everything that a result depends on except its source.
-  WrittenJson result_settings(const GenerateOptions& options) const {
+  nlohmann::ordered_json result_settings(const GenerateOptions& options) const {
     return {{"fingerprint", model_.fingerprint()},
             {"precision", to_string(model_.precision())},
             {"generation", to_json(model_.generation_config() | options)},

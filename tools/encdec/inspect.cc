@@ -1,6 +1,5 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/language_pair.h"
@@ -23,7 +23,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 struct InspectArguments {
   std::string model;

@@ -1,6 +1,7 @@
 // The command `encdec`. Parses arguments, runs one subcommand, and reports every failure by one line on standard error
 // and an exit status.
 #include <encdec/engine/base/cancellation.h>
+#include <encdec/engine/base/error.h>
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -142,8 +143,8 @@ int guarded_run(int argc, char** argv) {
   } catch (const Interrupted& stop) {
     print_error(stop.what());
     return kSignalBase + stop.signal();
-  } catch (const std::bad_alloc&) {
-    print_error("out of memory");
+  } catch (const std::bad_alloc& error) {
+    print_error(message_of(error));
   } catch (const std::exception& error) {
     print_error(error.what());
   }

@@ -90,7 +90,7 @@ void ModelArguments::add_load_options(CLI::App& command) {
   CLI::Option* option = command.add_option_function<std::string>(
       "--precision", [this](const std::string& name) { precision = *precision_named(name); },
       "Precision of weights and matrix products; auto: the fastest whose results stay close to float32");
-  take_words(option, {"float32", "bfloat16", "int8", "auto"})->default_str(std::string(to_string(precision)));
+  take_words(option, names_of(kPrecisionNames))->default_str(std::string(to_string(precision)));
   command
       .add_option("--weights-cache", weights_cache,
                   "Folder that caches packed weights: the first load writes them, later loads read them")

@@ -1,15 +1,15 @@
 #include "encdec/profile.h"
 
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace encdec::cli {
 namespace {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 constexpr int kProcess = 1;
 constexpr int kCallTrack = 0;

@@ -1,7 +1,6 @@
 #include "encdec/result_json.h"
 
-#include <encdec/models/checkpoint/written_json.h>
-
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/json_arrays.h"
@@ -10,7 +9,7 @@
 namespace encdec::cli {
 namespace {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -3,11 +3,11 @@
 #include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/checkpoint/packed_weights_file.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/model/fingerprint.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "encdec/commands.h"
@@ -51,9 +51,10 @@ Shard parse_shard(const std::string& text) {
 }
 
 ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const std::string& output,
-                             const WrittenJson& settings)
+                             const nlohmann::ordered_json& settings)
     : output_(output) {
-  WrittenJson json = {{"shard", shard.number}, {"shards", shard.count}, {"input_hash", hash_of_lines(input, shard)}};
+  nlohmann::ordered_json json = {
+      {"shard", shard.number}, {"shards", shard.count}, {"input_hash", hash_of_lines(input, shard)}};
   json.update(settings);
   description_ = json.dump();
 }

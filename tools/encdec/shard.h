@@ -1,8 +1,7 @@
 #pragma once
 
-#include <encdec/models/checkpoint/written_json_fwd.h>
-
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace encdec::cli {
@@ -28,7 +27,8 @@ class ShardManifest {
  public:
   // `output` is the path of the shard's output. `settings`, a JSON object, holds everything that the output depends on
   // except the lines. Throws FileError.
-  ShardManifest(const Shard& shard, const std::string& input, const std::string& output, const WrittenJson& settings);
+  ShardManifest(const Shard& shard, const std::string& input, const std::string& output,
+                const nlohmann::ordered_json& settings);
 
   // Returns true if the output exists and is complete for this input and these settings.
   bool is_done() const;

@@ -60,15 +60,14 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                   "Folder for transcripts, one file for each recording and format; created if missing")
       ->type_name("DIR");
   add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
-  const std::vector<std::string> words = {"txt", "vtt", "srt", "tsv", "json", "lrc", "all"};
+  std::vector<std::string> words = names_of(kTranscriptFormats);
+  words.emplace_back("all");
   take_words(command.add_option_function<std::string>(
                  "--output-format",
-                 [&formats = arguments.formats, words](const std::string& name) {
+                 [&formats = arguments.formats](const std::string& name) {
                    formats.clear();
-                   for (const std::string& word : words) {
-                     if (word != "all" && (name == "all" || name == word)) {
-                       formats.push_back(*transcript_format_named(word));
-                     }
+                   for (const auto& format : kTranscriptFormats) {
+                     if (name == "all" || name == format.name) formats.push_back(format.value);
                    }
                  },
                  "Format of transcripts; if not given, by the ending of --output, else txt"),

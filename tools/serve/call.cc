@@ -1,7 +1,5 @@
 #include "serve/call.h"
 
-#include <encdec/models/checkpoint/json_events.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
@@ -11,6 +9,7 @@
 #include <boost/asio/strand.hpp>
 #include <charconv>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/http/form.h"
@@ -33,8 +32,8 @@ Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseco
 
 }  // namespace
 
-std::string to_text(const WrittenJson& json) {
-  return json.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
+std::string to_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns)
@@ -202,7 +201,7 @@ asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
   }
 }
 
-void Call::respond(const WrittenJson& json, int status) {
+void Call::respond(const nlohmann::ordered_json& json, int status) {
   answer({.status = status, .body = to_text(json)});
 }
 
@@ -216,7 +215,7 @@ void Call::begin_events() {
   exchange_->begin({.content_type = "text/event-stream", .headers = {{"Cache-Control", "no-cache"}}});
 }
 
-void Call::send_event(const WrittenJson& json) {
+void Call::send_event(const nlohmann::ordered_json& json) {
   send_line(to_text(json));
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <encdec/models/checkpoint/json.h>
-#include <encdec/models/checkpoint/written_json_fwd.h>
 
 #include <atomic>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,7 +74,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::awaitable<Transcript> transcript(Work& work, OnSegments on_segments = {});
 
   // Answers with JSON.
-  void respond(const WrittenJson& json, int status = 200);
+  void respond(const nlohmann::ordered_json& json, int status = 200);
   // Answers with JSON built from `begin`, the elements of a list with commas between them, and `end`. Bytes that were
   // passed to count() before are not counted again.
   void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
@@ -88,7 +88,7 @@ class Call : public std::enable_shared_from_this<Call> {
   // Answers with server-sent events of one line each (WHATWG HTML, section 9.2). Order of calls:
   // begin_events (send_event or send_line)* finish.
   void begin_events();
-  void send_event(const WrittenJson& json);
+  void send_event(const nlohmann::ordered_json& json);
   void send_line(std::string_view line);
   void finish() { exchange_->finish(); }
 
@@ -119,6 +119,6 @@ class Call : public std::enable_shared_from_this<Call> {
 };
 
 // Returns JSON as one line. Bytes that are not UTF-8 are replaced.
-std::string to_text(const WrittenJson& json);
+std::string to_text(const nlohmann::ordered_json& json);
 
 }  // namespace encdec::serve

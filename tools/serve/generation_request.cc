@@ -1,12 +1,12 @@
 #include "serve/generation_request.h"
 
 #include <encdec/engine/base/error.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "common/json_arrays.h"
 #include "common/lower_case.h"
@@ -147,8 +147,8 @@ bool is_special(const Model& model, std::int32_t id) {
          id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
-WrittenJson vectors_json(const std::vector<EmbedResult>& results) {
-  WrittenJson vectors = WrittenJson::array();
+nlohmann::ordered_json vectors_json(const std::vector<EmbedResult>& results) {
+  nlohmann::ordered_json vectors = nlohmann::ordered_json::array();
   for (const EmbedResult& result : results) vectors.push_back(cli::to_array(result.values));
   return vectors;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <encdec/models/checkpoint/json.h>
-#include <encdec/models/checkpoint/written_json_fwd.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +38,6 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 bool is_special(const Model& model, std::int32_t id);
 
 // Returns the vectors as a list of lists: [[0.1, ...], ...].
-WrittenJson vectors_json(const std::vector<EmbedResult>& results);
+nlohmann::ordered_json vectors_json(const std::vector<EmbedResult>& results);
 
 }  // namespace encdec::serve

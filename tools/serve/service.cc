@@ -2,7 +2,6 @@
 
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/speech/features/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/http/form.h"
@@ -68,8 +68,8 @@ HttpError http_error(const std::exception_ptr& failure) {
     return {400, error.what()};
   } catch (const ResourceError& error) {
     return {503, error.what(), 1};
-  } catch (const std::bad_alloc&) {
-    return {503, "out of memory", 1};
+  } catch (const std::bad_alloc& error) {
+    return {503, message_of(error), 1};
   } catch (const Error& error) {
     return {500, error.what()};
   } catch (const std::exception& error) {
@@ -284,15 +284,15 @@ void Service::on_answered(const Answered& answered) {
   if (settings_.quiet) return;
   if (settings_.log_json) {
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    const WrittenJson line = {{"time", fmt::format("{:%FT%TZ}", now)},
-                              {"id", answered.request.id},
-                              {"peer", answered.request.peer},
-                              {"method", answered.request.method.substr(0, 16)},
-                              {"route", route},
-                              {"status", answered.status},
-                              {"seconds", answered.seconds},
-                              {"bytes", answered.bytes},
-                              {"abandoned", answered.is_cut}};
+    const nlohmann::ordered_json line = {{"time", fmt::format("{:%FT%TZ}", now)},
+                                         {"id", answered.request.id},
+                                         {"peer", answered.request.peer},
+                                         {"method", answered.request.method.substr(0, 16)},
+                                         {"route", route},
+                                         {"status", answered.status},
+                                         {"seconds", answered.seconds},
+                                         {"bytes", answered.bytes},
+                                         {"abandoned", answered.is_cut}};
     spdlog::info("{}", to_text(line));
   } else {
     spdlog::info("{} {} {} {} {:.3f} s, {} bytes{}", answered.request.peer, answered.request.method.substr(0, 16),

@@ -1,45 +1,23 @@
 #include "serve/transcript_json.h"
 
 #include <encdec/models/checkpoint/whisper_format.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 
-#include <utility>
+#include <nlohmann/json.hpp>
 
 #include "common/lower_case.h"
 #include "serve/http/form.h"
 
 namespace encdec::serve {
 
-WrittenJson segments_json(std::span<const TranscriptSegment> segments, SegmentWords words) {
-  WrittenJson list = WrittenJson::array();
-  for (const TranscriptSegment& segment : segments) {
-    WrittenJson json = {{"id", segment.id},
-                        {"seek", segment.seek},
-                        {"start", segment.start},
-                        {"end", segment.end},
-                        {"text", replace_invalid_utf8(segment.text)},
-                        {"tokens", segment.tokens},
-                        {"temperature", segment.temperature},
-                        {"avg_logprob", segment.avg_logprob},
-                        {"compression_ratio", segment.compression_ratio},
-                        {"no_speech_prob", segment.no_speech_prob}};
-    if (words == SegmentWords::with_probabilities) {
-      WrittenJson& own = json["words"] = WrittenJson::array();
-      for (const TranscriptWord& word : segment.words) {
-        own.push_back({{"word", replace_invalid_utf8(word.text)},
-                       {"start", word.start},
-                       {"end", word.end},
-                       {"probability", word.probability}});
-      }
-    }
-    list.push_back(std::move(json));
-  }
+nlohmann::ordered_json segments_json(std::span<const TranscriptSegment> segments, SegmentWords words) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const TranscriptSegment& segment : segments) list.push_back(segment_json(segment, words));
   return list;
 }
 
-WrittenJson words_json(std::span<const TranscriptSegment> segments) {
-  WrittenJson list = WrittenJson::array();
+nlohmann::ordered_json words_json(std::span<const TranscriptSegment> segments) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const TranscriptSegment& segment : segments) {
     for (const TranscriptWord& word : segment.words) {
       list.push_back({{"word", strip(replace_invalid_utf8(word.text))}, {"start", word.start}, {"end", word.end}});

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <encdec/models/checkpoint/written_json_fwd.h>
+#include <encdec/models/speech/transcript/segment_json.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
 
-#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -11,11 +11,10 @@
 
 namespace encdec::serve {
 
-// Returns segments with the keys of openai/whisper, with or without their words.
-enum class SegmentWords : std::uint8_t { none, with_probabilities };
-WrittenJson segments_json(std::span<const TranscriptSegment> segments, SegmentWords words);
+// Returns a list of segments, each as segment_json() gives it.
+nlohmann::ordered_json segments_json(std::span<const TranscriptSegment> segments, SegmentWords words);
 // Returns the words of all segments with the keys of OpenAI's API, without white space around each word.
-WrittenJson words_json(std::span<const TranscriptSegment> segments);
+nlohmann::ordered_json words_json(std::span<const TranscriptSegment> segments);
 
 // Returns the text of a transcript without white space around it.
 std::string text_of(const Transcript& transcript);

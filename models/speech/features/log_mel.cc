@@ -1,7 +1,10 @@
 #include "encdec/models/speech/features/log_mel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <complex>
+#include <kissfft/kissfft.hh>
 #include <numbers>
 #include <utility>
 
@@ -10,7 +13,6 @@ namespace {
 
 constexpr double kSampleRate = 16'000;
 constexpr std::size_t kMirrored = LogMel::kFrameSamples / 2;
-constexpr std::size_t kTogether = RealFft::kSignals;
 // Slaney's scale (Auditory Toolbox 1998): linear up to 1 kHz, logarithmic above.
 constexpr double kHertzOfMel = 200.0 / 3, kEvenMels = 15, kEvenHertz = 1000;
 const double kLogStep = std::log(6.4) / 27;
@@ -86,25 +88,24 @@ void LogMel::finish(std::vector<float>& features) {
 
 // Appends the frames up to, but not including, number `last`.
 void LogMel::write(std::uint64_t last, std::vector<float>& features) {
-  std::vector<double> signals(kFrameSamples * kTogether), powers(kFrequencies * kTogether);
-  while (written_ < last) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(last - written_, kTogether));
-    for (std::size_t lane = 0; lane < kTogether; ++lane) {
-      const std::uint64_t frame = written_ + std::min(lane, count - 1);
-      const float* samples = samples_.data() + (frame * kHop - first_);
-      for (std::size_t i = 0; i < kFrameSamples; ++i) signals[i * kTogether + lane] = samples[i] * window_[i];
+  // Reads pairs of samples as complex numbers. Used by many threads: sizes without prime factors above 5 need no
+  // scratch memory in the object.
+  static const kissfft<double> fft(kFrameSamples / 2, false);
+  std::array<double, kFrameSamples> signal;
+  std::array<std::complex<double>, kFrameSamples / 2> spectrum;
+  std::array<double, kFrequencies> powers;
+  for (; written_ < last; ++written_) {
+    const float* samples = samples_.data() + (written_ * kHop - first_);
+    for (std::size_t i = 0; i < kFrameSamples; ++i) signal[i] = samples[i] * window_[i];
+    fft.transform_real(signal.data(), spectrum.data());
+    for (std::size_t k = 1; k < spectrum.size(); ++k) powers[k] = std::norm(spectrum[k]);
+    powers.front() = spectrum[0].real() * spectrum[0].real();  // the first and the last value are real
+    powers.back() = spectrum[0].imag() * spectrum[0].imag();
+    for (const Band& band : bands_) {
+      double energy = 0;
+      for (std::size_t k = 0; k < band.weights.size(); ++k) energy += powers[band.first + k] * band.weights[k];
+      features.push_back(static_cast<float>(std::log10(std::max(energy, 1e-10))));
     }
-    fft_.powers(signals, powers);
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      for (const Band& band : bands_) {
-        double energy = 0;
-        for (std::size_t k = 0; k < band.weights.size(); ++k) {
-          energy += powers[(band.first + k) * kTogether + lane] * band.weights[k];
-        }
-        features.push_back(static_cast<float>(std::log10(std::max(energy, 1e-10))));
-      }
-    }
-    written_ += count;
   }
   const auto gone = static_cast<std::size_t>(std::min<std::uint64_t>(written_ * kHop - first_, samples_.size()));
   constexpr std::size_t kWorthMoving = 1 << 14;

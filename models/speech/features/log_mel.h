@@ -5,8 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/speech/features/fft.h"
-
 namespace encdec {
 
 // The log-mel frames that Whisper reads, of a recording of 16 kHz (openai/whisper audio.py, transformers
@@ -49,7 +47,6 @@ class LogMel {
 
   std::vector<Band> bands_;
   std::vector<double> window_;  // [kFrameSamples]
-  RealFft fft_{kFrameSamples};
   std::vector<float> samples_;  // samples for later frames, mirrored ones included
   std::uint64_t first_ = 0;     // number of samples_[0], counted from the first mirrored sample
   std::uint64_t read_ = 0;      // number of samples pushed

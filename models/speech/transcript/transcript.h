@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace encdec {
@@ -29,6 +30,42 @@ struct TranscriptSegment {
   double no_speech_prob = 0;               // probability that the window contains no speech
   std::vector<TranscriptWord> words = {};  // empty unless word times were requested
 };
+
+// A member of a struct and its name in JSON.
+template <class Owner, class Value>
+struct Field {
+  const char* name;
+  Value Owner::*member;
+};
+template <class Owner, class Value>
+Field(const char*, Value Owner::*) -> Field<Owner, Value>;
+
+// The fields in the order of openai/whisper's JSON. All forms of a segment outside this library are made from these.
+inline constexpr std::tuple kWordFields = {
+    Field{"word", &TranscriptWord::text},
+    Field{"start", &TranscriptWord::start},
+    Field{"end", &TranscriptWord::end},
+    Field{"probability", &TranscriptWord::probability},
+};
+inline constexpr std::tuple kSegmentFields = {
+    Field{"id", &TranscriptSegment::id},
+    Field{"seek", &TranscriptSegment::seek},
+    Field{"start", &TranscriptSegment::start},
+    Field{"end", &TranscriptSegment::end},
+    Field{"text", &TranscriptSegment::text},
+    Field{"tokens", &TranscriptSegment::tokens},
+    Field{"temperature", &TranscriptSegment::temperature},
+    Field{"avg_logprob", &TranscriptSegment::avg_logprob},
+    Field{"compression_ratio", &TranscriptSegment::compression_ratio},
+    Field{"no_speech_prob", &TranscriptSegment::no_speech_prob},
+    Field{"words", &TranscriptSegment::words},
+};
+
+// Calls `visit` with each field of `fields`.
+template <class Fields, class Visit>
+void for_each_field(const Fields& fields, const Visit& visit) {
+  std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
+}
 
 // The transcript of a recording.
 struct Transcript {

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <iterator>
+#include <nlohmann/json.hpp>
 
-#include "encdec/models/checkpoint/written_json.h"
+#include "encdec/models/speech/transcript/segment_json.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
@@ -36,68 +35,7 @@ std::string table_line(const TranscriptSegment& segment) {
   return fmt::format("{}\t{}\t{}\n", to_milliseconds(segment.start), to_milliseconds(segment.end), text);
 }
 
-// Returns the shortest digits that parse as the same number, as Python writes them: 1.0, 1e-05, 1e+16.
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  const double size = std::abs(value);
-  const bool is_plain = size == 0 || (size >= 1e-4 && size < 1e16);
-  char digits[32];
-  const auto result = std::to_chars(std::begin(digits), std::end(digits), value,
-                                    is_plain ? std::chars_format::fixed : std::chars_format::scientific);
-  std::string text(std::begin(digits), result.ptr);
-  if (is_plain && text.find('.') == text.npos) text += ".0";
-  return text;
-}
-
-std::string json_string(const std::string& text) {
-  return WrittenJson(replace_invalid_utf8(text)).dump();
-}
-
-std::string json_word(const TranscriptWord& word) {
-  return fmt::format(R"({{"word": {}, "start": {}, "end": {}, "probability": {}}})", json_string(word.text),
-                     json_number(word.start), json_number(word.end), json_number(word.probability));
-}
-
-std::string json_segment(const TranscriptSegment& segment, bool word_times) {
-  std::string json = fmt::format(
-      R"({{"id": {}, "seek": {}, "start": {}, "end": {}, "text": {}, "tokens": [{}], "temperature": {}, )"
-      R"("avg_logprob": {}, "compression_ratio": {}, "no_speech_prob": {})",
-      segment.id, segment.seek, json_number(segment.start), json_number(segment.end), json_string(segment.text),
-      fmt::join(segment.tokens, ", "), json_number(segment.temperature), json_number(segment.avg_logprob),
-      json_number(segment.compression_ratio), json_number(segment.no_speech_prob));
-  if (word_times) {
-    std::string_view before = R"(, "words": [)";
-    if (segment.words.empty()) json += before;
-    for (const TranscriptWord& word : segment.words) {
-      json.append(before).append(json_word(word));
-      before = ", ";
-    }
-    json += ']';
-  }
-  return json += '}';
-}
-
 }  // namespace
-
-std::string_view to_string(TranscriptFormat format) {
-  switch (format) {
-    case TranscriptFormat::txt: return "txt";
-    case TranscriptFormat::vtt: return "vtt";
-    case TranscriptFormat::srt: return "srt";
-    case TranscriptFormat::tsv: return "tsv";
-    case TranscriptFormat::json: return "json";
-    case TranscriptFormat::lrc: return "lrc";
-  }
-  return "unknown";
-}
-
-std::optional<TranscriptFormat> transcript_format_named(std::string_view name) {
-  for (const TranscriptFormat format : {TranscriptFormat::txt, TranscriptFormat::vtt, TranscriptFormat::srt,
-                                        TranscriptFormat::tsv, TranscriptFormat::json, TranscriptFormat::lrc}) {
-    if (to_string(format) == name) return format;
-  }
-  return std::nullopt;
-}
 
 TranscriptWriter::TranscriptWriter(TranscriptFormat format, const TranscriptLineOptions& options)
     : format_(format), word_times_(options.word_times), subtitles_(options) {}
@@ -119,14 +57,16 @@ std::string TranscriptWriter::add(const TranscriptSegment& segment) {
     case TranscriptFormat::lrc: return lyrics_line(segment);
     case TranscriptFormat::json: break;
   }
-  json_segments_.append(json_segments_.empty() ? "" : ", ").append(json_segment(segment, word_times_));
+  const SegmentWords words = word_times_ ? SegmentWords::with_probabilities : SegmentWords::none;
+  json_segments_.append(json_segments_.empty() ? "" : ", ").append(python_text(segment_json(segment, words)));
   return "";
 }
 
 std::string TranscriptWriter::end(const Transcript& transcript) {
   if (format_ != TranscriptFormat::json) return written(subtitles_.finish());
-  return fmt::format(R"({{"text": {}, "segments": [{}], "language": {}}})", json_string(transcript.text),
-                     json_segments_, json_string(transcript.language));
+  return fmt::format(R"({{"text": {}, "segments": [{}], "language": {}}})",
+                     python_text(replace_invalid_utf8(transcript.text)), json_segments_,
+                     python_text(replace_invalid_utf8(transcript.language)));
 }
 
 std::string TranscriptWriter::written(const std::vector<Subtitle>& subtitles) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/named_values.h"
 #include "encdec/models/speech/transcript/subtitles.h"
 #include "encdec/models/speech/transcript/transcript.h"
 
@@ -22,10 +24,20 @@ enum class TranscriptFormat : std::uint8_t {
   lrc,   // lyrics: one line per segment, with its start
 };
 
-// Returns the name of a format, which is also the extension of its files: "txt", "vtt", ...
-std::string_view to_string(TranscriptFormat format);
+// The formats. The name of a format is also the extension of its files.
+inline constexpr std::array kTranscriptFormats = {
+    Named{TranscriptFormat::txt, "txt"}, Named{TranscriptFormat::vtt, "vtt"},   Named{TranscriptFormat::srt, "srt"},
+    Named{TranscriptFormat::tsv, "tsv"}, Named{TranscriptFormat::json, "json"}, Named{TranscriptFormat::lrc, "lrc"},
+};
+
+constexpr std::string_view to_string(TranscriptFormat format) {
+  return name_of(kTranscriptFormats, format);
+}
+
 // Returns the format with a name; nullopt if there is none.
-std::optional<TranscriptFormat> transcript_format_named(std::string_view name);
+constexpr std::optional<TranscriptFormat> transcript_format_named(std::string_view name) {
+  return value_named<TranscriptFormat>(kTranscriptFormats, name);
+}
 
 // A writer of transcripts whose segments come one by one. The file is the concatenation of all returned strings. For
 // JSON, begin() and add() return nothing, since the text of all segments comes first.

@@ -11,7 +11,6 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 
@@ -78,13 +77,13 @@ class SettingsReader {
     return content;
   }
 
-  // If `value` is an object, stores it in described_tokens as a special token, and returns its content in `text`.
-  // Returns any other value unchanged.
-  const Json& as_text(const JsonObject& file, const Json& value, Json& text) {
+  // If `value` is an object, stores it in described_tokens as a special token, and returns its content. Returns any
+  // other value unchanged.
+  Json as_text(const JsonObject& file, const Json& value) {
     if (!value.is_object()) return value;
     AddedToken token = read_added_token({value, file.file()});
     token.special = true;
-    return text = describe(std::move(token));
+    return describe(std::move(token));
   }
 
   std::string required_token(const JsonObject& file, std::string_view key, const Json& value) {
@@ -130,23 +129,18 @@ class SettingsReader {
   void read_special_tokens_map(const JsonObject& map) {
     const bool has_extra = settings_.extra_tokens.has_value();
     for (const auto& [key, value] : map.value().items()) {
-      Json text;
       if (key == "extra_special_tokens") {
-        Json tokens;
-        const JsonClearance clearance(tokens);
+        Json tokens = value;
         if (value.is_array()) {
-          tokens = Json::array();
-          for (const Json& token : value) copy_json(as_text(map, token, text), tokens.emplace_back(nullptr));
-        } else {
-          copy_json(value, tokens);
+          for (Json& token : tokens) token = as_text(map, token);
         }
         add_extra(map, tokens);
       } else if (key == "additional_special_tokens") {
         if (!has_extra && !map.value().contains("extra_special_tokens")) set_extra(map, value);
       } else if (is_standard(key)) {
-        set_named(map, key, as_text(map, value, text));
+        set_named(map, key, as_text(map, value));
       } else if (key.ends_with("_token") && (value.is_object() || value.is_string())) {
-        model_tokens_.push_back(*as_token(map, as_text(map, value, text)));
+        model_tokens_.push_back(*as_token(map, as_text(map, value)));
       }
     }
   }

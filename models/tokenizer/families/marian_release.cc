@@ -9,7 +9,6 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
@@ -37,9 +36,7 @@ PieceList list_of(const Vocabulary& vocabulary, const std::string& name) {
 
 Vocabulary read_vocabulary(const fs::path& path) {
   if (path.extension() == ".json") return Vocabulary::read(path);
-  Json map = parse_yaml(read_text_file(path, kMaxVocabularyBytes), path.string());
-  const JsonClearance clearance(map);
-  return vocabulary_from(map, path.string());
+  return vocabulary_from(parse_yaml(read_text_file(path, kMaxVocabularyBytes), path.string()), path.string());
 }
 
 }  // namespace

@@ -31,6 +31,20 @@ TEST(Tensor, NewMemoryIsZeroAndAligned) {
   }
 }
 
+TEST(Tensor, TheErrorForTooLittleMemoryGivesTheSize) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the allocators of sanitizers end the program";
+#endif
+  try {
+    Tensor::allocate({1 << 20, 1 << 20, 256});  // more than a process can address
+    ADD_FAILURE() << "expected OutOfMemory";
+  } catch (const std::bad_alloc& error) {
+    EXPECT_STREQ(message_of(error),
+                 "out of memory: a tensor of shape [1048576, 1048576, 256] takes 1125899906842688 bytes");
+  }
+  EXPECT_STREQ(message_of(std::bad_alloc()), "out of memory");
+}
+
 TEST(Tensor, RowsAreTheProductOfAllButTheLastDimension) {
   const Tensor tensor = counting({2, 3, 4});
   EXPECT_EQ(tensor.rows(), 6);

@@ -1,10 +1,10 @@
 // DeepL's protocol, version 2 (github.com/DeepLcom/openapi).
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "serve/parameters.h"
 #include "serve/routes.h"
@@ -14,7 +14,7 @@
 namespace encdec::serve {
 namespace deepl {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
   const int status = error.status() == 401 ? 403 : error.status();

@@ -1,6 +1,5 @@
 // Task calls of Hugging Face's InferenceClient (huggingface_hub 2.4): POST {"inputs", "parameters"} to an address of
 // one model and one task.
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 namespace encdec::serve {
 namespace hugging_face {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
   const char* type = error.status() == 429 || error.status() == 503 ? "overloaded"

@@ -1,9 +1,9 @@
 // LibreTranslate's protocol (github.com/LibreTranslate/LibreTranslate, libretranslate/app.py, 1.9).
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "common/lower_case.h"
 #include "serve/downloads.h"
@@ -15,7 +15,7 @@
 namespace encdec::serve {
 namespace libretranslate {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& request) {
   // Clients of LibreTranslate do not expect 401.

@@ -1,6 +1,5 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
 // addresses of the service itself: /metrics, /openapi.json and the page at /.
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -19,7 +18,7 @@
 namespace encdec::serve {
 namespace native {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 using cli::to_array;
 
 Json alignment_json(const Model& model, const Hypothesis& hypothesis, const AttentionSelection& selection) {

@@ -1,6 +1,5 @@
 // OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/engine/base/base64.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "attention/labelled_attention.h"
 #include "common/json_arrays.h"
@@ -19,7 +19,7 @@
 namespace encdec::serve {
 namespace openai {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 using cli::to_array;
 
 const char* type_of(int status) {
@@ -341,9 +341,9 @@ constexpr std::array kRoutes = {
 
 HttpResponse openai_error(const HttpError& error, const HttpRequest& /*request*/) {
   const int status = error.status() == 403 ? 401 : error.status();
-  const WrittenJson code = status == 404   ? WrittenJson("model_not_found")
-                           : status == 401 ? WrittenJson("invalid_api_key")
-                                           : WrittenJson(nullptr);
+  const nlohmann::ordered_json code = status == 404   ? nlohmann::ordered_json("model_not_found")
+                                      : status == 401 ? nlohmann::ordered_json("invalid_api_key")
+                                                      : nlohmann::ordered_json(nullptr);
   return {.status = status,
           .body = to_text(
               {{"error",

@@ -1,11 +1,11 @@
 // OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
 // (platform.openai.com/docs/api-reference/audio).
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/routes.h"
@@ -15,7 +15,7 @@
 namespace encdec::serve {
 namespace openai_audio {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 struct Request {
   Recording recording = {};
@@ -103,7 +103,7 @@ Call::OnSegments delta_sender(Call& call, const Request& request) {
       if (text.empty() && !is_verbose) continue;
       is_first = is_first && text.empty();
       Json event = {{"type", "transcript.text.delta"}, {"delta", text}};
-      if (is_verbose) event["segment"] = segments_json(std::span(&segment, 1), words).front();
+      if (is_verbose) event["segment"] = segment_json(segment, words);
       call.send_event(event);
     }
   };

@@ -1,11 +1,11 @@
 // The protocol of Hugging Face's text-embeddings-inference (router/src/http, 1.9).
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/models/checkpoint/json_events.h>
-#include <encdec/models/checkpoint/written_json.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/json_arrays.h"
@@ -15,7 +15,7 @@
 namespace encdec::serve {
 namespace tei {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
 

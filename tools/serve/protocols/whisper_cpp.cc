@@ -1,8 +1,8 @@
 // The protocol of whisper.cpp's server (examples/server/server.cpp, 1.8): POST /inference.
-#include <encdec/models/checkpoint/written_json.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "serve/routes.h"
@@ -12,7 +12,7 @@
 namespace encdec::serve {
 namespace whisper_cpp {
 
-using Json = WrittenJson;
+using Json = nlohmann::ordered_json;
 
 // Reads the parameters that only whisper.cpp has.
 void read_own(const Parameters& parameters, const ServedModel& model, TranscribeOptions& options) {
