@@ -88,6 +88,14 @@ class RowReader {
     if (PyBytes_Check(given.ptr()) == 0) refuse_value(name, given, "a path");
     value(options_) = std::string(PyBytes_AsString(given.ptr()), static_cast<std::size_t>(PyBytes_Size(given.ptr())));
   }
+  // Reads one token id or a list of them. Negative numbers are checked with the row's range.
+  void set(const Row& /*row*/, std::string_view name, nanobind::object given, Value<TokenIds> value) {
+    if (nanobind::hasattr(given, "tolist")) given = given.attr("tolist")();
+    if (PyIndex_Check(given.ptr()) != 0) given = nanobind::make_tuple(given);
+    if (PyList_Check(given.ptr()) == 0 && PyTuple_Check(given.ptr()) == 0) refuse_value(name, given, "token ids");
+    value(options_).clear();
+    for (const nanobind::handle id : given) read_value(name, id, value(options_).emplace_back());
+  }
   void set(const Row& row, std::string_view name, const nanobind::object& given, typename Row::Word word) {
     std::string text;
     read_value(name, given, text);

@@ -20,6 +20,10 @@ CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& wor
 // "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
+// Returns the message for a long option that is typed with one dash, such as -model, which would be read as -m odel;
+// empty if there is none. For use before the command line is parsed.
+std::string single_dash_error(const CLI::App& program, int argc, const char* const* argv);
+
 // Adds --man and --completion. They print the manual page or a shell's completion script, generated from all options of
 // the program, and end the program as --help does. Also wraps the lines of --help.
 // REQUIRES: the program has no subcommands yet.

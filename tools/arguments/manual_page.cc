@@ -71,7 +71,7 @@ std::string entry(const CLI::Option& argument) {
 std::string synopsis(std::string_view name, const CLI::App& command) {
   std::string line = bold(name);
   for (const CLI::Option* option : options_of(command)) {
-    if (option->get_required()) line += " " + tag(*option);
+    if (option->get_required()) line += " " + bold(option->get_name()) + " " + value_type(*option);
   }
   line += " [" + italic("OPTION") + "]...";
   for (const CLI::Option* argument : positional_arguments_of(command)) {

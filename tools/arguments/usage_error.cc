@@ -78,4 +78,22 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
   return fmt::format("{} (see {})", error.what(), help);
 }
 
+std::string single_dash_error(const CLI::App& program, int argc, const char* const* argv) {
+  const CLI::App* command = &program;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--") break;
+    if (i == 1) {
+      for (const CLI::App* known : subcommands_of(program)) {
+        if (known->get_name() == argument) command = known;
+      }
+    }
+    if (argument.size() < 3 || argument[0] != '-' || argument[1] == '-') continue;
+    const std::string option = argument.substr(0, argument.find('='));
+    if (command->get_option_no_throw("-" + option) == nullptr) continue;
+    return fmt::format("unknown option '{0}', did you mean '-{0}'?", option);
+  }
+  return "";
+}
+
 }  // namespace encdec::cli

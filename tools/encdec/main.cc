@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
     actions[i] = {command, kSubcommands[i].add(*command)};
   }
   app.footer(kFooter);  // after the subcommands: those added later would inherit the footer
+  if (const std::string error = single_dash_error(app, argc, argv); !error.empty()) throw UsageError(error);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
