@@ -54,21 +54,18 @@ class GenerateCall {
     // ones.
     request_ =
         std::make_shared<GenerateRequest>(model, options, std::move(handlers), GenerateRequest::Attention::left_out);
-    const std::int64_t rows =
-        std::int64_t{options.batch_size} * static_cast<std::int64_t>(request_->task().rules().rows_per_source());
     const auto report = [this](std::exception_ptr failure) { mailbox_.put({0, std::move(failure)}); };
-    RequestQueueOptions queue_options{.workers = options.workers,
-                                      .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount)),
-                                      .on_node_run = reporting_failures(options.on_node_run, report)};
+    RequestQueueOptions of_queue = queue_options(options, request_->task().rules().rows_per_source());
+    of_queue.on_node_run = reporting_failures(options.on_node_run, report);
     if (options.on_progress) {
       const std::function with_sources = [this](const GenerateProgress& done) {
         GenerateProgress progress = done;
         progress.finished_sources = finished_;
         options_.on_progress(progress);
       };
-      queue_options.on_progress = reporting_failures(with_sources, report);
+      of_queue.on_progress = reporting_failures(with_sources, report);
     }
-    queue_.emplace(model, queue_options);
+    queue_.emplace(model, of_queue);
     queue_->submit(request_, {});
   }
 
@@ -175,6 +172,11 @@ class GenerateCall {
 };
 
 }  // namespace
+
+RequestQueueOptions queue_options(const GenerateOptions& options, std::size_t rows_per_source) {
+  const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(rows_per_source);
+  return {.workers = options.workers, .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount))};
+}
 
 void generate(const Model& model, const GenerateOptions& options, GenerateStream& stream) {
   GenerateCall(model, options, stream).run();

@@ -1,8 +1,13 @@
 #pragma once
 
-#include "encdec/models/model/model.h"
+#include <cstddef>
+
+#include "encdec/models/model/request_queue.h"
 
 namespace encdec {
+
+// Returns the options of a queue for one call. A source of the call takes `rows_per_source` sequences.
+RequestQueueOptions queue_options(const GenerateOptions& options, std::size_t rows_per_source);
 
 // Generates results for all inputs of a stream; see Model::generate_stream(). The caller's thread reads inputs, submits
 // them to a queue of its own and writes the results in the order of the inputs.

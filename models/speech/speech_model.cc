@@ -48,17 +48,13 @@ class TranscribeCall {
   TranscribeCall(const SpeechModel& model, const TranscribeOptions& options, TranscribeStream& stream,
                  std::size_t rows_per_window)
       : model_(model), options_(options), stream_(stream) {
-    const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(rows_per_window);
-    const int batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount));
-    queue_.emplace(model.model(), RequestQueueOptions{.workers = options.workers,
-                                                      .batch_size = batch_size,
-                                                      .preparation_time = std::chrono::hours(1),
-                                                      .on_progress = reporting_failures(
-                                                          options.on_work, [this](std::exception_ptr failure) {
-                                                            mailbox_.put({0, std::move(failure)});
-                                                          })});
+    RequestQueueOptions of_queue = model.queue_options(options);
+    of_queue.on_progress = reporting_failures(options.on_work, [this](std::exception_ptr failure) {
+      mailbox_.put({0, std::move(failure)});
+    });
+    queue_.emplace(model.model(), of_queue);
     const BatchLimits limits =
-        choose_batch_limits(*model.model().network(), static_cast<std::size_t>(batch_size), options.workers);
+        choose_batch_limits(*model.model().network(), static_cast<std::size_t>(of_queue.batch_size), options.workers);
     most_open_ = std::max<std::size_t>(limits.rows / rows_per_window, 1) * static_cast<std::size_t>(options.workers);
   }
 
@@ -168,6 +164,14 @@ Transcript SpeechModel::transcribe(Recording recording, const TranscribeOptions&
   std::vector<Recording> recordings;
   recordings.push_back(std::move(recording));
   return std::move(transcribe(std::move(recordings), options).front());
+}
+
+RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options) const {
+  const TranscriptionTask task(model_.parts(), *facts_, options);
+  const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(task.rows_per_window());
+  return {.workers = options.workers,
+          .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount)),
+          .preparation_time = std::chrono::hours(1)};
 }
 
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,

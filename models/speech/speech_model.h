@@ -49,6 +49,10 @@ class SpeechModel {
   // The same, recording by recording: memory grows neither with their number nor with their length.
   void transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options = {}) const;
 
+  // Returns the options of a queue for recordings that are transcribed with `options`. Throws as transcribe() does for
+  // options.
+  RequestQueueOptions queue_options(const TranscribeOptions& options) const;
+
   // Submits a recording to a queue of this model: windows of many requests are decoded together. The queue's workers
   // read the recording, so an unreadable one is a failure of the request. Of the options batch_size, workers and the
   // callbacks are ignored. `client`: see RequestQueue::submit(). Throws as transcribe() does for options.

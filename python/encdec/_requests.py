@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import weakref
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from . import _encdec
-from ._errors import InputError, TokenizerError
+from ._errors import FileError, InputError, TokenizerError
+from ._lifetime import close_at_exit
 
+_SOUNDS = 48  # recordings read ahead, for each worker
+_SOUND_BYTES = 64 << 20  # maximum memory of recordings read ahead; one recording may have more
 _numbers = itertools.count(1)
 Receiver = Callable[[int, str, Any], None]  # arguments: index of a source, kind of news such as "result", value
 
@@ -62,12 +65,14 @@ def _post_of(loop: asyncio.AbstractEventLoop) -> _Post:
 #: go to the inbox.
 Submit = Callable[[_encdec.Inbox, int, list[int]], _encdec.Request]
 
+_REFUSED = (InputError, TokenizerError, FileError)  # errors of a single source, which ``on_error="null"`` accepts
 
-async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
+
+async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = False) -> list[Any]:
     """Returns the values of all sources. Cancelling the task cancels the sources.
 
     The first failure cancels the other sources and is raised. With ``null``, a source that the model does not accept
-    has the value None instead.
+    has the value None instead. With ``one_by_one``, each source has a request of its own.
     """
     loop = asyncio.get_running_loop()
     values: list[Any] = [None] * count
@@ -77,6 +82,7 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
     done: asyncio.Future[None] = loop.create_future()
     requests: list[_encdec.Request] = []
     numbers: list[int] = []  # the number of each request
+    segments: dict[int, list[Any]] = {}
     missing = count
 
     def settle() -> None:
@@ -87,9 +93,12 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
 
     def receive_for(first: int) -> Receiver:
         def receive(source: int, kind: str, value: Any) -> None:
+            if kind == "segments":
+                segments.setdefault(first, []).extend(value)
+                return
             if kind != "failure":
-                values[first + source] = value
-            elif not (null and isinstance(value, (InputError, TokenizerError))):
+                values[first + source] = with_segments(value, segments.pop(first, None))
+            elif not (null and isinstance(value, _REFUSED)):
                 if not done.done():
                     done.set_exception(value)
                 return
@@ -98,18 +107,16 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
         return receive
 
     try:
-        if null:  # one request for each source, because a request with an invalid source fails as a whole
-            for index in range(count):
-                number = post.open(loop, receive_for(index))
-                numbers.append(number)
-                try:
-                    requests.append(submit(post.inbox, number, [index]))
-                except (InputError, TokenizerError):
-                    settle()
-        else:
-            number = post.open(loop, receive_for(0))
+        # A request with an invalid source fails as a whole.
+        for first, size in ((each, 1) for each in range(count)) if null or one_by_one else ((0, count),):
+            number = post.open(loop, receive_for(first))
             numbers.append(number)
-            requests.append(submit(post.inbox, number, list(range(count))))
+            try:
+                requests.append(submit(post.inbox, number, list(range(first, first + size))))
+            except _REFUSED:
+                if not null:
+                    raise
+                settle()
         await done
     finally:
         for request in requests:
@@ -117,6 +124,127 @@ async def gather(submit: Submit, count: int, null: bool) -> list[Any]:
         for number in numbers:
             post.close(loop, number)
     return values
+
+
+def with_segments(fields: Any, segments: list[Any] | None) -> Any:
+    """Returns the fields of a transcript with the segments that have come before it."""
+    return fields if segments is None else {**fields, "segments": segments}
+
+
+def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable[Any], null: bool, ahead: int) -> Iterator[Any]:
+    """Yields the values of all sources in their order. Iterates over the sources in the caller's thread.
+
+    At most ``ahead`` sources have been read whose value was not yielded. A failure is raised after the values of the
+    sources before it.
+    """
+    close_at_exit(queue)
+    values: dict[int, Any] = {}
+    read = written = 0
+    failure: Exception | None = None
+    iterator = iter(sources)
+    at_end = False
+    try:
+        while True:
+            for _, index, kind, value in inbox.take():
+                if kind == "failure":
+                    raise value
+                values[index] = value
+            while written in values:
+                yield values.pop(written)
+                written += 1
+            if at_end and written == read:
+                break
+            if at_end or read - written >= ahead:
+                inbox.wait()
+                continue
+            try:
+                source = next(iterator)
+            except StopIteration:
+                at_end = True
+                continue
+            try:
+                queue.add(source, read, null)
+            except _REFUSED as error:
+                if not null:
+                    failure, at_end = error, True
+                    continue
+                values[read] = None
+            read += 1
+    finally:
+        queue.close()
+    if failure is not None:
+        raise failure
+
+
+def segments_of(model: _encdec.SpeechModel, sound: _encdec.Sound, options: Any) -> Iterator[tuple[str, Any]]:
+    """Yields ("segment", fields) for each segment of a recording, then ("result", fields) without segments."""
+    queue = _encdec.RequestQueue.for_sounds(model, options)
+    close_at_exit(queue)
+    inbox = _encdec.Inbox()
+    try:
+        queue.submit_sound(inbox, 0, model, sound, options)
+        while True:
+            for _, _, kind, value in inbox.take():
+                if kind == "failure":
+                    raise value
+                if kind == "result":
+                    yield kind, value
+                    return
+                for segment in value:
+                    yield "segment", segment
+            inbox.wait()
+    finally:
+        queue.close()
+
+
+def transcripts(
+    model: _encdec.SpeechModel, sounds: Iterable[tuple[int, _encdec.Sound | None]], options: Any, null: bool
+) -> Iterator[tuple[int, Any]]:
+    """Yields the number and the transcript's fields of each recording, in the order in which they are finished.
+
+    Iterates over the recordings in the caller's thread. With ``null``, the fields are None for a recording that cannot be
+    read.
+    """
+    most = _SOUNDS * (options.get("workers") or 1)
+    queue = _encdec.RequestQueue.for_sounds(model, options)
+    close_at_exit(queue)
+    inbox = _encdec.Inbox()
+    open_bytes: dict[int, int] = {}  # the memory of each recording that was submitted and is not finished
+    segments: dict[int, list[Any]] = {}
+    iterator = iter(sounds)
+    at_end = False
+    try:
+        while True:
+            for number, _, kind, value in inbox.take():
+                if kind == "segments":
+                    segments.setdefault(number, []).extend(value)
+                    continue
+                if kind == "failure":
+                    if not (null and isinstance(value, _REFUSED)):
+                        raise value
+                    value = None
+                else:
+                    value = with_segments(value, segments.pop(number, None))
+                del open_bytes[number]
+                yield number, value
+            has_room = not open_bytes or (len(open_bytes) < most and sum(open_bytes.values()) < _SOUND_BYTES)
+            if not at_end and has_room:
+                try:
+                    number, sound = next(iterator)
+                except StopIteration:
+                    at_end = True
+                    continue
+                if sound is None:
+                    yield number, None
+                else:
+                    queue.submit_sound(inbox, number, model, sound, options)
+                    open_bytes[number] = sound.size
+            elif open_bytes:
+                inbox.wait()
+            else:
+                return
+    finally:
+        queue.close()
 
 
 async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator[str, None]:

@@ -35,14 +35,20 @@ class Attention:
     target_ids: list[int]
 
     @classmethod
-    def of(cls, parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Attention:
-        """Makes an object from the tuple that the extension returns."""
-        source, decoder_input, target, maps = parts
+    def of(cls, fields: dict[str, Any], tokenizer: Tokenizer | None) -> Attention:
+        """Makes an object from the fields that the extension returns."""
 
         def pieces(ids: list[int], is_target: bool) -> list[str]:
             return [_piece(each, is_target, tokenizer) for each in ids]
 
-        return cls(maps, pieces(source, False), pieces(target, True), pieces(decoder_input, True), source, target)
+        return cls(
+            maps=fields["maps"],
+            source=pieces(fields["source"], False),
+            target=pieces(fields["target"], True),
+            decoder_input=pieces(fields["decoder_input"], True),
+            source_ids=fields["source"],
+            target_ids=fields["target"],
+        )
 
     def __repr__(self) -> str:
         return f"Attention({describe_arrays(self.maps)})"

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
-from . import _inputs, _options, _registry
-from ._iterate import iterate
-from ._transcribing import Transcribing
+from . import _encdec, _inputs, _options, _recordings, _registry, _requests
+from ._errors import TokenizerError
+from ._lifetime import close_at_exit
 from .attention import Attention
 from .results import ForwardResult, GenerateResult, ScoreResult, make_result
 from .tokenizer import Tokenizer
+from .transcript import Transcript, TranscriptSegment, make_segment, make_transcript
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._inputs import Source
+    from ._recordings import Recording
     from .results import FloatArray
 
 OnError = Literal["raise", "null"]
+Audio = TypeVar("Audio", bound="Recording | None")
+
+_AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 
 
-class Model(Transcribing):
+class Model:
     """A loaded checkpoint. Threads, tasks and forked processes may use a model at the same time.
 
     - ``path``: the checkpoint folder, as its publisher ships it.
@@ -44,6 +48,105 @@ class Model(Transcribing):
     >>> model.translate("attention")
     'AH0 T EH1 N SH AH0 N'
     """
+
+    DEFAULTS: ClassVar[dict[str, Any]] = {
+        "precision": "float32", "threads": None, "workers": 1, "weights_cache": None, "lazy": False
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        precision: _options.Precision = "float32",
+        threads: int | None = None,
+        workers: int = 1,
+        weights_cache: str | os.PathLike[str] | None = None,
+        lazy: bool = False,
+        **unknown: NoReturn,
+    ) -> None:
+        _options.check_names("Model", unknown, frozenset(self.DEFAULTS))
+        self._path = os.path.abspath(_inputs.as_path(path))
+        if isinstance(workers, bool) or not hasattr(workers, "__index__"):
+            raise TypeError(f"workers is {workers!r}, expected an integer")
+        if not 1 <= workers <= 1024:
+            raise ValueError(f"workers is {workers}, expected 1 to 1024")
+        cache = None if weights_cache is None else os.path.abspath(_inputs.as_path(weights_cache))
+        self._settings: dict[str, Any] = dict(
+            precision=precision, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
+        )
+        self._speech_here: _encdec.SpeechModel | None = None
+        self._core_here: _encdec.Model | None = None if lazy else self._load()
+        self._tokenizer_here: _encdec.Tokenizer | None = None
+        self._content_here: str | None = None
+        self._queue_here: _encdec.RequestQueue | None = None
+
+    @property
+    def _core(self) -> _encdec.Model:
+        if self._core_here is None:
+            with _registry.lock():
+                if self._core_here is None:
+                    self._core_here = self._load()
+        return self._core_here
+
+    def _load(self) -> _encdec.Model:
+        options = {name: self._settings[name] for name in ("precision", "threads", "weights_cache")}
+        if options["weights_cache"] is None:
+            options["weights_cache"] = os.environ.get("ENCDEC_WEIGHTS_CACHE")
+        if options["threads"] is None and self._settings["workers"] > 1:
+            options["threads"] = max(1, _encdec.default_threads() // self._settings["workers"])
+        core = _encdec.Model.load(os.fsencode(self._path), options)
+        if core.reads_sound:
+            self._speech_here = _encdec.SpeechModel(core)
+        return core
+
+    @property
+    def _speech(self) -> _encdec.SpeechModel:
+        core = self._core
+        return self._speech_here or _encdec.SpeechModel(core)
+
+    @property
+    def _tokenizer(self) -> _encdec.Tokenizer | None:
+        if self._tokenizer_here is None and self._core.has_tokenizer:
+            self._tokenizer_here = _encdec.Tokenizer(self._core)
+        return self._tokenizer_here
+
+    @property
+    def path(self) -> str:
+        """The checkpoint folder."""
+        return self._path
+
+    def _content(self) -> str:
+        if self._content_here is None:
+            self._content_here = self._core.content()
+        return self._content_here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        content = None if self._core_here is None else self._content()
+        options = {name: value for name, value in self._changed().items() if name != "weights_cache"}
+        return _registry.restore, (self._path, options, content)
+
+    def _changed(self) -> dict[str, Any]:
+        return {name: value for name, value in self._settings.items() if value != self.DEFAULTS[name]}
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self
+
+    def __repr__(self) -> str:
+        options = (f", {name}={value!r}" for name, value in self._changed().items())
+        return f"encdec.Model({self._path!r}{''.join(options)})"
+
+    @property
+    def _queue(self) -> _encdec.RequestQueue:
+        if self._queue_here is None:
+            core = self._core
+            with _registry.lock():
+                if self._queue_here is None:
+                    self._queue_here = _encdec.RequestQueue(core, self._settings["workers"])
+                    close_at_exit(self._queue_here)
+        return self._queue_here
 
     def _generate_options(self, function: str, options: Any) -> dict[str, Any]:
         _options.check_names(function, options, _options.GENERATE)
@@ -82,7 +185,7 @@ class Model(Transcribing):
         ['AH0 T EH1 N SH AH0 N', 'W ER1 L D']
         """
         texts, single = self._generate("translate", sources, prefix, on_error, options)
-        chosen = [each and each[0][0][0] for each in texts]
+        chosen = [each and each["hypotheses"][0]["text"] for each in texts]
         return chosen[0] if single else chosen
 
     @overload
@@ -161,7 +264,105 @@ class Model(Transcribing):
         options = self._generate_options("generate_iter", options)
         if _inputs.is_single(sources) or not isinstance(sources, Iterable):
             raise TypeError(f"sources: {type(sources).__name__}, expected an iterable of sources")
-        return iterate(self._core, self._tokenizer, _inputs.plain(sources), _inputs.is_null(on_error), options)
+        return self._iterate(_inputs.plain(sources), _inputs.is_null(on_error), options)
+
+    def _iterate(self, sources: Iterable[Any], null: bool, options: Any) -> Iterator[GenerateResult | None]:
+        inbox = _encdec.Inbox()
+        queue = _encdec.SourceQueue(self._core, inbox, options)
+        ahead = (4 * options["batch_size"] if options.get("batch_size") else _AHEAD) * options["workers"]
+        tokenizer = self._tokenizer
+        for each in _requests.in_order(queue, inbox, sources, null, max(1, ahead)):
+            yield each and make_result(each, tokenizer)
+
+    def stream(
+        self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
+    ) -> Generator[str, None, None]:
+        """Yields the text of a source's result, piece by piece, each as soon as it is final.
+
+        With beams, text is final once all beams share it. Closing the iterator stops the work. Python closes it when
+        nothing refers to it any more.
+
+        >>> "".join(model.stream("serendipity")) == model.translate("serendipity")
+        True
+        """
+        submit, tokenizer = self._stream("stream", source, prefix, options)
+        return _requests.pieces_here(submit, tokenizer)
+
+    def astream(
+        self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
+    ) -> AsyncGenerator[str, None]:
+        """Yields the same for ``async for``. Shares batches with other requests that are awaited.
+
+        >>> import asyncio
+        >>> async def spell(): return [piece async for piece in model.astream("cat")]
+        >>> "".join(asyncio.run(spell()))
+        'K AE1 T'
+        """
+        submit, tokenizer = self._stream("astream", source, prefix, options)
+        return _requests.pieces(submit, tokenizer)
+
+    @overload
+    async def agenerate(
+        self,
+        sources: Source | Iterable[Source],
+        *,
+        prefix: Source | Sequence[Source | None] | None = None,
+        on_error: Literal["raise"] = "raise",
+        **options: Unpack[_options.GenerateOptions],
+    ) -> list[GenerateResult]: ...
+    @overload
+    async def agenerate(
+        self,
+        sources: Source | Iterable[Source | None],
+        *,
+        prefix: Source | Sequence[Source | None] | None = None,
+        on_error: Literal["null"],
+        **options: Unpack[_options.GenerateOptions],
+    ) -> list[GenerateResult | None]: ...
+    async def agenerate(self, sources: Any, *, prefix: Any = None, on_error: str = "raise", **options: Any) -> Any:
+        """Returns the same as ``generate``, but is awaited. Requests of many tasks, with any options, share batches.
+
+        Cancelling the task stops its sources.
+
+        >>> import asyncio
+        >>> async def both(): return await asyncio.gather(model.agenerate("cat"), model.agenerate(["dog"]))
+        >>> [results[0].text for results in asyncio.run(both())]
+        ['K AE1 T', 'D AO1 G']
+        """
+        _options.check_names("agenerate", options, _options.GENERATE)
+        null = _inputs.is_null(on_error)
+        inputs, single = _inputs.as_list(sources, "sources")
+        prefixes = _inputs.as_prefixes(prefix, len(inputs), single)
+        submit = self._submit(inputs, prefixes, options, null=null)
+        results = await _requests.gather(submit, len(inputs), null)
+        return [each and make_result(each, self._tokenizer) for each in results]
+
+    def _stream(
+        self, function: str, source: Any, prefix: Any, options: Any
+    ) -> tuple[_requests.Submit, _encdec.Tokenizer]:
+        _options.check_names(function, options, _options.GENERATE)
+        _inputs.check_single(source)
+        if self._tokenizer is None:
+            raise TokenizerError(f"{self._path}: no tokenizer files, which streaming text needs")
+        options = {**options, "num_return_sequences": options.get("num_return_sequences") or 1}
+        return self._submit([source], None if prefix is None else [prefix], options, with_tokens=True), self._tokenizer
+
+    def _submit(
+        self,
+        inputs: list[Any],
+        prefixes: list[Any] | None,
+        options: Any,
+        *,
+        with_tokens: bool = False,
+        null: bool = False,
+    ) -> _requests.Submit:
+        queue = self._queue
+
+        def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
+            chosen = None if prefixes is None else [prefixes[each] for each in indices]
+            return queue.submit(inbox, number, [inputs[each] for each in indices], chosen, options, with_tokens, null)
+
+        return submit
 
     def embed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
         """Returns one vector for each text: float32 [N, D], or [D] for a single text. Needs numpy.
@@ -183,6 +384,22 @@ class Model(Transcribing):
         return array[0] if single else array
 
     encode = embed
+
+    async def aembed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
+        """Returns the same as ``embed``, but is awaited. Texts of many tasks share batches."""
+        import numpy
+
+        _options.check_names("aembed", options, _options.EMBED)
+        inputs, single = _inputs.as_list(texts, "texts")
+        if not inputs:
+            return self._core.embed([], options)
+        queue = self._queue
+
+        def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
+            return queue.submit_texts(inbox, number, [inputs[each] for each in indices], options)
+
+        vectors: list[FloatArray] = await _requests.gather(submit, len(inputs), False)
+        return vectors[0] if single else numpy.stack(vectors)
 
     @overload
     def score(  # type: ignore[overload-overlap]
@@ -206,7 +423,7 @@ class Model(Transcribing):
         target_list, single_target = _inputs.as_list(targets, "targets")
         if single != single_target:
             raise TypeError("sources and targets: expected one of each, or a list of each")
-        results = [ScoreResult(*each) for each in self._core.score(source_list, target_list, options)]
+        results = [ScoreResult(**each) for each in self._core.score(source_list, target_list, options)]
         return results[0] if single else results
 
     def forward(self, sources: Any = None, targets: Any = None) -> ForwardResult:
@@ -221,7 +438,7 @@ class Model(Transcribing):
         """
         rows = [[] if each is None else _inputs.as_list(each, what)[0] for each, what in
                 ((sources, "sources"), (targets, "targets"))]  # fmt: skip
-        return ForwardResult(*self._core.forward(*rows))
+        return ForwardResult(**self._core.forward(*rows))
 
     def attention(
         self, source: Source, target: Source | None = None, **options: Unpack[_options.AttentionOptions]
@@ -244,6 +461,201 @@ class Model(Transcribing):
                 return found
             target = "" if isinstance(source, str) else []
         return Attention.of(self._core.attention(source, target, options), self._tokenizer)
+
+    @overload
+    def transcribe(  # type: ignore[overload-overlap]
+        self, audio: Recording, *, sampling_rate: int | None = None, **options: Unpack[_options.TranscribeOptions]
+    ) -> Transcript: ...
+    @overload
+    def transcribe(
+        self,
+        audio: Iterable[Recording],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["raise"] = "raise",
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> list[Transcript]: ...
+    @overload
+    def transcribe(
+        self,
+        audio: Iterable[Recording | None],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["null"],
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> list[Transcript | None]: ...
+    def transcribe(
+        self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """Returns the transcript of a recording, or a list of transcripts for a list of recordings.
+
+        A recording is a path, the bytes of a file, a file opened for bytes, or an array [N] of samples. Samples are
+        float from -1 to 1, or int16; ``sampling_rate`` is the number of samples per second (16,000). Files may be WAV.
+        FLAC, MP3, Ogg and other formats need a build with libsndfile, which wheels are not.
+
+        These options have the names and meanings of openai-whisper. Defaults are in parentheses:
+
+        - ``language``: a code or a name (None: detected).
+        - ``task``: ``"transcribe"`` or ``"translate"``.
+        - ``temperature``: tried one after the other until a window's text is neither repetitive nor improbable (0.0,
+          0.2, ... 1.0).
+        - ``beam_size`` (5), ``best_of`` (5), ``patience``, ``length_penalty``, ``suppress_tokens`` ([-1]).
+        - ``initial_prompt``, ``carry_initial_prompt``, ``condition_on_previous_text`` (True).
+        - ``compression_ratio_threshold`` (2.4), ``logprob_threshold`` (-1.0), ``no_speech_threshold`` (0.6); None
+          disables a threshold.
+        - ``without_timestamps``, ``max_initial_timestamp`` (1.0), ``clip_timestamps``.
+        - ``word_timestamps``, ``prepend_punctuations``, ``append_punctuations``, ``hallucination_silence_threshold``.
+
+        Further options:
+
+        - ``rules``: ``"transformers"`` decodes as transformers' ``generate()`` does, with its defaults: greedy search
+          at one temperature, no thresholds, no previous text.
+        - ``chunk_length``: cut recordings into chunks of this length in seconds, which are decoded independently.
+        - ``hotwords``: words given to the model before every window.
+        - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
+        - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.
+        - ``prompt_reset_on_temperature`` (0.5), ``seed``.
+        - ``batch_size``, ``workers``: results do not depend on these.
+        - ``on_error="null"``: return None for a recording that cannot be read.
+
+        Raises TypeError for an unknown option. Raises ConfigError for an option that is out of range, and for a model
+        that is not for speech. Raises FileError or InputError for a recording that cannot be read.
+
+        >>> transcript = speech_model.transcribe(recording, language="German", beam_size=1)
+        >>> transcript.language, transcript.duration
+        ('de', 0.5)
+        >>> transcript.segments[0].start < transcript.segments[0].end
+        True
+        """
+        sounds, single, options = self._sounds("transcribe", audio, sampling_rate, on_error, options)
+        null = _inputs.is_null(on_error)
+        if not null:
+            for sound in sounds:
+                sound.open()  # a file that is missing is an error now, not after hours
+        numbered = ((number, each) for number, each in enumerate(sounds))
+        found = dict(_requests.transcripts(self._speech, numbered, options, null))
+        return self._transcripts([found[number] for number in range(len(sounds))], single, options)
+
+    @overload
+    async def atranscribe(  # type: ignore[overload-overlap]
+        self, audio: Recording, *, sampling_rate: int | None = None, **options: Unpack[_options.TranscribeOptions]
+    ) -> Transcript: ...
+    @overload
+    async def atranscribe(
+        self,
+        audio: Iterable[Recording],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["raise"] = "raise",
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> list[Transcript]: ...
+    @overload
+    async def atranscribe(
+        self,
+        audio: Iterable[Recording | None],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["null"],
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> list[Transcript | None]: ...
+    async def atranscribe(
+        self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """Returns the same as ``transcribe``, but is awaited. Recordings of many tasks share batches.
+
+        Cancelling the task stops its recordings.
+
+        >>> import asyncio
+        >>> asyncio.run(speech_model.atranscribe(recording)) == speech_model.transcribe(recording)
+        True
+        """
+        sounds, single, options = self._sounds("atranscribe", audio, sampling_rate, on_error, options)
+        null = _inputs.is_null(on_error)
+        there = [number for number, sound in enumerate(sounds) if sound is not None]
+        queue, speech = self._queue, self._speech
+
+        def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
+            return queue.submit_sound(inbox, number, speech, sounds[there[indices[0]]], options)
+
+        values = iter(await _requests.gather(submit, len(there), null, one_by_one=True))
+        return self._transcripts([each and next(values) for each in sounds], single, options)
+
+    def _sounds(
+        self, function: str, audio: Any, sampling_rate: int | None, on_error: str, options: Any
+    ) -> tuple[list[Any], bool, dict[str, Any]]:
+        """Returns the recordings for the engine, whether the argument was a single one, and the options."""
+        options = self._transcribe_options(function, options)
+        null = _inputs.is_null(on_error)
+        recordings, single = _recordings.as_list(audio)
+        sounds = []
+        for number, each in enumerate(recordings, 1):
+            name = "audio" if single else f"recording {number}"
+            sounds.append(_recordings.make_sound(each, name, sampling_rate, null))
+        return sounds, single, options
+
+    def _transcripts(self, found: list[Any], single: bool, options: Any) -> Any:
+        has_words = bool(options.get("word_timestamps"))
+        transcripts = [each and make_transcript(each, has_words) for each in found]
+        return transcripts[0] if single else transcripts
+
+    @overload
+    def transcribe_iter(  # type: ignore[overload-overlap]
+        self, audio: Recording, *, sampling_rate: int | None = None, **options: Unpack[_options.TranscribeOptions]
+    ) -> Generator[TranscriptSegment, None, Transcript]: ...
+    @overload
+    def transcribe_iter(
+        self,
+        audio: Iterable[Audio],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["raise"] = "raise",
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> Generator[tuple[Audio, Transcript], None, None]: ...
+    @overload
+    def transcribe_iter(
+        self,
+        audio: Iterable[Audio],
+        *,
+        sampling_rate: int | None = None,
+        on_error: Literal["null"],
+        **options: Unpack[_options.TranscribeOptions],
+    ) -> Generator[tuple[Audio, Transcript | None], None, None]: ...
+    def transcribe_iter(
+        self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """Yields the segments of one recording, or the transcripts of several recordings.
+
+        For one recording: yields each segment as soon as it is final. The generator returns the transcript.
+
+        For an iterable of recordings, which may be endless: yields pairs of a recording and its transcript, in the
+        order in which they are finished. So a long recording does not delay shorter ones after it. At most 16
+        recordings for each worker wait, and memory does not grow with the number of recordings.
+
+        Closing the iterator stops the work. Python closes it when nothing refers to it any more.
+
+        >>> [segment.id for segment in speech_model.transcribe_iter(recording)]
+        [0, 1]
+        >>> [transcript.duration for path, transcript in speech_model.transcribe_iter([recording, recording])]
+        [0.5, 0.5]
+        """
+        options = self._transcribe_options("transcribe_iter", options)
+        null = _inputs.is_null(on_error)
+        if _recordings.is_single(audio):
+            if null:
+                raise ValueError("on_error is 'null', expected 'raise' for the segments of one recording")
+            return _segments(self._speech, _recordings.make_sound(audio, "audio", sampling_rate, False), options)
+        return _pairs(self._speech, _recordings.as_iterable(audio), sampling_rate, null, options)
+
+    def _transcribe_options(self, function: str, options: dict[str, Any]) -> dict[str, Any]:
+        _options.check_names(function, options, _options.TRANSCRIBE)
+        for name, kind in (("suppress_tokens", int), ("clip_timestamps", float)):
+            if isinstance(options.get(name), str):
+                options[name] = _options.parse_numbers(name, options[name], kind)
+        if isinstance(options.get("vad_model"), (str, os.PathLike)):
+            options["vad_model"] = os.fsencode(_inputs.as_path(options["vad_model"]))
+        if options.get("workers") is None:
+            options["workers"] = self._settings["workers"]
+        return options
 
     @property
     def tokenizer(self) -> Tokenizer | None:
@@ -279,10 +691,36 @@ class Model(Transcribing):
         return self._core.fingerprint()
 
 
-for _class in Model.__mro__[1:-1]:
-    for _function in vars(_class).values():
-        if isinstance(_function, FunctionType):  # so that Python's TypeErrors say Model.generate
-            _function.__module__, _function.__qualname__ = __name__, f"Model.{_function.__name__}"
+def _segments(
+    model: _encdec.SpeechModel, sound: _encdec.Sound | None, options: Any
+) -> Generator[TranscriptSegment, None, Transcript]:
+    assert sound is not None
+    has_words = bool(options.get("word_timestamps"))
+    segments: list[TranscriptSegment] = []
+    fields: dict[str, Any] = {}
+    for kind, fields in _requests.segments_of(model, sound, options):
+        if kind == "segment":
+            segments.append(make_segment(fields, has_words))
+            yield segments[-1]
+    transcript = make_transcript(fields, has_words)
+    transcript.segments.extend(segments)
+    return transcript
+
+
+def _pairs(
+    model: _encdec.SpeechModel, recordings: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
+) -> Generator[tuple[Any, Transcript | None], None, None]:
+    """Yields pairs of a recording and its transcript."""
+    under_way: dict[int, Any] = {}
+
+    def sounds() -> Iterator[tuple[int, _encdec.Sound | None]]:
+        for number, recording in enumerate(recordings, 1):
+            under_way[number] = recording
+            yield number, _recordings.make_sound(recording, f"recording {number}", sampling_rate, null)
+
+    has_words = bool(options.get("word_timestamps"))
+    for number, fields in _requests.transcripts(model, sounds(), options, null):
+        yield under_way.pop(number), fields and make_transcript(fields, has_words)
 
 
 _registry.model_class = Model

@@ -78,13 +78,10 @@ class ForwardResult:
         return f"ForwardResult({describe_arrays(vars(self))})"
 
 
-def make_hypothesis(parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> Hypothesis:
-    attention = parts[6] and Attention.of(parts[6], tokenizer)
-    text, token_ids, score, reason, token_scores, top_log_probs, _ = parts
-    return Hypothesis(text, token_ids, score, reason, token_scores, top_log_probs, attention)
+def make_result(fields: dict[str, Any], tokenizer: Tokenizer | None) -> GenerateResult:
+    """Makes a result from the fields that the extension returns."""
 
+    def hypothesis(part: dict[str, Any]) -> Hypothesis:
+        return Hypothesis(**{**part, "attention": part["attention"] and Attention.of(part["attention"], tokenizer)})
 
-def make_result(parts: tuple[Any, ...], tokenizer: Tokenizer | None) -> GenerateResult:
-    """Makes a result from the tuple that the extension returns."""
-    hypotheses, *rest = parts
-    return GenerateResult([make_hypothesis(each, tokenizer) for each in hypotheses], *rest)
+    return GenerateResult(**{**fields, "hypotheses": [hypothesis(each) for each in fields["hypotheses"]]})

@@ -93,7 +93,7 @@ class Transcript:
             for name, value in lines.items():
                 if value is not None and value is not False:
                     raise ConfigError(f"{name}: there are no word times, expected word_timestamps=True in transcribe()")
-        return _encdec.format_transcript(dataclasses.astuple(self), format, lines)
+        return _encdec.format_transcript(dataclasses.asdict(self), format, lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the dict that openai-whisper's ``transcribe`` returns."""
@@ -107,13 +107,12 @@ def _as_dict(segment: TranscriptSegment) -> dict[str, Any]:
     return values
 
 
-def make_segment(parts: tuple[Any, ...]) -> TranscriptSegment:
-    """Makes a segment from the tuple that the extension returns."""
-    if (words := parts[-1]) is not None:
-        parts = (*parts[:-1], [TranscriptWord(*each) for each in words])
-    return TranscriptSegment(*parts)
+def make_segment(fields: dict[str, Any], has_words: bool) -> TranscriptSegment:
+    """Makes a segment from the fields that the extension returns."""
+    words = [TranscriptWord(**each) for each in fields["words"]] if has_words else None
+    return TranscriptSegment(**{**fields, "words": words})
 
 
-def make_transcript(parts: tuple[Any, ...]) -> Transcript:
-    text, language, language_probability, duration, segments = parts
-    return Transcript(text, language, language_probability, duration, [make_segment(each) for each in segments])
+def make_transcript(fields: dict[str, Any], has_words: bool) -> Transcript:
+    """Makes a transcript from the fields that the extension returns."""
+    return Transcript(**{**fields, "segments": [make_segment(each, has_words) for each in fields["segments"]]})

@@ -1,7 +1,9 @@
 #include "compute.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "encdec/engine/base/cancellation.h"
@@ -13,13 +15,6 @@ namespace {
 namespace nb = nanobind;
 
 struct Interrupted : std::exception {};
-
-// Returns whether this is Python's main thread, the only one that runs signal handlers. In a forked process that is the
-// thread that has called fork().
-bool is_main_thread() {
-  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
-  return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
-}
 
 // A thread that runs `work`, and can cancel it.
 class Helper {
@@ -62,6 +57,11 @@ class Helper {
 };
 
 }  // namespace
+
+bool is_main_thread() {
+  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+  return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
+}
 
 void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();

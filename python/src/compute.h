@@ -3,9 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -28,23 +26,11 @@ auto compute(const Work& work) {
   return *std::move(result);
 }
 
+// Returns whether this is Python's main thread, the only one that runs signal handlers. In a forked process that is the
+// thread that has called fork().
+bool is_main_thread();
+
 // Runs Python's signal handlers, and throws the exception of a handler. REQUIRES: the interpreter's lock is held.
 void check_signals();
-
-// Waits until `ready` returns true. Releases the interpreter's lock while waiting, and runs Python's signal handlers
-// meanwhile. `lock` is held on return and while `ready` is called.
-// REQUIRES: no thread that holds the mutex of `lock` waits for the interpreter's lock.
-template <class Ready>
-void wait_without_lock(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, const Ready& ready) {
-  while (!ready()) {
-    {
-      const nanobind::gil_scoped_release release;
-      changed.wait_for(lock, kSignalInterval, ready);
-      lock.unlock();
-    }
-    check_signals();
-    lock.lock();
-  }
-}
 
 }  // namespace encdec::python

@@ -57,16 +57,24 @@ int Inbox::descriptor() const {
 }
 
 std::vector<Event> Inbox::take() {
+  check_process();
   return state_->take();
 }
 
+void Inbox::check_process() const {
+  if (!state_->is_ours()) throw Error("the work of this iterator runs in the process that this one was forked from");
+}
+
 void Inbox::wait() const {
-  if (!state_->is_ours()) throw Error("stream: its work runs in the process that this one was forked from");
+  check_process();
+  // Only the main thread wakes up to check for signals. Another one would wake up while the interpreter ends, and could
+  // not take its lock.
+  const int interval = is_main_thread() ? static_cast<int>(kSignalInterval.count()) : -1;
   ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};
   for (;;) {
     {
       const nb::gil_scoped_release release;
-      if (::poll(&waiting, 1, static_cast<int>(kSignalInterval.count())) > 0) return;
+      if (::poll(&waiting, 1, interval) > 0) return;
     }
     check_signals();
   }
@@ -98,6 +106,21 @@ EmbedHandlers Inbox::embed_handlers(std::uint64_t request) const {
           .on_failure =
               [state = state_, request](std::size_t text, std::exception_ptr failure) {
                 state->put({request, text, failure});
+              }};
+}
+
+TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {
+  return {.on_result =
+              [state = state_, request](Transcript transcript) {
+                state->put({request, 0, std::move(transcript)});
+              },
+          .on_failure =
+              [state = state_, request](std::exception_ptr failure) {
+                state->put({request, 0, failure});
+              },
+          .on_segments =
+              [state = state_, request](std::span<const TranscriptSegment> segments) {
+                state->put({request, 0, std::vector(segments.begin(), segments.end())});
               }};
 }
 

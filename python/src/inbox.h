@@ -9,15 +9,17 @@
 #include <vector>
 
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/speech/speech_model.h"
 
 namespace encdec::python {
 
-// News about one source of a request. TokenIds are followed by more news about the source; the other kinds are the
-// last.
+// News about one source of a request. TokenIds and segments are followed by more news about the source; the other kinds
+// are the last.
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
-  std::variant<TokenIds, GenerateResult, EmbedResult, std::exception_ptr> news;
+  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, EmbedResult, Transcript, std::exception_ptr>
+      news;
 };
 
 // A queue of events from workers to Python. Workers add events without the interpreter's lock. The descriptor is
@@ -27,7 +29,7 @@ class Inbox {
   Inbox();
 
   int descriptor() const;
-  // Removes and returns all events.
+  // Removes and returns all events. Throws Error in a forked process, which has no workers.
   std::vector<Event> take();
   // Waits until there are events. Meanwhile runs Python's signal handlers, and throws the exception of a handler.
   void wait() const;
@@ -36,9 +38,11 @@ class Inbox {
   // destroyed.
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
   EmbedHandlers embed_handlers(std::uint64_t request) const;
+  TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
 
  private:
   class State;
+  void check_process() const;
   std::shared_ptr<State> state_;
 };
 

@@ -69,16 +69,24 @@ nb::list score(const Model& model, nb::list sources, nb::list targets, nb::dict 
     return model.score_ids(std::get<1>(source_list), std::get<1>(target_list), options);
   });
   nb::list list;
-  for (const ScoreResult& result : results) list.append(nb::make_tuple(result.score, result.token_scores));
+  for (const ScoreResult& result : results) {
+    nb::dict fields;
+    fields["score"] = result.score;
+    fields["token_scores"] = result.token_scores;
+    list.append(fields);
+  }
   return list;
 }
 
-nb::tuple forward(const Model& model, nb::list sources, nb::list targets) {
+nb::dict forward(const Model& model, nb::list sources, nb::list targets) {
   const auto source_rows = rows_from(sources, "source");
   const auto target_rows = rows_from(targets, "target");
   const ForwardResult result = compute([&] { return model.forward(source_rows, target_rows); });
   const auto array = [](const Tensor& tensor) { return tensor.empty() ? nb::none() : to_array(tensor); };
-  return nb::make_tuple(array(result.logits), array(result.encoder_last_hidden_state));
+  nb::dict fields;
+  fields["logits"] = array(result.logits);
+  fields["encoder_last_hidden_state"] = array(result.encoder_last_hidden_state);
+  return fields;
 }
 
 nb::object attention(const Model& model, nb::object source, nb::object target, nb::dict keywords) {

@@ -46,7 +46,6 @@ NB_MODULE(encdec_bindings, module) {
   });
   bind_tokenizer(module);
   bind_model(module);
-  bind_generate_job(module);
   bind_requests(module);
   bind_transcribe(module);
   first = module.inc_ref();

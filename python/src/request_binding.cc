@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -8,12 +9,17 @@
 #include "bindings.h"
 #include "compute.h"
 #include "encdec/engine/base/error.h"
+#include "encdec/models/model/generate_call.h"
+#include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/speech/speech_model.h"
 #include "errors.h"
 #include "inbox.h"
 #include "inputs.h"
 #include "options.h"
+#include "recordings.h"
 #include "results.h"
+#include "transcripts.h"
 
 namespace encdec::python {
 namespace {
@@ -23,8 +29,8 @@ namespace nb = nanobind;
 // A request queue that Python closes before the interpreter ends, even if objects still refer to it.
 class ClosableQueue {
  public:
-  ClosableQueue(const Model& model, int workers)
-      : queue_(std::make_shared<RequestQueue>(model, RequestQueueOptions{.workers = workers})) {}
+  ClosableQueue(Model model, const RequestQueueOptions& options)
+      : queue_(std::make_shared<RequestQueue>(std::move(model), options)) {}
   ~ClosableQueue() { close(); }
   ClosableQueue(const ClosableQueue&) = delete;
   ClosableQueue& operator=(const ClosableQueue&) = delete;
@@ -73,6 +79,36 @@ Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint6
   return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.embed_handlers(number)); });
 }
 
+Request submit_sound(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, const SpeechModel& model,
+                     const Sound& sound, nb::dict keywords) {
+  const std::shared_ptr<RequestQueue> queue = holder.get();
+  const TranscribeOptions options = transcribe_options(keywords);
+  return compute([&] { return model.submit(*queue, sound.recording, options, inbox.transcribe_handlers(number)); });
+}
+
+// A request with a queue of its own, to which Python adds sources one by one.
+class SourceQueue {
+ public:
+  SourceQueue(Model model, const Inbox& inbox, const GenerateOptions& options)
+      : request_(std::make_shared<GenerateRequest>(model, options, inbox.generate_handlers(0, false))),
+        queue_(std::move(model), queue_options(options, request_->task().rules().rows_per_source())) {
+    queue_.get()->submit(request_, {});
+  }
+
+  void add(nb::object source, std::size_t index, bool null_on_error) {
+    const auto queue = queue_.get();
+    const GenerateInput input =
+        input_from(source, nb::none(), index + 1, null_on_error ? OnError::null : OnError::raise);
+    const nb::gil_scoped_release release;
+    request_->enqueue(request_->task().job(input, index));
+  }
+  void close() { queue_.close(); }
+
+ private:
+  std::shared_ptr<GenerateRequest> request_;
+  ClosableQueue queue_;
+};
+
 nb::object to_array(std::vector<float> values) {
   const auto kept = std::make_shared<std::vector<float>>(std::move(values));
   return encdec::python::to_array(Tensor(kept->data(), DataType::float32, {static_cast<Dim>(kept->size())}, kept));
@@ -84,9 +120,13 @@ nb::object to_tuple(Event event) {
     return nb::make_tuple(event.request, event.source, kind, value);
   };
   if (const auto* tokens = std::get_if<TokenIds>(&event.news)) return tuple("tokens", nb::cast(*tokens));
+  if (const auto* segments = std::get_if<std::vector<TranscriptSegment>>(&event.news)) {
+    return tuple("segments", to_python(*segments));
+  }
   if (const auto* result = std::get_if<GenerateResult>(&event.news)) return tuple("result", to_python(*result));
+  if (const auto* transcript = std::get_if<Transcript>(&event.news)) return tuple("result", to_python(*transcript));
   if (auto* embedding = std::get_if<EmbedResult>(&event.news)) {
-    return tuple("embedding", to_array(std::move(embedding->values)));
+    return tuple("result", to_array(std::move(embedding->values)));
   }
   return tuple("failure", to_python(std::get<std::exception_ptr>(event.news)));
 }
@@ -107,11 +147,35 @@ void bind_requests(nb::module_& module) {
       .def("wait", &Inbox::wait);
   nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<ClosableQueue>(module, "RequestQueue", nb::is_weak_referenceable())
-      .def(nb::init<const Model&, int>(), nb::arg("model"), nb::arg("workers"))
+      .def(
+          "__init__",
+          [](ClosableQueue* queue, const Model& model, int workers) {
+            new (queue) ClosableQueue(model, {.workers = workers});
+          },
+          nb::arg("model"), nb::arg("workers"))
+      .def_static(
+          "for_sounds",
+          [](const SpeechModel& model, nb::dict keywords) {
+            const TranscribeOptions options = transcribe_options(keywords);
+            return std::make_unique<ClosableQueue>(model.model(),
+                                                   compute([&] { return model.queue_options(options); }));
+          },
+          nb::arg("model"), nb::arg("options"))
       .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("prefixes").none(),
            nb::arg("options"), nb::arg("with_tokens"), nb::arg("null_on_error"))
       .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
+      .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),
+           nb::arg("options"))
       .def("close", &ClosableQueue::close);
+  nb::class_<SourceQueue>(module, "SourceQueue", nb::is_weak_referenceable())
+      .def(
+          "__init__",
+          [](SourceQueue* queue, const Model& model, const Inbox& inbox, nb::dict options) {
+            new (queue) SourceQueue(model, inbox, generate_options(options));
+          },
+          nb::arg("model"), nb::arg("inbox"), nb::arg("options"))
+      .def("add", &SourceQueue::add, nb::arg("source").none(), nb::arg("index"), nb::arg("null_on_error"))
+      .def("close", &SourceQueue::close);
 }
 
 }  // namespace encdec::python

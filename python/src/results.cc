@@ -27,12 +27,17 @@ const char* key_of(AttentionKind kind) {
   return kind == AttentionKind::encoder_self ? "encoder" : kind == AttentionKind::decoder_self ? "decoder" : "cross";
 }
 
-nb::object to_python(const Hypothesis& hypothesis) {
+nb::dict to_python(const Hypothesis& hypothesis) {
+  nb::dict fields;
+  fields["text"] = text_of(hypothesis.text);
+  fields["token_ids"] = hypothesis.token_ids;
+  fields["score"] = hypothesis.score;
+  fields["finish_reason"] = to_string(hypothesis.finish_reason);
+  fields["token_scores"] = hypothesis.token_scores;
+  fields["top_log_probs"] = to_python(hypothesis.top_log_probs);
   const bool has_attention = !hypothesis.attention.maps.empty();
-  return nb::make_tuple(text_of(hypothesis.text), hypothesis.token_ids, hypothesis.score,
-                        to_string(hypothesis.finish_reason), hypothesis.token_scores,
-                        to_python(hypothesis.top_log_probs),
-                        has_attention ? encdec::python::to_python(hypothesis.attention) : nb::none());
+  fields["attention"] = has_attention ? encdec::python::to_python(hypothesis.attention) : nb::none();
+  return fields;
 }
 
 }  // namespace
@@ -41,13 +46,22 @@ nb::object to_python(const GenerateResult& result) {
   if (result.hypotheses.empty()) return nb::none();
   nb::list hypotheses;
   for (const Hypothesis& hypothesis : result.hypotheses) hypotheses.append(to_python(hypothesis));
-  return nb::make_tuple(hypotheses, result.source_tokens, result.source_truncated);
+  nb::dict fields;
+  fields["hypotheses"] = hypotheses;
+  fields["source_tokens"] = result.source_tokens;
+  fields["source_truncated"] = result.source_truncated;
+  return fields;
 }
 
 nb::object to_python(const AttentionMaps& maps) {
   nb::dict arrays;
   for (const AttentionMap& map : maps.maps) arrays[key_of(map.kind)] = to_array(map.weights);
-  return nb::make_tuple(maps.source, maps.decoder_input, maps.target, arrays);
+  nb::dict fields;
+  fields["source"] = maps.source;
+  fields["decoder_input"] = maps.decoder_input;
+  fields["target"] = maps.target;
+  fields["maps"] = arrays;
+  return fields;
 }
 
 }  // namespace encdec::python

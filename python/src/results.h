@@ -6,14 +6,11 @@
 
 namespace encdec::python {
 
-// Converts results to plain tuples, from which encdec/results.py builds objects.
+// Convert results to dicts, whose keys are the names of fields of the classes in encdec/results.py.
 
-// Returns ([hypothesis...], source_tokens, source_truncated). A hypothesis is (text, token_ids, score, finish_reason,
-// token_scores, top_log_probs, attention). Returns None if there are no hypotheses, because the model does not accept
-// the source.
+// Returns None if there are no hypotheses, because the model does not accept the source.
 nanobind::object to_python(const GenerateResult& result);
-
-// Returns (source, decoder_input, target, {kind: array [layers, heads, queries, keys]}).
+// Returns the ids "source", "decoder_input" and "target", and "maps": {kind: array [layers, heads, queries, keys]}.
 nanobind::object to_python(const AttentionMaps& maps);
 
 }  // namespace encdec::python

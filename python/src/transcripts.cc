@@ -2,7 +2,9 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <utility>
+#include <string>
+#include <tuple>
+#include <type_traits>
 
 #include "inputs.h"
 #include "values.h"
@@ -12,81 +14,81 @@ namespace {
 
 namespace nb = nanobind;
 
-// Reads the parts of a tuple in their order.
-class Parts {
- public:
-  explicit Parts(nb::handle tuple) : tuple_(nb::borrow(tuple)) {}
-
-  nb::object next() { return nb::object(tuple_[next_++]); }
-  template <class T>
-  void read(std::string_view name, T& value) {
-    read_value(name, next(), value);
-  }
-
- private:
-  nb::object tuple_;
-  std::size_t next_ = 0;
+constexpr std::tuple kTranscriptFields = {
+    Field{"text", &Transcript::text},
+    Field{"language", &Transcript::language},
+    Field{"language_probability", &Transcript::language_probability},
+    Field{"duration", &Transcript::duration},
 };
 
-TranscriptWord word_from(nb::handle tuple) {
-  Parts parts(tuple);
-  TranscriptWord word;
-  parts.read("word", word.text);
-  parts.read("start", word.start);
-  parts.read("end", word.end);
-  parts.read("probability", word.probability);
-  return word;
+nb::object object_of(const std::string& text) {
+  return text_of(text);
+}
+nb::object object_of(const std::vector<TranscriptWord>& words);
+template <class T>
+nb::object object_of(const T& value) {
+  return nb::cast(value);
 }
 
-TranscriptSegment segment_from(nb::handle tuple) {
-  Parts parts(tuple);
-  TranscriptSegment segment;
-  segment.id = static_cast<std::size_t>(integer_from(parts.next(), "id"));
-  parts.read("seek", segment.seek);
-  parts.read("start", segment.start);
-  parts.read("end", segment.end);
-  parts.read("text", segment.text);
-  parts.read("tokens", segment.tokens);
-  parts.read("temperature", segment.temperature);
-  parts.read("avg_logprob", segment.avg_logprob);
-  parts.read("compression_ratio", segment.compression_ratio);
-  parts.read("no_speech_prob", segment.no_speech_prob);
-  if (const nb::object words = parts.next(); !words.is_none()) {
-    for (const nb::handle word : words) segment.words.push_back(word_from(word));
-  }
-  return segment;
+template <class Owner, class Fields>
+nb::dict dict_of(const Owner& owner, const Fields& fields) {
+  nb::dict dict;
+  for_each_field(fields, [&](const auto& field) { dict[field.name] = object_of(owner.*field.member); });
+  return dict;
+}
+
+nb::object object_of(const std::vector<TranscriptWord>& words) {
+  nb::list list;
+  for (const TranscriptWord& word : words) list.append(dict_of(word, kWordFields));
+  return list;
+}
+
+template <class Owner, class Fields>
+Owner owner_of(nb::handle dict, const Fields& fields);
+
+void read_field(const char* name, nb::handle value, std::size_t& result) {
+  result = static_cast<std::size_t>(integer_from(value, name));
+}
+void read_field(const char* /*name*/, nb::handle value, std::vector<TranscriptWord>& words) {
+  if (value.is_none()) return;
+  for (const nb::handle word : value) words.push_back(owner_of<TranscriptWord>(word, kWordFields));
+}
+template <class T>
+void read_field(const char* name, nb::handle value, T& result) {
+  read_value(name, value, result);
+}
+
+template <class Owner, class Fields>
+Owner owner_of(nb::handle dict, const Fields& fields) {
+  const auto values = nb::cast<nb::dict>(dict);
+  Owner owner;
+  for_each_field(fields, [&](const auto& field) {
+    const nb::object value = values[field.name];
+    read_field(field.name, value, owner.*field.member);
+  });
+  return owner;
 }
 
 }  // namespace
 
-nb::object to_python(const TranscriptSegment& segment, Words words) {
-  nb::object list = nb::none();
-  if (words == Words::yes) {
-    list = nb::list();
-    for (const TranscriptWord& word : segment.words) {
-      list.attr("append")(nb::make_tuple(text_of(word.text), word.start, word.end, word.probability));
-    }
+nb::object to_python(const std::vector<TranscriptSegment>& segments) {
+  nb::list list;
+  for (const TranscriptSegment& segment : segments) list.append(dict_of(segment, kSegmentFields));
+  return list;
+}
+
+nb::object to_python(const Transcript& transcript) {
+  nb::dict fields = dict_of(transcript, kTranscriptFields);
+  fields["segments"] = to_python(transcript.segments);
+  return fields;
+}
+
+Transcript transcript_from(const nb::dict& fields) {
+  auto transcript = owner_of<Transcript>(fields, kTranscriptFields);
+  const nb::object segments = fields["segments"];
+  for (const nb::handle segment : segments) {
+    transcript.segments.push_back(owner_of<TranscriptSegment>(segment, kSegmentFields));
   }
-  return nb::make_tuple(segment.id, segment.seek, segment.start, segment.end, text_of(segment.text), segment.tokens,
-                        segment.temperature, segment.avg_logprob, segment.compression_ratio, segment.no_speech_prob,
-                        list);
-}
-
-nb::object to_python(const Transcript& transcript, Words words) {
-  nb::list segments;
-  for (const TranscriptSegment& segment : transcript.segments) segments.append(to_python(segment, words));
-  return nb::make_tuple(text_of(transcript.text), text_of(transcript.language), transcript.language_probability,
-                        transcript.duration, segments);
-}
-
-Transcript transcript_from(nb::handle tuple) {
-  Parts parts(tuple);
-  Transcript transcript;
-  parts.read("text", transcript.text);
-  parts.read("language", transcript.language);
-  parts.read("language_probability", transcript.language_probability);
-  parts.read("duration", transcript.duration);
-  for (const nb::handle segment : parts.next()) transcript.segments.push_back(segment_from(segment));
   return transcript;
 }
 
