@@ -628,8 +628,8 @@ class Model:
         For one recording: yields each segment as soon as it is final. The generator returns the transcript.
 
         For an iterable of recordings, which may be endless: yields pairs of a recording and its transcript, in the
-        order in which they are finished. So a long recording does not delay shorter ones after it. At most 16
-        recordings for each worker wait, and memory does not grow with the number of recordings.
+        order in which they are finished. So a long recording does not delay shorter ones after it. At most 48
+        recordings for each worker are read ahead, and memory does not grow with their number.
 
         Closing the iterator stops the work. Python closes it when nothing refers to it any more.
 

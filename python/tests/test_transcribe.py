@@ -136,7 +136,7 @@ def test_recordings_are_read_as_transcripts_are_taken(speech_model: encdec.Model
     for _ in range(20):
         next(pairs)
     pairs.close()
-    assert next(read) < 20 + 16 + 10
+    assert next(read) < 20 + 48 + 10
 
 
 def test_a_long_recording_holds_up_none_behind_it(speech_model: encdec.Model) -> None:
