@@ -43,16 +43,7 @@ AttentionSelection read_selection(Keywords& keywords) {
   if (nb::object kinds = keywords.take("kinds"); kinds.is_valid()) {
     if (PyUnicode_Check(kinds.ptr()) != 0) kinds = nb::make_tuple(kinds);
     for (const nb::handle kind : kinds) {
-      const std::string word = text_from(kind, "kinds");
-      if (word == "encoder") {
-        selection.kinds.push_back(AttentionKind::encoder_self);
-      } else if (word == "decoder") {
-        selection.kinds.push_back(AttentionKind::decoder_self);
-      } else if (word == "cross") {
-        selection.kinds.push_back(AttentionKind::cross);
-      } else {
-        throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
-      }
+      selection.kinds.push_back(attention_kind(text_from(kind, "kinds")));
     }
   }
   read_choice(keywords, "layers", selection.layers);
@@ -128,6 +119,13 @@ ScoreOptions score_options(const nb::dict& dict) {
   keywords.read(options.batch_size, "batch_size");
   keywords.finish();
   return options;
+}
+
+AttentionKind attention_kind(std::string_view word) {
+  if (word == "encoder") return AttentionKind::encoder_self;
+  if (word == "decoder") return AttentionKind::decoder_self;
+  if (word == "cross") return AttentionKind::cross;
+  throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
 }
 
 AttentionMapOptions attention_options(const nb::dict& dict) {
