@@ -31,7 +31,7 @@ fi
 if [[ $set == all ]]; then
   packages+=(
     libsndfile1-dev libmpg123-dev     # recordings that are not WAV
-    libpango1.0-dev fonts-dejavu-core # images of attention; text needs a font
+    librsvg2-dev fonts-dejavu-core    # PNG images of attention; text needs a font
     python3-dev python3-pip python3-venv # the Python package
   )
 fi

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from . import _encdec
 
 if TYPE_CHECKING:
     import numpy
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from ._encdec import Tokenizer
 
     FloatArray = numpy.typing.NDArray[numpy.float32]
-
-_CELL = 18  # size of a cell in pixels
-_LABEL = 110  # width of a label in pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +56,16 @@ class Attention:
 
         The default of ``kind`` is the first of ``"cross"``, ``"decoder"`` and ``"encoder"`` that the model has.
         """
-        if kind is None:
-            kind = next(each for each in ("cross", "decoder", "encoder") if each in self.maps)
-        if kind not in self.maps:
-            raise ValueError(f"kind is {kind!r}, expected one of {', '.join(self.maps)}")
+        kind = self._kind(kind)
         weights: FloatArray = self.maps[kind][-1].mean(axis=0)
         rows = self.source if kind == "encoder" else self._decoder_rows(weights.shape[0])
         columns = self.decoder_input if kind == "decoder" else self.source
         return rows, columns, weights
+
+    def svg(self, kind: str | None = None) -> str:
+        """Returns the picture as SVG: ``Path("map.svg").write_text(attention.svg(), "utf-8")``."""
+        rows, columns, weights = self.picture(kind)
+        return _encdec.draw_attention(self._kind(kind), rows, columns, weights)
 
     def plot(self, kind: str | None = None, axes: Any = None) -> Any:
         """Draws the picture with matplotlib, and returns its axes."""
@@ -79,26 +79,18 @@ class Attention:
         axes.set_yticks(range(len(rows)), rows)
         return axes
 
+    def _kind(self, kind: str | None) -> str:
+        if kind is None:
+            kind = next(each for each in ("cross", "decoder", "encoder") if each in self.maps)
+        if kind not in self.maps:
+            raise ValueError(f"kind is {kind!r}, expected one of {', '.join(self.maps)}")
+        return kind
+
     def _decoder_rows(self, count: int) -> list[str]:
         return (["?"] * count + self.target)[-count:] if count else []
 
     def _repr_html_(self) -> str:
-        rows, columns, weights = self.picture()
-        width, height = _LABEL + _CELL * len(columns), _LABEL + _CELL * len(rows)
-        parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-size="11">']
-        for x, name in enumerate(columns):
-            at = f"{_LABEL + _CELL * x + 12} {_LABEL - 4}"
-            parts.append(f'<text transform="translate({at}) rotate(-90)">{html.escape(name)}</text>')
-        for y, name in enumerate(rows):
-            top = _LABEL + _CELL * y
-            parts.append(f'<text x="{_LABEL - 4}" y="{top + 13}" text-anchor="end">{html.escape(name)}</text>')
-            for x, weight in enumerate(weights[y].tolist()):
-                title = f"{name} / {columns[x]}: {weight:.3f}"
-                parts.append(
-                    f'<rect x="{_LABEL + _CELL * x}" y="{top}" width="{_CELL}" height="{_CELL}" fill="#08519c" '
-                    f'fill-opacity="{weight:.3f}"><title>{html.escape(title)}</title></rect>'
-                )
-        return "".join(parts) + "</svg>"
+        return self.svg()
 
 
 def describe_arrays(arrays: Mapping[str, FloatArray | None]) -> str:

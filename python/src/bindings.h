@@ -5,6 +5,7 @@
 namespace encdec::python {
 
 // Each function adds classes and functions to the module.
+void bind_attention(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_transcribe(nanobind::module_& module);

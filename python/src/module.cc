@@ -46,6 +46,7 @@ NB_MODULE(encdec_bindings, module) {
   });
   bind_tokenizer(module);
   bind_model(module);
+  bind_attention(module);
   bind_requests(module);
   bind_transcribe(module);
   first = module.inc_ref();

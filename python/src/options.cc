@@ -45,12 +45,7 @@ AttentionSelection read_selection(Keywords& keywords) {
   if (nb::object kinds = keywords.take("kinds"); kinds.is_valid()) {
     if (PyUnicode_Check(kinds.ptr()) != 0) kinds = nb::make_tuple(kinds);
     for (const nb::handle kind : kinds) {
-      const std::string word = text_from(kind, "kinds");
-      const auto names = std::ranges::find(kAttentionKinds, word, &AttentionNames::word);
-      if (names == kAttentionKinds.end()) {
-        throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
-      }
-      selection.kinds.push_back(names->kind);
+      selection.kinds.push_back(attention_kind(text_from(kind, "kinds")));
     }
   }
   read_choice(keywords, "layers", selection.layers);
@@ -121,6 +116,14 @@ ScoreOptions score_options(const nb::dict& dict) {
   keywords.read(options.batch_size, "batch_size");
   keywords.finish();
   return options;
+}
+
+AttentionKind attention_kind(std::string_view word) {
+  const auto names = std::ranges::find(kAttentionKinds, word, &AttentionNames::word);
+  if (names == kAttentionKinds.end()) {
+    throw ConfigError(fmt::format("kinds has '{}', expected encoder, decoder or cross", word));
+  }
+  return names->kind;
 }
 
 AttentionMapOptions attention_options(const nb::dict& dict) {

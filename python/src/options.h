@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "encdec/models/model.h"
@@ -16,6 +17,7 @@ namespace encdec::python {
 GenerateOptions generate_options(const nanobind::dict& keywords);
 EmbedOptions embed_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
+AttentionKind attention_kind(std::string_view word);  // "encoder", "decoder" or "cross"
 AttentionMapOptions attention_options(const nanobind::dict& keywords);
 TranscribeOptions transcribe_options(const nanobind::dict& keywords);
 TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);

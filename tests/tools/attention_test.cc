@@ -187,7 +187,7 @@ TEST_F(Attention, WrongUsageIsReportedInOneLine) {
   EXPECT_TRUE(
       failed(attention({text, "a", "--kind", "self"}), 2, {"--kind", "'self'", "encoder, decoder, cross or all"}));
   EXPECT_TRUE(failed(attention({text, "a", "--layer", "last"}), 2, {"--layer", "'last'", "mean or all"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--output", "map.pdf"}), 2, {"map.pdf", ".html, .png or .json"}));
+  EXPECT_TRUE(failed(attention({text, "a", "--output", "map.pdf"}), 2, {"map.pdf", ".html, .svg, .png or .json"}));
   EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));

@@ -38,8 +38,17 @@ std::string LabelledAttention::name_of(std::size_t index) const {
     return label == kMean ? fmt::format("mean of {}s", what) : fmt::format("{} {}", what, label);
   };
   const std::string &layer = layers[index / heads.size()], &head = heads[index % heads.size()];
+  if (layer.empty()) return "";
   if (layer == kMean && head == kMean) return "mean of layers and heads";
   return name(layer, "layer") + ", " + name(head, "head");
+}
+
+std::string_view LabelledAttention::query_title() const {
+  return map.kind == AttentionKind::encoder_self ? "source tokens encoded" : "target tokens written";
+}
+
+std::string_view LabelledAttention::key_title() const {
+  return map.kind == AttentionKind::decoder_self ? "target tokens read" : "source tokens read";
 }
 
 std::span<const float> LabelledAttention::weights_of(std::size_t index) const {

@@ -20,16 +20,19 @@ struct LabelledAttention {
   AttentionMap map;
   std::vector<std::string> queries;  // names of rows: tokens as the vocabulary spells them, or ids without a tokenizer
   std::vector<std::string> keys;     // names of columns, likewise
-  std::vector<std::string> layers;   // "0", "1", ... or "mean"
-  std::vector<std::string> heads;    // "0", "1", ... or "mean"
+  std::vector<std::string> layers;   // "0", "1", ... or "mean"; {""} if unknown
+  std::vector<std::string> heads;    // likewise
 
   // Throws InputError unless every weight is from 0 to 1. Weights of a damaged model may be NaN.
   void check() const;
 
   // Returns the number of maps.
   std::size_t maps() const { return layers.size() * heads.size(); }
-  // Returns the name of a map: "layer 3, head 5", "mean of layers and heads".
+  // Returns the name of a map: "layer 3, head 5", "mean of layers and heads"; empty if unknown.
   std::string name_of(std::size_t index) const;
+  // Titles of the two axes: "target tokens written" for rows, "source tokens read" for columns.
+  std::string_view query_title() const;
+  std::string_view key_title() const;
   // Returns the weights of a map, [queries, keys].
   std::span<const float> weights_of(std::size_t index) const;
   float largest_weight() const;

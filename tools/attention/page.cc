@@ -2,7 +2,6 @@
 
 #include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/pipeline/characters.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/svg.h"
 #include "attention/token_text.h"
 
 namespace encdec::cli {
@@ -44,20 +44,6 @@ void check(const AttentionExample& example) {
 std::string inside_script(const Json& json) {
   std::string result;
   for (const char c : json.dump()) result += c == '<' ? "\\u003c" : std::string(1, c);
-  return result;
-}
-
-std::string inside_attribute(std::string_view text) {
-  std::string result;
-  for (const char c : replace_invalid_utf8(text)) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '"': result += "&quot;"; break;
-      case '<': result += "&lt;"; break;
-      case '\0': result += "\uFFFD"; break;
-      default: result += c;
-    }
-  }
   return result;
 }
 
@@ -95,13 +81,14 @@ void AttentionPage::add(const AttentionExample& example) {
   Json alignment = Json::array();
   for (const std::size_t key : example.alignment) alignment.push_back({alignment.size(), key});
   write_(fmt::format("<script type=\"application/json\" data-title=\"{}\">{{\"alignment\":{},\"attentions\":[",
-                     inside_attribute(example.title), inside_script(alignment)));
+                     escape_markup(visible_text(example.title)), inside_script(alignment)));
   bool first = true;
   for (const LabelledAttention& attention : example.attentions) {
     const Json labels = {
         {"kind", to_string(attention.map.kind)},        {"marked", attention.map.kind == AttentionKind::cross},
         {"layers", visible_tokens(attention.layers)},   {"heads", visible_tokens(attention.heads)},
-        {"queries", visible_tokens(attention.queries)}, {"keys", visible_tokens(attention.keys)}};
+        {"queries", visible_tokens(attention.queries)}, {"keys", visible_tokens(attention.keys)},
+        {"picture", draw_svg_frame(attention)}};
     write_(fmt::format("{}{{\"labels\":{},\"weights\":\"", first ? "" : ",", inside_script(labels)));
     write_weights(attention.map.weights, write_);
     write_("\"}");

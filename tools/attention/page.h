@@ -17,7 +17,8 @@ struct AttentionExample {
 };
 
 // A writer of one HTML page, which needs no other files and no network. A reader of the page chooses an example, a kind
-// of attention, a layer and a head, and sees the weight of each pair of tokens. Keeps no example in memory. Weights are
+// of attention, a layer and a head, and sees the weight of each pair of tokens, in the picture that draw_svg_frame()
+// draws. Keeps no example in memory. Weights are
 // stored as multiples of 1/65535. Order of calls: add* end
 class AttentionPage {
  public:

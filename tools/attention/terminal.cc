@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "attention/color_map.h"
+#include "attention/scale.h"
 #include "attention/token_text.h"
 #include "common/parse_number.h"
 
@@ -64,23 +64,23 @@ int cube_color(const Color& color) {
 }
 
 // Returns the escape sequence that sets the background of a cell.
-std::string background(Colors colors, double value) {
-  const Color color = color_of(ColorMap::viridis, value);
+std::string background(Colors colors, int number) {
+  const Color color = color_of(number);
   if (colors == Colors::cube) return fmt::format("\x1b[48;5;{}m", cube_color(color));
   return fmt::format("\x1b[48;2;{};{};{}m", color.red, color.green, color.blue);
 }
 
-// Returns a line of cells for the numbers values[i] * scale, which are from 0 to 1. Resets the colour at its end.
-std::string cells(Colors colors, std::span<const float> values, double scale) {
+// Returns a line of cells. Resets the colour at its end.
+std::string cells(Colors colors, std::span<const float> weights, float largest) {
   std::string line, last;
-  for (const float weight : values) {
-    const double value = weight * scale;
+  for (const float weight : weights) {
+    const int number = color_number(weight, largest);
     if (colors == Colors::none) {
-      const double ink = std::clamp(value, 0.0, 1.0) * static_cast<double>(kInk.size() - 1);
+      const double ink = static_cast<double>(number) * static_cast<double>(kInk.size() - 1) / (kColors - 1);
       line.append(kCellColumns, kInk[static_cast<std::size_t>(std::lround(ink))]);
       continue;
     }
-    std::string color = background(colors, value);
+    std::string color = background(colors, number);
     if (color != last) line += color;
     last = std::move(color);
     line.append(kCellColumns, ' ');
@@ -121,7 +121,7 @@ class Panels {
   std::string legend() const {
     std::vector<float> steps(kLegendCells);
     for (std::size_t i = 0; i < kLegendCells; ++i) steps[i] = static_cast<float>(i) / (kLegendCells - 1);
-    return fmt::format("weight 0 {} {:.2g}\n", cells(colors_, steps, 1), largest_);
+    return fmt::format("weight 0 {} {}\n", cells(colors_, steps, 1), weight_text(largest_));
   }
 
  private:
@@ -149,13 +149,13 @@ class Panels {
     std::string line(margin_ - size_t_of(columns_of(queries_[query])), ' ');
     for (const Glyph& glyph : queries_[query]) line += glyph.text;
     line += ' ';
-    line += cells(colors_, weights, largest_ > 0 ? 1 / largest_ : 0);
+    line += cells(colors_, weights, largest_);
     end_line(line);
     return line;
   }
 
   Colors colors_;
-  double largest_;
+  float largest_;
   std::vector<std::vector<Glyph>> queries_;
   std::vector<std::vector<Glyph>> keys_;
   std::size_t margin_ = 0;  // columns of the widest query
@@ -185,7 +185,8 @@ void draw_in_terminal(const LabelledAttention& attention, const TerminalStyle& s
   attention.check();
   const Panels panels(attention, style);
   for (std::size_t map = 0; map < attention.maps(); ++map) {
-    write(fmt::format("{}, {}\n\n", to_string(attention.map.kind), attention.name_of(map)));
+    write(fmt::format("{}, {}\n{} (rows), {} (columns)\n\n", to_string(attention.map.kind), attention.name_of(map),
+                      attention.query_title(), attention.key_title()));
     panels.draw(attention.weights_of(map), write);
     write("\n");
   }

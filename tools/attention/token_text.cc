@@ -6,6 +6,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace encdec::cli {
 namespace {
@@ -41,9 +42,9 @@ bool lacks_letter(char32_t first) {
   return is_mark(first) || first == kJoiner || first == kNonJoiner;
 }
 
-void append_visible(std::string& text, char32_t c) {
+void append_visible(std::string& text, char32_t c, std::string_view space) {
   switch (c) {
-    case ' ': text += "␣"; return;
+    case ' ': text += space; return;
     case '\n': text += "\\n"; return;
     case '\r': text += "\\r"; return;
     case '\t': text += "\\t"; return;
@@ -102,14 +103,54 @@ std::vector<Glyph> all_glyphs(std::string_view token, int max_columns) {
   return result;
 }
 
+std::string make_visible(std::string_view text, std::string_view space) {
+  const std::string valid = replace_invalid_utf8(text);
+  std::string result;
+  if (!valid.empty() && lacks_letter(first_character(valid).value)) result += kDottedCircle;
+  for (const CodePoint& c : code_points(valid)) append_visible(result, c.value, space);
+  return result;
+}
+
 }  // namespace
 
 std::string visible(std::string_view token) {
-  const std::string valid = replace_invalid_utf8(token);
+  return make_visible(token, "␣");
+}
+
+std::string visible_text(std::string_view text) {
+  return make_visible(text, " ");
+}
+
+std::string escape_markup(std::string_view valid) {
   std::string result;
-  if (!valid.empty() && lacks_letter(first_character(valid).value)) result += kDottedCircle;
-  for (const CodePoint& c : code_points(valid)) append_visible(result, c.value);
+  for (const char c : valid) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '"': result += "&quot;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      default: result += c;
+    }
+  }
   return result;
+}
+
+Beginning beginning_of(std::string_view valid, int columns) {
+  Beginning beginning;
+  while (beginning.bytes < valid.size()) {
+    const std::string_view rest = valid.substr(beginning.bytes);
+    const std::string_view cluster = rest.substr(0, first_grapheme(rest));
+    const int width = glyph_of(cluster, INT_MAX).columns;
+    if (width > columns - beginning.columns) break;
+    beginning.bytes += cluster.size();
+    beginning.columns += width;
+  }
+  return beginning;
+}
+
+std::string shortened(std::string_view valid, int columns) {
+  if (beginning_of(valid, columns).bytes == valid.size()) return std::string(valid);
+  return std::string(valid.substr(0, beginning_of(valid, columns - kEllipsis.columns).bytes)) + kEllipsis.text;
 }
 
 std::vector<Glyph> glyphs(std::string_view token, int columns) {

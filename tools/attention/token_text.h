@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,20 @@ namespace encdec::cli {
 // - Invisible characters and bytes that are not UTF-8 become U+FFFD.
 // - A mark at the beginning gets a dotted circle, U+25CC, before it.
 std::string visible(std::string_view token);
+// Returns a text as visible() does, but with its spaces.
+std::string visible_text(std::string_view text);
+// Returns `valid` as text of HTML and XML: characters with a meaning there become entities.
+std::string escape_markup(std::string_view valid);
+
+// The beginning of a text: its size, and the number of columns that it takes in a terminal.
+struct Beginning {
+  std::size_t bytes = 0;
+  int columns = 0;
+};
+// Returns the longest beginning of whole grapheme clusters that takes at most `columns` columns.
+Beginning beginning_of(std::string_view valid, int columns);
+// Returns the text, or, if it takes more than `columns` columns, a beginning of it and an ellipsis.
+std::string shortened(std::string_view valid, int columns);
 
 // A grapheme cluster and the number of columns that it takes in a terminal.
 struct Glyph {

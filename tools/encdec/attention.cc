@@ -10,9 +10,10 @@
 #include <memory>
 #include <optional>
 
-#include "attention/image.h"
 #include "attention/numbers.h"
 #include "attention/page.h"
+#include "attention/png.h"
+#include "attention/svg.h"
 #include "attention/terminal.h"
 #include "encdec/attention_choices.h"
 #include "encdec/commands.h"
@@ -143,7 +144,8 @@ void write(const std::vector<LabelledAttention>& maps, const std::string& title,
   const TextSink sink = [&output](std::string_view text) { output.write(text); };
   switch (attention_format(options.output)) {
     case AttentionFormat::json: return output.write(maps_json(maps));
-    case AttentionFormat::image: return output.write(draw_png(maps));
+    case AttentionFormat::svg: return output.write(draw_svg(title, maps));
+    case AttentionFormat::png: return output.write(png_of(draw_svg(title, maps)));
     case AttentionFormat::terminal: {
       const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
       for (const LabelledAttention& map : maps) draw_in_terminal(map, style, sink);
@@ -161,11 +163,12 @@ void show(const AttentionArguments& options) {
   if (options.source && !options.input.empty()) throw UsageError("a source and --input, expected one of them");
   if (options.target && !options.target_file.empty()) throw UsageError("a target and --target, expected one of them");
   if (format == AttentionFormat::alignment) {
-    throw UsageError(fmt::format("--output {}: expected a name that ends in .html, .png or .json", options.output));
+    throw UsageError(
+        fmt::format("--output {}: expected a name that ends in .html, .svg, .png or .json", options.output));
   }
-  if (format == AttentionFormat::image && !can_draw_png()) {
+  if (format == AttentionFormat::png && !can_write_png()) {
     throw UsageError(fmt::format(
-        "--output {}: images are not in this build (ENCDEC_PICTURES=OFF), expected a name that ends in .html or .json",
+        "--output {}: PNG images are not in this build (ENCDEC_PICTURES=OFF), expected a name that ends in .svg",
         options.output));
   }
   const Lines lines = lines_of(options);
@@ -197,7 +200,7 @@ Action add_attention(CLI::App& command) {
   add_input_option(command, options->input, "File of the source, one line in UTF-8");
   add_file_option(command, "--target", options->target_file, "File of the target, one line");
   add_file_option(command, "-o,--output", options->output,
-                  "A page (.html), a picture (.png) or numbers (.json); the terminal if not given");
+                  "A page (.html), a picture (.svg or .png) or numbers (.json); the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or decoder, cross-attention, or all; if not "
                                          "given, all for .html and .json, else cross-attention if the model has it");

@@ -33,7 +33,8 @@ AttentionFormat attention_format(const std::string& path) {
   if (path.empty()) return AttentionFormat::terminal;
   const std::string end = name_ending(path);
   if (end == "html" || end == "htm") return AttentionFormat::page;
-  if (end == "png") return AttentionFormat::image;
+  if (end == "svg") return AttentionFormat::svg;
+  if (end == "png") return AttentionFormat::png;
   if (end == "json" || end == "jsonl") return AttentionFormat::json;
   return AttentionFormat::alignment;
 }

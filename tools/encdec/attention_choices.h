@@ -13,7 +13,8 @@ namespace encdec::cli {
 enum class AttentionFormat : std::uint8_t {
   terminal,   // empty path
   page,       // .html, .htm: one page that needs no other files
-  image,      // .png
+  svg,        // .svg: a picture
+  png,        // .png: the same picture in pixels
   json,       // .json, .jsonl
   alignment,  // .align, .txt and any other
 };

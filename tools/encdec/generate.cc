@@ -311,12 +311,13 @@ void check(const GenerateArguments& options) {
   const auto is_each = [](const std::optional<AttentionChoice>& choice) {
     return choice && choice->of == AttentionChoice::Of::each;
   };
-  if (attention_format(options.attention) == AttentionFormat::alignment &&
+  const AttentionFormat format = attention_format(options.attention);
+  if (format == AttentionFormat::alignment &&
       (is_each(options.attention_choices.layers) || is_each(options.attention_choices.heads))) {
     throw UsageError(fmt::format("--attention {}: all layers or heads, expected one or mean: a line has one alignment",
                                  options.attention));
   }
-  if (attention_format(options.attention) == AttentionFormat::image) {
+  if (format == AttentionFormat::svg || format == AttentionFormat::png) {
     throw UsageError(
         fmt::format("--attention {}: expected .html, .json or a file for alignments; encdec attention draws "
                     "pictures",

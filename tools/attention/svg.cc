@@ -1,0 +1,364 @@
+#include "attention/svg.h"
+
+#include <encdec/engine/base/error.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "attention/scale.h"
+#include "attention/token_text.h"
+
+namespace encdec::cli {
+namespace {
+
+// Sizes in pixels.
+constexpr int kMargin = 24;
+constexpr int kGap = 24;         // between maps, and between sections
+constexpr int kLabelGap = 6;     // between a map and its labels
+constexpr int kMinWidth = 360;   // without margins, for the headings and the scale
+constexpr int kLineHeight = 24;  // of titles and captions
+constexpr int kScaleCell = 3, kScaleHeight = 12;
+constexpr double kFontSize = 14, kHeadingSize = 20, kMaxLabelSize = 16;
+// Sizes of cells, tried in this order. A grid of several maps has cells of at most kLargestGridCell pixels. Token
+// labels need cells of at least kSmallestReadableCell pixels.
+constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
+constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10, kFrameCell = 24;
+constexpr int kMaxSide = 32767;         // cairo's limit, which holds for PNG images
+constexpr int kMaxPixels = 64 << 20;    // 256 MiB as an image
+constexpr int kMaxReadableSide = 6000;  // a longer side shrinks the cells, down to kSmallestReadableCell
+
+// Lengths of texts in columns: a letter takes one, an ideograph two.
+constexpr int kMaxLabelColumns = 16;
+constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are cut, since their labels are cut too
+constexpr std::size_t kMaxTitleLines = 4;
+// Width of a column in multiples of the font size: exact for labels, which are monospaced; an estimate for other text.
+constexpr double kLabelColumn = 0.61, kTextColumn = 0.65;
+
+constexpr double kBaseline = 0.35;  // distance of a text's middle from its baseline, in multiples of the font size
+
+constexpr std::size_t kMaxTooltips = 10'000;
+
+int columns_of(std::string_view text) {
+  return beginning_of(text, INT_MAX).columns;
+}
+
+double text_length(std::string_view text) {
+  return std::ceil(columns_of(text) * kTextColumn * kFontSize);
+}
+
+double label_size(int cell) {
+  return std::min(cell * 0.75, kMaxLabelSize);
+}
+
+// Texts of the labels on one side of a map.
+struct Labels {
+  std::vector<std::string> texts;
+  int columns = 0;  // columns of the longest text
+
+  explicit Labels(const std::vector<std::string>& tokens) {
+    for (const std::string& token : tokens) {
+      texts.push_back(shortened(visible(std::string_view(token).substr(0, kMaxTokenBytes)), kMaxLabelColumns));
+      columns = std::max(columns, columns_of(texts.back()));
+    }
+  }
+
+  // Returns the length with the gap to the map; 0 if cells are too small for labels.
+  double length(int cell) const {
+    return cell < kSmallestReadableCell ? 0 : std::ceil(columns * kLabelColumn * label_size(cell)) + kLabelGap;
+  }
+};
+
+// Returns the number of maps in a row of the grid: the number of heads, or, if there is only one layer or one head, the
+// width of a square grid.
+int maps_in_a_row(const LabelledAttention& attention) {
+  if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
+  return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(attention.maps()))));
+}
+
+// The maps of one kind of attention, and their layout in pixels. From left to right: title of the queries, their
+// labels, maps. From top to bottom: heading, title of the keys, captions, labels of the keys, the first row of maps,
+// captions, the next row. A single map has its caption above the title of the keys.
+struct Section {
+  const LabelledAttention& attention;
+  Labels queries, keys;
+  int columns, rows;         // number of maps beside and below each other
+  double left = 0, top = 0;  // corner of the first map
+  double map_width = 0, map_height = 0;
+  double column_width = 0;       // width of a map or its caption, whichever is larger
+  double width = 0, height = 0;  // size of the section
+
+  explicit Section(const LabelledAttention& shown)
+      : attention(shown),
+        queries(shown.queries),
+        keys(shown.keys),
+        columns(maps_in_a_row(shown)),
+        rows((static_cast<int>(shown.maps()) + columns - 1) / columns) {}
+
+  void arrange(int cell) {
+    map_width = static_cast<double>(keys.texts.size()) * cell;
+    map_height = static_cast<double>(queries.texts.size()) * cell;
+    column_width = map_width;
+    for (std::size_t map = 0; map < attention.maps(); ++map) {
+      column_width = std::max(column_width, text_length(attention.name_of(map)));
+    }
+    left = kLineHeight + queries.length(cell);
+    width = left + std::max(columns * (column_width + kGap) - kGap, text_length(attention.key_title()));
+    // The title of the queries ends at the bottom of the first map, and may be longer than the map is high.
+    top =
+        2 * kLineHeight + std::max(kLineHeight + keys.length(cell), text_length(attention.query_title()) - map_height);
+    height = top + rows * (map_height + kGap + kLineHeight) - kGap - kLineHeight;
+  }
+};
+
+// Returns the title in lines, which end between words if possible. The last line may end with an ellipsis.
+std::vector<std::string> lines_of(std::string_view title, int columns) {
+  std::vector<std::string> lines;
+  while (!title.empty()) {
+    if (lines.size() + 1 == kMaxTitleLines) {
+      lines.push_back(shortened(title, columns));
+      break;
+    }
+    std::size_t size = beginning_of(title, columns).bytes;
+    const std::size_t space = size < title.size() ? title.rfind(' ', size) : std::string_view::npos;
+    if (space != std::string_view::npos) size = space + 1;
+    lines.emplace_back(title.substr(0, size));
+    title.remove_prefix(size);
+  }
+  return lines;
+}
+
+// A title and sections, one below the other.
+struct Layout {
+  std::string title;
+  std::vector<Section> sections;
+  std::vector<std::string> title_lines = {};
+  int cell = 0;
+  double width = 0, height = 0;
+
+  Layout(std::string_view text, std::span<const LabelledAttention> attentions) : title(visible_text(text)) {
+    for (const LabelledAttention& attention : attentions) sections.emplace_back(attention);
+  }
+
+  bool has_one_map() const { return sections.size() == 1 && sections[0].attention.maps() == 1; }
+
+  // Chooses the largest cells that fit. Throws InputError if none do.
+  void arrange() {
+    for (const int size : kCells) {
+      if (!has_one_map() && size > kLargestGridCell) continue;
+      arrange(size);
+      const int side = cell > kSmallestReadableCell ? kMaxReadableSide : kMaxSide;
+      if (width <= side && height <= side && width * height <= kMaxPixels) return;
+    }
+    throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", width, height,
+                                 kMaxSide, kMaxPixels));
+  }
+
+  void arrange(int cell_size) {
+    cell = cell_size;
+    width = kMinWidth;
+    height = 2 * kMargin + kLineHeight;
+    for (Section& section : sections) {
+      section.arrange(cell);
+      width = std::max(width, section.width);
+      height += section.height + kGap;
+    }
+    title_lines = lines_of(title, static_cast<int>(width / (kTextColumn * kFontSize)));
+    height += static_cast<double>(title_lines.size()) * kLineHeight;
+    width += 2 * kMargin;
+  }
+};
+
+// Returns a label as markup. The bars (U+2581) that stand for spaces in sentencepiece are pale, so that letters stand
+// out.
+std::string label_markup(const std::string& label) {
+  constexpr std::string_view kBar = "▁", kPaleBar = "<tspan fill='#b4b4b4'>▁</tspan>";
+  std::string markup = escape_markup(label);
+  for (std::size_t at = markup.find(kBar); at != std::string::npos; at = markup.find(kBar, at + kPaleBar.size())) {
+    markup.replace(at, kBar.size(), kPaleBar);
+  }
+  return markup;
+}
+
+class Drawing {
+ public:
+  Drawing(Layout layout, float largest) : layout_(std::move(layout)), cell_(layout_.cell), largest_(largest) {}
+
+  std::string svg() {
+    add("<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} {1}' "
+        "font-family='sans-serif' "
+        "font-size='{2}' fill='#222'><rect width='100%' height='100%' fill='#fff'/>",
+        layout_.width, layout_.height, kFontSize);
+    for (const std::string& line : layout_.title_lines) {
+      add("<text x='{}' y='{}'>{}</text>", kMargin, y_ + kFontSize, escape_markup(line));
+      y_ += kLineHeight;
+    }
+    for (const Section& section : layout_.sections) draw(section);
+    draw_scale();
+    return std::move(svg_) + "</svg>\n";
+  }
+
+ private:
+  template <class... Args>
+  void add(fmt::format_string<Args...> form, Args&&... args) {
+    fmt::format_to(std::back_inserter(svg_), form, std::forward<Args>(args)...);
+  }
+
+  void draw(const Section& section) {
+    add("<text x='{}' y='{}' font-size='{}' font-weight='bold'>{}</text>", kMargin, y_ + kHeadingSize, kHeadingSize,
+        to_string(section.attention.map.kind));
+    draw_axis_titles(section);
+    for (int row = 0; row < section.rows; ++row) {
+      const double top = y_ + section.top + row * (section.map_height + kGap + kLineHeight);
+      for (int column = 0; column < section.columns; ++column) {
+        const double left = kMargin + section.left + column * (section.column_width + kGap);
+        const auto map = static_cast<std::size_t>(std::int64_t{row} * section.columns + column);
+        if (map == section.attention.maps()) break;
+        draw_map(section, map, left, top);
+        if (row == 0) draw_keys(section.keys, left, top);
+      }
+      draw_queries(section.queries, kMargin + section.left, top);
+    }
+    y_ += section.height + kGap;
+  }
+
+  void draw_axis_titles(const Section& section) {
+    const std::string_view keys = section.attention.key_title(), queries = section.attention.query_title();
+    const double width = std::max(section.columns * (section.column_width + kGap) - kGap, text_length(keys));
+    const double height = std::max(section.map_height, text_length(queries));
+    const double bottom = section.attention.maps() == 1 ? section.top - section.keys.length(cell_) : 2 * kLineHeight;
+    add("<g fill='#666' text-anchor='middle'><text x='{}' y='{}'>{}</text>", kMargin + section.left + width / 2,
+        y_ + bottom - kLabelGap, keys);
+    add("<text transform='translate({} {})rotate(-90)'>{}</text></g>", kMargin + kFontSize,
+        y_ + section.top + section.map_height - height / 2, queries);
+  }
+
+  void draw_map(const Section& section, std::size_t map, double left, double top) {
+    const double labels = map < static_cast<std::size_t>(section.columns) ? section.keys.length(cell_) : 0;
+    const double caption = section.attention.maps() == 1 ? y_ + 2 * kLineHeight : top - labels;
+    add("<text class='caption' x='{}' y='{}'>{}</text>", left, caption - kLabelGap, section.attention.name_of(map));
+    add("<g class='cells' transform='translate({} {})scale({})'>", left, top, cell_);
+    if (!section.attention.map.weights.empty()) draw_cells(section.attention, map);
+    // Lines lie in the middle of pixels, where they cover one row of pixels instead of two.
+    add("</g><g fill='none' stroke='#000' transform='translate({} {})'>", left - 0.5, top - 0.5);
+    if (cell_ >= kSmallestReadableCell) {
+      add("<path stroke-opacity='.06' d='");
+      for (int x = cell_; x < section.map_width; x += cell_) add("M{} 1v{}", x, section.map_height);
+      for (int y = cell_; y < section.map_height; y += cell_) add("M1 {}h{}", y, section.map_width);
+      add("'/>");
+    }
+    add("<rect width='{}' height='{}' stroke='#b3b3b3'/></g>", section.map_width + 1, section.map_height + 1);
+  }
+
+  // Draws cells as paths: one for each colour, or, with tooltips, one for each cell.
+  void draw_cells(const LabelledAttention& attention, std::size_t map) {
+    const std::span<const float> weights = attention.weights_of(map);
+    const bool has_tooltips = layout_.has_one_map() && weights.size() <= kMaxTooltips;
+    const std::size_t keys = attention.keys.size();
+    std::array<std::string, kColors> paths;
+    for (std::size_t begin = 0, end = 0; begin < weights.size(); begin = end) {
+      const int number = color_number(weights[begin], largest_);
+      const std::size_t query = begin / keys, key = begin % keys;
+      const std::size_t limit = has_tooltips ? begin + 1 : (query + 1) * keys;
+      for (end = begin + 1; end < limit && color_number(weights[end], largest_) == number;) ++end;
+      const std::string rectangle = fmt::format("M{} {}h{}v1H{}z", key, query, end - begin, key);
+      if (!has_tooltips) {
+        paths[static_cast<std::size_t>(number)] += rectangle;
+        continue;
+      }
+      add("<path fill='{}' d='{}'><title>{} attends to {} with weight {}</title></path>", color_text(number), rectangle,
+          escape_markup(visible(attention.queries[query])), escape_markup(visible(attention.keys[key])),
+          weight_text(weights[begin]));
+    }
+    for (int number = 0; number < kColors; ++number) {
+      const std::string& path = paths[static_cast<std::size_t>(number)];
+      if (!path.empty()) add("<path fill='{}' d='{}'/>", color_text(number), path);
+    }
+  }
+
+  // Draws the labels above the map with this corner.
+  void draw_keys(const Labels& keys, double left, double top) {
+    const double length = keys.length(cell_), size = label_size(cell_);
+    if (length == 0) return;
+    add("<g class='keys' font-family='monospace' font-size='{}'><rect x='{}' y='{}' width='{}' height='{}' "
+        "fill='#fff'/>",
+        size, left, top - length, static_cast<double>(keys.texts.size()) * cell_, length - 1);
+    double x = left + cell_ / 2.0 + kBaseline * size;
+    for (const std::string& text : keys.texts) {
+      add("<text transform='translate({:g} {})rotate(-90)'>{}</text>", x, top - kLabelGap, label_markup(text));
+      x += cell_;
+    }
+    add("</g>");
+  }
+
+  // Draws the labels to the left of the map with this corner.
+  void draw_queries(const Labels& queries, double left, double top) {
+    const double length = queries.length(cell_), size = label_size(cell_);
+    if (length == 0) return;
+    add("<g class='queries' font-family='monospace' font-size='{}' text-anchor='end'>", size);
+    add("<rect x='{}' y='{}' width='{}' height='{}' fill='#fff'/>", left - length, top, length - 1,
+        static_cast<double>(queries.texts.size()) * cell_);
+    double y = top + cell_ / 2.0 + kBaseline * size;
+    for (const std::string& text : queries.texts) {
+      add("<text x='{}' y='{:g}'>{}</text>", left - kLabelGap, y, label_markup(text));
+      y += cell_;
+    }
+    add("</g>");
+  }
+
+  void draw_scale() {
+    constexpr std::string_view kZero = "weight 0";
+    const double x = kMargin + text_length(kZero), width = kColors * kScaleCell;
+    add("<text x='{}' y='{}'>{}</text><g class='colors'>", kMargin, y_ + kScaleHeight, kZero);
+    for (int number = 0; number < kColors; ++number) {
+      add("<rect x='{}' y='{}' width='{}' height='{}' fill='{}'/>", x + number * kScaleCell, y_, kScaleCell,
+          kScaleHeight, color_text(number));
+    }
+    add("</g><rect x='{}' y='{}' width='{}' height='{}' fill='none' stroke='#b3b3b3'/>", x - 0.5, y_ - 0.5, width + 1,
+        kScaleHeight + 1);
+    add("<text class='largest' x='{}' y='{}'>{}</text>", x + width + kLabelGap, y_ + kScaleHeight,
+        weight_text(largest_));
+  }
+
+  static std::string color_text(int number) {
+    const Color color = color_of(number);
+    return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue);
+  }
+
+  const Layout layout_;
+  const int cell_;
+  const float largest_;
+  double y_ = kMargin;
+  std::string svg_;
+};
+
+}  // namespace
+
+std::string draw_svg(std::string_view title, std::span<const LabelledAttention> attentions) {
+  if (attentions.empty()) throw InputError("image: no attention, expected one kind at least");
+  float largest = 0;
+  for (const LabelledAttention& attention : attentions) {
+    attention.check();
+    largest = std::max(largest, attention.largest_weight());
+  }
+  Layout layout(title, attentions);
+  layout.arrange();
+  return Drawing(std::move(layout), largest).svg();
+}
+
+std::string draw_svg_frame(const LabelledAttention& attention) {
+  LabelledAttention map = attention;
+  map.map.weights = Tensor();
+  map.layers = map.heads = {""};
+  Layout layout("", {&map, 1});
+  layout.arrange(kFrameCell);
+  return Drawing(std::move(layout), 0).svg();
+}
+
+}  // namespace encdec::cli
