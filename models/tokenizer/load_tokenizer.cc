@@ -15,10 +15,8 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -226,26 +224,22 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
 
 // Loads the tokenizer of a model file, from inside the file or from files beside it. Returns null if there is none.
 std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
-  const auto file = find_whisper_file(path);
-  if (!file) return nullptr;
+  const auto stored = read_stored_vocabulary(path);
+  if (!stored) return nullptr;
   const fs::path folder = path.parent_path();
   const bool has_pairs = file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt");
-  if (file->format == CheckpointFormat::ggml || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
+  if (stored->texts || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
     return load_whisper_tokenizer(path);
   }
   auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
   // A folder may hold English and multilingual models side by side. Their ids differ, so the tokenizer beside this
   // model may belong to the other kind.
-  const auto sizes = read_openai_sizes(path);
-  if (!sizes) return tokenizer;
-  const auto texts = whisper_text_tokens(sizes->required_integer("n_vocab"));
-  if (!texts) return tokenizer;
-  const std::int64_t expected = *texts;
+  const auto expected = whisper_text_tokens(stored->size);
   const auto end = tokenizer->token_id(kWhisperEnd);
-  if (end == expected) return tokenizer;
+  if (!expected || end == expected) return tokenizer;
   if (auto other = load_whisper_tokenizer(path)) return other;
   refuse<TokenizerError>(path.string(), "{} is token {} of the tokenizer beside it, expected token {}", kWhisperEnd,
-                         end ? fmt::to_string(*end) : "-", expected);
+                         end ? fmt::to_string(*end) : "-", *expected);
 }
 
 // Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
@@ -276,7 +270,10 @@ bool is_file(const fs::path& path) {
 
 std::vector<std::string> tokenizer_files(const fs::path& path) {
   std::vector<std::string> files;
-  if (is_file(path) && is_ggml(path)) return files;
+  if (is_file(path)) {
+    const auto stored = read_stored_vocabulary(path);
+    if (stored && stored->texts) return files;
+  }
   const fs::path folder = is_file(path) ? path.parent_path() : path;
   if (is_marian_release(path)) files = marian_vocabulary_files(path);
   for (const auto names :
