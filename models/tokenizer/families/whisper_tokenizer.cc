@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -88,13 +89,6 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   return parts;
 }
 
-PipelineParts byte_level_parts(PieceModelPtr model, bool add_prefix_space) {
-  PipelineParts parts{.kind = "byte-level BPE", .model = std::move(model)};
-  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = add_prefix_space});
-  parts.decoder = piece_decoders::byte_level;
-  return parts;
-}
-
 // Creates the tokenizer of a file with all texts.
 std::unique_ptr<Tokenizer> tokenizer_inside(StoredVocabulary stored) {
   std::vector<std::string>& found = *stored.texts;
@@ -154,16 +148,16 @@ PipelineParts make_whisper(PipelineSource& source) {
                            .task = config.string("task").value_or(""),
                            .has_times = config.boolean("predict_timestamps").value_or(false),
                            .end = source.token("eos_token")};
-  PipelineParts parts = byte_level_parts(family_parts::byte_pairs(source, std::nullopt),
-                                         config.boolean("add_prefix_space").value_or(false));
-  return framed_by(family_parts::framed(source, std::move(parts), "", ""), frame, source.name);
+  return framed_by(family_parts::load(source, family_parts::byte_level_document(source, false)), frame, source.name);
 }
 
 std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name) {
   Vocabulary pieces;
   std::int32_t id = 0;
   for (const std::string& text : vocabulary.texts) pieces.add(byte_level_piece(text), id++, name);
-  PipelineParts parts = byte_level_parts(rank_bpe(std::move(pieces), name), false);
+  PipelineParts parts{.kind = "byte-level BPE", .model = rank_bpe(std::move(pieces), name)};
+  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = false});
+  parts.decoder = piece_decoders::byte_level;
   std::set<std::string_view> known;
   for (const std::string& token : vocabulary.special_tokens) {
     if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
