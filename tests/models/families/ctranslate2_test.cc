@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
