@@ -1,4 +1,6 @@
 // In place of yaml.cc, in a build without the formats that need libyaml.
+#include <nlohmann/json.hpp>
+
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/yaml.h"
 
