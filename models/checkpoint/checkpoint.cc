@@ -2,30 +2,52 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+#include <iterator>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/ctranslate2.h"
-#include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/ggml.h"
-#include "encdec/models/checkpoint/npz.h"
-#include "encdec/models/checkpoint/openai.h"
-#include "encdec/models/checkpoint/pytorch.h"
-#include "encdec/models/checkpoint/safetensors.h"
-#include "encdec/models/checkpoint/shards.h"
-#include "encdec/models/checkpoint/stored_values.h"
-#include "encdec/models/checkpoint/whisper_format.h"
-#include "encdec/models/checkpoint/yaml.h"
+#include "encdec/models/checkpoint/checkpoint_format.h"
 
 namespace encdec {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLookedFor =
-    "expected model.safetensors, pytorch_model.bin (or one of their .index.json), one .npz file, model.bin of "
-    "CTranslate2, or ggml-*.bin or .pt of a Whisper model";
 constexpr std::size_t kMaxListed = 5;  // maximum number of files named in a message
+
+// The formats of this build, in the order in which they look for weights.
+const std::vector<FormatRow>& all_formats() {
+  static const std::vector<FormatRow> formats = [] {
+    std::vector<FormatRow> rows;
+#define ENCDEC_ADD_FORMAT(name, ...) \
+  if constexpr (ENCDEC_READS_##name) rows.push_back(name##_format());
+    ENCDEC_FORMAT_ROWS(ENCDEC_ADD_FORMAT)
+#undef ENCDEC_ADD_FORMAT
+    return rows;
+  }();
+  return formats;
+}
+
+// A format that this build was made without.
+struct LeftOutFormat {
+  std::string_view name;
+  std::vector<std::string_view> file_patterns;
+};
+std::vector<LeftOutFormat> left_out_formats() {
+  std::vector<LeftOutFormat> formats;
+#define ENCDEC_ADD_LEFT_OUT(name, ...) \
+  if (!ENCDEC_READS_##name) formats.push_back({#name, {__VA_ARGS__}});
+  ENCDEC_FORMAT_ROWS(ENCDEC_ADD_LEFT_OUT)
+#undef ENCDEC_ADD_LEFT_OUT
+  return formats;
+}
+
+// Returns whether a name matches a pattern, in which one '*' stands for any text.
+bool matches(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  return name.size() + 1 >= pattern.size() && name.starts_with(pattern.substr(0, star)) &&
+         name.ends_with(pattern.substr(star + 1));
+}
 
 // A format of weights that this library does not read.
 struct ForeignFormat {
@@ -68,122 +90,81 @@ std::vector<std::string> list(const fs::path& folder) {
   return names;
 }
 
-[[noreturn]] void refuse_without_weights(const fs::path& folder, const std::vector<std::string>& names) {
+// Throws UnsupportedModelError if a folder with these files has a format that this build was made without.
+void refuse_left_out(const fs::path& folder, const std::vector<std::string>& names) {
+  for (const LeftOutFormat& format : left_out_formats()) {
+    for (const std::string_view pattern : format.file_patterns) {
+      const auto name = std::ranges::find_if(names, [&](const auto& n) { return matches(n, pattern); });
+      if (name == names.end()) continue;
+      refuse<UnsupportedModelError>(folder.string(),
+                                    "{} of the format {}, which this build does not read, expected a build with {} in "
+                                    "ENCDEC_FORMATS",
+                                    printable(*name), format.name, format.name);
+    }
+  }
+}
+
+// Returns the files of all formats of this build, for messages, in the order of CheckpointFormat.
+std::string readable_files() {
+  std::vector<FormatRow> formats = all_formats();
+  std::ranges::sort(formats, {}, &FormatRow::format);
+  std::string files;
+  for (const FormatRow& format : formats) {
+    const bool is_last = &format == &formats.back();
+    files += fmt::format("{}{}", files.empty() ? "" : is_last ? ", or " : ", ", format.files);
+  }
+  return files;
+}
+
+[[noreturn]] void refuse_file(const fs::path& file) {
+  std::string files;
+  for (const FormatRow& format : all_formats()) {
+    if (!format.single_file.empty()) files += fmt::format(", {}", format.single_file);
+  }
+  if (const std::vector<LeftOutFormat> others = left_out_formats(); !others.empty()) {
+    std::vector<std::string_view> names;
+    std::ranges::transform(others, std::back_inserter(names), &LeftOutFormat::name);
+    refuse<UnsupportedModelError>(
+        file.string(), "a file, expected the folder of a checkpoint{}; not read by this build: {} (ENCDEC_FORMATS)",
+        files, fmt::join(names, ", "));
+  }
+  refuse(file.string(), "a file, expected the folder of a checkpoint{}", files);
+}
+
+[[noreturn]] void refuse_folder(const fs::path& folder, const std::vector<std::string>& names) {
   for (const ForeignFormat& format : kForeign) {
     const auto name = std::ranges::find_if(names, [&](const auto& n) { return n.ends_with(format.ending); });
     if (name == names.end()) continue;
-    refuse(folder.string(), "weights only as {} ({}), {}", printable(*name), format.name, kLookedFor);
+    refuse(folder.string(), "weights only as {} ({}), expected {}", printable(*name), format.name, readable_files());
   }
   std::string found = names.empty() ? "there are none" : "";
   for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
     found += fmt::format("{}{}", i > 0 ? ", " : "", printable(names[i], 40));
   }
   if (names.size() > kMaxListed) found += fmt::format(" and {} more", names.size() - kMaxListed);
-  refuse(folder.string(), "no weights among its files ({}), {}", found, kLookedFor);
+  refuse(folder.string(), "no weights among its files ({}), expected {}", found, readable_files());
 }
 
-// Returns the .npz file that decoder.yml names, or else the only .npz file; nullopt if there is none.
-std::optional<fs::path> find_npz(const Checkpoint& checkpoint, const std::vector<std::string>& names) {
-  if (checkpoint.decoder_options) {
-    const auto models = checkpoint.decoder_options->strings("models");
-    if (models.size() > 1) {
-      refuse(checkpoint.decoder_options->file(), "an ensemble of {} models, expected one", models.size());
-    }
-    if (models.size() == 1 && models.front().ends_with(".npz")) {
-      check_plain_file_name(models.front(), checkpoint.decoder_options->file());
-      return checkpoint.folder / models.front();
-    }
-  }
-  std::vector<std::string> found;
-  std::ranges::copy_if(names, std::back_inserter(found), [](const auto& name) { return name.ends_with(".npz"); });
-  if (found.size() > 1) {
-    refuse(checkpoint.folder.string(), "{} .npz files, such as {} and {}, expected one, or decoder.yml to name one",
-           found.size(), printable(found[0]), printable(found[1]));
-  }
-  return found.empty() ? std::nullopt : std::optional(checkpoint.folder / found.front());
-}
-
-void open_npz(Checkpoint& checkpoint, const fs::path& file) {
-  constexpr std::string_view kOptions = "special:model.yml";
-  checkpoint.format = CheckpointFormat::npz;
-  checkpoint.weights = read_npz(file);
-  const std::string where = fmt::format("{}: {}", file.string(), kOptions);
-  if (const auto options = text(*checkpoint.weights, kOptions)) {
-    if (options->size() > kMaxConfigBytes) {
-      refuse(where, "{} bytes, expected at most {}", options->size(), kMaxConfigBytes);
-    }
-    checkpoint.options = JsonObject(parse_yaml(*options, where), where);
-  }
-}
-
-void open_ctranslate2(Checkpoint& checkpoint) {
-  auto model = read_ctranslate2(checkpoint.folder / "model.bin");
-  checkpoint.format = CheckpointFormat::ctranslate2;
-  checkpoint.config = token_settings(model, std::move(checkpoint.config));
-  checkpoint.weights = std::move(model.weights);
-  checkpoint.spec_name = std::move(model.spec_name);
-  checkpoint.spec_revision = model.revision;
-}
-
-bool is_file(const fs::path& path) {
+CheckpointSource look_at(const fs::path& path) {
   std::error_code unknown;  // ignored: opening the file will report the error
-  return fs::is_regular_file(path, unknown);
+  CheckpointSource source{.path = path, .is_file = fs::is_regular_file(path, unknown)};
+  if (source.is_file) return source;
+  source.names = list(path);
+  if (source.has("config.json")) source.config = read_json_object(path / "config.json");
+  return source;
 }
 
-// Returns whether a .pt file appears to be a model of openai/whisper.
-bool has_openai_sizes(const fs::path& file) {
-  try {
-    return read_openai_sizes(file).has_value();
-  } catch (const FileError&) {  // another kind of file, or damaged
-    return false;
+struct FoundWeights {
+  const FormatRow* format;
+  fs::path weights;  // see FormatRow::find
+};
+// Returns the first weights that a format finds; nullopt if there are none.
+std::optional<FoundWeights> find_readable(const CheckpointSource& source) {
+  for (const FormatRow& format : all_formats()) {
+    if (auto weights = format.find(source)) return FoundWeights{&format, *std::move(weights)};
   }
-}
-
-// Finds the Whisper model in a folder with these files; see find_whisper_file() in the header.
-std::optional<WhisperFile> find_whisper_file(const fs::path& folder, const std::vector<std::string>& names) {
-  std::vector<std::string> ggml, torch;
-  for (const std::string& name : names) {
-    if (name.starts_with("ggml-") && name.ends_with(".bin")) ggml.push_back(name);
-    if (name.ends_with(".pt")) torch.push_back(name);
-  }
-  if (ggml.size() > 1) {
-    refuse(folder.string(), "{} ggml files, such as {} and {}, expected one, or the path of one", ggml.size(),
-           printable(ggml[0]), printable(ggml[1]));
-  }
-  if (ggml.size() == 1) return WhisperFile{folder / ggml[0], CheckpointFormat::ggml};
-  if (torch.size() == 1 && has_openai_sizes(folder / torch[0])) {
-    return WhisperFile{folder / torch[0], CheckpointFormat::openai};
-  }
+  if (!source.is_file) refuse_left_out(source.path, source.names);
   return std::nullopt;
-}
-
-void open_ggml(Checkpoint& checkpoint, const fs::path& file) {
-  GgmlModel model = read_ggml(file);
-  const auto texts = whisper_text_tokens(model.sizes.required_integer("n_vocab"));
-  checkpoint.config = whisper_settings(model.sizes, texts.value_or(model.text_tokens));
-  checkpoint.options = std::move(model.sizes);
-  checkpoint.weights = std::move(model.weights);
-}
-
-void open_openai(Checkpoint& checkpoint, const fs::path& file) {
-  OpenAiModel model = read_openai(file, &checkpoint.notes);
-  const std::int64_t vocabulary = model.sizes.required_integer("n_vocab");
-  checkpoint.config = whisper_settings(model.sizes, whisper_text_tokens(vocabulary));
-  checkpoint.options = std::move(model.sizes);
-  checkpoint.weights = std::move(model.weights);
-  const auto is_beside = [&file](std::string_view name) { return file_exists(file.parent_path() / name); };
-  if (is_beside("tokenizer.json") || (is_beside("vocab.json") && is_beside("merges.txt"))) return;
-  if (std::ranges::any_of(kTiktokenFiles, is_beside)) return;
-  const bool is_english = whisper_text_tokens(vocabulary) != whisper_text_tokens(vocabulary + 1);
-  checkpoint.notes.push_back(fmt::format(
-      "{}: has no tokenizer inside, expected tokenizer.json of Hugging Face or {}.tiktoken of openai/whisper "
-      "beside it",
-      file.string(), is_english ? "gpt2" : "multilingual"));
-}
-
-void open_whisper(Checkpoint& checkpoint, const WhisperFile& file) {
-  checkpoint.format = file.format;
-  file.format == CheckpointFormat::ggml ? open_ggml(checkpoint, file.path) : open_openai(checkpoint, file.path);
 }
 
 }  // namespace
@@ -193,48 +174,34 @@ std::string_view to_string(CheckpointFormat format) {
   return kNames[static_cast<std::size_t>(format)];
 }
 
-std::optional<WhisperFile> find_whisper_file(const fs::path& folder_or_file) {
-  if (!is_file(folder_or_file)) return find_whisper_file(folder_or_file, list(folder_or_file));
-  if (is_ggml(folder_or_file)) return WhisperFile{folder_or_file, CheckpointFormat::ggml};
-  if (folder_or_file.native().ends_with(".pt")) return WhisperFile{folder_or_file, CheckpointFormat::openai};
-  return std::nullopt;
+bool CheckpointSource::has(std::string_view name) const {
+  return std::ranges::binary_search(names, name);
 }
 
-Checkpoint open_checkpoint(const fs::path& folder) {
-  Checkpoint checkpoint;
-  checkpoint.folder = folder;
-  if (is_file(folder)) {
-    const auto file = find_whisper_file(folder);
-    if (!file) {
-      refuse(folder.string(),
-             "a file, expected the folder of a checkpoint, a ggml file of whisper.cpp or a .pt file of openai/whisper");
-    }
-    open_whisper(checkpoint, *file);
-    return checkpoint;
-  }
-  const std::vector<std::string> names = list(folder);
-  const auto has = [&names](std::string_view name) { return std::ranges::binary_search(names, name); };
-  const auto has_either = [&has](const std::string& name) { return has(name) || has(name + ".index.json"); };
-
-  if (has("config.json")) checkpoint.config = read_json_object(folder / "config.json");
-  if (has("decoder.yml")) checkpoint.decoder_options = read_yaml_object(folder / "decoder.yml");
-  const bool is_converted = !checkpoint.config || !checkpoint.config->has("model_type");
-  if (has("model.bin") && is_converted) {
-    open_ctranslate2(checkpoint);
-  } else if (has_either("model.safetensors")) {
-    checkpoint.format = CheckpointFormat::safetensors;
-    checkpoint.weights = read_safetensors(folder);
-  } else if (has_either("pytorch_model.bin")) {
-    checkpoint.format = CheckpointFormat::pytorch;
-    checkpoint.weights = read_pytorch(folder, &checkpoint.notes);
-  } else if (const auto npz = find_npz(checkpoint, names)) {
-    open_npz(checkpoint, *npz);
-  } else if (const auto file = find_whisper_file(folder, names)) {
-    open_whisper(checkpoint, *file);
-  } else {
-    refuse_without_weights(folder, names);
-  }
+Checkpoint open_checkpoint(const fs::path& folder_or_file) {
+  const CheckpointSource source = look_at(folder_or_file);
+  const auto found = find_readable(source);
+  if (!found) source.is_file ? refuse_file(source.path) : refuse_folder(source.path, source.names);
+  Checkpoint checkpoint{.folder = source.path, .settings = {.network = source.config, .config = source.config}};
+  checkpoint.format = found->format->format;
+  found->format->open(found->weights, checkpoint);
   return checkpoint;
+}
+
+std::optional<JsonObject> read_config(const fs::path& folder) {
+  CheckpointSource source = look_at(folder);
+  const auto found = find_readable(source);
+  if (!found || found->format->read_config == nullptr) return std::move(source.config);
+  return found->format->read_config(found->weights, std::move(source.config));
+}
+
+std::optional<StoredVocabulary> read_stored_vocabulary(const fs::path& folder_or_file) {
+  const CheckpointSource source = look_at(folder_or_file);
+  for (const FormatRow& format : all_formats()) {
+    if (format.read_vocabulary == nullptr) continue;
+    if (const auto weights = format.find(source)) return format.read_vocabulary(*weights);
+  }
+  return std::nullopt;
 }
 
 }  // namespace encdec

@@ -18,23 +18,28 @@ enum class CheckpointFormat { safetensors, pytorch, npz, ctranslate2, ggml, open
 // Returns "safetensors", "pytorch", ...
 std::string_view to_string(CheckpointFormat format);
 
+// The settings of a checkpoint, whatever its format.
+struct CheckpointSettings {
+  // The keys in `network`.
+  enum class Form {
+    transformers,  // keys of config.json; `network` equals `config`
+    ctranslate2,   // spec_name and spec_revision; other settings are variables among the weights
+    marian,        // keys of Marian's options: "dim-emb", ...
+    whisper,       // keys of whisper_sizes()
+  };
+  Form form = Form::transformers;
+  std::optional<JsonObject> network = {};  // sizes and kinds of layers
+  std::optional<JsonObject> config = {};   // config.json; the format may add special tokens that it stores elsewhere
+  bool tokens_are_texts = false;  // `config` names special tokens by their texts (eos_token), not ids (eos_token_id)
+};
+
 // The settings and weights of a checkpoint, read from any of the formats.
 struct Checkpoint {
-  std::filesystem::path folder;                             // folder of the checkpoint; for some formats a file
+  std::filesystem::path folder = {};                        // folder of the checkpoint; for some formats a file
   CheckpointFormat format = CheckpointFormat::safetensors;  // format of the weights
-  // config.json. For CTranslate2 the result of token_settings(), for ggml and openai that of whisper_settings().
-  std::optional<JsonObject> config;
-  std::shared_ptr<const WeightStore> weights;  // by their names in the file
-  std::vector<std::string> notes;              // lines for users
-
-  // Set for CTranslate2 only.
-  std::string spec_name;
-  std::uint32_t spec_revision = 0;  // revision of the specification
-
-  // For Marian's own format: the settings inside the model ("special:model.yml"). For ggml and openai: the sizes in the
-  // file; see whisper_sizes().
-  std::optional<JsonObject> options;
-  std::optional<JsonObject> decoder_options;  // decoder.yml of Marian
+  CheckpointSettings settings = {};
+  std::shared_ptr<const WeightStore> weights = {};  // by their names in the file
+  std::vector<std::string> notes = {};              // lines for users
 };
 
 // Opens a folder in the form in which it was published. The weights are the first of these that exist:
@@ -42,21 +47,28 @@ struct Checkpoint {
 // - model.safetensors, or the files that its index lists;
 // - pytorch_model.bin, or the files that its index lists;
 // - the only .npz file, or the one that decoder.yml names under 'models';
-// - the file that find_whisper_file() finds. A path to such a file is accepted too.
+// - a file that holds a whole Whisper model: the only ggml-*.bin, or else the only .pt file, if that contains Whisper's
+//   sizes. A path to such a file is accepted too, under any name if it begins as ggml files do, or if it ends with .pt.
 // Throws FileError if the folder does not exist or is no folder, if it has no weights (the message lists its files), or
-// if a reader of these formats refuses a file. Does not check that weights and settings fit together.
+// if a reader of these formats refuses a file; UnsupportedModelError if this build was made without the format of the
+// weights. Does not check that weights and settings fit together.
 Checkpoint open_checkpoint(const std::filesystem::path& folder_or_file);
 
-// A file that holds a whole Whisper model.
-struct WhisperFile {
-  std::filesystem::path path;
-  CheckpointFormat format = CheckpointFormat::ggml;
+// Returns the config.json that open_checkpoint() returns, without opening more of the weights than that needs. nullopt
+// if there is none. The folder may have no weights. Throws as open_checkpoint() does.
+std::optional<JsonObject> read_config(const std::filesystem::path& folder);
+
+// The vocabulary of a file that holds a whole model.
+struct StoredVocabulary {
+  std::filesystem::path file;
+  std::int64_t size = 0;  // size of the model's vocabulary
+  // Texts by id, as bytes, which may be a part of a UTF-8 character. The last tokens may have none. Absent if the texts
+  // are in other files.
+  std::optional<std::vector<std::string>> texts = {};
 };
-// Finds a file that holds a whole Whisper model. A path to a file is accepted if the content begins as whisper.cpp's
-// ggml, or if the name ends with .pt (openai/whisper). In a folder it is the only ggml-*.bin, or else the only .pt
-// file, if that contains Whisper's sizes; other files of the folder do not matter. Returns nullopt if there is none.
-// Throws FileError for a folder with several ggml-*.bin.
-std::optional<WhisperFile> find_whisper_file(const std::filesystem::path& folder_or_file);
+// Reads the vocabulary of a file that holds a whole model, or of such a file in a folder, as open_checkpoint() finds
+// it; other weights of the folder do not matter. Returns nullopt if there is none.
+std::optional<StoredVocabulary> read_stored_vocabulary(const std::filesystem::path& folder_or_file);
 
 // The tensor of a ggml file that holds the bands of its spectrogram.
 inline constexpr std::string_view kMelFilters = "mel_filters";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/checkpoint_format.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
@@ -245,6 +246,33 @@ std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::opt
   settings["decoder_start_token"] = settings[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
   if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // each user chooses one
   return JsonObject(std::move(settings), store.origin());
+}
+
+// A config.json with model_type is one of transformers, and the model.bin beside it belongs to something else.
+FormatRow ctranslate2_format() {
+  return {.format = CheckpointFormat::ctranslate2,
+          .files = "model.bin of CTranslate2",
+          .find =
+              [](const CheckpointSource& source) {
+                const bool is_converted = !source.config || !source.config->has("model_type");
+                return source.has("model.bin") && is_converted ? std::optional(source.path / "model.bin")
+                                                               : std::nullopt;
+              },
+          .open =
+              [](const std::filesystem::path& file, Checkpoint& checkpoint) {
+                CTranslate2Model model = read_ctranslate2(file);
+                CheckpointSettings& settings = checkpoint.settings;
+                settings.form = CheckpointSettings::Form::ctranslate2;
+                settings.config = token_settings(model, std::move(settings.config));
+                settings.tokens_are_texts = true;
+                nlohmann::json network = {{"spec_name", model.spec_name}, {"spec_revision", model.revision}};
+                settings.network = JsonObject(std::move(network), file.string());
+                checkpoint.weights = std::move(model.weights);
+              },
+          .read_config =
+              [](const std::filesystem::path& file, std::optional<JsonObject> config) {
+                return token_settings(read_ctranslate2(file), std::move(config));
+              }};
 }
 
 }  // namespace encdec

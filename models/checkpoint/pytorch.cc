@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/checked_math.h"
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/checkpoint_format.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/torch_file.h"
@@ -220,6 +221,17 @@ std::shared_ptr<const WeightStore> read_pytorch(const std::filesystem::path& fol
                                                 std::vector<std::string>* notes) {
   return read_weights(find_weights(folder_or_file, "pytorch_model.bin"),
                       [notes](const FileBytes& file) { return parse_pytorch(file, notes); });
+}
+
+FormatRow pytorch_format() {
+  return {.format = CheckpointFormat::pytorch,
+          .files = "pytorch_model.bin (or one of their .index.json)",
+          .find =
+              [](const CheckpointSource& source) {
+                return source.has_weights("pytorch_model.bin") ? std::optional(source.path) : std::nullopt;
+              },
+          .open = [](const std::filesystem::path& folder,
+                     Checkpoint& checkpoint) { checkpoint.weights = read_pytorch(folder, &checkpoint.notes); }};
 }
 
 }  // namespace encdec

@@ -9,6 +9,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/checkpoint_format.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/shards.h"
@@ -293,6 +294,17 @@ std::shared_ptr<WeightStore> parse_safetensors(const FileBytes& file) {
 
 std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path& folder_or_file) {
   return read_weights(find_weights(folder_or_file, "model.safetensors"), parse_safetensors);
+}
+
+FormatRow safetensors_format() {
+  return {.format = CheckpointFormat::safetensors,
+          .files = "model.safetensors",
+          .find =
+              [](const CheckpointSource& source) {
+                return source.has_weights("model.safetensors") ? std::optional(source.path) : std::nullopt;
+              },
+          .open = [](const std::filesystem::path& folder,
+                     Checkpoint& checkpoint) { checkpoint.weights = read_safetensors(folder); }};
 }
 
 }  // namespace encdec

@@ -23,9 +23,9 @@ constexpr int kGelu = 3;  // number of this activation
 struct Specification {
   std::string_view name;
   Architecture architecture;
-  std::uint32_t last_revision;
-  std::uint32_t first_with_stacks;  // first revision in which encoder and decoder have separate settings
-  int heads;                        // default number of heads before revision 3
+  std::int64_t last_revision;
+  std::int64_t first_with_stacks;  // first revision in which encoder and decoder have separate settings
+  int heads;                       // default number of heads before revision 3
 };
 
 constexpr std::string_view kWhisper = "WhisperSpec";
@@ -40,19 +40,24 @@ constexpr std::array kSpecifications = {
     Specification{kWhisper, Architecture::encoder_decoder, 3, 0, 0},
 };
 
+std::int64_t revision_of(const Checkpoint& checkpoint) {
+  return checkpoint.settings.network->required_integer("spec_revision");
+}
+
 const Specification& find_specification(const Checkpoint& checkpoint) {
-  const auto found = std::ranges::find(kSpecifications, checkpoint.spec_name, &Specification::name);
+  const std::string name = checkpoint.settings.network->required_string("spec_name");
+  const auto found = std::ranges::find(kSpecifications, name, &Specification::name);
   if (found == kSpecifications.end()) {
     refuse<UnsupportedModelError>(
         checkpoint.weights->origin(),
         "model specification '{}' is not supported, expected TransformerSpec, TransformerBase, "
         "TransformerBig, TransformerDecoderSpec, TransformerEncoderSpec or WhisperSpec",
-        printable(checkpoint.spec_name));
+        printable(name));
   }
-  if (checkpoint.spec_revision > found->last_revision) {
+  if (revision_of(checkpoint) > found->last_revision) {
     refuse<UnsupportedModelError>(checkpoint.weights->origin(),
                                   "revision {} of model specification '{}', expected at most {}",
-                                  checkpoint.spec_revision, found->name, found->last_revision);
+                                  revision_of(checkpoint), found->name, found->last_revision);
   }
   return *found;
 }
@@ -87,7 +92,10 @@ const std::vector<OtherFeatures>& other_features() {
 class SpecReader {
  public:
   explicit SpecReader(const Checkpoint& checkpoint)
-      : checkpoint_(checkpoint), weights_(*checkpoint.weights), specification_(find_specification(checkpoint)) {}
+      : settings_(checkpoint.settings),
+        weights_(*checkpoint.weights),
+        specification_(find_specification(checkpoint)),
+        revision_(revision_of(checkpoint)) {}
 
   TransformerConfig read() {
     refuse_other_features();
@@ -141,7 +149,7 @@ class SpecReader {
   // Returns a setting of a stack. In revisions before `first_with_stacks` the whole model has one such setting.
   double setting(const std::string& stack, const std::string& name, double missing) const {
     auto value = scalar(weights_, stack + "/" + name);
-    if (!value && checkpoint_.spec_revision < specification_.first_with_stacks) value = scalar(weights_, name);
+    if (!value && revision_ < specification_.first_with_stacks) value = scalar(weights_, name);
     return value.value_or(missing);
   }
 
@@ -179,7 +187,7 @@ class SpecReader {
   }
 
   int heads_of(const std::string& stack) const {
-    const double heads = setting(stack, "num_heads", checkpoint_.spec_revision < 3 ? specification_.heads : 8);
+    const double heads = setting(stack, "num_heads", revision_ < 3 ? specification_.heads : 8);
     if (!(heads >= 1 && heads <= 1 << 20)) fail("'{}/num_heads' is {}, expected at least 1", stack, heads);
     return static_cast<int>(heads);
   }
@@ -239,8 +247,8 @@ class SpecReader {
     }
     config_.norm = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
     config_.norm_epsilon = config_.norm == NormKind::rms ? 1e-6f : 1e-5f;
-    if (checkpoint_.config) {
-      config_.norm_epsilon = ConfigReader(*checkpoint_.config).epsilon("layer_norm_epsilon", config_.norm_epsilon);
+    if (settings_.config) {
+      config_.norm_epsilon = ConfigReader(*settings_.config).epsilon("layer_norm_epsilon", config_.norm_epsilon);
     }
     config_.bias = has(attention + "linear_0/bias") ? Bias::required : Bias::none;
     config_.feed_forward =
@@ -306,9 +314,10 @@ class SpecReader {
     return config;
   }
 
-  const Checkpoint& checkpoint_;
+  const CheckpointSettings& settings_;
   const WeightStore& weights_;
   const Specification& specification_;
+  const std::int64_t revision_;
   TransformerConfig config_;
 };
 

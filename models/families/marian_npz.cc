@@ -114,11 +114,11 @@ WeightNames npz_weight_names() {
 }  // namespace
 
 ModelDescription describe_marian_npz(const Checkpoint& checkpoint) {
-  if (!checkpoint.options) {
+  if (!checkpoint.settings.network) {
     refuse<ConfigError>(checkpoint.weights->origin(),
                         "no array 'special:model.yml', expected the settings of a Marian model");
   }
-  return {read_options(*checkpoint.options), npz_weight_names()};
+  return {read_options(*checkpoint.settings.network), npz_weight_names()};
 }
 
 }  // namespace encdec

@@ -38,16 +38,19 @@ const Family& find_family(const JsonObject& config) {
 }  // namespace
 
 ModelDescription describe_model(const Checkpoint& checkpoint) {
-  if (checkpoint.format == CheckpointFormat::ctranslate2) return describe_ctranslate2(checkpoint);
-  if (checkpoint.format == CheckpointFormat::npz) return describe_marian_npz(checkpoint);
-  if (checkpoint.format == CheckpointFormat::ggml || checkpoint.format == CheckpointFormat::openai) {
-    return describe_openai_whisper(checkpoint);
+  using enum CheckpointSettings::Form;
+  switch (checkpoint.settings.form) {
+    case transformers: break;
+    case ctranslate2: return describe_ctranslate2(checkpoint);
+    case marian: return describe_marian_npz(checkpoint);
+    case whisper: return describe_openai_whisper(checkpoint);
   }
-  if (!checkpoint.config) {
+  const auto& config = checkpoint.settings.network;
+  if (!config) {
     refuse<ConfigError>(checkpoint.folder.string(), "no config.json, expected one that names the model_type");
   }
-  const Family& family = find_family(*checkpoint.config);
-  ModelDescription description = family.describe(*checkpoint.config, *checkpoint.weights);
+  const Family& family = find_family(*config);
+  ModelDescription description = family.describe(*config, *checkpoint.weights);
   description.config.model_type = family.model_type;
   return description;
 }

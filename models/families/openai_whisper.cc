@@ -38,14 +38,15 @@ TransformerConfig read_sizes(const JsonObject& json) {
 }  // namespace
 
 ModelDescription describe_openai_whisper(const Checkpoint& checkpoint) {
-  if (!checkpoint.options) {
+  const CheckpointSettings& settings = checkpoint.settings;
+  if (!settings.network) {
     refuse<ConfigError>(checkpoint.weights->origin(), "no sizes, expected those of a model of Whisper");
   }
-  TransformerConfig config = read_sizes(*checkpoint.options);
-  if (checkpoint.config) {
-    const ConfigReader settings(*checkpoint.config);
-    config.pad_token = settings.token("pad_token_id", config.decoder.vocabulary);
-    config.decoder_start_token = settings.token("decoder_start_token_id", config.decoder.vocabulary);
+  TransformerConfig config = read_sizes(*settings.network);
+  if (settings.config) {
+    const ConfigReader tokens(*settings.config);
+    config.pad_token = tokens.token("pad_token_id", config.decoder.vocabulary);
+    config.decoder_start_token = tokens.token("decoder_start_token_id", config.decoder.vocabulary);
   }
   return {std::move(config), names_by_table({
                                  {"encoder.convolution_1", {"encoder.conv1"}},

@@ -177,13 +177,12 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
                                         const Tokenizer* tokenizer) {
   const std::filesystem::path generation = checkpoint.folder / "generation_config.json";
   if (file_exists(generation)) return read_generation_settings(read_json_object(generation), config);
-  if (checkpoint.format != CheckpointFormat::ctranslate2 && checkpoint.format != CheckpointFormat::npz) {
-    return read_generation_settings(*checkpoint.config, config);
-  }
+  const auto& stored = checkpoint.settings.config;
+  if (!checkpoint.settings.tokens_are_texts) return read_generation_settings(*stored, config);
   StoredSettings settings;
   GenerateOptions& options = settings.options;
   const auto token_of = [&](std::string_view key, std::string_view missing) -> std::optional<std::int32_t> {
-    const auto named = checkpoint.config ? checkpoint.config->string(key) : std::nullopt;
+    const auto named = stored ? stored->string(key) : std::nullopt;
     return tokenizer != nullptr ? tokenizer->token_id(named.value_or(std::string(missing))) : std::nullopt;
   };
   if (const auto end = token_of("eos_token", "</s>")) options.eos_tokens = TokenIds{*end};

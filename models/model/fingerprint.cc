@@ -10,7 +10,7 @@
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/engine/key_value_cache.h"
-#include "encdec/models/checkpoint/ggml.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 
@@ -97,8 +97,8 @@ std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointF
     hasher.add_text(read_text_file(path, kMaxSettingsBytes));
   }
   if (format == CheckpointFormat::ggml) {
-    const GgmlVocabulary vocabulary = read_ggml_vocabulary(find_whisper_file(folder_or_file)->path);
-    for (const std::string& text : vocabulary.texts) hasher.add_text(text);
+    const auto vocabulary = read_stored_vocabulary(folder_or_file);
+    for (const std::string& text : *vocabulary->texts) hasher.add_text(text);
   }
   return to_string(hasher.hash());
 }

@@ -15,10 +15,8 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -112,55 +110,39 @@ bool fits(const TokenizerJsonFile& file, std::string_view model) {
   return file.vocabulary.has_value() && !file.merges;
 }
 
-PipelineSource json_source(TokenizerJsonFile file, const std::string& name, TokenizerFiles files,
-                           const PipelineFamily& family) {
-  PipelineSource source{.name = name, .is_tokenizer_json = true, .config = files.tokenizer_config};
-  if (file.pieces) source.pieces = *std::move(file.pieces);
-  if (file.vocabulary) source.vocabulary = *std::move(file.vocabulary);
-  if (file.merges) source.merges = *std::move(file.merges);
-  const JsonObject rest = *file.rest;
-  source.normalization_table = normalization_table(rest.value(), name);
-  if (rest.has("post_processor")) source.affixes = read_post_processor(rest.required_object("post_processor"));
-  if (rest.value().contains("added_tokens")) files.tokenizer = rest;
-  if (files.has_added_tokens_decoder()) files.tokenizer.reset();
-  source.settings = TokenizerSettings::merge(files, family.named_tokens);
-  return source;
-}
-
-// Loads tokenizer.json with the pipeline that it describes, and adds the settings of tokenizer_config.json and the
-// older files. Returns null if the folder has no tokenizer.json.
-std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder) {
-  const fs::path json = folder / "tokenizer.json";
-  if (!file_exists(json)) return nullptr;
-  PipelineParts parts = parse_tokenizer_json(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
-  const TokenizerFiles files = TokenizerFiles::read_small(folder);
-  const PipelineSource source{
-      .name = json.string(), .config = files.tokenizer_config, .settings = TokenizerSettings::merge(files, {})};
-  family_parts::apply_settings(source, parts);
-  return pipeline_tokenizer(std::move(parts), source.name);
-}
-
-// Loads a family's tokenizer: from tokenizer.json if it exists, else from the family's own files. Returns null if the
-// folder has neither. If the model in tokenizer.json is not of the family's kind, the file's own pipeline is used.
-std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily& family) {
-  const fs::path json = folder / "tokenizer.json";
-  if (file_exists(json)) {
-    auto file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), json.string());
-    if (!fits(file, family.model)) return load_pipeline(folder);
-    PipelineSource source = json_source(std::move(file), json.string(), TokenizerFiles::read_small(folder), family);
-    return pipeline_tokenizer(family.make(source), source.name);
+// Loads the tokenizer of a tokenizer.json. Without a family, or if the model is not of the family's kind, its pipeline
+// is the one that the file describes.
+std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFiles files,
+                                               const PipelineFamily* family) {
+  PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
+  source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
+  if (family == nullptr || !fits(source.file, family->model)) {
+    source.settings = TokenizerSettings::merge(files, {});
+    return pipeline_tokenizer(family_parts::load(source), source.name);
   }
-  if (!has_files(folder, family.files)) return nullptr;
+  const JsonObject& rest = *source.file.rest;
+  source.file.normalization_table = normalization_table(rest.value(), source.name);
+  if (rest.value().contains("added_tokens") && !files.has_added_tokens_decoder()) files.tokenizer = rest;
+  source.settings = TokenizerSettings::merge(files, family->named_tokens);
+  return pipeline_tokenizer(family->make(source), source.name);
+}
+
+// Loads the pipeline of a folder: from tokenizer.json if it exists, else from the family's own files. Adds the settings
+// of tokenizer_config.json and the older files. Returns null if the folder has neither.
+std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily* family) {
+  const fs::path json = folder / "tokenizer.json";
+  if (file_exists(json)) return load_tokenizer_json(json, TokenizerFiles::read_small(folder), family);
+  if (family == nullptr || !has_files(folder, family->files)) return nullptr;
   const TokenizerFiles files = TokenizerFiles::read_small(folder);
-  PipelineSource source{.name = (folder / family.files[0]).string(),
+  PipelineSource source{.name = (folder / family->files[0]).string(),
                         .config = files.tokenizer_config,
-                        .settings = TokenizerSettings::merge(files, family.named_tokens)};
+                        .settings = TokenizerSettings::merge(files, family->named_tokens)};
   std::vector<NamedText> texts;
-  for (const char* file : family.files) {
+  for (const char* file : family->files) {
     texts.push_back({(folder / file).string(), read_text_file(folder / file, native_files::kMaxBytes)});
   }
-  family.read(texts, source);
-  return pipeline_tokenizer(family.make(source), source.name);
+  family->read(texts, source);
+  return pipeline_tokenizer(family->make(source), source.name);
 }
 
 // Pairs of a model_type and the tokenizer class of transformers, for checkpoints that name no class.
@@ -218,34 +200,29 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
     if (family.tokenizer_class == name) return has_files(folder, family.files) ? family.load(folder) : nullptr;
   }
   if (std::find(kUsesOwnPipeline.begin(), kUsesOwnPipeline.end(), model_type) != kUsesOwnPipeline.end()) {
-    if (auto tokenizer = load_pipeline(folder)) return tokenizer;
+    if (auto tokenizer = load_pipeline(folder, nullptr)) return tokenizer;
   }
-  const PipelineFamily* family = find_pipeline_family(name);
-  return family != nullptr ? load_pipeline(folder, *family) : load_pipeline(folder);
+  return load_pipeline(folder, find_pipeline_family(name));
 }
 
 // Loads the tokenizer of a model file, from inside the file or from files beside it. Returns null if there is none.
 std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
-  const auto file = find_whisper_file(path);
-  if (!file) return nullptr;
+  const auto stored = read_stored_vocabulary(path);
+  if (!stored) return nullptr;
   const fs::path folder = path.parent_path();
   const bool has_pairs = file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt");
-  if (file->format == CheckpointFormat::ggml || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
+  if (stored->texts || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
     return load_whisper_tokenizer(path);
   }
-  auto tokenizer = load_pipeline(folder, *find_pipeline_family("WhisperTokenizer"));
+  auto tokenizer = load_pipeline(folder, find_pipeline_family("WhisperTokenizer"));
   // A folder may hold English and multilingual models side by side. Their ids differ, so the tokenizer beside this
   // model may belong to the other kind.
-  const auto sizes = read_openai_sizes(path);
-  if (!sizes) return tokenizer;
-  const auto texts = whisper_text_tokens(sizes->required_integer("n_vocab"));
-  if (!texts) return tokenizer;
-  const std::int64_t expected = *texts;
+  const auto expected = whisper_text_tokens(stored->size);
   const auto end = tokenizer->token_id(kWhisperEnd);
-  if (end == expected) return tokenizer;
+  if (!expected || end == expected) return tokenizer;
   if (auto other = load_whisper_tokenizer(path)) return other;
   refuse<TokenizerError>(path.string(), "{} is token {} of the tokenizer beside it, expected token {}", kWhisperEnd,
-                         end ? fmt::to_string(*end) : "-", expected);
+                         end ? fmt::to_string(*end) : "-", *expected);
 }
 
 // Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
@@ -276,7 +253,10 @@ bool is_file(const fs::path& path) {
 
 std::vector<std::string> tokenizer_files(const fs::path& path) {
   std::vector<std::string> files;
-  if (is_file(path) && is_ggml(path)) return files;
+  if (is_file(path)) {
+    const auto stored = read_stored_vocabulary(path);
+    if (stored && stored->texts) return files;
+  }
   const fs::path folder = is_file(path) ? path.parent_path() : path;
   if (is_marian_release(path)) files = marian_vocabulary_files(path);
   for (const auto names :

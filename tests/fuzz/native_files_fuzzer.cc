@@ -69,10 +69,10 @@ void use_all(const JsonObject& input) {
       PipelineSource source{.name = kFile, .config = files.tokenizer_config};
       source.settings = TokenizerSettings::merge(files, family.named_tokens);
       if (family.model == "WordPiece") {
-        source.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
+        source.file.vocabulary = native_files::parse_vocabulary_lines(input.string("vocab.txt").value_or(""), kFile);
       } else {
-        source.vocabulary = vocabulary();
-        source.merges = native_files::parse_merges(merges, kFile);
+        source.file.vocabulary = vocabulary();
+        source.file.merges = native_files::parse_merges(merges, kFile);
       }
       use(*pipeline_tokenizer(family.make(source), kFile), text);
     });

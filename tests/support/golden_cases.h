@@ -6,14 +6,19 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/checkpoint.h"
+
 namespace encdec {
 
-// Returns whether this build reads the format of a folder's weights: safetensors, or any with ENCDEC_FORMATS.
-inline bool can_read_weights(const std::filesystem::path& folder) {
-  if (ENCDEC_FORMATS || !std::filesystem::is_directory(folder)) return ENCDEC_FORMATS;
-  return std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
-    return entry.path().native().find(".safetensors") != std::string::npos;
-  });
+// Returns whether this build reads the format of a checkpoint's weights; see ENCDEC_FORMATS.
+inline bool can_read_weights(const std::filesystem::path& folder_or_file) {
+  try {
+    open_checkpoint(folder_or_file);
+  } catch (const UnsupportedModelError&) {
+    return false;
+  }
+  return true;
 }
 
 // Returns the sorted cases of tests/golden that have this file and weights that this build reads, as family and folder:

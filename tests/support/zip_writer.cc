@@ -30,18 +30,18 @@ std::string zip64_extra(const std::vector<std::uint64_t>& values) {
   return extra;
 }
 
-struct Sizes {
+struct EntrySizes {
   std::uint64_t size, compressed_size;
   std::uint32_t checksum;
 };
 
-Sizes sizes_of(const ZipWriterEntry& entry) {
+EntrySizes sizes_of(const ZipWriterEntry& entry) {
   return {entry.size.value_or(entry.data.size()), entry.compressed_size.value_or(entry.data.size()),
           entry.checksum.value_or(zip_checksum(entry.data))};
 }
 
 std::string local_header(const ZipWriterEntry& entry) {
-  const Sizes sizes = sizes_of(entry);
+  const EntrySizes sizes = sizes_of(entry);
   const std::string name = entry.local_name.value_or(entry.name);
   const std::uint64_t size = entry.local_size.value_or(sizes.size);
   const std::string extra = entry.zip64 ? zip64_extra({size, sizes.compressed_size}) : "";
@@ -52,7 +52,7 @@ std::string local_header(const ZipWriterEntry& entry) {
 }
 
 std::string directory_header(const ZipWriterEntry& entry, std::uint64_t offset) {
-  const Sizes sizes = sizes_of(entry);
+  const EntrySizes sizes = sizes_of(entry);
   const std::uint64_t local = entry.local_offset.value_or(offset);
   const std::string extra = entry.zip64 ? zip64_extra({sizes.size, sizes.compressed_size, local}) : "";
   return "PK\1\2" + u16(20) + u16(20) + u16(entry.flags) + u16(entry.method) + u32(0) + u32(sizes.checksum) +

@@ -126,7 +126,8 @@ Json summary_of(const Model& model, const std::string& folder) {
 
 // Returns the summary of a checkpoint that cannot be run, with the reason.
 Json summary_of(const Checkpoint& checkpoint, const std::string& reason) {
-  const auto family = checkpoint.config ? checkpoint.config->string("model_type") : std::nullopt;
+  const auto& config = checkpoint.settings.config;
+  const auto family = config ? config->string("model_type") : std::nullopt;
   Json json = {{"family", family.value_or("unknown")}, {"format", to_string(checkpoint.format)}};
   add_amounts(*checkpoint.weights, json);
   json["unsupported"] = reason;

@@ -1,11 +1,14 @@
 #include "encdec/models/tokenizer/families/family_parts.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec::family_parts {
 namespace {
@@ -43,8 +46,7 @@ class TokenIds {
   AddedVocabulary added_;
 };
 
-}  // namespace
-
+// Adds the tokens and decoding options of source.settings to `parts`.
 void apply_settings(const PipelineSource& source, Parts& parts) {
   const TokenizerSettings& settings = source.settings;
   std::set<std::string> known;
@@ -64,44 +66,31 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
   parts.clean_up_spaces = settings.clean_up_spaces && (!parts.kind.ends_with("BPE") || always);
 }
 
-PieceModelPtr unigram(PipelineSource& source, std::int32_t unknown_id) {
-  return piece_models::unigram({.pieces = std::move(source.pieces), .unknown_id = unknown_id}, source.name);
-}
+}  // namespace
 
-PieceModelPtr byte_pairs(PipelineSource& source, std::optional<std::string> unknown_token) {
-  const bool fuses = unknown_token.has_value();
-  return piece_models::bpe({.vocabulary = std::move(source.vocabulary),
-                            .merges = std::move(source.merges),
-                            .unknown_token = std::move(unknown_token),
-                            .fuse_unknown = fuses},
-                           source.name);
-}
-
-Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces) {
-  std::vector<Normalizer> steps;
-  if (source.normalization_table) steps.push_back(normalizers::precompiled(*source.normalization_table));
-  if (spaces == Spaces::joined) steps.push_back(normalizers::replace(regex_pattern(" {2,}", source.name), " "));
-  return steps.empty() ? Normalizer() : normalizers::sequence(std::move(steps));
-}
-
-void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts) {
-  using namespace pre_tokenizers;
-  parts.pre_tokenizer = metaspace({.prepend = prepend});
-  if (cut == Cut::words_first) parts.pre_tokenizer = sequence({whitespace_split(), parts.pre_tokenizer});
-  parts.decoder = piece_decoders::metaspace({.keep_first = prepend == PrependScheme::never});
-}
-
-Parts framed(const PipelineSource& source, Parts parts, std::string_view before, std::string_view after) {
+Parts load(PipelineSource& source) {
+  Parts parts = read_pipeline(std::move(source.file));
   apply_settings(source, parts);
+  return parts;
+}
+
+Parts load(PipelineSource& source, nlohmann::json document) {
+  source.file.rest.emplace(std::move(document), source.name);
+  return load(source);
+}
+
+Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after) {
+  Parts parts = load(source, std::move(document));
   const TokenIds ids(source, parts);
   if (!before.empty()) parts.affixes.before = {ids.named(before)};
   if (!after.empty()) parts.affixes.after = {ids.named(after)};
   return parts;
 }
 
-Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages) {
-  parts = framed(source, std::move(parts), "", "eos_token");
+Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
+  Parts parts = load(source, std::move(document));
   const TokenIds ids(source, parts);
+  parts.affixes.after = {ids.named("eos_token")};
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
     if (const auto id = ids.find(name)) known.push_back({name, *id});
@@ -125,6 +114,13 @@ Parts with_languages(const PipelineSource& source, Parts parts, const Languages&
     return affixes;
   };
   return parts;
+}
+
+nlohmann::json byte_level_document(const PipelineSource& source, bool adds_prefix_space) {
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
+  return {{"model", {{"type", "BPE"}}},
+          {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", prefix}}},
+          {"decoder", {{"type", "ByteLevel"}}}};
 }
 
 }  // namespace encdec::family_parts

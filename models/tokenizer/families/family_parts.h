@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,39 +8,29 @@
 #include "encdec/models/tokenizer/families/pipeline_source.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
 
-// Building blocks for the pipelines of families.
+// Building blocks for the pipelines of families. Each family writes a document: a tokenizer.json without vocabulary.
 namespace encdec::family_parts {
 
 using Parts = PipelineParts;
 
-// Create a unigram model from source.pieces, or a byte-pair encoding from source.vocabulary and source.merges. Both
-// move their input out of `source`.
-PieceModelPtr unigram(PipelineSource& source, std::int32_t unknown_id);
-PieceModelPtr byte_pairs(PipelineSource& source, std::optional<std::string> unknown_token);
-
-enum class Spaces { kept, joined };
-// Creates a normalizer that applies sentencepiece's table, if there is one. With Spaces::joined it then replaces each
-// run of spaces by one space.
-Normalizer sentencepiece_normalizer(const PipelineSource& source, Spaces spaces);
-enum class Cut { words_first, at_spaces };
-// Sets a pre-tokenizer whose words begin with "▁", and its decoder. Cut::words_first removes all whitespace first;
-// Cut::at_spaces replaces each space by "▁" and keeps other whitespace.
-void use_metaspace(Cut cut, pre_tokenizers::PrependScheme prepend, Parts& parts);
-
-// Adds the tokens and decoding options of source.settings to `parts`.
-// REQUIRES: `parts` has its model, normalizer and pre-tokenizer.
-void apply_settings(const PipelineSource& source, Parts& parts);
-// Calls apply_settings(), and puts two tokens around texts: those with the names `before` and `after` in the settings;
-// "" means none. Throws TokenizerError if a token does not exist.
-Parts framed(const PipelineSource& source, Parts parts, std::string_view before, std::string_view after);
+// Builds the pipeline of source.file, which is moved out of `source`, and adds the tokens and decoding options of
+// source.settings.
+Parts load(PipelineSource& source);
+// The same with a document in place of source.file.rest.
+Parts load(PipelineSource& source, nlohmann::json document);
+// The same, and puts two tokens around texts: those with the names `before` and `after` in the settings; "" means none.
+// Throws TokenizerError if a token does not exist.
+Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after);
 // Options of with_languages().
 struct Languages {
   std::vector<std::string> names = {};  // languages that the vocabulary lacks are dropped
   std::string source = {};              // default source language, if neither settings nor caller name one
   bool is_first = true;                 // the language stands before the text, else after the end token
 };
-// Calls apply_settings(), puts the end token after texts, and the token of the language before texts or after the end
-// token.
-Parts with_languages(const PipelineSource& source, Parts parts, const Languages& languages);
+// The same, but puts the end token after texts, and the token of the language before texts or after the end token.
+Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages);
+
+// Returns the document of a byte-level BPE. The settings' add_prefix_space overrides `adds_prefix_space`.
+nlohmann::json byte_level_document(const PipelineSource& source, bool adds_prefix_space);
 
 }  // namespace encdec::family_parts

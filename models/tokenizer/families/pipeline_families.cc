@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -15,12 +16,35 @@
 namespace encdec {
 namespace {
 
-using family_parts::Cut;
 using family_parts::Parts;
-using family_parts::Spaces;
-using pre_tokenizers::PrependScheme;
+using Json = nlohmann::json;
 
 constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
+
+Json unigram(std::int32_t unknown_id) {
+  return {{"type", "Unigram"}, {"unk_id", unknown_id}};
+}
+
+enum class Cut { words_first, at_spaces };
+// Returns a document whose words begin with "▁". Cut::words_first removes all whitespace first; Cut::at_spaces replaces
+// each space by "▁" and keeps other whitespace.
+Json metaspace_document(Json model, Cut cut, const char* prepend_scheme = "always") {
+  const Json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", prepend_scheme}};
+  Json document = {{"model", std::move(model)}, {"pre_tokenizer", metaspace}, {"decoder", metaspace}};
+  if (cut == Cut::words_first) {
+    document["pre_tokenizer"] = Json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}]})");
+    document["pre_tokenizer"]["pretokenizers"].push_back(metaspace);
+  }
+  return document;
+}
+
+// A normalizer that replaces each run of spaces by one space.
+const char* const kJoinSpaces = R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})";
+// The same, after it has replaced each end of a line by a space.
+const char* const kJoinLines = R"({"type": "Sequence", "normalizers": [
+  {"type": "Replace", "pattern": {"String": "\n"}, "content": " "},
+  {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+]})";
 
 std::vector<AddedToken> special(const std::vector<std::string>& texts) {
   std::vector<AddedToken> tokens;
@@ -45,9 +69,7 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
                                      {source.token("pad_token", "<pad>"), 0},
                                      {source.token("eos_token", "</s>"), 0},
                                      {source.token("unk_token", "<unk>"), 0}};
-  const std::size_t skipped = std::min(source.pieces.size(), kReplaced);
-  std::move(source.pieces.begin() + static_cast<std::ptrdiff_t>(skipped), source.pieces.end(),
-            std::back_inserter(pieces));
+  std::ranges::move(*source.file.pieces | std::views::drop(kReplaced), std::back_inserter(pieces));
   for (const std::string& language : languages) pieces.push_back({language, 0});
   pieces.push_back({source.token("mask_token", "<mask>"), 0});
   return pieces;
@@ -60,43 +82,43 @@ Parts make_t5(PipelineSource& source) {
   const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
   std::vector<std::string> sentinels;
   for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
-  if (!source.is_tokenizer_json) {
-    for (auto token = sentinels.rbegin(); token != sentinels.rend(); ++token) source.pieces.push_back({*token, 0});
+  if (!source.is_tokenizer_json()) {
+    for (const std::string& token : std::views::reverse(sentinels)) source.file.pieces->push_back({token, 0});
   }
   add_extra(source, sentinels);
-  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, 2)};
-  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
-  family_parts::use_metaspace(Cut::words_first, PrependScheme::always, parts);
-  return family_parts::framed(source, std::move(parts), "", "eos_token");
+  return family_parts::framed(source, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
 }
 
 // The differences between the two versions of mBART.
 struct MBart {
   std::vector<std::string> languages;
-  const char* begin_token;       // name of the token, such as "bos_token"
-  std::optional<Spaces> spaces;  // option of the normalizer; absent if the text is not normalised
+  const char* begin_token;  // name of the token, such as "bos_token"
+  bool normalizes;
   Cut cut;
   bool language_first;
 };
 
 Parts mbart_parts(PipelineSource& source, const MBart& version) {
-  if (!source.is_tokenizer_json) {
-    source.pieces = fairseq_pieces(source, source.token(version.begin_token), version.languages);
+  if (!source.is_tokenizer_json()) {
+    source.file.pieces = fairseq_pieces(source, source.token(version.begin_token), version.languages);
   }
   source.describe("mask_token", {.strip_left = true});
   add_extra(source, version.languages);
-  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
-  if (version.spaces) parts.normalizer = family_parts::sentencepiece_normalizer(source, *version.spaces);
-  family_parts::use_metaspace(version.cut, PrependScheme::always, parts);
+  Json document = metaspace_document(unigram(kFairseqUnknown), version.cut);
+  if (version.normalizes) {
+    document["normalizer"] = Json::parse(kJoinSpaces);
+  } else {
+    source.file.normalization_table.reset();
+  }
   return family_parts::with_languages(
-      source, std::move(parts), {.names = version.languages, .source = "en_XX", .is_first = version.language_first});
+      source, std::move(document), {.names = version.languages, .source = "en_XX", .is_first = version.language_first});
 }
 
 // Frame: X </s> LANGUAGE. transformers 5 does not normalise the text.
 Parts make_mbart(PipelineSource& source) {
   return mbart_parts(source, {.languages = language_codes::mbart(),
                               .begin_token = "bos_token",
-                              .spaces = std::nullopt,
+                              .normalizes = false,
                               .cut = Cut::words_first,
                               .language_first = false});
 }
@@ -105,15 +127,17 @@ Parts make_mbart(PipelineSource& source) {
 Parts make_mbart50(PipelineSource& source) {
   return mbart_parts(source, {.languages = language_codes::mbart50(),
                               .begin_token = "cls_token",
-                              .spaces = Spaces::joined,
+                              .normalizes = true,
                               .cut = Cut::at_spaces,
                               .language_first = true});
 }
 
 // Returns the vocabulary with fairseq's four tokens moved to the front.
 Vocabulary fairseq_vocabulary(const PipelineSource& source) {
-  std::vector<std::string_view> pieces(source.vocabulary.size());
-  for (const auto& entry : source.vocabulary.entries()) pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
+  std::vector<std::string_view> pieces(source.file.vocabulary->size());
+  for (const auto& entry : source.file.vocabulary->entries()) {
+    pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
+  }
   Vocabulary vocabulary;
   std::int32_t next = 0;
   for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {
@@ -133,25 +157,24 @@ Parts make_nllb(PipelineSource& source) {
   std::vector<std::string> languages = language_codes::nllb();
   const auto& listed = source.settings.extra_tokens;
   if (listed && !listed->empty()) languages = *listed;
-  if (!source.is_tokenizer_json) {
+  if (!source.is_tokenizer_json()) {
     source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
     // Merges follow the order of sentencepiece's ids, so compute them before the ids change.
-    source.merges = native_files::merges_of(source.vocabulary);
-    source.vocabulary = fairseq_vocabulary(source);
+    source.file.merges = native_files::merges_of(*source.file.vocabulary);
+    source.file.vocabulary = fairseq_vocabulary(source);
   }
   source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
-  const bool has_order = source.is_tokenizer_json || !source.settings.added_tokens.empty();
+  const bool has_order = source.is_tokenizer_json() || !source.settings.added_tokens.empty();
   source.add_special(special(languages));
-  Parts parts{.kind = "BPE", .model = family_parts::byte_pairs(source, source.token("unk_token", "<unk>"))};
-  if (source.normalization_table) {
-    parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
-  }
-  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
+  const Json model = {{"type", "BPE"}, {"unk_token", source.token("unk_token", "<unk>")}, {"fuse_unk", true}};
+  Json document = metaspace_document(model, Cut::at_spaces);
+  if (source.file.normalization_table) document["normalizer"] = Json::parse(kJoinSpaces);
+  std::size_t id = source.file.vocabulary->size();
   for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
-    parts.added_tokens.push_back({.content = language, .normalized = false, .special = true});
+    document["added_tokens"].push_back({{"id", id++}, {"content", language}, {"normalized", false}, {"special", true}});
   }
   const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
-  return family_parts::with_languages(source, std::move(parts),
+  return family_parts::with_languages(source, std::move(document),
                                       {.names = languages, .source = "eng_Latn", .is_first = !legacy});
 }
 
@@ -166,7 +189,7 @@ Parts make_pegasus(PipelineSource& source) {
   };
   std::vector<std::string> unused;
   for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
-  if (!source.is_tokenizer_json) {
+  if (!source.is_tokenizer_json()) {
     std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
     // Here the defaults of the mask tokens differ from those below, as in transformers.
     const bool is_named = source.config.has("mask_token");
@@ -175,92 +198,81 @@ Parts make_pegasus(PipelineSource& source) {
     if (const auto sentence = mask_sentence("<mask_2>"); sentence && *sentence != mask)
       pieces.push_back({*sentence, 0});
     for (const std::string& token : unused) pieces.push_back({token, -100});
-    const std::size_t skipped = std::min<std::size_t>(source.pieces.size(), 2);
-    std::move(source.pieces.begin() + static_cast<std::ptrdiff_t>(skipped), source.pieces.end(),
-              std::back_inserter(pieces));
-    source.pieces = std::move(pieces);
+    std::ranges::move(*source.file.pieces | std::views::drop(2), std::back_inserter(pieces));
+    source.file.pieces = std::move(pieces);
   }
   if (!source.settings.extra_tokens) {
     if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
     source.add_special(special(unused));
   }
-  const auto unknown = std::find_if(source.pieces.begin(), source.pieces.end(), [&](const ScoredPiece& piece) {
-    return piece.text == source.token("unk_token") && piece.score == 0;
-  });
-  if (unknown == source.pieces.end()) {
+  const std::vector<ScoredPiece>& pieces = *source.file.pieces;
+  const auto unknown = std::ranges::find_if(
+      pieces, [&](const ScoredPiece& piece) { return piece.text == source.token("unk_token") && piece.score == 0; });
+  if (unknown == pieces.end()) {
     refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}' with score 0",
                            printable(source.token("unk_token")));
   }
-  const auto unknown_id = static_cast<std::int32_t>(unknown - source.pieces.begin());
-  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, unknown_id)};
-  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::joined);
-  if (!source.normalization_table) {
-    parts.normalizer = normalizers::sequence({normalizers::replace(literal_pattern("\n"), " "), parts.normalizer});
-  }
-  family_parts::use_metaspace(Cut::at_spaces, PrependScheme::always, parts);
-  return family_parts::framed(source, std::move(parts), "", "eos_token");
+  const auto unknown_id = static_cast<std::int32_t>(unknown - pieces.begin());
+  Json document = metaspace_document(unigram(unknown_id), Cut::at_spaces);
+  document["normalizer"] = Json::parse(source.file.normalization_table ? kJoinSpaces : kJoinLines);
+  return family_parts::framed(source, std::move(document), "", "eos_token");
 }
 
 // Frame: <s> X </s>.
 Parts make_xlm_roberta(PipelineSource& source) {
-  if (!source.is_tokenizer_json) source.pieces = fairseq_pieces(source, source.token("bos_token"), {});
+  if (!source.is_tokenizer_json()) source.file.pieces = fairseq_pieces(source, source.token("bos_token"), {});
   add_extra(source, {});
-  Parts parts{.kind = "unigram", .model = family_parts::unigram(source, kFairseqUnknown)};
-  parts.normalizer = family_parts::sentencepiece_normalizer(source, Spaces::kept);
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
-  family_parts::use_metaspace(Cut::words_first, prefix ? PrependScheme::always : PrependScheme::never, parts);
-  return family_parts::framed(source, std::move(parts), "bos_token", "eos_token");
+  Json document = metaspace_document(unigram(kFairseqUnknown), Cut::words_first, prefix ? "always" : "never");
+  return family_parts::framed(source, std::move(document), "bos_token", "eos_token");
 }
 
 // Frame: [CLS] X [SEP].
 Parts make_bert(PipelineSource& source) {
   const std::string unknown = source.token("unk_token", "[UNK]");
-  Parts parts{.kind = "WordPiece",
-              .model = piece_models::word_piece({.vocabulary = std::move(source.vocabulary), .unknown_token = unknown},
-                                                source.name)};
-  if (!parts.model->id(unknown)) {
+  if (!source.file.vocabulary->id(unknown)) {
     refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}'", printable(unknown));
   }
-  parts.normalizer = normalizers::bert({.split_chinese = source.config.boolean("tokenize_chinese_chars").value_or(true),
-                                        .strip_accents = source.config.boolean("strip_accents"),
-                                        .lowercase = source.config.boolean("do_lower_case").value_or(true)});
-  parts.pre_tokenizer = pre_tokenizers::bert();
-  parts.decoder = piece_decoders::word_piece({});
-  return family_parts::framed(source, std::move(parts), "cls_token", "sep_token");
-}
-
-Parts byte_level_parts(PipelineSource& source, bool adds_prefix_space) {
-  Parts parts{.kind = "byte-level BPE", .model = family_parts::byte_pairs(source, std::nullopt)};
-  const bool prefix = source.config.boolean("add_prefix_space").value_or(adds_prefix_space);
-  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = prefix});
-  parts.decoder = piece_decoders::byte_level;
-  return parts;
+  Json document = Json::parse(R"({
+    "model": {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
+    "normalizer": {"type": "BertNormalizer", "clean_text": true},
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true}
+  })");
+  document["model"]["unk_token"] = unknown;
+  Json& normalizer = document["normalizer"];
+  normalizer["handle_chinese_chars"] = source.config.boolean("tokenize_chinese_chars").value_or(true);
+  normalizer["lowercase"] = source.config.boolean("do_lower_case").value_or(true);
+  if (const auto strips_accents = source.config.boolean("strip_accents")) normalizer["strip_accents"] = *strips_accents;
+  return family_parts::framed(source, std::move(document), "cls_token", "sep_token");
 }
 
 // Frame: <s> X </s>.
 Parts make_roberta(PipelineSource& source) {
-  return family_parts::framed(source, byte_level_parts(source, false), "cls_token", "sep_token");
+  return family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token", "sep_token");
 }
 
 // Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that
 // tokenizer_config.json asks for (add_bos_token, add_eos_token); else none.
-Parts generic_frame(PipelineSource& source, Parts parts) {
+Parts generic_frame(PipelineSource& source, Json document) {
+  if (source.is_tokenizer_json()) {
+    document["post_processor"] = source.file.rest->value().value("post_processor", Json());
+    return family_parts::load(source, std::move(document));
+  }
   const auto asked = [&](const char* key, const char* name) {
-    return !source.is_tokenizer_json && source.config.boolean(key).value_or(false) ? name : "";
+    return source.config.boolean(key).value_or(false) ? name : "";
   };
-  parts = family_parts::framed(source, std::move(parts), asked("add_bos_token", "bos_token"),
-                               asked("add_eos_token", "eos_token"));
-  if (source.affixes) parts.affixes = *std::move(source.affixes);
-  return parts;
+  return family_parts::framed(source, std::move(document), asked("add_bos_token", "bos_token"),
+                              asked("add_eos_token", "eos_token"));
 }
 
 Parts make_gpt2(PipelineSource& source) {
-  return generic_frame(source, byte_level_parts(source, false));
+  return generic_frame(source, family_parts::byte_level_document(source, false));
 }
 
 Parts make_blenderbot(PipelineSource& source) {
   source.describe("mask_token", {.strip_left = true, .normalized = false});
-  return generic_frame(source, byte_level_parts(source, true));
+  return generic_frame(source, family_parts::byte_level_document(source, true));
 }
 
 std::vector<PipelineFamily> all_families() {

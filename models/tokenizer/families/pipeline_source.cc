@@ -37,7 +37,7 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
 std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
-  source.normalization_table = std::move(proto.normalizer.table);
+  source.file.normalization_table = std::move(proto.normalizer.table);
   for (const SentencePieceProto::Piece& piece : proto.pieces) {
     if (piece.type != Type::control && piece.type != Type::user_defined) continue;
     source.sentencepiece_tokens.push_back(
@@ -71,25 +71,27 @@ void PipelineSource::describe(std::string_view key, AddedToken token) {
 namespace native_files {
 
 void read_pieces(const std::vector<NamedText>& files, PipelineSource& source) {
+  auto& pieces = source.file.pieces.emplace();
   for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
-    source.pieces.push_back({std::move(piece.text), piece.score});
+    pieces.push_back({std::move(piece.text), piece.score});
   }
 }
 
 void read_piece_vocabulary(const std::vector<NamedText>& files, PipelineSource& source) {
+  Vocabulary& vocabulary = source.file.vocabulary.emplace();
   std::int32_t id = 0;
-  for (SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
-    source.vocabulary.add(std::move(piece.text), id++, files[0].name);
+  for (const SentencePieceProto::Piece& piece : read_sentencepiece(files[0], source)) {
+    vocabulary.add(piece.text, id++, files[0].name);
   }
 }
 
 void read_byte_pairs(const std::vector<NamedText>& files, PipelineSource& source) {
-  source.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
-  source.merges = parse_merges(files[1].text, files[1].name);
+  source.file.vocabulary = Vocabulary::parse(files[0].text, files[0].name);
+  source.file.merges = parse_merges(files[1].text, files[1].name);
 }
 
 void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
-  source.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
+  source.file.vocabulary = parse_vocabulary_lines(files[0].text, files[0].name);
 }
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {

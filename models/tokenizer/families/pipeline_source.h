@@ -10,27 +10,23 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
-#include "encdec/models/tokenizer/pipeline/pipeline_tokenizer.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {
 
 // The data from which a PipelineFamily builds its tokenizer. The vocabulary comes from tokenizer.json or from the
-// family's own files. As in transformers 5, code builds all other parts of the pipeline.
+// family's own files. As in transformers 5, the family writes all other parts of the pipeline.
 struct PipelineSource {
   std::string name;  // the file with the vocabulary, for messages
-  // The vocabulary. A unigram model has `pieces`, all others `vocabulary`, and BPE also `merges`.
-  std::vector<ScoredPiece> pieces = {};
-  Vocabulary vocabulary = {};
-  Merges merges = {};
-
-  std::optional<NormalizationTable> normalization_table = {};  // from the sentencepiece model or tokenizer.json
-  std::vector<AddedToken> sentencepiece_tokens = {};           // control and user-defined pieces of the model
-  bool is_tokenizer_json = false;                              // the vocabulary comes from tokenizer.json
-  std::optional<Affixes> affixes = {};                         // from tokenizer.json's post-processor
+  // tokenizer.json, or only the vocabulary: a unigram model has `pieces`, all others `vocabulary`, and BPE also
+  // `merges`.
+  TokenizerJsonFile file = {};
+  std::vector<AddedToken> sentencepiece_tokens = {};  // control and user-defined pieces of the model
 
   JsonObject config = TokenizerFiles::none();  // tokenizer_config.json
   TokenizerSettings settings = {};
 
+  bool is_tokenizer_json() const { return file.rest.has_value(); }
   // Returns the token with the name `key` in the settings, or `otherwise` if there is none.
   std::string token(std::string_view key, std::string_view otherwise = {}) const;
 

@@ -8,7 +8,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/ctranslate2.h"
+#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
@@ -72,19 +72,9 @@ std::optional<PieceList> read_list(const std::filesystem::path& folder, const st
   return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
 }
 
-// Returns token_settings() of the folder, or only its config.json if the folder has no model.bin or config.json is that
-// of a transformers checkpoint (it has a model_type). Returns nullopt if neither file exists.
-std::optional<JsonObject> read_settings(const std::filesystem::path& folder) {
-  std::optional<JsonObject> config;
-  if (file_exists(folder / "config.json")) config = read_json_object(folder / "config.json");
-  const bool is_converted = !config || !config->has("model_type");
-  if (!is_converted || !file_exists(folder / "model.bin")) return config;
-  return token_settings(read_ctranslate2(folder / "model.bin"), std::move(config));
-}
-
 PlainOptions read_options(const std::filesystem::path& folder) {
   PlainOptions options;
-  const std::optional<JsonObject> config = read_settings(folder);
+  const std::optional<JsonObject> config = read_config(folder);
   if (!config) return options;
   const auto set = [&](const char* key, std::string& value) {
     value = config->string(key).value_or(value);

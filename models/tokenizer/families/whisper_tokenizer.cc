@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -11,9 +12,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/ggml.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/checkpoint/openai.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -90,26 +89,18 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   return parts;
 }
 
-PipelineParts byte_level_parts(PieceModelPtr model, bool add_prefix_space) {
-  PipelineParts parts{.kind = "byte-level BPE", .model = std::move(model)};
-  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = add_prefix_space});
-  parts.decoder = piece_decoders::byte_level;
-  return parts;
-}
-
-std::unique_ptr<Tokenizer> ggml_tokenizer(const fs::path& file) {
-  GgmlVocabulary found = read_ggml_vocabulary(file);
-  const auto count = std::ssize(found.texts), texts = whisper_text_tokens(found.size).value_or(count);
-  if (count < texts) refuse<TokenizerError>(file.string(), "{} tokens of text, expected {}", count, texts);
+// Creates the tokenizer of a file with all texts.
+std::unique_ptr<Tokenizer> tokenizer_inside(StoredVocabulary stored) {
+  std::vector<std::string>& found = *stored.texts;
+  const auto count = std::ssize(found), texts = whisper_text_tokens(stored.size).value_or(count);
+  if (count < texts) refuse<TokenizerError>(stored.file.string(), "{} tokens of text, expected {}", count, texts);
   // Some converters write the names of special tokens after the texts.
-  found.texts.resize(static_cast<std::size_t>(texts));
-  return whisper_tokenizer({std::move(found.texts), whisper_special_tokens(found.size - texts)}, file.string());
+  found.resize(static_cast<std::size_t>(texts));
+  return whisper_tokenizer({std::move(found), whisper_special_tokens(stored.size - texts)}, stored.file.string());
 }
 
-std::unique_ptr<Tokenizer> openai_tokenizer(const fs::path& file) {
-  const auto sizes = read_openai_sizes(file);
-  if (!sizes) return nullptr;
-  const std::int64_t vocabulary = sizes->required_integer("n_vocab");
+// Creates the tokenizer of the tiktoken file beside a file with a vocabulary of this size. Returns null if none fits.
+std::unique_ptr<Tokenizer> tiktoken_beside(const fs::path& file, std::int64_t vocabulary) {
   for (const char* beside : kTiktokenFiles) {
     const fs::path path = file.parent_path() / beside;
     if (!file_exists(path)) continue;
@@ -157,16 +148,16 @@ PipelineParts make_whisper(PipelineSource& source) {
                            .task = config.string("task").value_or(""),
                            .has_times = config.boolean("predict_timestamps").value_or(false),
                            .end = source.token("eos_token")};
-  PipelineParts parts = byte_level_parts(family_parts::byte_pairs(source, std::nullopt),
-                                         config.boolean("add_prefix_space").value_or(false));
-  return framed_by(family_parts::framed(source, std::move(parts), "", ""), frame, source.name);
+  return framed_by(family_parts::load(source, family_parts::byte_level_document(source, false)), frame, source.name);
 }
 
 std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name) {
   Vocabulary pieces;
   std::int32_t id = 0;
   for (const std::string& text : vocabulary.texts) pieces.add(byte_level_piece(text), id++, name);
-  PipelineParts parts = byte_level_parts(rank_bpe(std::move(pieces), name), false);
+  PipelineParts parts{.kind = "byte-level BPE", .model = rank_bpe(std::move(pieces), name)};
+  parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = false});
+  parts.decoder = piece_decoders::byte_level;
   std::set<std::string_view> known;
   for (const std::string& token : vocabulary.special_tokens) {
     if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
@@ -220,9 +211,9 @@ std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces) {
 }
 
 std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder_or_file) {
-  const auto file = find_whisper_file(folder_or_file);
-  if (!file) return vocabulary_tokenizer(folder_or_file);
-  return file->format == CheckpointFormat::ggml ? ggml_tokenizer(file->path) : openai_tokenizer(file->path);
+  auto stored = read_stored_vocabulary(folder_or_file);
+  if (!stored) return vocabulary_tokenizer(folder_or_file);
+  return stored->texts ? tokenizer_inside(*std::move(stored)) : tiktoken_beside(stored->file, stored->size);
 }
 
 }  // namespace encdec

@@ -165,6 +165,8 @@ Affixes read_template_processing(const JsonObject& part) {
   return affixes;
 }
 
+Affixes read_post_processor(const JsonObject& part);
+
 // A ByteLevel processor only changes offsets, which are not computed here. At most one processor of another type is
 // allowed.
 Affixes read_processor_sequence(const JsonObject& part) {
@@ -177,6 +179,16 @@ Affixes read_processor_sequence(const JsonObject& part) {
     result = processor;
   }
   return result;
+}
+
+// Reads the tokens around a text.
+Affixes read_post_processor(const JsonObject& part) {
+  static const Readers<Affixes> kReaders = {{"BertProcessing", read_pair_of_tokens},
+                                            {"ByteLevel", [](const JsonObject&) { return Affixes(); }},
+                                            {"RobertaProcessing", read_pair_of_tokens},
+                                            {"Sequence", read_processor_sequence},
+                                            {"TemplateProcessing", read_template_processing}};
+  return read_kind(part, kReaders);
 }
 
 Normalizer read_normalizer(const JsonObject& part) {
@@ -348,17 +360,11 @@ void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& 
 
 }  // namespace
 
-Affixes read_post_processor(const JsonObject& part) {
-  static const Readers<Affixes> kReaders = {{"BertProcessing", read_pair_of_tokens},
-                                            {"ByteLevel", [](const JsonObject&) { return Affixes(); }},
-                                            {"RobertaProcessing", read_pair_of_tokens},
-                                            {"Sequence", read_processor_sequence},
-                                            {"TemplateProcessing", read_template_processing}};
-  return read_kind(part, kReaders);
+PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
+  return read_pipeline(TokenizerJsonFile::parse(json, name));
 }
 
-PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
-  TokenizerJsonFile file = TokenizerJsonFile::parse(json, name);
+PipelineParts read_pipeline(TokenizerJsonFile file) {
   const JsonObject root = *file.rest;
   if (const auto version = root.string("version"); version && *version != "1.0") {
     fail(root, "version is '{}', expected 1.0", printable(*version));
@@ -366,6 +372,10 @@ PipelineParts parse_tokenizer_json(std::string_view json, const std::string& nam
   PipelineParts parts;
   read_model(file, root, parts);
   if (root.has("normalizer")) parts.normalizer = read_normalizer(root.required_object("normalizer"));
+  if (file.normalization_table) {
+    const Normalizer table = normalizers::precompiled(*std::move(file.normalization_table));
+    parts.normalizer = parts.normalizer ? normalizers::sequence({table, parts.normalizer}) : table;
+  }
   if (root.has("pre_tokenizer")) parts.pre_tokenizer = read_pre_tokenizer(root.required_object("pre_tokenizer"));
   if (root.has("post_processor")) parts.affixes = read_post_processor(root.required_object("post_processor"));
   if (root.has("decoder")) parts.decoder = read_decoder(root.required_object("decoder"));

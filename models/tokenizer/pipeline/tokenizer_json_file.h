@@ -7,6 +7,7 @@
 
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
+#include "encdec/models/tokenizer/pipeline/normalization_table.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"
 
 namespace encdec {
@@ -17,7 +18,9 @@ struct TokenizerJsonFile {
   std::optional<Vocabulary> vocabulary;            // model.vocab, if it is an object
   std::optional<std::vector<ScoredPiece>> pieces;  // model.vocab, if it is a list
   std::optional<Merges> merges;                    // model.merges
-  std::optional<JsonObject> rest;                  // all other keys; always set by parse()
+  // A table to apply before the normalizer in `rest`. parse() leaves this empty and the table in `rest`, as base64.
+  std::optional<NormalizationTable> normalization_table;
+  std::optional<JsonObject> rest;  // all other keys; always set by parse()
 
   // Throws FileError if `json` is not JSON, is nested too deeply, or has a key twice. Throws TokenizerError, naming the
   // place, if

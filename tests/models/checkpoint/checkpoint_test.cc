@@ -22,7 +22,7 @@ TEST(Checkpoint, OpensSafetensors) {
   const auto checkpoint =
       open_checkpoint(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "shared_swish" / "model");
   EXPECT_EQ(checkpoint.format, CheckpointFormat::safetensors);
-  EXPECT_EQ(checkpoint.config->required_string("model_type"), "marian");
+  EXPECT_EQ(checkpoint.settings.config->required_string("model_type"), "marian");
   EXPECT_NE(checkpoint.weights->find("model.shared.weight"), nullptr);
 }
 
@@ -37,7 +37,7 @@ TEST(Checkpoint, OpensPyTorchAndReturnsItsNotes) {
   folder.write("pytorch_model.bin", read_golden("pytorch/nested.bin"));
   const auto checkpoint = open_checkpoint(folder.path());
   EXPECT_EQ(checkpoint.format, CheckpointFormat::pytorch);
-  EXPECT_FALSE(checkpoint.config);
+  EXPECT_FALSE(checkpoint.settings.config);
   EXPECT_EQ(checkpoint.weights->tensors().size(), 2u);
   EXPECT_EQ(checkpoint.notes.size(), 1u);
   EXPECT_EQ(open_checkpoint(kGoldenCheckpoints / "pytorch_sharded").weights->tensors().size(), 3u);
@@ -55,15 +55,14 @@ TEST(Checkpoint, OpensTheModelThatDecoderYmlNames) {
   const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "marian_npz");
   EXPECT_EQ(to_string(checkpoint.format), "npz");
   EXPECT_EQ(checkpoint.weights->tensors().size(), 4u);
-  EXPECT_EQ(checkpoint.options->required_integer("dim-emb"), 4);
-  EXPECT_EQ(checkpoint.options->integers("dim-vocabs"), std::vector<std::int64_t>({6, 6}));
-  EXPECT_EQ(checkpoint.decoder_options->required_integer("beam-size"), 6);
+  EXPECT_EQ(checkpoint.settings.network->required_integer("dim-emb"), 4);
+  EXPECT_EQ(checkpoint.settings.network->integers("dim-vocabs"), std::vector<std::int64_t>({6, 6}));
 }
 
 TEST(Checkpoint, OpensTheOnlyNpz) {
   const TempFolder folder;
   folder.write("any.npz", read_golden("npz/stored.npz"));
-  EXPECT_FALSE(open_checkpoint(folder.path()).options);
+  EXPECT_FALSE(open_checkpoint(folder.path()).settings.network);
   folder.write("other.npz", read_golden("npz/stored.npz"));
   EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("2 .npz files, such as any.npz and other.npz"));
   folder.write("decoder.yml", "models:\n  - ../any.npz\n");
@@ -77,9 +76,9 @@ TEST(Checkpoint, OpensTheOnlyNpz) {
 TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
   const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "ctranslate2" / "marian_int8");
   EXPECT_EQ(checkpoint.format, CheckpointFormat::ctranslate2);
-  EXPECT_EQ(checkpoint.spec_name, "TransformerSpec");
-  EXPECT_EQ(checkpoint.spec_revision, 7u);
-  EXPECT_EQ(checkpoint.config->required_string("eos_token"), "</s>");
+  EXPECT_EQ(checkpoint.settings.network->required_string("spec_name"), "TransformerSpec");
+  EXPECT_EQ(checkpoint.settings.network->required_integer("spec_revision"), 7);
+  EXPECT_EQ(checkpoint.settings.config->required_string("eos_token"), "</s>");
 }
 
 const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
@@ -87,13 +86,13 @@ const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) 
 TEST(Checkpoint, OpensSingleFilesOfWhisperModels) {
   const auto ggml = open_checkpoint(kWhisper / "ggml" / "tiny-q5_0.bin");
   EXPECT_EQ(to_string(ggml.format), "ggml");
-  EXPECT_EQ(ggml.options->required_integer("n_audio_state"), 32);
-  EXPECT_EQ(ggml.config->required_integer("decoder_start_token_id"), 288);
+  EXPECT_EQ(ggml.settings.network->required_integer("n_audio_state"), 32);
+  EXPECT_EQ(ggml.settings.config->required_integer("decoder_start_token_id"), 288);
   EXPECT_NE(ggml.weights->find("mel_filters"), nullptr);
   const auto openai = open_checkpoint(kWhisper / "openai" / "tiny.pt");
   EXPECT_EQ(to_string(openai.format), "openai");
-  EXPECT_EQ(openai.options->required_integer("n_vocab"), 415);
-  EXPECT_EQ(openai.config->required_integer("max_length"), 24);
+  EXPECT_EQ(openai.settings.network->required_integer("n_vocab"), 415);
+  EXPECT_EQ(openai.settings.config->required_integer("max_length"), 24);
   EXPECT_TRUE(openai.notes.empty());
 }
 
@@ -133,10 +132,10 @@ TEST(Checkpoint, RefusesOtherFiles) {
 
 TEST(Checkpoint, ConvertedModelsNameTheSpecialTokensOfWhisper) {
   const auto checkpoint = open_checkpoint(kWhisper / "ctranslate2" / "int8");
-  EXPECT_EQ(checkpoint.spec_name, "WhisperSpec");
-  EXPECT_EQ(checkpoint.config->required_string("eos_token"), "<|endoftext|>");
-  EXPECT_EQ(checkpoint.config->required_string("decoder_start_token"), "<|startoftranscript|>");
-  EXPECT_TRUE(checkpoint.config->has("alignment_heads"));
+  EXPECT_EQ(checkpoint.settings.network->required_string("spec_name"), "WhisperSpec");
+  EXPECT_EQ(checkpoint.settings.config->required_string("eos_token"), "<|endoftext|>");
+  EXPECT_EQ(checkpoint.settings.config->required_string("decoder_start_token"), "<|startoftranscript|>");
+  EXPECT_TRUE(checkpoint.settings.config->has("alignment_heads"));
 }
 
 TEST(Checkpoint, AModelBinBesideAModelTypeIsNotOfCTranslate2) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
@@ -48,9 +49,9 @@ struct OldModel {
 
   TransformerConfig read() const {
     Checkpoint checkpoint;
-    checkpoint.format = CheckpointFormat::ctranslate2;
-    checkpoint.spec_name = spec;
-    checkpoint.spec_revision = revision;
+    nlohmann::json network = {{"spec_name", spec}, {"spec_revision", revision}};
+    checkpoint.settings = {.form = CheckpointSettings::Form::ctranslate2,
+                           .network = JsonObject(std::move(network), "model.bin")};
     auto store = std::make_shared<WeightStore>("model.bin");
     for (const auto& [name, tensor] : variables) store->add(name, tensor);
     checkpoint.weights = std::move(store);

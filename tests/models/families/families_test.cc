@@ -20,7 +20,7 @@ ModelDescription described(const char* config) {
   const auto weights = std::make_shared<WeightStore>("test");
   weights->add("model.x", Tensor());
   Checkpoint checkpoint;
-  checkpoint.config = JsonObject(parse_json(config, "config.json"), "config.json");
+  checkpoint.settings.network = JsonObject(parse_json(config, "config.json"), "config.json");
   checkpoint.weights = weights;
   return describe_model(checkpoint);
 }

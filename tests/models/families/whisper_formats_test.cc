@@ -143,8 +143,8 @@ TEST(OpenAiWhisper, MelFiltersHaveASecondName) {
 TEST(OpenAiWhisper, RefusesSizesThatDoNotFitTogether) {
   const auto refusal = [](const char* json) {
     Checkpoint checkpoint;
-    checkpoint.format = CheckpointFormat::ggml;
-    checkpoint.options = JsonObject(parse_json(json, "x.bin"), "x.bin");
+    checkpoint.settings = {.form = CheckpointSettings::Form::whisper,
+                           .network = JsonObject(parse_json(json, "x.bin"), "x.bin")};
     checkpoint.weights = std::make_shared<WeightStore>("x.bin");
     return refusal_of<ConfigError>("x.bin: ", [&] { describe_model(checkpoint); });
   };
@@ -158,7 +158,7 @@ TEST(OpenAiWhisper, RefusesSizesThatDoNotFitTogether) {
 
 TEST(OpenAiWhisper, AFileWithoutSizesIsNotAModel) {
   Checkpoint checkpoint;
-  checkpoint.format = CheckpointFormat::openai;
+  checkpoint.settings.form = CheckpointSettings::Form::whisper;
   checkpoint.weights = std::make_shared<WeightStore>("x.pt");
   EXPECT_THAT(refusal_of<ConfigError>("x.pt: ", [&] { describe_model(checkpoint); }), HasSubstr("no sizes"));
 }
@@ -177,7 +177,8 @@ struct WhisperSpec {
     for (const auto& [name, tensor] : changes) {
       if (!tensor.empty()) store->add(name, tensor);
     }
-    checkpoint.spec_revision = revision;
+    nlohmann::json network = {{"spec_name", "WhisperSpec"}, {"spec_revision", revision}};
+    checkpoint.settings.network = JsonObject(std::move(network), "model.bin");
     checkpoint.weights = std::move(store);
     return describe_model(checkpoint).config;
   }
