@@ -326,11 +326,11 @@ TEST(Keys, AreReadFromHeaders) {
 
 TEST(Keys, IdentifyAClientIfTheyAreKnown) {
   const std::vector<std::string> keys = {"first", "second"};
-  EXPECT_EQ(client_of(request_with("authorization", "bearer second"), keys), "second");
-  EXPECT_EQ(client_of(request_with("x-api-key", "first"), keys), "first");
-  EXPECT_EQ(client_of(request_with("x-api-key", "third"), keys), "127.0.0.1");
-  EXPECT_EQ(client_of(request_with("authorization", "Basic first"), keys), "127.0.0.1");
-  EXPECT_EQ(client_of(request_with("x-api-key", "first"), {}), "127.0.0.1");
+  EXPECT_EQ(client_of(key_in(request_with("authorization", "bearer second")), "127.0.0.1", keys), "second");
+  EXPECT_EQ(client_of(key_in(request_with("x-api-key", "first")), "127.0.0.1", keys), "first");
+  EXPECT_EQ(client_of(key_in(request_with("x-api-key", "third")), "127.0.0.1", keys), "127.0.0.1");
+  EXPECT_EQ(client_of(key_in(request_with("authorization", "Basic first")), "127.0.0.1", keys), "127.0.0.1");
+  EXPECT_EQ(client_of(key_in(request_with("x-api-key", "first")), "127.0.0.1", {}), "127.0.0.1");
 }
 
 TEST(Forms, AreDecoded) {

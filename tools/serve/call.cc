@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "serve/http/form.h"
-#include "serve/keys.h"
+#include "serve/routes.h"
 
 namespace encdec::serve {
 namespace {
@@ -39,7 +39,7 @@ std::string to_text(const nlohmann::ordered_json& json) {
 Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns)
     : parts_(parts),
       exchange_(std::move(exchange)),
-      client_(std::hash<std::string_view>()(client_of(exchange_->request(), parts.settings.keys)) | 1),
+      client_(std::hash<std::string_view>()(match_of(exchange_->request()).client) | 1),
       deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
       executor_(asio::make_strand(Turns::Executor(turns, owner()))),
       counted_(new_part()),
@@ -67,6 +67,11 @@ JsonObject Call::json() const {
   } catch (const Error& error) {
     throw HttpError(400, error.what());
   }
+}
+
+std::string Call::path_word(std::size_t index) const {
+  const std::vector<std::string>& words = match_of(request()).words;
+  return index < words.size() ? words[index] : std::string();
 }
 
 void Call::abandon() {
@@ -147,6 +152,25 @@ asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::v
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
   check_answer(model, inputs.size(), options);
   return Work::stream(executor_, model, inputs, options, client_);
+}
+
+asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(Work& work, std::size_t count,
+                                                                          OnTokens on_tokens) {
+  std::vector<std::optional<GenerateResult>> results(count);
+  std::vector<bool> is_done(count);
+  for (std::size_t left = count; left > 0;) {
+    WorkNews news = co_await next(work);
+    if (is_done[news.source]) continue;
+    if (auto* tokens = std::get_if<FinalTokens>(&news.what)) {
+      if (on_tokens(news.source, *tokens)) continue;
+      work.drop(news.source);
+    } else {
+      results[news.source] = std::get<GenerateResult>(std::move(news.what));
+    }
+    is_done[news.source] = true;
+    --left;
+  }
+  co_return results;
 }
 
 Work Call::start(ServedModel& model, Recording recording, const TranscribeOptions& options) {

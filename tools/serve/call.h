@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,8 @@ class Call : public std::enable_shared_from_this<Call> {
   const asio::any_io_executor& executor() const { return executor_; }
   // Returns the body, which must be a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
-  // Parts of the path that match the asterisks of the route's path.
-  std::vector<std::string> path_words;
+  // Returns the part of the path that matches asterisk number `index` of the route's path; empty if there is none.
+  std::string path_word(std::size_t index) const;
 
   // Throws HttpError, 413, for more inputs than a request may have.
   void check_inputs(std::size_t count) const;
@@ -63,9 +64,14 @@ class Call : public std::enable_shared_from_this<Call> {
                                                         GenerateOptions options, OnResult on_result = {});
   asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
                                                   EmbedOptions options);
-  // Starts generating. Final tokens and results come as news, by next().
+  // Starts generating.
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
-  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
+  // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls
+  // `on_tokens` for tokens of an input as soon as they are final. If it returns false, the input is dropped: it has no
+  // result.
+  using OnTokens = std::function<bool(std::size_t input, FinalTokens& tokens)>;
+  asio::awaitable<std::vector<std::optional<GenerateResult>>> results(Work& work, std::size_t count,
+                                                                      OnTokens on_tokens);
   // Starts transcribing.
   using OnSegments = std::function<void(std::span<const TranscriptSegment> segments)>;
   Work start(ServedModel& model, Recording recording, const TranscribeOptions& options);
@@ -98,6 +104,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
+  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
   Turns::Owner owner() const;
   std::shared_ptr<UnreadAnswers::Part> new_part() const;
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);

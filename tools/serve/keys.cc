@@ -31,9 +31,8 @@ bool is_among(std::string_view given, std::span<const std::string> keys) {
   return std::ranges::count_if(keys, [given](const std::string& key) { return is_same(given, key); }) > 0;
 }
 
-std::string_view client_of(const HttpRequest& head, std::span<const std::string> keys) {
-  const std::string_view key = key_in(head);
-  return is_among(key, keys) ? key : std::string_view(head.peer);
+std::string_view client_of(std::string_view key, std::string_view peer, std::span<const std::string> keys) {
+  return is_among(key, keys) ? key : peer;
 }
 
 }  // namespace encdec::serve

@@ -16,6 +16,6 @@ std::string_view key_in(const HttpRequest& head);
 bool is_among(std::string_view given, std::span<const std::string> keys);
 
 // Returns a name for the client of a request: its key if that is one of `keys`, else its address.
-std::string_view client_of(const HttpRequest& head, std::span<const std::string> keys);
+std::string_view client_of(std::string_view key, std::string_view peer, std::span<const std::string> keys);
 
 }  // namespace encdec::serve

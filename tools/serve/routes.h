@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "serve/call.h"
 
@@ -30,6 +32,18 @@ struct Route {
   enum class Body : std::uint8_t { text, recording };
   Body body = Body::text;
 };
+
+// The route of a request and who has sent it.
+struct RouteMatch final : RequestFacts {
+  const Route* route = nullptr;    // null if no route has the path
+  std::vector<std::string> words;  // parts of the path that match the asterisks of the route's path
+  std::string other_methods;       // "GET, POST" if the path has routes, but none with the method of the request
+  std::string key;                 // API key in the header; empty if there is none
+  std::string client;              // name of the client: its key if that is valid, else its address
+};
+
+// Returns what the service has found out about a request. All members are empty if its header could not be read.
+const RouteMatch& match_of(const HttpRequest& request);
 
 // The routes of each protocol, from the file in protocols/ with its name.
 std::span<const Route> libretranslate_routes();

@@ -111,20 +111,27 @@ void Service::stop() {
   turns_.reset();  // destroys the handlers that wait
 }
 
-Service::Match Service::find_route(const HttpRequest& request) const {
-  Match match;
-  const std::string_view method = request.method == "HEAD" ? std::string_view("GET") : request.method;
+const RouteMatch& match_of(const HttpRequest& request) {
+  static const RouteMatch kNone;
+  return request.facts != nullptr ? static_cast<const RouteMatch&>(*request.facts) : kNone;
+}
+
+void Service::examine(HttpRequest& head) const {
+  const auto match = std::make_shared<RouteMatch>();
+  head.facts = match;
+  match->key = key_in(head);
+  match->client = client_of(match->key, head.peer, settings_.keys);
+  const std::string_view method = head.method == "HEAD" ? std::string_view("GET") : head.method;
   for (const Route& route : routes_) {
-    if (!matches(route.path, request.path, match.words)) continue;
-    match.route = &route;
+    if (!matches(route.path, head.path, match->words)) continue;
+    match->route = &route;
     if (route.method == method) {
-      match.other_methods.clear();
-      return match;
+      match->other_methods.clear();
+      return;
     }
-    if (!match.other_methods.empty()) match.other_methods += ", ";
-    match.other_methods += route.method;
+    if (!match->other_methods.empty()) match->other_methods += ", ";
+    match->other_methods += route.method;
   }
-  return match;
 }
 
 // Answers, on the network's thread, probes and CORS preflight requests. Returns nullopt for other requests.
@@ -170,56 +177,57 @@ void Service::check_key(std::string_view given) const {
   throw HttpError(403, "unknown API key");
 }
 
-void Service::check_key(const HttpRequest& head, const Match& match) const {
+void Service::check_key(const HttpRequest& head) const {
+  const RouteMatch& match = match_of(head);
   if (head.path == "/metrics") {
-    if (!settings_.metrics_key.empty() && !is_among(key_in(head), {&settings_.metrics_key, 1})) {
+    if (!settings_.metrics_key.empty() && !is_among(match.key, {&settings_.metrics_key, 1})) {
       throw HttpError(401, "/metrics needs its key");
     }
     return;
   }
   if (settings_.keys.empty() || (match.route != nullptr && match.route->key == Route::Key::none)) return;
-  const std::string_view given = key_in(head);
-  if (!given.empty() || match.route == nullptr || match.route->key != Route::Key::in_body) check_key(given);
+  const bool may_be_in_body = match.route != nullptr && match.route->key == Route::Key::in_body;
+  if (!match.key.empty() || !may_be_in_body) check_key(match.key);
 }
 
 HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (auto answer = answer_at_once(head)) return {.answer = std::move(answer)};
-  const Match match = find_route(head);
+  const RouteMatch& match = match_of(head);
   if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
   check_origin(head, settings_.cors_origins);
-  check_key(head, match);
+  check_key(head);
   if (match.route == nullptr) throw HttpError(404, "unknown path; see GET /openapi.json");
   if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not allowed here", head.method));
   if (is_draining_) throw HttpError(503, "the server is shutting down", 5);
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
   }
-  return {.ticket = load_.admit(client_of(head, settings_.keys))};
+  return {.ticket = load_.admit(match.client)};
 }
 
 std::size_t Service::body_limit(const HttpRequest& head) const {
-  const Match match = find_route(head);
-  const bool is_recording = match.route != nullptr && match.route->body == Route::Body::recording;
+  const Route* route = match_of(head).route;
+  const bool is_recording = route != nullptr && route->body == Route::Body::recording;
   return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
 }
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  Match match = find_route(exchange->request());
   const auto call = std::make_shared<Call>(
       ServiceParts{settings_, ready_models(), metrics_, downloads_, unread_, has_stopped_}, exchange, *turns_);
-  call->path_words = std::move(match.words);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
   };
-  asio::co_spawn(call->executor(), run(call, *match.route),
+  asio::co_spawn(call->executor(), run(call),
                  asio::bind_cancellation_slot(call->slot(), [call](const std::exception_ptr&) {}));
 }
 
-asio::awaitable<void> Service::run(std::shared_ptr<Call> call, const Route& route) {
+asio::awaitable<void> Service::run(std::shared_ptr<Call> call) {
+  const RouteMatch& match = match_of(call->request());
+  const Route& route = *match.route;
   std::exception_ptr failure;
   try {
-    if (!settings_.keys.empty() && route.key == Route::Key::in_body && key_in(call->request()).empty()) {
+    if (!settings_.keys.empty() && route.key == Route::Key::in_body && match.key.empty()) {
       check_key(Parameters(*call).text("api_key"));
     }
     co_await route.handle(*call);
@@ -252,7 +260,7 @@ HttpError Service::without_folders(const HttpError& error) const {
 }
 
 HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {
-  const Match match = find_route(request);
+  const RouteMatch& match = match_of(request);
   // For an unknown path, the form of a route with the same first word: "/v1/x" gets the form of "/v1/...".
   const std::string_view near = std::string_view(request.path).substr(0, request.path.find('/', 1));
   const auto neighbour = std::ranges::find_if(
@@ -275,7 +283,7 @@ void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
 }
 
 void Service::on_answered(const Answered& answered) {
-  const Match match = find_route(answered.request);
+  const RouteMatch& match = match_of(answered.request);
   const std::string& path = answered.request.path;
   const std::string_view route = match.route != nullptr ? match.route->path
                                  : is_probe(path)       ? std::string_view(path)

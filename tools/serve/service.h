@@ -35,6 +35,7 @@ class Service final : public HttpApplication {
   // Returns the answer of /health: 200, or 503 if a busy model makes no progress.
   HttpResponse health() const;
 
+  void examine(HttpRequest& head) const override;
   Admission admit(const HttpRequest& head) override;
   std::size_t body_limit(const HttpRequest& head) const override;
   void handle(std::shared_ptr<Exchange> exchange) override;
@@ -46,19 +47,13 @@ class Service final : public HttpApplication {
   const ModelSet& models() const { return models_; }
 
  private:
-  struct Match {
-    const Route* route = nullptr;
-    std::vector<std::string> words;
-    std::string other_methods;  // "GET, POST" if the path has routes, but none with the method of the request
-  };
-  Match find_route(const HttpRequest& request) const;
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
   // Returns the models; none until all are loaded.
   const ModelSet& ready_models() const;
-  void check_key(const HttpRequest& head, const Match& match) const;
+  void check_key(const HttpRequest& head) const;
   void check_key(std::string_view given) const;
   HttpError without_folders(const HttpError& error) const;
-  asio::awaitable<void> run(std::shared_ptr<Call> call, const Route& route);
+  asio::awaitable<void> run(std::shared_ptr<Call> call);
 
   const ServeSettings& settings_;
   bool is_loopback_;

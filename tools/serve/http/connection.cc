@@ -251,6 +251,7 @@ asio::awaitable<bool> Connection::serve_request() {
   std::size_t body_bytes = 0, body_limit = limits.body_bytes;
   try {
     read_head(parser.get().base(), request);
+    application.examine(request);
     if (error) throw HttpError(status_of(error), message_of(error, limits));
     writing.version = parser.get().version();
     writing.keep_alive = parser.get().keep_alive();

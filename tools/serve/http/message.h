@@ -37,6 +37,12 @@ class Fields {
   std::vector<Field> fields_;
 };
 
+// What an application finds out about a request from its header.
+class RequestFacts {
+ public:
+  virtual ~RequestFacts() = default;
+};
+
 // A request of HTTP/1.1 (RFC 9112).
 struct HttpRequest {
   std::string method = {};  // "GET"
@@ -46,6 +52,7 @@ struct HttpRequest {
   std::string body = {};    // not decoded
   std::string peer = {};    // address of the client, or "unix"
   std::string id = {};      // the client's X-Request-ID if that is a plain word, else a random one
+  std::shared_ptr<const RequestFacts> facts = {};  // set by HttpApplication::examine()
 };
 
 // An answer to a request.

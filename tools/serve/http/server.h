@@ -64,6 +64,8 @@ class HttpApplication {
     std::optional<HttpResponse> answer = {};     // sent at once; if unset, the body is read and handle() is called
     std::unique_ptr<RequestTicket> ticket = {};  // kept until the request is answered
   };
+  // Sets `head.facts`. Called once, when the header has arrived, and before the other functions for this request.
+  virtual void examine(HttpRequest& /*head*/) const {}
   // Throws HttpError to refuse the request.
   virtual Admission admit(const HttpRequest& head) = 0;
   // Returns the maximum number of bytes of a request's body. The time for a body grows with this number: the body may

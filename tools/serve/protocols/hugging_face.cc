@@ -109,32 +109,29 @@ asio::awaitable<void> stream_text(Call& call, ServedModel& model, const Generate
   // The event of the last token also has the whole text. So each event is held until the next news.
   std::optional<Json> held;
   std::size_t index = 0;
-  for (;;) {
-    const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<FinalTokens>(&news.what)) {
-      for (std::size_t i = 0; i < tokens->ids.size(); ++i) {
-        if (held) call.send_event(*held);
-        stream.push(std::span(tokens->ids).subspan(i, 1));
-        const std::string text = stream.take();
-        held = Json{{"index", ++index},
-                    {"token", token_json(model.model(), tokens->ids[i], tokens->scores[i], text)},
-                    {"generated_text", nullptr},
-                    {"details", nullptr}};
-      }
-      continue;
+  const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
+    for (std::size_t i = 0; i < tokens.ids.size(); ++i) {
+      if (held) call.send_event(*held);
+      stream.push(std::span(tokens.ids).subspan(i, 1));
+      const std::string text = stream.take();
+      held = Json{{"index", ++index},
+                  {"token", token_json(model.model(), tokens.ids[i], tokens.scores[i], text)},
+                  {"generated_text", nullptr},
+                  {"details", nullptr}};
     }
-    const auto& result = std::get<GenerateResult>(news.what);
-    if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
-    Json& text = (*held)["token"]["text"];
-    stream.finish();
-    text = text.get<std::string>() + stream.take();
-    const Hypothesis& best = result.hypotheses.front();
-    (*held)["generated_text"] = best.text;
-    (*held)["details"] = details_of(best, result.source_tokens, options);
-    call.send_event(*held);
-    call.finish();
-    co_return;
-  }
+    return true;
+  };
+  const auto results = co_await call.results(work, 1, on_tokens);
+  const GenerateResult& result = *results.front();
+  if (!held) held = Json{{"index", 0}, {"token", {{"id", 0}, {"text", ""}, {"logprob", 0.0}, {"special", true}}}};
+  Json& text = (*held)["token"]["text"];
+  stream.finish();
+  text = text.get<std::string>() + stream.take();
+  const Hypothesis& best = result.hypotheses.front();
+  (*held)["generated_text"] = best.text;
+  (*held)["details"] = details_of(best, result.source_tokens, options);
+  call.send_event(*held);
+  call.finish();
 }
 
 // Returns the key of the text in the results of a task; null for a task that does not generate.
@@ -196,13 +193,13 @@ asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std:
 
 asio::awaitable<void> named_task(Call& call) {
   const JsonObject request = call.json();
-  co_await run_task(call, request, call.path_words[0], call.path_words[1]);
+  co_await run_task(call, request, call.path_word(0), call.path_word(1));
 }
 
 // Runs the task for which the model was trained.
 asio::awaitable<void> natural_task(Call& call) {
   const JsonObject request = call.json();
-  const std::string name = call.path_words.empty() ? std::string() : call.path_words[0];
+  const std::string name = call.path_word(0);
   const ServedModel& model = call.parts().models.any(name);
   if (model.transcribes()) {
     throw HttpError(400, fmt::format("model '{}' transcribes recordings: POST /v1/audio/transcriptions", model.name()));

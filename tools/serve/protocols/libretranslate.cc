@@ -135,9 +135,9 @@ asio::awaitable<void> translate_file(Call& call) {
 
 asio::awaitable<void> download_file(Call& call) {
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  const std::optional<std::string> content = call.parts().downloads.find(call.path_words.front(), fetch);
+  const std::optional<std::string> content = call.parts().downloads.find(call.path_word(0), fetch);
   if (!content) throw HttpError(404, "no such file; a translated file can be fetched once, and only for some time");
-  const bool is_html = call.path_words.front().ends_with(".html");
+  const bool is_html = call.path_word(0).ends_with(".html");
   call.answer({.body = *content,
                .content_type = is_html ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",
                .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}}});

@@ -75,22 +75,18 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
   StoppedText text(model.model().tokenizer());
-  for (;;) {
-    const WorkNews news = co_await call.next(work);
-    if (const auto* tokens = std::get_if<FinalTokens>(&news.what)) {
-      text.push(tokens->ids);
-      Json event = {{"text", text.take()}, {"token_ids", tokens->ids}};
-      if (has_scores) event["token_scores"] = to_array(tokens->scores);
-      call.send_event(event);
-      continue;
-    }
-    const auto& result = std::get<GenerateResult>(news.what);
-    text.finish();
-    call.send_line(fmt::format(R"({{"text":{},"token_ids":[],"result":{}}})", to_text(text.take()),
-                               result_text(model.model(), result, options, has_scores)));
-    call.finish();
-    co_return;
-  }
+  const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
+    text.push(tokens.ids);
+    Json event = {{"text", text.take()}, {"token_ids", tokens.ids}};
+    if (has_scores) event["token_scores"] = to_array(tokens.scores);
+    call.send_event(event);
+    return true;
+  };
+  const auto results = co_await call.results(work, 1, on_tokens);
+  text.finish();
+  call.send_line(fmt::format(R"({{"text":{},"token_ids":[],"result":{}}})", to_text(text.take()),
+                             result_text(model.model(), *results.front(), options, has_scores)));
+  call.finish();
 }
 
 asio::awaitable<void> generate(Call& call) {

@@ -85,7 +85,7 @@ asio::awaitable<void> list_models(Call& call) {
 }
 
 asio::awaitable<void> one_model(Call& call) {
-  call.respond(model_json(call.parts().models.any(call.path_words.front())));
+  call.respond(model_json(call.parts().models.any(call.path_word(0))));
   co_return;
 }
 
@@ -189,43 +189,43 @@ void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hyp
   if (!hypothesis.top_log_probs.empty()) hypothesis.top_log_probs.resize(count);
 }
 
-// A result that is built from the news about one prompt. It ends at the first stop text.
+// A result that grows with the final tokens of one prompt. It ends at the first stop text.
+// Order of calls: take* finish
 class GrowingResult {
  public:
   GrowingResult(const Tokenizer* tokenizer, std::span<const std::string> stops) : text_(tokenizer, stops) {
     result_.hypotheses.emplace_back();
   }
 
-  // Adds news. Returns the new tokens before the stop text.
-  Hypothesis take(WorkNews news) {
-    Hypothesis fresh;
-    if (auto* tokens = std::get_if<FinalTokens>(&news.what)) {
-      fresh = {.token_ids = std::move(tokens->ids), .token_scores = std::move(tokens->scores)};
-      const std::size_t count = text_.push(fresh.token_ids);
-      fresh.token_ids.resize(count);
-      fresh.token_scores.resize(count);
-      TokenIds& all = result_.hypotheses.front().token_ids;
-      all.insert(all.end(), fresh.token_ids.begin(), fresh.token_ids.end());
-      result_.source_tokens = tokens->source_tokens;
-    } else {
-      text_.finish();
-      is_done_ = true;
-      if (!text_.is_stopped()) result_ = std::get<GenerateResult>(std::move(news.what));
-    }
-    if (text_.is_stopped()) {
-      is_done_ = true;
-      result_.hypotheses.front().text = text_.text();
-    }
+  // Adds tokens. Returns those before the stop text.
+  Hypothesis take(FinalTokens& tokens) {
+    Hypothesis fresh{.token_ids = std::move(tokens.ids), .token_scores = std::move(tokens.scores)};
+    const std::size_t count = text_.push(fresh.token_ids);
+    fresh.token_ids.resize(count);
+    fresh.token_scores.resize(count);
+    Hypothesis& best = result_.hypotheses.front();
+    best.token_ids.insert(best.token_ids.end(), fresh.token_ids.begin(), fresh.token_ids.end());
+    result_.source_tokens = tokens.source_tokens;
+    if (text_.is_stopped()) best.text = text_.text();
     return fresh;
   }
-  bool is_done() const { return is_done_; }
+  // Takes the whole result; nullopt if the prompt was dropped at a stop text.
+  void finish(std::optional<GenerateResult> whole) {
+    if (text_.is_stopped()) return;
+    text_.finish();
+    if (text_.is_stopped()) {
+      result_.hypotheses.front().text = text_.text();
+    } else {
+      result_ = *std::move(whole);
+    }
+  }
+  bool is_stopped() const { return text_.is_stopped(); }
   std::string take_text() { return text_.take(); }
   const GenerateResult& result() const { return result_; }
 
  private:
   StoppedText text_;
   GenerateResult result_;
-  bool is_done_ = false;
 };
 
 // Generates like Call::generate(), and ends each result at a stop text. If each prompt has one result without
@@ -244,17 +244,15 @@ asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedMo
   }
   std::vector<GrowingResult> growing(inputs.size(), GrowingResult(model.model().tokenizer(), stops));
   Work work = call.start(model, inputs, options);
-  for (std::size_t left = inputs.size(); left > 0;) {
-    WorkNews news = co_await call.next(work);
-    const std::size_t number = news.source;
-    GrowingResult& result = growing[number];
-    if (result.is_done()) continue;
-    result.take(std::move(news));
-    if (!result.is_done()) continue;
-    work.drop(number);
-    --left;
+  const Call::OnTokens on_tokens = [&](std::size_t input, FinalTokens& tokens) {
+    growing[input].take(tokens);
+    return !growing[input].is_stopped();
+  };
+  auto whole = co_await call.results(work, inputs.size(), on_tokens);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    growing[i].finish(std::move(whole[i]));
+    results.push_back(growing[i].result());
   }
-  for (const GrowingResult& result : growing) results.push_back(result.result());
   co_return results;
 }
 
@@ -265,16 +263,17 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   GrowingResult growing(model.model().tokenizer(), stops);
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
-  while (!growing.is_done()) {
-    WorkNews news = co_await call.next(work);
-    const Hypothesis fresh = growing.take(std::move(news));
-    const std::string piece = growing.is_done() ? std::string() : growing.take_text();
+  const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
+    const Hypothesis fresh = growing.take(tokens);
+    const std::string piece = growing.is_stopped() ? std::string() : growing.take_text();
     Json choice = Completion::choice(piece, 0, std::nullopt);
-    // Log-probabilities are sent with new tokens. The last news is the result, without new tokens.
     const bool has_log_probs = options.top_log_probs > 0 && !fresh.token_ids.empty();
     if (has_log_probs) choice["logprobs"] = log_probs(model.model(), fresh);
     if (!piece.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));
-  }
+    return !growing.is_stopped();
+  };
+  auto whole = co_await call.results(work, 1, on_tokens);
+  growing.finish(std::move(whole.front()));
   const GenerateResult& result = growing.result();
   const Hypothesis& best = result.hypotheses.front();
   call.send_event(completion.choices({Completion::choice(growing.take_text(), 0, best.finish_reason)}));
