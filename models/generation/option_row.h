@@ -44,7 +44,7 @@ struct OptionRow {
     std::size_t (*get)(const Options& options);
   };
 
-  std::string_view name;  // of Python and the server; the command line has --name, with hyphens
+  std::string_view name;  // used by Python and the server; the command line has --name, with hyphens
   std::variant<Value<bool>, Value<int>, Value<std::optional<int>>, Value<std::uint64_t>, Value<double>,
                Value<std::optional<double>>, Value<std::string>, Value<std::optional<std::string>>,
                Value<std::filesystem::path>, Value<std::vector<double>>, Value<TokenIds>, Word>

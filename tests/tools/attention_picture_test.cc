@@ -156,7 +156,7 @@ TEST(AttentionPicture, NamesWhatCannotBeDrawn) {
   EXPECT_THAT(
       message(uniform_attention(2, 500, {"t"})),
       testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
-    EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
+  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
 }
 
 TEST(Scale, GoesFromWhiteToDarkBlue) {

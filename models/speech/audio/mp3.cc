@@ -1,5 +1,5 @@
-// Decodes MP3 with libmpg123. libsndfile uses it too and gives the same bits, but cannot stop it from writing to standard
-// error: it wrote 91 lines for 61 damaged files, where this file's flags make it write none.
+// Decodes MP3 with libmpg123. libsndfile uses it too and gives the same bits, but cannot stop it from writing to
+// standard error: it wrote 91 lines for 61 damaged files, where this file's flags make it write none.
 #include <mpg123.h>
 
 #include <memory>

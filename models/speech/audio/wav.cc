@@ -1,6 +1,7 @@
-// Reads WAV, although libsndfile gives the same bits at the same speed (10 minutes in 50 ms). A build without libsndfile
-// reads WAV too. A pipe is read while another program writes it; libsndfile seeks, so that a pipe would first be held in
-// memory. And if a recorder has left the size at 0, libsndfile finds no samples; this reader reads to the end.
+// Reads WAV, although libsndfile gives the same bits at the same speed (10 minutes in 50 ms). A build without
+// libsndfile reads WAV too. A pipe is read while another program writes it; libsndfile seeks, so that a pipe would
+// first be held in memory. And if a recorder has left the size at 0, libsndfile finds no samples; this reader reads to
+// the end.
 #include <fmt/format.h>
 
 #include <algorithm>

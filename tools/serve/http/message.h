@@ -37,7 +37,7 @@ class Fields {
   std::vector<Field> fields_;
 };
 
-// What an application finds out about a request from its header.
+// Base of the facts that an application finds out about a request from its header.
 class RequestFacts {
  public:
   virtual ~RequestFacts() = default;
