@@ -3,7 +3,7 @@
 # (test_python.sh) and of clients of encdec serve (test_serve.sh). Arguments are passed to ctest, and then only ctest is
 # run:
 #   ./tools/test.sh -R Generate
-# With --sanitizers, runs only the tests of shared state (queue, sessions, threads, server, speech), under the address
+# With --sanitizers, runs only the tests of shared state (queue, generation, sessions, threads, server, speech), under the address
 # and the thread sanitizer, in build/asan and build/tsan. Builds only what these tests need.
 # Warnings are not errors, so that new warnings of another compiler do not prevent testing. Preset ci makes them errors.
 set -euo pipefail
@@ -16,7 +16,7 @@ if [[ ${1:-} == --sanitizers ]]; then
     [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
     cmake --build --preset "$preset" --target threads_test models_test transcription_test speech_model_test serve_text_test tools_test
     ctest --preset "$preset" -j2 --no-tests=error \
-      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?)'
+      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration)'
   done
   exit
 fi
