@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/generation/generate_options.h"
@@ -49,6 +50,17 @@ struct DecodeJob {
   // Returns the number of tokens that the model reads when this job starts.
   std::size_t tokens() const { return std::max(prompt.source_rows(), expected_rows) + prompt.target.size(); }
 };
+
+// Puts the jobs with the most tokens first, and keeps the order of equal ones. Moves each job once: jobs are large.
+inline void sort_longest_first(std::vector<DecodeJob>& jobs) {
+  std::vector<std::pair<std::size_t, std::size_t>> order;  // tokens, index
+  for (const DecodeJob& job : jobs) order.emplace_back(job.tokens(), order.size());
+  std::ranges::stable_sort(order, std::greater(), &std::pair<std::size_t, std::size_t>::first);
+  std::vector<DecodeJob> sorted;
+  sorted.reserve(jobs.size());
+  for (const auto& [tokens, index] : order) sorted.push_back(std::move(jobs[index]));
+  jobs = std::move(sorted);
+}
 
 // A supply of jobs for workers. Thread-safe.
 class DecodeFeed {

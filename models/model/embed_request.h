@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,12 +23,13 @@ class EmbedRequest final : public RequestState {
   // Model::embed() does for texts.
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) const {
     std::vector<DecodeJob> jobs;
+    jobs.reserve(texts.size());
     for (const std::string& text : texts) {
       DecodeJob& job = jobs.emplace_back(DecodeJob{.index = jobs.size()});
       job.prompt.source = task_.tokens(text, job.index + 1);
       job.prompt.source_tokens = job.prompt.source.size();
     }
-    std::ranges::stable_sort(jobs, std::greater(), &DecodeJob::tokens);
+    sort_longest_first(jobs);
     return jobs;
   }
 

@@ -116,7 +116,7 @@ class GenerateCall {
       }
       ++read_;
     }
-    std::ranges::stable_sort(jobs, std::greater(), &DecodeJob::tokens);
+    sort_longest_first(jobs);
     unstarted_ += jobs.size();
     request_->enqueue(std::move(jobs));
     write_ready_results();

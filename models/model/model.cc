@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <numeric>
 
@@ -307,20 +308,18 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
 Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
   Tensor vectors = Tensor::allocate(
       {static_cast<Dim>(texts.size()), EmbeddingTask(impl_->parts(), impl_->embedder, options).width()});
-  Mailbox<std::exception_ptr> mailbox;  // an element for each text: null, or its failure
+  Mailbox<std::exception_ptr> failures;  // woken when all vectors are there
+  std::atomic<std::size_t> missing = texts.size();
   RequestQueue queue(*this, {.batch_size = options.batch_size});
   queue.submit(texts, options,
                {.on_result =
                     [&](std::size_t text, const EmbedResult& result) {
                       std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
-                      mailbox.put(nullptr);
+                      if (--missing == 0) failures.wake();
                     },
-                .on_failure = [&](std::size_t, std::exception_ptr failure) { mailbox.put(std::move(failure)); }});
-  for (std::size_t done = 0; done < texts.size();) {
-    for (const std::exception_ptr& failure : mailbox.take(kCancellationInterval)) {
-      if (failure != nullptr) std::rethrow_exception(failure);
-      ++done;
-    }
+                .on_failure = [&](std::size_t, std::exception_ptr failure) { failures.put(std::move(failure)); }});
+  while (missing > 0) {
+    for (const std::exception_ptr& failure : failures.take(kCancellationInterval)) std::rethrow_exception(failure);
   }
   return vectors;
 }
