@@ -42,8 +42,8 @@ CTranslate2Model parse_ctranslate2(const FileBytes& file);
 // Returns how the folder's model uses its tokens, in the form of config.json since version 6 of the format: unk_token,
 // bos_token, eos_token, decoder_start_token, add_source_bos, add_source_eos. Older converters stored these among the
 // variables, or left out the usual values; for such a model these keys of config.json are ignored. A WhisperSpec model
-// never stores them. Returns nullopt only if `config` is nullopt. Throws WeightError, naming the variable, if one is not
-// a token or a flag.
+// never stores them. Returns nullopt only if `config` is nullopt. Throws WeightError, naming the variable, if one is
+// not a token or a flag.
 std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::optional<JsonObject> config);
 
 }  // namespace encdec
