@@ -1,7 +1,7 @@
 #include <encdec/engine/base/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <pango/pangocairo.h>
+#include <librsvg/rsvg.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,8 +11,9 @@
 
 #include "attention_example.h"
 #include "tests/support/temp_folder.h"
-#include "tools/attention/color_map.h"
-#include "tools/attention/image.h"
+#include "tools/attention/png.h"
+#include "tools/attention/scale.h"
+#include "tools/attention/svg.h"
 
 namespace encdec::cli {
 namespace {
@@ -61,16 +62,7 @@ class Image {
 };
 
 std::string png(const LabelledAttention& attention) {
-  return draw_png({&attention, 1});
-}
-
-std::string message(const LabelledAttention& attention) {
-  try {
-    png(attention);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return png_of(draw_svg("a → b", {&attention, 1}));
 }
 
 // Returns attention in which every query attends to all keys equally. Its image compresses fast.
@@ -89,7 +81,7 @@ TEST(AttentionImage, CellsHaveTheColorsOfTheirWeights) {
   const LabelledAttention attention = attention_of({"a", "b"}, {"c", "d", "e"}, {0, 0.1F, 0.8F, 0.3F, 0.4F, 0.2F});
   const Image image(png(attention));
   // The darkest cell (found inside its grid lines) locates the others.
-  const Color darkest = color_of(ColorMap::blues, 1);
+  const Color darkest = color_of(kColors - 1);
   int x = 0, y = 0;
   while (y < image.height() && !(image.at(x, y) == darkest && image.at(x + 25, y + 25) == darkest)) {
     if (++x == image.width() - 30) x = 0, ++y;
@@ -99,7 +91,7 @@ TEST(AttentionImage, CellsHaveTheColorsOfTheirWeights) {
   for (int query = 0; query < 2; ++query) {
     for (int key = 0; key < 3; ++key) {
       const float weight = attention.map.weights.data<float>()[query * 3 + key];
-      EXPECT_EQ(image.at(x + 5 + (key - 2) * kCell, y + 5 + query * kCell), color_of(ColorMap::blues, weight / 0.8F))
+      EXPECT_EQ(image.at(x + 5 + (key - 2) * kCell, y + 5 + query * kCell), color_of(color_number(weight, 0.8F)))
           << query << ", " << key;
     }
   }
@@ -108,12 +100,12 @@ TEST(AttentionImage, CellsHaveTheColorsOfTheirWeights) {
 TEST(AttentionImage, ShowsAllLayersAndHeadsOfAllKinds) {
   const std::vector<std::string> tokens(3, "a");
   const LabelledAttention all = uniform_attention(2, 3, tokens);
-  const Color darkest = color_of(ColorMap::blues, 1);
+  const Color darkest = color_of(kColors - 1);
   const int map = 9 * 15 * 15;  // minimum number of pixels of a map, without grid lines
   EXPECT_GE(Image(png(all)).count(darkest), 6 * map);
   const LabelledAttention kinds[] = {all, all, all};
-  EXPECT_GE(Image(draw_png(kinds)).count(darkest), 18 * map);
-  EXPECT_GT(Image(draw_png(kinds)).height(), 2 * Image(png(all)).height());
+  EXPECT_GE(Image(png_of(draw_svg("", kinds))).count(darkest), 18 * map);
+  EXPECT_GT(Image(png_of(draw_svg("", kinds))).height(), 2 * Image(png(all)).height());
 }
 
 TEST(AttentionImage, IsReproducible) {
@@ -138,22 +130,6 @@ TEST(AttentionImage, ManyTokensGetSmallCells) {
   EXPECT_LE(static_cast<std::int64_t>(grid.width()) * grid.height(), std::int64_t{64} << 20);
 }
 
-TEST(AttentionImage, NamesWhatCannotBeDrawn) {
-  EXPECT_THAT(
-      message(uniform_attention(2, 500, {"t"})),
-      testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
-  EXPECT_THROW(draw_png({}), InputError);
-  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
-}
-
-TEST(ColorMap, EndsAndMiddleMatchTheTables) {
-  EXPECT_EQ(color_of(ColorMap::blues, 0), (Color{255, 255, 255}));
-  EXPECT_EQ(color_of(ColorMap::blues, 1), (Color{0, 43, 100}));
-  EXPECT_EQ(color_of(ColorMap::blues, 0.5), (Color{49, 150, 221}));
-  EXPECT_EQ(color_of(ColorMap::viridis, -1), (Color{68, 1, 84}));
-  EXPECT_EQ(color_of(ColorMap::viridis, 2), (Color{253, 231, 37}));
-}
-
 // Suites whose names end with DeathTest run first. fontconfig reads its settings once per process, and must not have
 // read them yet. Death tests fork here (the default style): an emulated program could not start itself anew.
 TEST(AttentionImageDeathTest, AMachineWithoutFontsIsReported) {
@@ -162,7 +138,11 @@ TEST(AttentionImageDeathTest, AMachineWithoutFontsIsReported) {
   EXPECT_EXIT(
       {
         ::setenv("FONTCONFIG_FILE", settings.c_str(), 1);
-        std::cerr << message(random_attention(1, 1, {"q"}, {"k"}));
+        try {
+          png(random_attention(1, 1, {"q"}, {"k"}));
+        } catch (const FileError& error) {
+          std::cerr << error.what();
+        }
         std::exit(0);
       },
       testing::ExitedWithCode(0), "fontconfig: no font, expected at least one, such as those of Debian's");

@@ -11,7 +11,8 @@ TEST(AttentionPng, IsRefusedInOneLineAndNothingIsWritten) {
   const TemporaryFolder folder;
   const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
                                             "the dog", "--output", folder.path("map.png")});
-  EXPECT_TRUE(failed(finished, 2, {"map.png", "images are not in this build (ENCDEC_PICTURES=OFF)", ".html or .json"}));
+  EXPECT_TRUE(
+      failed(finished, 2, {"map.png", "PNG images are not in this build (ENCDEC_PICTURES=OFF)", "ends in .svg"}));
   EXPECT_TRUE(folder.names().empty());
 }
 

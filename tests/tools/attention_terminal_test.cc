@@ -25,6 +25,7 @@ LabelledAttention small() {
 TEST(AttentionTerminal, WithoutColorsWeightsAreCharacters) {
   EXPECT_EQ(drawn(small(), {Colors::none, 80}),
             "cross-attention, layer 3, mean of heads\n"
+            "target tokens written (rows), source tokens read (columns)\n"
             "\n"
             "      ▁\n"
             "      T\n"
@@ -38,20 +39,21 @@ TEST(AttentionTerminal, WithoutColorsWeightsAreCharacters) {
 
 TEST(AttentionTerminal, TruecolorCellsAreSpacesOnColor) {
   const std::string text = drawn(small(), {Colors::truecolor, 80});
-  EXPECT_THAT(text,
-              testing::HasSubstr("\n ▁Die \x1b[48;2;253;231;37m  \x1b[48;2;59;82;138m  \x1b[48;2;68;1;84m  \x1b[0m\n"
-                                 "Katze \x1b[48;2;68;1;84m  \x1b[48;2;33;145;140m  "
-                                 "\x1b[48;2;95;200;96m  \x1b[0m\n"));
+  EXPECT_THAT(
+      text, testing::HasSubstr("\n ▁Die \x1b[48;2;0;43;100m  \x1b[48;2;135;207;254m  \x1b[48;2;255;255;255m  \x1b[0m\n"
+                               "Katze \x1b[48;2;255;255;255m  \x1b[48;2;49;150;221m  "
+                               "\x1b[48;2;0;94;167m  \x1b[0m\n"));
 }
 
 TEST(AttentionTerminal, NeighboursOfTheSameColorShareOneCode) {
   EXPECT_THAT(drawn(attention_of({"q"}, {"a", "b"}, {0.5F, 0.5F}), {Colors::cube, 80}),
-              testing::HasSubstr("\nq \x1b[48;5;220m    \x1b[0m\n"));
+              testing::HasSubstr("\nq \x1b[48;5;17m    \x1b[0m\n"));
 }
 
 TEST(AttentionTerminal, WideMapsContinueBelow) {
   EXPECT_EQ(drawn(attention_of({"ab", "c"}, {"1", "2", "3"}, {1, 0, 0, 0, 0, 1}), {Colors::none, 7}),
             "cross-attention, layer 3, mean of heads\n"
+            "target tokens written (rows), source tokens read (columns)\n"
             "\n"
             "   1 2\n"
             "ab @@\n"

@@ -232,7 +232,8 @@ class Drawing {
     const std::string_view keys = section.attention.key_title(), queries = section.attention.query_title();
     const double width = std::max(section.columns * (section.column_width + kGap) - kGap, text_length(keys));
     const double height = std::max(section.map_height, text_length(queries));
-    const double bottom = section.attention.maps() == 1 ? section.top - section.keys.length(cell_) : 2 * kLineHeight;
+    const double bottom =
+        section.attention.maps() == 1 ? section.top - section.keys.length(cell_) - kLabelGap : 2 * kLineHeight;
     add("<g fill='#666' text-anchor='middle'><text x='{}' y='{}'>{}</text>", kMargin + section.left + width / 2,
         y_ + bottom - kLabelGap, keys);
     add("<text transform='translate({} {})rotate(-90)'>{}</text></g>", kMargin + kFontSize,
@@ -315,7 +316,8 @@ class Drawing {
   void draw_scale() {
     constexpr std::string_view kZero = "weight 0";
     const double x = kMargin + text_length(kZero), width = kColors * kScaleCell;
-    add("<text x='{}' y='{}'>{}</text><g class='colors'>", kMargin, y_ + kScaleHeight, kZero);
+    add("<text x='{}' y='{}'>{}</text><g class='colors' shape-rendering='crispEdges'>", kMargin, y_ + kScaleHeight,
+        kZero);
     for (int number = 0; number < kColors; ++number) {
       add("<rect x='{}' y='{}' width='{}' height='{}' fill='{}'/>", x + number * kScaleCell, y_, kScaleCell,
           kScaleHeight, color_text(number));
