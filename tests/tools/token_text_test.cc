@@ -52,6 +52,14 @@ TEST(TokenText, BeginningsHaveWholeClusters) {
   EXPECT_EQ(shortened("שלום", 3), "של…");
 }
 
+TEST(TokenText, LinesEndBetweenWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 7, 9), (Lines{"one two ", "three"}));
+  EXPECT_EQ(wrapped("one two three", 7, 1), (Lines{"one tw…"}));
+  EXPECT_EQ(wrapped("今天天气", 5, 9), (Lines{"今天", "天气"}));
+  EXPECT_EQ(wrapped("", 5, 9), Lines());
+}
+
 TEST(TokenText, GlyphsAreMeasuredInColumns) {
   EXPECT_EQ(columns(glyphs("Haus", 9)), 4);
   EXPECT_EQ(columns(glyphs("今天", 9)), 4);
