@@ -74,9 +74,12 @@ def test_attention_shows_itself(model: encdec.Model) -> None:
     attention = model.attention("a<b", "K")
     assert repr(attention) == "Attention(encoder 4x4x5x5, decoder 4x4x2x2, cross 4x4x2x5)"
     page = attention._repr_html_()
-    assert page.startswith("<svg") and page.endswith("</svg>\n") and "&lt;" in page and "<b" not in page
-    with pytest.raises(ValueError, match="kind is 'side'"):
-        attention.picture("side")
+    assert page == attention.svg() and page.startswith("<svg") and page.endswith("</svg>\n")
+    assert "&lt;" in page and "<b" not in page and "source tokens read" in page
+    assert "source tokens encoded" in attention.svg("encoder")
+    for draw in (attention.picture, attention.svg):
+        with pytest.raises(ValueError, match="kind is 'side'"):
+            draw("side")
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     axes = attention.plot()

@@ -57,4 +57,10 @@ const std::vector<std::string>& hostile_tokens() {
   return tokens;
 }
 
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 }  // namespace encdec::cli

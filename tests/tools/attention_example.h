@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/attention/labelled_attention.h"
@@ -17,5 +19,8 @@ LabelledAttention random_attention(int layers, int heads, std::vector<std::strin
 
 // Returns tokens that try to break out of their place in a terminal, an image or a page.
 const std::vector<std::string>& hostile_tokens();
+
+// Returns how often `part` occurs in the text.
+std::size_t count(const std::string& text, std::string_view part);
 
 }  // namespace encdec::cli

@@ -8,6 +8,7 @@
 
 #include "attention_example.h"
 #include "tools/attention/page.h"
+#include "tools/attention/svg.h"
 #include "tools/attention/token_text.h"
 
 namespace encdec::cli {
@@ -42,12 +43,6 @@ std::vector<double> weights_of(const Json& attention) {
   return weights;
 }
 
-std::size_t count(const std::string& text, std::string_view part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(AttentionPage, ContainsItsInput) {
   for (const int keys : {1, 2, 3, 4, 5, 50}) {
     LabelledAttention attention = random_attention(2, 3, {"▁a", "b"}, std::vector<std::string>(std::size_t(keys), "k"));
@@ -60,6 +55,7 @@ TEST(AttentionPage, ContainsItsInput) {
     EXPECT_EQ(shown.at("labels").at("heads"), Json(attention.heads));
     EXPECT_EQ(shown.at("labels").at("queries"), Json(attention.queries));
     EXPECT_EQ(shown.at("labels").at("keys"), Json(attention.keys));
+    EXPECT_EQ(shown.at("labels").at("picture"), draw_svg_frame(attention));
     const auto weights = weights_of(shown);
     ASSERT_GE(weights.size(), static_cast<std::size_t>(attention.map.weights.elements()));
     for (std::int64_t i = 0; i < attention.map.weights.elements(); ++i) {

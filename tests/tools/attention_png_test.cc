@@ -7,16 +7,6 @@
 namespace encdec {
 namespace {
 
-TEST(AttentionSvg, HasTheSourceAsItsTitle) {
-  const TemporaryFolder folder;
-  const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
-                                            "the dog", "--output", folder.path("map.svg")});
-  EXPECT_EQ(finished.status, 0) << finished.errors;
-  const std::string picture = folder.read("map.svg");
-  EXPECT_TRUE(picture.starts_with("<svg"));
-  EXPECT_NE(picture.find(">the cat"), std::string::npos);
-}
-
 TEST(AttentionPng, IsWrittenCompletely) {
   const TemporaryFolder folder;
   const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",

@@ -178,6 +178,18 @@ TEST_F(Attention, PagesAreWrittenCompletely) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"map.html"});
 }
 
+TEST_F(Attention, PicturesAreWrittenCompletely) {
+  const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
+                                            "the dog", "--output", folder_.path("map.svg")});
+  EXPECT_EQ(finished.status, 0) << finished.errors;
+  const std::string picture = folder_.read("map.svg");
+  EXPECT_TRUE(picture.starts_with("<svg ")) << picture.substr(0, 40);
+  EXPECT_TRUE(picture.ends_with("</svg>\n"));
+  EXPECT_THAT(picture, HasSubstr(">the cat \u2192 the dog</text>"));
+  EXPECT_THAT(picture, HasSubstr(">layer 0, mean of heads</text>"));
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"map.svg"});
+}
+
 TEST_F(Attention, WrongUsageIsReportedInOneLine) {
   const std::string text = golden_model("text"), output = folder_.path("map.json");
   const auto attention = [&](std::vector<std::string> arguments, const std::string& input = {}) {
@@ -308,6 +320,7 @@ TEST_F(AttentionOfResults, WrongUsageIsReportedInOneLine) {
   EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
   EXPECT_TRUE(failed(generate({"--attention", "./x", "--stats", "x"}), 2, {"--attention", "--stats"}));
   EXPECT_TRUE(failed(generate({"--attention", "x.png"}), 2, {"x.png", ".html, .json"}));
+  EXPECT_TRUE(failed(generate({"--attention", "x.svg"}), 2, {"x.svg", ".html, .json"}));
   EXPECT_TRUE(failed(generate({"--attention", "x", "--attention-head", "all"}), 2, {"--attention x", "one or mean"}));
   EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
   EXPECT_TRUE(

@@ -35,6 +35,31 @@ TEST(TokenText, InvisibleCharactersAreWrittenOut) {
   EXPECT_EQ(visible("\u0301"), "◌\u0301");
 }
 
+TEST(TokenText, SpacesOfATextStay) {
+  EXPECT_EQ(visible_text("a b\n"), "a b\\n");
+}
+
+TEST(TokenText, MarkupIsEscaped) {
+  EXPECT_EQ(escape_markup("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
+}
+
+TEST(TokenText, BeginningsHaveWholeClusters) {
+  EXPECT_EQ(beginning_of("今天", 3).bytes, 3U);
+  EXPECT_EQ(beginning_of("今天", 3).columns, 2);
+  EXPECT_EQ(beginning_of("ae\u0301b", 2).bytes, 4U);
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdefg", 6), "abcde…");
+  EXPECT_EQ(shortened("שלום", 3), "של…");
+}
+
+TEST(TokenText, LinesEndBetweenWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 7, 9), (Lines{"one two ", "three"}));
+  EXPECT_EQ(wrapped("one two three", 7, 1), (Lines{"one tw…"}));
+  EXPECT_EQ(wrapped("今天天气", 5, 9), (Lines{"今天", "天气"}));
+  EXPECT_EQ(wrapped("", 5, 9), Lines());
+}
+
 TEST(TokenText, GlyphsAreMeasuredInColumns) {
   EXPECT_EQ(columns(glyphs("Haus", 9)), 4);
   EXPECT_EQ(columns(glyphs("今天", 9)), 4);

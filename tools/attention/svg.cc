@@ -23,7 +23,7 @@ constexpr int kMargin = 24;
 constexpr int kGap = 24;         // between maps, and between sections
 constexpr int kLabelGap = 6;     // between a map and its labels
 constexpr int kMinWidth = 360;   // without margins, for the headings and the scale
-constexpr int kLineHeight = 24;  // of titles and captions
+constexpr int kLineHeight = 24;  // titles and captions
 constexpr int kScaleCell = 3, kScaleHeight = 12;
 constexpr double kFontSize = 14, kHeadingSize = 20, kMaxLabelSize = 16;
 // Sizes of cells, tried in this order. A grid of several maps has cells of at most kLargestGridCell pixels. Token
@@ -36,7 +36,7 @@ constexpr int kMaxReadableSide = 6000;  // a longer side shrinks the cells, down
 
 // Lengths of texts in columns: a letter takes one, an ideograph two.
 constexpr int kMaxLabelColumns = 16;
-constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are cut, since their labels are cut too
+constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are cut
 constexpr std::size_t kMaxTitleLines = 4;
 // Width of a column in multiples of the font size: exact for labels, which are monospaced; an estimate for other text.
 constexpr double kLabelColumn = 0.61, kTextColumn = 0.65;
@@ -57,14 +57,16 @@ double label_size(int cell) {
   return std::min(cell * 0.75, kMaxLabelSize);
 }
 
-// Texts of the labels on one side of a map.
+// The tokens on one side of a map, and their labels.
 struct Labels {
+  std::vector<std::string> tokens;
   std::vector<std::string> texts;
   int columns = 0;  // columns of the longest text
 
-  explicit Labels(const std::vector<std::string>& tokens) {
-    for (const std::string& token : tokens) {
-      texts.push_back(shortened(visible(std::string_view(token).substr(0, kMaxTokenBytes)), kMaxLabelColumns));
+  explicit Labels(const std::vector<std::string>& all) {
+    for (const std::string& token : all) {
+      tokens.push_back(visible(std::string_view(token).substr(0, kMaxTokenBytes)));
+      texts.push_back(shortened(tokens.back(), kMaxLabelColumns));
       columns = std::max(columns, columns_of(texts.back()));
     }
   }
@@ -117,23 +119,6 @@ struct Section {
   }
 };
 
-// Returns the title in lines, which end between words if possible. The last line may end with an ellipsis.
-std::vector<std::string> lines_of(std::string_view title, int columns) {
-  std::vector<std::string> lines;
-  while (!title.empty()) {
-    if (lines.size() + 1 == kMaxTitleLines) {
-      lines.push_back(shortened(title, columns));
-      break;
-    }
-    std::size_t size = beginning_of(title, columns).bytes;
-    const std::size_t space = size < title.size() ? title.rfind(' ', size) : std::string_view::npos;
-    if (space != std::string_view::npos) size = space + 1;
-    lines.emplace_back(title.substr(0, size));
-    title.remove_prefix(size);
-  }
-  return lines;
-}
-
 // A title and sections, one below the other.
 struct Layout {
   std::string title;
@@ -169,7 +154,7 @@ struct Layout {
       width = std::max(width, section.width);
       height += section.height + kGap;
     }
-    title_lines = lines_of(title, static_cast<int>(width / (kTextColumn * kFontSize)));
+    title_lines = wrapped(title, static_cast<int>(width / (kTextColumn * kFontSize)), kMaxTitleLines);
     height += static_cast<double>(title_lines.size()) * kLineHeight;
     width += 2 * kMargin;
   }
@@ -191,10 +176,10 @@ class Drawing {
   Drawing(Layout layout, float largest) : layout_(std::move(layout)), cell_(layout_.cell), largest_(largest) {}
 
   std::string svg() {
-    add("<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} {1}' "
-        "font-family='sans-serif' "
-        "font-size='{2}' fill='#222'><rect width='100%' height='100%' fill='#fff'/>",
-        layout_.width, layout_.height, kFontSize);
+    add("<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} {1}' ", layout_.width,
+        layout_.height);
+    add("font-family='sans-serif' font-size='{}' fill='#222'><rect width='100%' height='100%' fill='#fff'/>",
+        kFontSize);
     for (const std::string& line : layout_.title_lines) {
       add("<text x='{}' y='{}'>{}</text>", kMargin, y_ + kFontSize, escape_markup(line));
       y_ += kLineHeight;
@@ -221,9 +206,9 @@ class Drawing {
         const auto map = static_cast<std::size_t>(std::int64_t{row} * section.columns + column);
         if (map == section.attention.maps()) break;
         draw_map(section, map, left, top);
-        if (row == 0) draw_keys(section.keys, left, top);
+        if (row == 0) draw_labels(section.keys, "keys", "start", fmt::format("translate({} {})rotate(-90)", left, top));
       }
-      draw_queries(section.queries, kMargin + section.left, top);
+      draw_labels(section.queries, "queries", "end", fmt::format("translate({} {})", kMargin + section.left, top));
     }
     y_ += section.height + kGap;
   }
@@ -232,7 +217,8 @@ class Drawing {
     const std::string_view keys = section.attention.key_title(), queries = section.attention.query_title();
     const double width = std::max(section.columns * (section.column_width + kGap) - kGap, text_length(keys));
     const double height = std::max(section.map_height, text_length(queries));
-    const double bottom = section.attention.maps() == 1 ? section.top - section.keys.length(cell_) : 2 * kLineHeight;
+    const double bottom =
+        section.attention.maps() == 1 ? section.top - section.keys.length(cell_) - kLabelGap : 2 * kLineHeight;
     add("<g fill='#666' text-anchor='middle'><text x='{}' y='{}'>{}</text>", kMargin + section.left + width / 2,
         y_ + bottom - kLabelGap, keys);
     add("<text transform='translate({} {})rotate(-90)'>{}</text></g>", kMargin + kFontSize,
@@ -244,7 +230,7 @@ class Drawing {
     const double caption = section.attention.maps() == 1 ? y_ + 2 * kLineHeight : top - labels;
     add("<text class='caption' x='{}' y='{}'>{}</text>", left, caption - kLabelGap, section.attention.name_of(map));
     add("<g class='cells' transform='translate({} {})scale({})'>", left, top, cell_);
-    if (!section.attention.map.weights.empty()) draw_cells(section.attention, map);
+    if (!section.attention.map.weights.empty()) draw_cells(section, map);
     // Lines lie in the middle of pixels, where they cover one row of pixels instead of two.
     add("</g><g fill='none' stroke='#000' transform='translate({} {})'>", left - 0.5, top - 0.5);
     if (cell_ >= kSmallestReadableCell) {
@@ -257,10 +243,10 @@ class Drawing {
   }
 
   // Draws cells as paths: one for each colour, or, with tooltips, one for each cell.
-  void draw_cells(const LabelledAttention& attention, std::size_t map) {
-    const std::span<const float> weights = attention.weights_of(map);
+  void draw_cells(const Section& section, std::size_t map) {
+    const std::span<const float> weights = section.attention.weights_of(map);
     const bool has_tooltips = layout_.has_one_map() && weights.size() <= kMaxTooltips;
-    const std::size_t keys = attention.keys.size();
+    const std::size_t keys = section.keys.tokens.size();
     std::array<std::string, kColors> paths;
     for (std::size_t begin = 0, end = 0; begin < weights.size(); begin = end) {
       const int number = color_number(weights[begin], largest_);
@@ -273,7 +259,7 @@ class Drawing {
         continue;
       }
       add("<path fill='{}' d='{}'><title>{} attends to {} with weight {}</title></path>", color_text(number), rectangle,
-          escape_markup(visible(attention.queries[query])), escape_markup(visible(attention.keys[key])),
+          escape_markup(section.queries.tokens[query]), escape_markup(section.keys.tokens[key]),
           weight_text(weights[begin]));
     }
     for (int number = 0; number < kColors; ++number) {
@@ -282,40 +268,29 @@ class Drawing {
     }
   }
 
-  // Draws the labels above the map with this corner.
-  void draw_keys(const Labels& keys, double left, double top) {
-    const double length = keys.length(cell_), size = label_size(cell_);
+  // Draws labels, one below the other. They begin or end at the vertical axis, as `anchor` says: "start" or "end".
+  // `place` transforms this column to its place.
+  void draw_labels(const Labels& labels, std::string_view name, std::string_view anchor, const std::string& place) {
+    const double length = labels.length(cell_), size = label_size(cell_);
     if (length == 0) return;
-    add("<g class='keys' font-family='monospace' font-size='{}'><rect x='{}' y='{}' width='{}' height='{}' "
-        "fill='#fff'/>",
-        size, left, top - length, static_cast<double>(keys.texts.size()) * cell_, length - 1);
-    double x = left + cell_ / 2.0 + kBaseline * size;
-    for (const std::string& text : keys.texts) {
-      add("<text transform='translate({:g} {})rotate(-90)'>{}</text>", x, top - kLabelGap, label_markup(text));
-      x += cell_;
-    }
-    add("</g>");
-  }
-
-  // Draws the labels to the left of the map with this corner.
-  void draw_queries(const Labels& queries, double left, double top) {
-    const double length = queries.length(cell_), size = label_size(cell_);
-    if (length == 0) return;
-    add("<g class='queries' font-family='monospace' font-size='{}' text-anchor='end'>", size);
-    add("<rect x='{}' y='{}' width='{}' height='{}' fill='#fff'/>", left - length, top, length - 1,
-        static_cast<double>(queries.texts.size()) * cell_);
-    double y = top + cell_ / 2.0 + kBaseline * size;
-    for (const std::string& text : queries.texts) {
-      add("<text x='{}' y='{:g}'>{}</text>", left - kLabelGap, y, label_markup(text));
+    const bool ends_here = anchor == "end";
+    add("<g class='{}' font-family='monospace' font-size='{}' text-anchor='{}'><g transform='{}'>", name, size, anchor,
+        place);
+    add("<rect x='{}' width='{}' height='{}' fill='#fff'/>", ends_here ? -length : 1, length - 1,
+        static_cast<double>(labels.texts.size()) * cell_);
+    double y = cell_ / 2.0 + kBaseline * size;
+    for (const std::string& text : labels.texts) {
+      add("<text x='{}' y='{:g}'>{}</text>", ends_here ? -kLabelGap : kLabelGap, y, label_markup(text));
       y += cell_;
     }
-    add("</g>");
+    add("</g></g>");
   }
 
   void draw_scale() {
     constexpr std::string_view kZero = "weight 0";
     const double x = kMargin + text_length(kZero), width = kColors * kScaleCell;
-    add("<text x='{}' y='{}'>{}</text><g class='colors'>", kMargin, y_ + kScaleHeight, kZero);
+    add("<text x='{}' y='{}'>{}</text><g class='colors' shape-rendering='crispEdges'>", kMargin, y_ + kScaleHeight,
+        kZero);
     for (int number = 0; number < kColors; ++number) {
       add("<rect x='{}' y='{}' width='{}' height='{}' fill='{}'/>", x + number * kScaleCell, y_, kScaleCell,
           kScaleHeight, color_text(number));

@@ -153,6 +153,22 @@ std::string shortened(std::string_view valid, int columns) {
   return std::string(valid.substr(0, beginning_of(valid, columns - kEllipsis.columns).bytes)) + kEllipsis.text;
 }
 
+std::vector<std::string> wrapped(std::string_view valid, int columns, std::size_t max_lines) {
+  std::vector<std::string> lines;
+  for (std::string_view rest = valid; !rest.empty();) {
+    if (lines.size() + 1 == max_lines) {
+      lines.push_back(shortened(rest, columns));
+      break;
+    }
+    std::size_t size = beginning_of(rest, columns).bytes;
+    const std::size_t space = size < rest.size() ? rest.rfind(' ', size) : std::string_view::npos;
+    if (space != std::string_view::npos) size = space + 1;
+    lines.emplace_back(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  return lines;
+}
+
 std::vector<Glyph> glyphs(std::string_view token, int columns) {
   std::vector<Glyph> result = all_glyphs(token, std::max(columns, 2));
   std::size_t count = 0;

@@ -28,6 +28,9 @@ struct Beginning {
 Beginning beginning_of(std::string_view valid, int columns);
 // Returns the text, or, if it takes more than `columns` columns, a beginning of it and an ellipsis.
 std::string shortened(std::string_view valid, int columns);
+// Returns the text in at most `max_lines` lines, which end between words if possible. The last line is shortened.
+// REQUIRES: a grapheme cluster fits into `columns`.
+std::vector<std::string> wrapped(std::string_view valid, int columns, std::size_t max_lines);
 
 // A grapheme cluster and the number of columns that it takes in a terminal.
 struct Glyph {
