@@ -1,12 +1,11 @@
 #include "compute.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <thread>
 
 #include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/mutex.h"
 #include "encdec/engine/thread_team.h"
 
 namespace encdec::python {
@@ -29,15 +28,16 @@ class Helper {
               failure_ = std::current_exception();
             }
           }
-          const std::lock_guard lock(mutex_);
+          const MutexLock lock(mutex_);
           done_ = true;
           changed_.notify_all();
         })) {}
 
   void interrupt() { interrupted_ = true; }
   bool wait(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time, [this] { return done_; });
+    const MutexLock lock(mutex_);
+    if (!done_) changed_.wait_for(mutex_, time);
+    return done_;
   }
   std::exception_ptr join() {
     thread_.join();
@@ -49,9 +49,9 @@ class Helper {
   std::function<void()> check_ = [this] {
     if (interrupted_) throw Interrupted();
   };
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  bool done_ ENCDEC_GUARDED_BY(mutex_) = false;
   std::exception_ptr failure_;
   std::thread thread_;
 };

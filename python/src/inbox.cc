@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 #include "compute.h"
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/base/mutex.h"
 
 namespace encdec::python {
 
@@ -31,13 +31,13 @@ class Inbox::State {
   bool is_ours() const { return process_ == ::getpid(); }
 
   void put(Event event) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     events_.push_back(std::move(event));
     const std::uint64_t one = 1;
     if (events_.size() == 1) static_cast<void>(::write(descriptor_, &one, sizeof(one)) == sizeof(one));
   }
   std::vector<Event> take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::uint64_t count = 0;
     static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
     return std::exchange(events_, {});
@@ -46,8 +46,8 @@ class Inbox::State {
  private:
   const ::pid_t process_ = ::getpid();
   const int descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  std::mutex mutex_;
-  std::vector<Event> events_;
+  Mutex mutex_;
+  std::vector<Event> events_ ENCDEC_GUARDED_BY(mutex_);
 };
 
 Inbox::Inbox() : state_(std::make_shared<State>()) {}

@@ -84,13 +84,47 @@ TEST(Serve, EveryExampleOfItsDescriptionWorks) {
         EXPECT_EQ(status_of(server.get(address)), path == "/download_file/{name}" ? "404" : "200") << address;
         continue;
       }
-      const json body = operation.value("/requestBody/content/application~1json/example"_json_pointer, json());
+      json request = operation["requestBody"];
+      if (request.contains("$ref")) request = api[json::json_pointer(request["$ref"].get<std::string>().substr(1))];
+      const json body = request.value("/content/application~1json/example"_json_pointer, json());
       if (body.is_null()) continue;
       EXPECT_EQ(status_of(server.post(address, body.dump())), "200") << address;
       ++examples;
     }
   }
   EXPECT_GE(examples, 15u);
+}
+
+// Returns a value that a schema of the description allows.
+json value_of(const json& schema) {
+  if (schema.contains("enum")) return schema["enum"].front();
+  const std::string type = schema.at("type");
+  if (type == "boolean") return true;
+  if (type == "array") return schema.contains("prefixItems") ? json({1, 1.5}) : json::array();
+  return type == "string" ? json("") : schema.value("minimum", json(4));
+}
+
+TEST(Serve, EveryOptionOfItsDescriptionIsKnown) {
+  const ServeProcess server;
+  const json api = answer_of(server.get("/openapi.json"));
+  const json& options = api.at("/components/schemas/Parameters/properties"_json_pointer);
+  for (const auto& [name, schema] : options.items()) {
+    const json request = {{"inputs", "cat"}, {"parameters", {{name, value_of(schema)}}}};
+    const std::string answer = server.post("/v1/generate", request.dump());
+    // The smallest value of an option may not suit the model, but it has the right name, type and range.
+    for (const char* wrong : {"unknown", "expected a", "expected -", "expected 0", "expected 1"}) {
+      EXPECT_THAT(body_of(answer), Not(HasSubstr(wrong))) << name << ": " << request.dump();
+    }
+  }
+  for (const char* name : {"num_beams", "eos_token_id", "seed", "coverage_penalty", "long_sources"}) {
+    EXPECT_TRUE(options.contains(name)) << name;
+  }
+  const json& speech = api.at("/components/schemas/Speech/properties"_json_pointer);
+  EXPECT_EQ(speech["best_of"]["default"], 5);
+  EXPECT_EQ(speech["no_speech_threshold"]["maximum"], 1.0);
+  EXPECT_EQ(speech["task"]["enum"], json({"transcribe", "translate"}));
+  EXPECT_THAT(speech["max_line_count"]["description"], HasSubstr("needs max_line_width"));
+  EXPECT_FALSE(speech.contains("vad_model"));
 }
 
 TEST(Serve, StreamsEndWithTheWholeResult) {

@@ -1,4 +1,5 @@
 #include <encdec/engine/base/error.h>
+#include <encdec/engine/base/mutex.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -139,12 +139,12 @@ class Generation final : private GenerateStream {
     if (attention_file_) options.attention = attention_file_->selection();
     if (streamer_) {
       options.on_token = [this](std::size_t source, std::int32_t token) {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         streamer_->push(source, token);
       };
     }
     options.on_progress = [this](const GenerateProgress& progress) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       show(progress);
     };
     return options;
@@ -174,7 +174,7 @@ class Generation final : private GenerateStream {
     if (!file_exists) return std::nullopt;
     const std::string source = attention_file_ ? line : std::string();
     GenerateInput input = parse(std::move(line), std::move(prefix));
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     unfinished_.push_back(input_.bytes());
     if (attention_file_) sources_.push_back(source);
     return input;
@@ -183,7 +183,7 @@ class Generation final : private GenerateStream {
   // Returns true if a line can be read without waiting, and with --stream only if few lines are unfinished.
   bool may_read() {
     if (streamer_) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto batch_size = static_cast<std::size_t>(options_.generation.options.batch_size);
       if (unfinished_.size() >= (batch_size > 0 ? batch_size : kStreamedLines)) return false;
     }
@@ -200,7 +200,7 @@ class Generation final : private GenerateStream {
   }
 
   void write(GenerateResult result) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     bar_.clear();
     if (streamer_) {
       streamer_->finish_line(format(result));
@@ -228,7 +228,7 @@ class Generation final : private GenerateStream {
     return options_.form == LineForm::text ? as_line(best.text) : format_token_ids(best.token_ids);
   }
 
-  void show(const GenerateProgress& progress) {
+  void show(const GenerateProgress& progress) ENCDEC_REQUIRES(mutex_) {
     stats_.work = progress;
     if (!bar_.due()) return;
     bar_.show({.fraction = input_.fraction(finished_bytes_),
@@ -264,12 +264,14 @@ class Generation final : private GenerateStream {
   Stats stats_;
   double waiting_seconds_ = 0;  // time spent waiting for input
 
-  std::mutex mutex_;                     // guards the members below, and the output
-  std::deque<std::int64_t> unfinished_;  // for each line that is read but not written, where it ends in the input
-  std::deque<std::string> sources_;      // text of these lines, with --attention only
-  std::int64_t finished_bytes_ = 0;      // end in the input of the last line written
-  std::int64_t lines_ = 0;               // lines written
-  std::int64_t truncated_ = 0;           // lines written whose source was truncated
+  Mutex mutex_;  // held for the output too
+  // For each line that is read but not written, where it ends in the input.
+  std::deque<std::int64_t> unfinished_ ENCDEC_GUARDED_BY(mutex_);
+  std::deque<std::string> sources_ ENCDEC_GUARDED_BY(mutex_);  // text of these lines, with --attention only
+  std::int64_t finished_bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;  // end in the input of the last line written
+  // Written with mutex_ held, and read without it after the end.
+  std::int64_t lines_ = 0;      // lines written
+  std::int64_t truncated_ = 0;  // lines written whose source was truncated
 };
 
 void add_options(CLI::App& command, GenerateArguments& options) {

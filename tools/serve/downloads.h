@@ -1,9 +1,10 @@
 #pragma once
 
+#include <encdec/engine/base/mutex.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ class Downloads {
  public:
   // Adds a file and returns the path to fetch it by, which cannot be guessed.
   std::string add(std::string content, const std::string& extension) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::string name = random_id() + extension;
     bytes_ += bytes_of(content);
     files_.emplace_back(name, std::move(content));
@@ -32,7 +33,7 @@ class Downloads {
   // Returns the content of a file and, with Fetch::remove, removes the file. Returns nullopt for an unknown name.
   enum class Fetch { keep, remove };
   std::optional<std::string> find(const std::string& name, Fetch fetch) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto file = std::ranges::find(files_, name, &File::first);
     if (file == files_.end()) return std::nullopt;
     if (fetch == Fetch::keep) return file->second;
@@ -50,9 +51,9 @@ class Downloads {
     return content.size() + kEntry;
   }
 
-  std::mutex mutex_;
-  std::deque<File> files_;  // oldest first
-  std::size_t bytes_ = 0;
+  Mutex mutex_;
+  std::deque<File> files_ ENCDEC_GUARDED_BY(mutex_);  // oldest first
+  std::size_t bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace encdec::serve

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 
 namespace encdec::serve {
 
-// The OpenAPI 3.1 description of all addresses, which GET /openapi.json returns.
-inline constexpr std::string_view kOpenApi =
-#include "serve_openapi.json.inc"
-    ;
+// Returns the OpenAPI 3.1 description of all addresses, which GET /openapi.json returns: the file openapi.json, with
+// the options of generation and transcription from their tables, and with the usual responses where it has none.
+const std::string& openapi();
 
 }  // namespace encdec::serve

@@ -11,7 +11,7 @@ Turns::~Turns() {
   stop();
   // Destroyed after the lock is released: destroying a task may add another.
   Lane small, large;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   small.swap(small_);
   large.swap(large_);
 }
@@ -23,7 +23,7 @@ void Turns::stop() {
 
 void Turns::add(const Owner& owner, std::unique_ptr<Task> task) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Lane& lane = owner.is_large ? large_ : small_;
     auto client = std::ranges::find(lane, owner.client, &Client::number);
     if (client == lane.end()) client = lane.insert(client, {.number = owner.client});
@@ -36,7 +36,7 @@ void Turns::run_next() {
   std::optional<Waiting> next;
   bool is_large = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_large = !large_.empty() && large_running_ < std::max<std::size_t>(threads_ - 1, 1);
     Lane& lane = is_large ? large_ : small_;
     if (lane.empty()) return;  // only large tasks wait; the end of a running one posts run_next() again
@@ -57,7 +57,7 @@ void Turns::run_next() {
   }
   if (!is_large) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --large_running_;
   }
   asio::post(pool_, [this] { run_next(); });

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <encdec/engine/base/mutex.h>
+
 #include <algorithm>
 #include <boost/asio/execution.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -9,7 +11,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace encdec::serve {
@@ -94,9 +95,10 @@ class Turns {
   void run_next();
 
   std::size_t threads_;
-  std::mutex mutex_;
-  Lane small_, large_;
-  std::size_t large_running_ = 0;
+  Mutex mutex_;
+  Lane small_ ENCDEC_GUARDED_BY(mutex_);
+  Lane large_ ENCDEC_GUARDED_BY(mutex_);
+  std::size_t large_running_ ENCDEC_GUARDED_BY(mutex_) = 0;
   asio::thread_pool pool_;
 };
 

@@ -7,7 +7,7 @@
 namespace encdec::serve {
 
 void UnreadAnswers::Part::add(std::size_t bytes) {
-  const std::lock_guard lock(answers_.mutex_);
+  const MutexLock lock(answers_.mutex_);
   const auto known = answers_.clients_.find(client_);
   const std::size_t of_client = known != answers_.clients_.end() ? known->second : 0;
   const std::size_t share = answers_.limit_ - answers_.limit_ / 4;
@@ -27,7 +27,7 @@ void UnreadAnswers::Part::add(std::size_t bytes) {
 
 UnreadAnswers::Part::~Part() {
   if (bytes_ == 0) return;
-  const std::lock_guard lock(answers_.mutex_);
+  const MutexLock lock(answers_.mutex_);
   answers_.total_ -= bytes_;
   const auto known = answers_.clients_.find(client_);
   known->second -= bytes_;

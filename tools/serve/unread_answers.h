@@ -1,10 +1,11 @@
 #pragma once
 
+#include <encdec/engine/base/mutex.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 
 namespace encdec::serve {
 
@@ -35,9 +36,10 @@ class UnreadAnswers {
 
  private:
   std::size_t limit_;
-  std::mutex mutex_;
-  std::size_t total_ = 0;
-  std::map<std::uint64_t, std::size_t> clients_;  // bytes of each client that has any
+  Mutex mutex_;
+  std::size_t total_ ENCDEC_GUARDED_BY(mutex_) = 0;
+  // Bytes of each client that has any.
+  std::map<std::uint64_t, std::size_t> clients_ ENCDEC_GUARDED_BY(mutex_);
 };
 
 }  // namespace encdec::serve

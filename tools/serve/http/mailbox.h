@@ -1,5 +1,7 @@
 #pragma once
 
+#include <encdec/engine/base/mutex.h>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -9,7 +11,6 @@
 #include <chrono>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -27,7 +28,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
 
   void put(T value) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       values_.push_back(std::move(value));
     }
     // Posted to run after the coroutine's current step: a coroutine that has found no value waits by then.
@@ -47,7 +48,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
 
  private:
   std::optional<T> next() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (values_.empty()) return std::nullopt;
     std::optional<T> value = std::move(values_.front());
     values_.pop_front();
@@ -55,8 +56,8 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
   }
 
   asio::steady_timer news_;
-  std::mutex mutex_;
-  std::deque<T> values_;
+  Mutex mutex_;
+  std::deque<T> values_ ENCDEC_GUARDED_BY(mutex_);
 };
 
 }  // namespace encdec::serve

@@ -138,8 +138,8 @@ asio::awaitable<void> metrics(Call& call) {
   co_return;
 }
 
-asio::awaitable<void> openapi(Call& call) {
-  call.answer({.body = std::string(kOpenApi)});
+asio::awaitable<void> describe(Call& call) {
+  call.answer({.body = openapi()});
   co_return;
 }
 
@@ -158,7 +158,7 @@ asio::awaitable<void> page(Call& call) {
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/generate", &generate, &plain_error},
     Route{"GET", "/metrics", &metrics, &plain_error},
-    Route{"GET", "/openapi.json", &openapi, &plain_error, Route::Key::none},
+    Route{"GET", "/openapi.json", &describe, &plain_error, Route::Key::none},
     Route{"GET", "/", &page, &plain_error, Route::Key::none},
 };
 
