@@ -41,15 +41,11 @@ class RecordingTranscriber {
   Transcript transcript() const;
 
  private:
-  bool is_openai() const { return task_.speech_rules() == SpeechRules::openai; }
   void open_windows(Recording recording);
   void choose_clips();
   std::size_t window_frames() const;
   bool find_window();
-  TokenIds previous_text() const;
   void keep(TranscriptSegment& segment);
-  void update_prompt_start(double temperature);
-  bool skip_hallucinations(std::vector<TranscriptSegment>& segments, const CutWindow& cut);
 
   const TranscriptionTask& task_;
   std::optional<SpeechTimeMap> times_;  // from times in the joined speech to times in the recording; unset without VAD
@@ -62,8 +58,7 @@ class RecordingTranscriber {
   std::uint64_t seek_ = 0;                                      // first frame of the next window
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
-  TokenIds tokens_;                // the initial prompt and the tokens of all segments
-  std::size_t prompt_start_ = 0;   // prompts contain tokens_ from this index on
+  PromptText text_;
   double last_speech_ = 0;         // end of the last word, in seconds
   std::size_t segment_count_ = 0;  // number of segments so far
   WindowPlace place_;              // the window that is being decoded

@@ -16,10 +16,6 @@
 namespace encdec {
 namespace {
 
-bool is_openai(const TranscribeOptions& options) {
-  return options.rules == SpeechRules::openai;
-}
-
 void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
   if (options.chunk_length == 0) return;
   const double window = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
@@ -39,9 +35,7 @@ const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOpti
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
   }
-  if (options.hallucination_silence_threshold && !is_openai(options)) {
-    throw ConfigError("hallucination_silence_threshold with the rules of transformers, expected those of openai");
-  }
+  WhisperRules::of(options.rules).check(options);
   if (!options.vad_model.empty()) {
     check(options.vad);
     if (!options.clip_timestamps.empty()) {
@@ -60,18 +54,13 @@ TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
 }
 
-std::optional<std::int32_t> max_initial_timestamp(const WhisperFacts& facts, const TranscribeOptions& options) {
-  if (!is_openai(options) && facts.generation) return facts.generation->max_initial_timestamp;
-  if (!options.max_initial_timestamp) return std::nullopt;
-  return static_cast<std::int32_t>(std::lround(*options.max_initial_timestamp / WhisperTokens::kTimestampSeconds));
-}
-
-SearchRules rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
+SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
   GenerateOptions settings = with_neutral_values({});
   const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
   settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
   settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
-  settings.max_new_tokens = static_cast<int>(is_openai(options) ? facts.context / 2 : facts.context);
+  settings.max_new_tokens =
+      static_cast<int>(WhisperRules::of(options.rules).max_new_tokens(static_cast<std::size_t>(facts.context), 0));
   settings.seed = options.seed;
   return SearchRules(std::move(settings));
 }
@@ -83,8 +72,9 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
     : parts_(parts),
       facts_(facts),
       options_(checked(facts, options)),
-      rules_(std::make_shared<const SearchRules>(rules_of(facts, options))),
-      timestamp_rules_(facts.tokens, max_initial_timestamp(facts, options)) {
+      search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))),
+      banned_(rules().banned(facts, options)),
+      timestamp_rules_(facts.tokens, banned_.max_initial_timestamp) {
   const WhisperTokens& tokens = facts.tokens;
   if (!options.vad_model.empty()) {
     voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(options.vad_model.string()));
@@ -106,28 +96,23 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   hotwords_ = prompt_tokens(tokens, options.hotwords);
   if (hotwords_.size() > max_previous_tokens()) hotwords_.resize(max_previous_tokens());
 
-  const WhisperFacts::Generation* generation = !is_openai(options) && facts.generation ? &*facts.generation : nullptr;
   for (const std::int32_t token : options.suppress_tokens) {
     if (token == -1) {
-      const TokenIds& unspoken = generation != nullptr ? generation->suppressed : facts.non_speech;
-      suppressed_.insert(suppressed_.end(), unspoken.begin(), unspoken.end());
+      banned_.always.insert(banned_.always.end(), banned_.not_speech.begin(), banned_.not_speech.end());
     } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
       throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
                                     parts.network.config.decoder.vocabulary - 1));
     } else {
-      suppressed_.push_back(token);
+      banned_.always.push_back(token);
     }
   }
-  if (generation != nullptr) {
-    suppressed_first_ = generation->suppressed_first;
-    return;
-  }
-  for (const std::int32_t token : {tokens.transcribe, tokens.translate, tokens.start, tokens.start_of_prev,
-                                   tokens.start_of_lm, tokens.no_speech}) {
-    suppressed_.push_back(token);
-  }
-  if (parts.tokenizer != nullptr) suppressed_first_ = tokens.encode(" ");
-  suppressed_first_.push_back(tokens.end_of_text);
+}
+
+WordTimeOptions TranscriptionTask::word_options(double last_speech) const {
+  return {.end_of_text = tokens().end_of_text,
+          .last_speech = last_speech,
+          .prepend_punctuations = options_.prepend_punctuations,
+          .append_punctuations = options_.append_punctuations};
 }
 
 DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
@@ -135,16 +120,9 @@ DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
                            .frames_per_row = kWhisperFramesPerRow,
                            .target = std::move(prompt),
                            .number = 1},
-                .rules = rules_};
-  job.bytes = expected_bytes(parts_.network, *rules_, job.prompt);
+                .rules = search_rules_};
+  job.bytes = expected_bytes(parts_.network, *search_rules_, job.prompt);
   return job;
-}
-
-std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
-  const auto context = static_cast<std::size_t>(facts_.context);
-  const std::size_t capacity = context - std::min(context - 1, prompt);
-  // By the rules of openai the last token, which the decoder never reads, may exceed the context.
-  return is_openai(options_) ? std::min(context / 2, capacity + 1) : capacity;
 }
 
 DecodeJob TranscriptionTask::any_window() const {
@@ -174,9 +152,7 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
   if (!earlier.empty() || !hotwords_.empty()) {
     prompt.push_back(ids.start_of_prev);
     prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
-    constexpr std::size_t kOthers = 6;  // special tokens of the prompt, and one token to generate
-    const std::size_t most =
-        is_openai(options_) ? max_previous_tokens() : static_cast<std::size_t>(facts_.context) - kOthers;
+    const std::size_t most = rules().max_prompt_text(static_cast<std::size_t>(facts_.context));
     const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
   }

@@ -6,6 +6,7 @@
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/speech/features/voice_activity.h"
 #include "encdec/models/speech/transcription/timestamp_rules.h"
+#include "encdec/models/speech/transcription/whisper_rules.h"
 #include "encdec/models/speech/transcription/window.h"
 
 namespace encdec {
@@ -43,18 +44,22 @@ class TranscriptionTask {
   // Returns the language; nullopt if it must be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
-  SpeechRules speech_rules() const { return options_.rules; }
-  // Returns the maximum number of tokens of previous text in a prompt, by the rules of openai.
+  const WhisperRules& rules() const { return WhisperRules::of(options_.rules); }
+  // Returns the options for the words of a window before which the last word ended at `last_speech` seconds.
+  WordTimeOptions word_options(double last_speech) const;
+  // Returns the maximum number of tokens of hotwords, and of the text of earlier windows, in a prompt.
   std::size_t max_previous_tokens() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
   // Returns the maximum number of tokens to generate after a prompt of `prompt` tokens.
-  std::size_t max_new_tokens(std::size_t prompt) const;
+  std::size_t max_new_tokens(std::size_t prompt) const {
+    return rules().max_new_tokens(static_cast<std::size_t>(facts_.context), prompt);
+  }
   // Returns the number of sequences (beams or samples) decoded in parallel for a window.
-  std::size_t rows_per_window() const { return rules_->rows_per_source(); }
+  std::size_t rows_per_window() const { return search_rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }
 
   // Return the tokens banned at every step, and those also banned as the first token.
-  const TokenIds& suppressed() const { return suppressed_; }
-  const TokenIds& suppressed_first() const { return suppressed_first_; }
+  const TokenIds& suppressed() const { return banned_.always; }
+  const TokenIds& suppressed_first() const { return banned_.first; }
   const TimestampRules& timestamp_rules() const { return timestamp_rules_; }
 
  private:
@@ -63,11 +68,11 @@ class TranscriptionTask {
   ModelParts parts_;
   const WhisperFacts& facts_;
   TranscribeOptions options_;
-  std::shared_ptr<const SearchRules> rules_;
+  std::shared_ptr<const SearchRules> search_rules_;
   std::shared_ptr<const VoiceActivity> voice_activity_;
   std::optional<std::int32_t> language_;
   TokenIds initial_prompt_, hotwords_;
-  TokenIds suppressed_, suppressed_first_;
+  BannedTokens banned_;
   TimestampRules timestamp_rules_;
 };
 

@@ -85,6 +85,10 @@ TokenIds WhisperTokens::encode(std::string_view text) const {
   return ids;
 }
 
+TokenIds WhisperTokens::blank() const {
+  return tokenizer_ != nullptr ? encode(" ") : TokenIds();
+}
+
 std::optional<std::int32_t> WhisperTokens::language(std::string_view name) const {
   const auto code = whisper_language_code(name);
   const auto found = code ? std::ranges::find(languages, *code, &Language::code) : languages.end();

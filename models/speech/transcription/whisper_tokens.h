@@ -50,6 +50,9 @@ class WhisperTokens {
   // Returns the ids of a text, without special tokens. Throws TokenizerError if there is no tokenizer.
   TokenIds encode(std::string_view text) const;
 
+  // Returns the ids of a single space. Returns none if there is no tokenizer.
+  TokenIds blank() const;
+
   // Returns the token of a language, given its code or English name; nullopt if the language is unknown.
   std::optional<std::int32_t> language(std::string_view name) const;
   std::string_view code_of(std::int32_t language) const;

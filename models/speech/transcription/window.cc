@@ -18,16 +18,10 @@ namespace {
 
 constexpr double kStep = WhisperTokens::kTimestampSeconds;
 
-// Returns the number of timestamp steps in `frames`, computed in float32 as transformers does. Rounding may lose the
-// last step of an even number of frames.
-int whole_steps(std::size_t frames) {
-  return static_cast<int>(static_cast<float>(frames) * 0.01F / 0.02F);
-}
-
 }  // namespace
 
 CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
-                     SpeechRules rules) {
+                     const CutOptions& options) {
   const TokenIds& ids = decoded.tokens;
   const auto is_time = [&](std::size_t i) { return tokens.is_timestamp(ids[i]); };
   const auto steps = [&](std::size_t i) { return ids[i] - tokens.first_timestamp; };
@@ -57,7 +51,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.ends_in_time) ends.push_back(count);
     std::size_t first = 0;
     for (const std::size_t end : ends) {
-      const bool has_both = rules == SpeechRules::transformers && !cut.ends_in_time && end == ends.back();
+      const bool has_both = options.keeps_pair && !cut.ends_in_time && end == ends.back();
       add(first, has_both ? end + 1 : end, begin + steps(first) * kStep, begin + steps(end - 1) * kStep);
       first = end;
     }
@@ -66,7 +60,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.advance == 0) cut.advance = place.frames;
     return cut;
   }
-  double duration = rules == SpeechRules::openai ? place.seconds() : whole_steps(place.frames) * kStep;
+  double duration = options.duration;
   const auto last = std::find_if(ids.rbegin(), ids.rend(), [&](std::int32_t id) { return tokens.is_timestamp(id); });
   if (last != ids.rend() && *last != tokens.first_timestamp) {
     duration = (*last - tokens.first_timestamp) * kStep;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +17,11 @@
 #include "encdec/models/speech/transcription/whisper_facts.h"
 
 namespace encdec {
+
+// Returns the frame of 10 ms at a time.
+inline std::uint64_t frame_at(double seconds) {
+  return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * LogMel::kFramesPerSecond), 0.0));
+}
 
 // Position of a window in its recording, in frames of 10 ms.
 struct WindowPlace {
@@ -52,9 +59,13 @@ struct CutWindow {
   std::size_t advance = 0;    // frames from this window to the next one
   bool ends_in_time = false;  // the last token is a single timestamp: no speech follows in this window
 };
-// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py). By the rules of
-// transformers the last segment keeps both timestamps of a pair at its end (generation_whisper.py, _retrieve_segment).
+struct CutOptions {
+  double duration = 0;      // seconds of a segment without an end
+  bool keeps_pair = false;  // the last segment keeps both timestamps of a pair at its end
+};
+// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py; transformers
+// generation_whisper.py, _retrieve_segment).
 CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
-                     SpeechRules rules);
+                     const CutOptions& options);
 
 }  // namespace encdec

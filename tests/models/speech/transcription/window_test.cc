@@ -1,9 +1,8 @@
-#include "encdec/models/speech/transcription/window.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "encdec/models/speech/transcription/whisper_rules.h"
 #include "tests/models/speech/transcription/tiny_en.h"
 
 namespace encdec {
@@ -13,7 +12,8 @@ using namespace tiny_en;
 
 // Cuts a window that begins at 12 s and has 20 s of sound.
 CutWindow cut(TokenIds ids, SpeechRules rules = SpeechRules::openai) {
-  return cut_window({.tokens = std::move(ids), .temperature = 0.2}, {.first = 1200, .frames = 2000}, tokens(), rules);
+  return WhisperRules::of(rules).cut({.tokens = std::move(ids), .temperature = 0.2}, {.first = 1200, .frames = 2000},
+                                     tokens());
 }
 
 std::vector<std::pair<double, double>> times_of(const CutWindow& cut) {
@@ -65,7 +65,7 @@ TEST(Window, ByTransformersRulesTheLastSegmentKeepsBothTimesOfAPair) {
 TEST(Window, ByTransformersRulesStepsAreCountedInFloat32) {
   for (const auto& [frames, steps] : {std::pair{2000, 1000}, {2001, 1000}, {30, 14}, {216, 107}, {3000, 1500}}) {
     const WindowPlace place{.first = 0, .frames = static_cast<std::size_t>(frames)};
-    const CutWindow window = cut_window({.tokens = {kText}}, place, tokens(), SpeechRules::transformers);
+    const CutWindow window = transformers_rules().cut({.tokens = {kText}}, place, tokens());
     EXPECT_DOUBLE_EQ(window.segments[0].end, steps * 0.02) << frames;
   }
 }

@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "encdec/engine/kernels/logits.h"
+#include "encdec/models/speech/transcription/window_attempt.h"
+
+namespace encdec {
+namespace {
+
+class BeamAttempt final : public WindowAttempt {
+ public:
+  using WindowAttempt::WindowAttempt;
+
+  // The best next tokens, best first.
+  void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) override {
+    const float of_allowed = kernels::log_sum_exp(logits);
+    kernels::top_k(logits, static_cast<int>(rules().candidates(group_)), scratch.tokens);
+    choices_[row].clear();
+    for (const std::int32_t token : scratch.tokens) {
+      choices_[row].push_back(choice(token, logits, of_all, of_allowed));
+    }
+  }
+
+ private:
+  struct Candidate {
+    std::size_t parent;
+    std::int32_t token;
+    float sum;
+    float score;
+  };
+
+  const WhisperRules& rules() const { return settings_.task.rules(); }
+
+  // Goes through all continuations, best first. Those that end are finished; the first group_ others are the next
+  // beams.
+  bool extend(Session& session) override {
+    rank_candidates();
+    const bool is_limit = rules().finishes_at_limit() && is_last_step();
+    std::vector<WindowSequence> next;
+    std::vector<int> parents;
+    for (std::size_t i = 0; i < candidates_.size() && next.size() < group_; ++i) {
+      const Candidate& candidate = candidates_[i];
+      WindowSequence sequence = running_[candidate.parent];
+      sequence.sum = candidate.sum;
+      sequence.score = candidate.score;
+      sequence.has_ended = is_end(candidate.token);
+      if (!sequence.has_ended) sequence.tokens.push_back(candidate.token);
+      if (!sequence.has_ended && !is_limit) {
+        next.push_back(std::move(sequence));
+        parents.push_back(targets_[candidate.parent]);
+      } else if (rules().keeps(i, finished_.size(), settings_.task.options())) {
+        finished_.push_back(std::move(sequence));
+      }
+    }
+    while (targets_.size() < next.size()) targets_.push_back(session.fork_target(targets_.front()));
+    session.reorder_targets(std::span(targets_).first(parents.size()), parents);
+    for (; targets_.size() > next.size(); targets_.pop_back()) session.close_target(targets_.back());
+    running_ = std::move(next);
+    return rules().is_over(finished_, running_, settings_.task.options());
+  }
+
+  void rank_candidates() {
+    candidates_.clear();
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      for (const Choice& choice : choices_[i]) {
+        candidates_.push_back(
+            {i, choice.token, running_[i].sum + choice.log_probability, running_[i].score + choice.score});
+      }
+    }
+    std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
+  }
+
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+std::unique_ptr<WindowAttempt> make_beam_attempt(const WindowAttempt::Settings& settings, int target) {
+  return std::make_unique<BeamAttempt>(settings, target);
+}
+
+}  // namespace encdec

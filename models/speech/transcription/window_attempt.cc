@@ -1,0 +1,57 @@
+#include "encdec/models/speech/transcription/window_attempt.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace encdec {
+
+WindowAttempt::WindowAttempt(const Settings& settings, int target) : settings_(settings), targets_({target}) {
+  const TranscribeOptions& options = settings.task.options();
+  group_ = static_cast<std::size_t>(settings.temperature > 0 ? options.best_of : options.beam_size);
+  choices_.resize(group_);
+}
+
+void WindowAttempt::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    inputs.push_back({targets_[i], is_first_step() ? settings_.prompt : std::span(running_[i].tokens).last(1)});
+  }
+}
+
+WindowAttempt::Choice WindowAttempt::choice(std::int32_t token, std::span<const float> logits, float of_all,
+                                            float of_allowed) const {
+  token = std::max(token, 0);
+  const float logit = logits[static_cast<std::size_t>(token)];
+  return {token, logit - of_allowed, logit - settings_.task.rules().rank_normalizer(of_all, of_allowed)};
+}
+
+bool WindowAttempt::advance(Session& session) {
+  const bool has_enough = extend(session);
+  ++length_;
+  return has_enough || running_.empty() || length_ >= settings_.max_new_tokens;
+}
+
+WindowSequence WindowAttempt::finish(Session& session) {
+  close(session);
+  // The best running beams fill up the finished ones. Of equal ones the last is taken, as in openai/whisper.
+  std::ranges::stable_sort(running_, {}, &WindowSequence::sum);
+  for (; !running_.empty() && finished_.size() < group_; running_.pop_back()) {
+    finished_.push_back(std::move(running_.back()));
+  }
+  // Samples finish in any order. Of equal scores the first sample is taken.
+  std::ranges::stable_sort(finished_, {}, &WindowSequence::number);
+  return std::move(*std::ranges::max_element(finished_, {}, [this](const WindowSequence& sequence) {
+    return settings_.task.rules().final_score(sequence, settings_.task.options());
+  }));
+}
+
+void WindowAttempt::close(Session& session) {
+  for (const int target : targets_) session.close_target(target);
+  targets_.clear();
+}
+
+std::unique_ptr<WindowAttempt> make_attempt(const WindowAttempt::Settings& settings, int target) {
+  const bool has_beams = settings.temperature == 0 && settings.task.options().beam_size > 1;
+  return has_beams ? make_beam_attempt(settings, target) : make_sample_attempt(settings, target);
+}
+
+}  // namespace encdec

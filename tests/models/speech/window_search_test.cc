@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "tests/models/speech/scripted_whisper.h"
+
+namespace encdec {
+namespace {
+
+using namespace scripted_whisper;
+
+// Options for windows that are not cut by times, with one attempt.
+TranscribeOptions plain(SpeechRules rules, int beam_size) {
+  return {.rules = rules,
+          .language = "en",
+          .temperatures = {0},
+          .beam_size = beam_size,
+          .suppress_tokens = {},
+          .timestamps = false};
+}
+
+std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Script& script,
+                                      const std::vector<std::uint64_t>& places) {
+  const Whisper whisper;
+  const TranscriptionTask task = whisper.task(options);
+  std::vector<std::shared_ptr<DecodedWindow>> results;
+  std::vector<DecodeJob> jobs;
+  for (const std::uint64_t first : places) {
+    results.push_back(std::make_shared<DecodedWindow>());
+    Tensor frames = Tensor::allocate({40, 16});
+    std::fill_n(frames.data<float>(), frames.elements(), 0.0F);
+    jobs.push_back(
+        task.window(std::move(frames), {.first = first, .frames = 40, .sound = 40}, kEnglish, {}, results.back()));
+  }
+  whisper.run(jobs, script);
+  std::vector<DecodedWindow> windows;
+  for (const auto& result : results) windows.push_back(*result);
+  return windows;
+}
+
+DecodedWindow decode(const TranscribeOptions& options, const Script& script) {
+  return decode_all(options, script, {0}).front();
+}
+
+// The likeliest first token, 1, leads to a less likely text than token 2.
+const Script kMisleading = {{kStart, {{kNoSpeech, 0.25}, {1, 0.75}}},
+                            {kNoTimestamps, {{1, 0.6}, {2, 0.4}}},
+                            {1, {{11, 0.4}, {12, 0.3}, {13, 0.3}}},
+                            {2, {{21, 1}}},
+                            {11, {{kEnd, 1}}},
+                            {12, {{kEnd, 1}}},
+                            {13, {{kEnd, 1}}},
+                            {21, {{kEnd, 1}}}};
+
+class EachRules : public testing::TestWithParam<SpeechRules> {};
+INSTANTIATE_TEST_SUITE_P(WindowSearch, EachRules, testing::Values(SpeechRules::openai, SpeechRules::transformers));
+
+TEST_P(EachRules, GreedySearchTakesTheLikeliestToken) {
+  const DecodedWindow window = decode(plain(GetParam(), 1), kMisleading);
+  EXPECT_EQ(window.tokens, (TokenIds{1, 11}));
+  EXPECT_TRUE(window.has_ended);
+  EXPECT_EQ(window.temperature, 0);
+  EXPECT_NEAR(window.avg_logprob, std::log(0.6 * 0.4) / 3, 1e-5) << "the end token counts";
+  EXPECT_NEAR(window.no_speech_prob, 0.25, 1e-5) << "read after the start token";
+}
+
+TEST_P(EachRules, BeamsFindALikelierText) {
+  const DecodedWindow window = decode(plain(GetParam(), 2), kMisleading);
+  EXPECT_EQ(window.tokens, (TokenIds{2, 21}));
+  EXPECT_NEAR(window.avg_logprob, std::log(0.4) / 3, 1e-5);
+}
+
+TEST_P(EachRules, ALimitEndsATextWithoutEnd) {
+  const Script endless = {{kStart, {{1, 1}}}, {kNoTimestamps, {{1, 0.6}, {2, 0.4}}}, {1, {{1, 1}}}, {2, {{2, 1}}}};
+  // The prompt has 4 of the 24 positions. openai/whisper generates at most half a context.
+  const std::size_t limit = GetParam() == SpeechRules::openai ? 12 : 20;
+  for (const int beams : {1, 3}) {
+    const DecodedWindow window = decode(plain(GetParam(), beams), endless);
+    EXPECT_EQ(window.tokens, TokenIds(limit, 1)) << beams;
+    EXPECT_FALSE(window.has_ended);
+  }
+}
+
+TEST_P(EachRules, AttemptsGoOnUntilATextPassesTheThresholds) {
+  TranscribeOptions options = plain(GetParam(), 1);
+  options.temperatures = {0, 0.2, 0.4, 1};
+  options.compression_ratio_threshold = std::nullopt;
+  options.logprob_threshold = std::log(0.3);
+  Script script = kMisleading;
+  EXPECT_EQ(decode(options, script).temperature, 0) << "the mean of log(0.6), log(0.4) and 0 is above log(0.3)";
+  script[1] = {{11, 0.02}};  // the other tokens have less
+  script[2] = {{21, 0.02}};
+  for (std::int32_t token = 100; token < 200; ++token) script[1][token] = script[2][token] = 0.0098;
+  for (std::int32_t token = 100; token < 200; ++token) script[token] = {{kEnd, 0.5}, {1, 0.5}};
+  options.logprob_threshold = -0.5;
+  EXPECT_EQ(decode(options, script).temperature, 1) << "no attempt passes; the last one is kept";
+  options.no_speech_threshold = 0.2;
+  EXPECT_EQ(decode(options, script).temperature, 0) << "there is nothing to find in silence";
+}
+
+TEST_P(EachRules, SamplesDependOnNoOtherWindowAndTheLikeliestIsKept) {
+  TranscribeOptions options = plain(GetParam(), 1);
+  options.temperatures = {1};
+  options.best_of = 4;
+  options.compression_ratio_threshold = options.logprob_threshold = std::nullopt;
+  const std::vector<DecodedWindow> together = decode_all(options, kMisleading, {0, 40, 80, 120, 160, 200});
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    const DecodedWindow alone = decode_all(options, kMisleading, {40 * i}).front();
+    EXPECT_EQ(together[i].tokens, alone.tokens);
+    EXPECT_EQ(together[i].avg_logprob, alone.avg_logprob);
+  }
+  const auto mean = [&](int best_of) {
+    options.best_of = best_of;
+    double sum = 0;
+    for (const DecodedWindow& window : decode_all(options, kMisleading, {0, 40, 80, 120, 160, 200, 240, 280})) {
+      sum += window.avg_logprob;
+    }
+    return sum / 8;
+  };
+  EXPECT_NEAR(mean(30), std::log(0.4) / 3, 1e-5) << "of many samples one is the best";
+  EXPECT_LT(mean(1), std::log(0.4) / 3);
+}
+
+TEST(WindowSearch, PatienceIsTheNumberOfFinishedBeamsOfOpenAi) {
+  const Script script = {{kStart, {{1, 1}}},
+                         {kNoTimestamps, {{1, 0.6}, {2, 0.4}}},
+                         {1, {{kEnd, 0.55}, {11, 0.45}}},
+                         {2, {{21, 0.95}, {kEnd, 0.05}}},
+                         {11, {{kEnd, 1}}},
+                         {21, {{kEnd, 1}}}};
+  TranscribeOptions options = plain(SpeechRules::openai, 2);
+  options.patience = 0.5;
+  EXPECT_FALSE(decode(options, script).has_ended)
+      << "one finished beam ends the search; the best running one is better";
+  options.patience = 1;
+  const DecodedWindow window = decode(options, script);
+  EXPECT_EQ(window.tokens, (TokenIds{2, 21}));
+  EXPECT_TRUE(window.has_ended);
+}
+
+TEST(WindowSearch, TransformersRanksBeamsByAllTokens) {
+  // Token 3 is suppressed. Of the others, token 1 is certain after the ban; before it, token 1 has less than token 2's
+  // path.
+  const Script script = {{kStart, {{1, 1}}},         {kNoTimestamps, {{1, 0.5}, {2, 0.5}}},
+                         {1, {{3, 0.9}, {11, 0.1}}}, {2, {{21, 0.8}, {22, 0.2}}},
+                         {11, {{kEnd, 1}}},          {21, {{kEnd, 1}}},
+                         {22, {{kEnd, 1}}}};
+  for (const auto& [rules, best] :
+       {std::pair{SpeechRules::openai, TokenIds{1, 11}}, {SpeechRules::transformers, TokenIds{2, 21}}}) {
+    TranscribeOptions options = plain(rules, 2);
+    options.suppress_tokens = {3};
+    EXPECT_EQ(decode(options, script).tokens, best);
+  }
+}
+
+TEST(WindowSearch, TimesComeInPairs) {
+  TranscribeOptions options = plain(SpeechRules::openai, 1);
+  options.timestamps = true;
+  const Script script = {{kStart, {{1, 1}}},
+                         {kTranscribe, {{1, 0.9}, {kTimes + 3, 0.1}}},  // a text must not come first
+                         {kTimes + 3, {{5, 1}}},
+                         {5, {{kTimes + 2, 0.9}, {kTimes + 9, 0.1}}},  // times do not decrease
+                         {kTimes + 9, {{6, 0.6}, {kTimes + 9, 0.3}, {kEnd, 0.1}}},
+                         {6, {{kEnd, 1}}}};
+  EXPECT_EQ(decode(options, script).tokens, (TokenIds{kTimes + 3, 5, kTimes + 9, kTimes + 9, 6}));
+}
+
+}  // namespace
+}  // namespace encdec
