@@ -299,7 +299,7 @@ TEST(OpenApi, HasEveryRouteOnce) {
     }
   }
   std::set<std::string> described;
-  const auto api = nlohmann::json::parse(kOpenApi);
+  const auto api = nlohmann::json::parse(openapi());
   for (const auto& [path, operations] : api["paths"].items()) {
     const std::string pattern = std::regex_replace(path, std::regex("\\{[^}]*\\}"), "*");
     for (const auto& operation : operations.items()) described.insert(operation.key() + " " + pattern);

@@ -3,21 +3,183 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/families/model_description.h"
+#include "encdec/models/network/vocabulary_shortlist.h"
 #include "tests/models/model_cases.h"
+#include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
 
 namespace encdec::model_cases {
 namespace {
 
 using testing::HasSubstr;
 
-Session session_of(const std::filesystem::path& folder) {
+const std::filesystem::path kMarian = kMarianCases / "shared_swish" / "model";
+const std::array<TokenIds, 3> kSources = {{{1, 2, 3, 4, 5, 6, 7}, {9}, {20, 21, 22}}};
+const TokenIds kTarget = {28, 3, 7, 7, 12, 1, 19, 2, 25, 4, 6};
+
+Session session_of(const std::filesystem::path& folder, int threads = 1) {
   const Checkpoint checkpoint = open_checkpoint(folder);
   const ModelDescription description = describe_model(checkpoint);
   return {std::make_shared<const Transformer>(description.config,
                                               WeightScope(checkpoint.weights, description.weight_names)),
-          std::make_shared<ThreadTeam>(1)};
+          std::make_shared<ThreadTeam>(threads)};
+}
+
+// A session of the Marian model with all of kSources open.
+struct Opened {
+  explicit Opened(int threads = 1) : session(session_of(kMarian, threads)) {
+    const auto opened = session.encode(kSources).sources;
+    sources.assign(opened.begin(), opened.end());
+  }
+
+  // Appends tokens to a target. Returns the logits after the last one.
+  Tensor decode(int target, std::span<const std::int32_t> tokens) {
+    const Session::TargetTokens input{target, tokens};
+    return copy_of(session.decode({&input, 1}));
+  }
+  // Returns the logits of a new target with these tokens, which is closed again.
+  Tensor logits_of(std::size_t source, std::span<const std::int32_t> tokens) {
+    const int target = session.open_target(sources[source]);
+    const Tensor logits = decode(target, tokens);
+    session.close_target(target);
+    return logits;
+  }
+
+  Session session;
+  std::vector<int> sources;
+};
+
+TEST(Session, TokensAtOnceOrOneByOneGiveTheSameBits) {
+  Opened opened;
+  const int whole = opened.session.open_target(opened.sources[0]),
+            single = opened.session.open_target(opened.sources[0]);
+  const Session::TargetTokens all{whole, kTarget};
+  const Tensor at_once = copy_of(opened.session.decode({&all, 1}, Session::LogitsOf::every_token));
+  ASSERT_EQ(at_once.shape(), (Shape{static_cast<Dim>(kTarget.size()), 29}));
+  for (std::size_t i = 0; i < kTarget.size(); ++i) {
+    const Tensor one = opened.decode(single, std::span(kTarget).subspan(i, 1));
+    EXPECT_TRUE(same_bits(at_once.slice(static_cast<Dim>(i), 1), one)) << i;
+  }
+  EXPECT_TRUE(same_bits(at_once.slice(10, 1), opened.logits_of(0, kTarget))) << "of the last token only";
+}
+
+TEST(Session, OtherSourcesAndTargetsDoNotChangeABit) {
+  Opened together(3);
+  std::vector<int> targets;
+  std::vector<Session::TargetTokens> inputs;
+  for (std::size_t i = 0; i < kSources.size(); ++i) {
+    targets.push_back(together.session.open_target(together.sources[i]));
+    inputs.push_back({targets.back(), std::span(kTarget).first(3 * i + 1)});
+  }
+  const Tensor all = copy_of(together.session.decode(inputs));
+  for (std::size_t i = 0; i < kSources.size(); ++i) {
+    Session alone = session_of(kMarian);
+    const int source = alone.encode(std::span(kSources).subspan(i, 1)).sources[0];
+    const Session::TargetTokens input{alone.open_target(source), inputs[i].tokens};
+    EXPECT_TRUE(same_bits(all.slice(static_cast<Dim>(i), 1), alone.decode({&input, 1}))) << i;
+  }
+}
+
+TEST(Session, ForksGoOnFromTheirCommonPastEachOnItsOwn) {
+  Opened opened;
+  const int first = opened.session.open_target(opened.sources[0]);
+  opened.decode(first, kTarget);
+  const int second = opened.session.fork_target(first);
+  const TokenIds a = {5, 6}, b = {8};
+  TokenIds with_a = kTarget, with_b = kTarget;
+  with_a.insert(with_a.end(), a.begin(), a.end());
+  with_b.insert(with_b.end(), b.begin(), b.end());
+  EXPECT_TRUE(same_bits(opened.logits_of(0, with_b), opened.decode(second, b)));
+  EXPECT_TRUE(same_bits(opened.logits_of(0, with_a), opened.decode(first, a)));
+  opened.session.close_target(first);
+  with_b.push_back(3);
+  EXPECT_TRUE(same_bits(opened.logits_of(0, with_b), opened.decode(second, TokenIds{3})))
+      << "the past outlives the first";
+}
+
+TEST(Session, ReorderedTargetsExchangeTheirTokens) {
+  Opened opened;
+  std::vector<int> targets = {opened.session.open_target(opened.sources[2])};
+  opened.decode(targets[0], TokenIds{28});
+  for (int i = 0; i < 2; ++i) targets.push_back(opened.session.fork_target(targets[0]));
+  const std::array<TokenIds, 3> own = {{{4}, {5}, {6}}};
+  for (std::size_t i = 0; i < 3; ++i) opened.decode(targets[i], own[i]);
+  opened.session.reorder_targets(targets, std::array{targets[2], targets[0], targets[0]});
+  for (const auto& [target, last] : {std::pair{targets[0], 6}, {targets[1], 4}, {targets[2], 4}}) {
+    EXPECT_TRUE(same_bits(opened.logits_of(2, TokenIds{28, last, 9}), opened.decode(target, TokenIds{9})));
+  }
+}
+
+TEST(Session, ClosedTargetsLeaveNothingBehind) {
+  Opened opened;
+  const Tensor expected = opened.logits_of(1, kTarget);
+  const int kept = opened.session.open_target(opened.sources[1]);
+  opened.decode(kept, std::span(kTarget).first(4));
+  for (std::size_t round = 0; round < 40; ++round) {
+    EXPECT_TRUE(same_bits(expected, opened.logits_of(1, kTarget))) << round;
+    opened.logits_of(round % 3, std::span(kTarget).first(1 + round % kTarget.size()));
+  }
+  EXPECT_TRUE(same_bits(expected, opened.decode(kept, std::span(kTarget).subspan(4))));
+  opened.session.reset();
+  opened.sources = {opened.session.encode(std::span(kSources).subspan(1, 1)).sources[0]};
+  EXPECT_TRUE(same_bits(expected, opened.logits_of(0, kTarget))) << "after reset()";
+}
+
+TEST(Session, ATokenThatDoesNotFitFailsAlone) {
+  Opened opened;
+  const int good = opened.session.open_target(opened.sources[0]), bad = opened.session.open_target(opened.sources[1]);
+  opened.decode(good, std::span(kTarget).first(2));
+  for (const std::int32_t token : {-1, 29}) {
+    EXPECT_THAT(failure([&] { opened.decode(bad, TokenIds{3, token}); }), HasSubstr("expected 0 to 28"));
+  }
+  opened.session.close_target(bad);
+  EXPECT_TRUE(same_bits(opened.logits_of(0, kTarget), opened.decode(good, std::span(kTarget).subspan(2))));
+}
+
+TEST(Session, ATargetEndsAtTheLastPosition) {
+  Session session = session_of(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face");
+  const auto [bands, per_row] = session.model().config.encoder.frames;
+  Tensor frames = Tensor::allocate({4 * per_row, bands});
+  std::fill_n(frames.data<float>(), frames.elements(), 0.5F);
+  const int target = session.open_target(session.encode(std::vector{frames}).sources[0]);
+  const TokenIds tokens(24, 3);
+  const Session::TargetTokens all{target, tokens}, more{target, std::span(tokens).first(1)};
+  EXPECT_EQ(failure([&] { session.decode({&all, 1}); }), "no error");
+  EXPECT_THAT(failure([&] { session.decode({&more, 1}); }), HasSubstr("the model has 24 positions"));
+}
+
+TEST(Session, AShortlistLeavesOnlyItsTokens) {
+  Opened opened;
+  const Tensor all = opened.logits_of(0, kTarget);
+  const VocabularyShortlist shortlist(opened.session.model(), {20, 3, 4});
+  opened.session.set_shortlist(&shortlist);
+  const Tensor few = opened.logits_of(0, kTarget);
+  for (int token = 0; token < 29; ++token) {
+    const bool is_listed = token == 3 || token == 4 || token == 20;
+    EXPECT_EQ(few.row(0)[token], is_listed ? all.row(0)[token] : -INFINITY) << token;
+  }
+  opened.session.set_shortlist(nullptr);
+  EXPECT_TRUE(same_bits(all, opened.logits_of(0, kTarget)));
+}
+
+TEST(Session, TheAttentionToTheSourceIsADistribution) {
+  Opened opened;
+  opened.session.set_source_attention(Session::SourceAttention::keep);
+  for (std::size_t i = 0; i < kSources.size(); ++i) {
+    opened.logits_of(i, kTarget);
+    const std::span<const float> attention = opened.session.source_attention(0);
+    ASSERT_EQ(attention.size(), kSources[i].size());
+    double sum = 0;
+    for (const float weight : attention) sum += weight;
+    EXPECT_NEAR(sum, 1, 1e-6);
+  }
 }
 
 TEST(Session, FramesOfAnotherShapeAreRefused) {
