@@ -2,13 +2,16 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "encdec/layers/transformer/attention_heads.h"
+#include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
@@ -147,6 +150,51 @@ inline reference::Matrix attend(const std::map<std::string, Tensor>& weights, co
   return project(weights, "output",
                  multi_head_attention(project(weights, "query", x), project(weights, "key", source),
                                       project(weights, "value", source), heads, options));
+}
+
+// Returns cases of a self-attention layer with every size, for the layer that `make` makes from weights and options.
+inline std::vector<LayerCase> self_attention_cases(
+    const std::function<std::shared_ptr<const Layer>(const WeightScope&, const AttentionOptions&)>& make,
+    const reference::ScoreOptions& scores) {
+  using reference::Matrix;
+  RandomTensors random(1);
+  std::vector<LayerCase> cases;
+  const auto add_case = [&](const AttentionSizes& sizes, const std::vector<int>& rows, Residual residual) {
+    const AttentionOptions options = options_for(sizes, residual);
+    LayerCase& c = cases.emplace_back();
+    c.name = "D " + std::to_string(sizes.model_dim) + ", heads " + std::to_string(sizes.heads) + ", rows " +
+             testing::PrintToString(rows);
+    c.weights = attention_weights(random, options);
+    c.make = [make, options](const WeightScope& weights) { return make(weights, options); };
+    c.rows = rows;
+    const Dim total = std::accumulate(rows.begin(), rows.end(), Dim{0});
+    while (c.inputs.size() < (residual == Residual::add ? 2 : 1)) {
+      c.inputs.push_back(random.uniform({total, sizes.model_dim}));
+    }
+    c.expected = [options, scores](const LayerCase& self) {
+      const Matrix y = of_each_sequence(self.inputs[0], self.rows, [&](const Matrix& sequence) {
+        return attend(self.weights, sequence, sequence, options.heads, scores);
+      });
+      return options.residual == Residual::add ? add(y, Matrix(self.inputs[1])) : y;
+    };
+  };
+  for (const AttentionSizes& sizes : kAttentionSizes) {
+    for (const std::vector<int>& rows : {std::vector{1}, {19}, {3, 1, 5}, {1, 1, 1}, {2, 0, 17}}) {
+      add_case(sizes, rows, rows.size() > 1 ? Residual::add : Residual::none);
+    }
+  }
+  for (const AttentionSizes& sizes : {AttentionSizes{96, 3}, AttentionSizes{257, 1}}) {
+    add_case(sizes, {3, 40, 1, 9, 17}, Residual::none);
+    if (sizes.model_dim == 257) cases.back().expected = {};  // bounds of so many terms prove little
+  }
+  add_case({10, 2}, {1}, Residual::none);
+  cases.back().refused = {{{}, "no input"},
+                          {{{4, 11}}, "input has shape [4, 11], expected [rows, 10]"},
+                          {{{4, 10}, {4, 10}}, "2 inputs, expected 1"}};
+  add_case({10, 2}, {1}, Residual::add);
+  cases.back().refused = {{{{4, 10}}, "1 inputs, expected 2"},
+                          {{{4, 10}, {5, 10}}, "residual has shape [5, 10], expected [4, 10]"}};
+  return cases;
 }
 
 }  // namespace encdec

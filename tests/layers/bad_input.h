@@ -14,17 +14,17 @@
 
 namespace encdec {
 
-// Expects that a layer L(scope, options) refuses each of its tensors if it is missing, has another shape or is stored
-// as integers, and that the message names the tensor.
-template <class L, class Options>
-void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Options& options) {
-  ASSERT_NO_THROW(L(make_scope(weights), options));
+// Expects that `make` refuses each tensor of a layer if it is missing, has another shape or is stored as integers, and
+// that the message names the tensor.
+template <class Make>
+void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Make& make) {
+  ASSERT_NO_THROW(make(make_scope(weights)));
   const auto message_for = [&](const std::string& name, const Tensor* replacement) -> std::string {
     std::map<std::string, Tensor> changed = weights;
     changed.erase(name);
     if (replacement != nullptr) changed.emplace(name, *replacement);
     try {
-      L(make_scope(changed), options);
+      make(make_scope(changed));
     } catch (const WeightError& error) {
       return error.what();
     }
@@ -44,6 +44,12 @@ void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights
     EXPECT_EQ(message_for(name, &integers),
               "test: tensor '" + name + "': stored as int8, expected float32, float16 or bfloat16");
   }
+}
+
+template <class L, class Options>
+void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Options& options) {
+  expect_every_weight_is_checked(weights,
+                                 [&](const WeightScope& scope) { return std::make_unique<L>(scope, options); });
 }
 
 // Returns the message of the ShapeError that a graph throws for a layer with inputs of these shapes, without the node's

@@ -1,81 +1,65 @@
 #include "encdec/layers/transformer/add_norm.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <utility>
 
 #include "encdec/layers/transformer/feed_forward.h"
-#include "tests/layers/bad_input.h"
+#include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
+#include "tests/support/weights_builder.h"
 
 namespace encdec {
 namespace {
 
 using reference::Matrix;
 
-struct Case {
-  Tensor scale;
-  Tensor shift;
-  std::vector<Tensor> inputs;  // one input, or two to be added
-  float epsilon = 1e-5f;
+LayerCase add_norm_case(Dim rows, Dim width, std::size_t inputs, float epsilon = 1e-5f) {
+  RandomTensors random(1);
+  LayerCase c{.name = fmt::format("{} x {}, {} inputs", rows, width, inputs),
+              .weights = {{"weight", random.uniform({width}, 2.0)}, {"bias", random.uniform({width})}},
+              .make =
+                  [=](const WeightScope& weights) {
+                    return std::make_shared<AddNorm>(weights, NormOptions{.width = width, .epsilon = epsilon});
+                  },
+              .expected =
+                  [=](const LayerCase& self) {
+                    const Matrix first(self.inputs[0]);
+                    return layer_norm(inputs == 2 ? add(first, Matrix(self.inputs[1])) : first,
+                                      Matrix(self.weights.at("weight")), Matrix(self.weights.at("bias")), epsilon);
+                  }};
+  while (c.inputs.size() < inputs) c.inputs.push_back(random.uniform({rows, width}));
+  return c;
+}
 
-  Case(std::uint64_t seed, Dim rows, Dim width, std::size_t input_count) {
-    RandomTensors random(seed);
-    scale = random.uniform({width}, 2.0);
-    shift = random.uniform({width});
-    while (inputs.size() < input_count) inputs.push_back(random.uniform({rows, width}));
-  }
-
-  Tensor run(int threads) const {
-    const Dim width = scale.width();
-    LayerRunner runner(std::make_shared<AddNorm>(make_scope({{"weight", scale}, {"bias", shift}}),
-                                                 NormOptions{.width = width, .epsilon = epsilon}),
-                       std::vector<Shape>(inputs.size(), Shape{kTargetRows, width}), threads);
-    return runner.run(inputs, {});
-  }
-
-  Matrix expected() const {
-    const Matrix x = inputs.size() == 2 ? add(Matrix(inputs[0]), Matrix(inputs[1])) : Matrix(inputs[0]);
-    return layer_norm(x, Matrix(scale), Matrix(shift), epsilon);
-  }
-};
-
-TEST(AddNorm, FollowsTheFormulaBothNormFirstAndNormLast) {
+std::vector<LayerCase> add_norm_cases() {
+  std::vector<LayerCase> cases;
   for (const std::size_t inputs : {std::size_t{1}, std::size_t{2}}) {
     for (const Dim width : {1, 2, 7, 16, 33, 64, 300}) {
-      for (const Dim rows : {1, 3, 100}) {
-        const Case c(1, rows, width, inputs);
-        EXPECT_TRUE(is_close_to(c.expected(), c.run(2))) << rows << " x " << width << ", " << inputs << " inputs";
-      }
+      for (const Dim rows : {1, 3, 100}) cases.push_back(add_norm_case(rows, width, inputs));
     }
   }
+  cases.push_back(add_norm_case(2, 6, 1));
+  cases.back().refused = {
+      {{}, "0 inputs, expected 1 or 2"},
+      {{{2, 6}, {2, 6}, {2, 6}}, "3 inputs, expected 1 or 2"},
+      {{{2, 5}}, "input has shape [2, 5], expected [rows, 6]"},
+      {{{kSourceRows, 6}, {kTargetRows, 6}}, "inputs have shapes [S, 6] and [T, 6], expected equal ones"}};
+  return cases;
 }
-
-TEST(AddNorm, NumberOfThreadsDoesNotChangeABit) {
-  for (const Dim rows : {1, 2, 7, 300}) {
-    const Case c(2, rows, 100, 2);
-    const Tensor alone = c.run(1);
-    for (const int threads : {2, 3, 4}) EXPECT_TRUE(same_bits(alone, c.run(threads))) << rows << " rows";
-  }
-}
+INSTANTIATE_TEST_SUITE_P(AddNorm, LayerContract, testing::Values(&add_norm_cases));
 
 TEST(AddNorm, ARowOfZerosGivesTheBias) {
-  Case c(3, 2, 40, 1);
-  c.inputs[0] = Tensor::allocate({2, 40});
-  const Matrix shift(c.shift);
-  EXPECT_TRUE(equals(reference::stack(std::vector{shift, shift}), c.run(1)));
-}
-
-TEST(AddNorm, HalfPrecisionWeightsAreAccepted) {
-  for (const DataType type : {DataType::float16, DataType::bfloat16}) {
-    Case c(4, 3, 40, 2);
-    c.scale = stored_as(c.scale, type);
-    c.shift = stored_as(c.shift, type);
-    EXPECT_TRUE(is_close_to(c.expected(), c.run(1))) << to_string(type);
-  }
+  const LayerCase c = add_norm_case(2, 40, 1);
+  LayerRunner runner(c.make(make_scope(c.weights)), std::vector<Shape>{{kTargetRows, 40}});
+  const Matrix shift(c.weights.at("bias"));
+  EXPECT_TRUE(
+      equals(reference::stack(std::vector{shift, shift}), runner.run(std::array{Tensor::allocate({2, 40})}, {})));
 }
 
 // Norm first: x + f(norm(x)); the last matmul of f adds. Norm last: norm(x + f(x)); the norm adds.
@@ -104,21 +88,6 @@ TEST(AddNorm, NormFirstWithAResidualEqualsAnExplicitAddition) {
   Tensor sum = run(Residual::none);
   for (std::int64_t i = 0; i < sum.elements(); ++i) sum.data<float>()[i] += x.data<float>()[i];
   EXPECT_TRUE(same_bits(sum, run(Residual::add)));
-}
-
-TEST(AddNorm, EveryWeightIsChecked) {
-  expect_every_weight_is_checked<AddNorm>({{"weight", Tensor::allocate({6})}, {"bias", Tensor::allocate({6})}},
-                                          NormOptions{.width = 6});
-}
-
-TEST(AddNorm, RefusesInputsThatDoNotFit) {
-  const auto layer = std::make_shared<AddNorm>(
-      make_scope({{"weight", Tensor::allocate({6})}, {"bias", Tensor::allocate({6})}}), NormOptions{.width = 6});
-  EXPECT_EQ(shape_error(layer, {}), "0 inputs, expected 1 or 2");
-  EXPECT_EQ(shape_error(layer, {{2, 6}, {2, 6}, {2, 6}}), "3 inputs, expected 1 or 2");
-  EXPECT_EQ(shape_error(layer, {{2, 5}}), "input has shape [2, 5], expected [rows, 6]");
-  EXPECT_EQ(shape_error(layer, {{kSourceRows, 6}, {kTargetRows, 6}}),
-            "inputs have shapes [S, 6] and [T, 6], expected equal ones");
 }
 
 }  // namespace

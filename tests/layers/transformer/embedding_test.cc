@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/layers/bad_input.h"
+#include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
@@ -53,18 +54,20 @@ TEST(Embedding, RefusesIdsOutsideTheVocabulary) {
   expect_ids_outside_a_vocabulary_of_9_are_refused(runner_for(Tensor::allocate({9, 4}), 1.0f));
 }
 
-TEST(Embedding, EveryWeightIsChecked) {
-  expect_every_weight_is_checked<Embedding>({{"weight", Tensor::allocate({9, 4})}},
-                                            EmbeddingOptions{.vocabulary = 9, .model_dim = 4});
+std::vector<LayerCase> embedding_cases() {
+  RandomTensors random(1);
+  return {{.name = "9 x 4",
+           .weights = {{"weight", random.uniform({9, 4})}},
+           .make =
+               [](const WeightScope& weights) {
+                 return std::make_shared<Embedding>(weights, EmbeddingOptions{.vocabulary = 9, .model_dim = 4});
+               },
+           .inputs = {random.ids(30, 9)},
+           .refused = {{{}, "expected one input of token ids, [rows]"},
+                       {{{3, 4}}, "expected one input of token ids, [rows]"},
+                       {{{3}, {3}}, "expected one input of token ids, [rows]"}}}};
 }
-
-TEST(Embedding, RefusesInputsThatAreNotRowsOfIds) {
-  const auto layer = std::make_shared<Embedding>(make_scope({{"weight", Tensor::allocate({9, 4})}}),
-                                                 EmbeddingOptions{.vocabulary = 9, .model_dim = 4});
-  EXPECT_EQ(shape_error(layer, {}), "expected one input of token ids, [rows]");
-  EXPECT_EQ(shape_error(layer, {{3, 4}}), "expected one input of token ids, [rows]");
-  EXPECT_EQ(shape_error(layer, {{3}, {3}}), "expected one input of token ids, [rows]");
-}
+INSTANTIATE_TEST_SUITE_P(Embedding, LayerContract, testing::Values(&embedding_cases));
 
 }  // namespace
 }  // namespace encdec

@@ -1,47 +1,65 @@
 #include "encdec/layers/transformer/linear.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <utility>
 
-#include "tests/layers/bad_input.h"
+#include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
+#include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
+#include "tests/support/weights_builder.h"
 
 namespace encdec {
 namespace {
 
 using reference::Matrix;
 
-TEST(Linear, FollowsTheFormula) {
+LayerCase linear_case(Dim rows, Dim input_width, Dim output_width, Residual residual) {
   RandomTensors random(1);
+  LayerCase c{
+      .name = fmt::format("{} rows, {} -> {}", rows, input_width, output_width),
+      .weights = {{"weight", random.uniform({output_width, input_width})}, {"bias", random.uniform({output_width})}},
+      .make =
+          [=](const WeightScope& weights) {
+            return std::make_shared<Linear>(
+                weights, LinearOptions{.input_width = input_width, .output_width = output_width, .residual = residual});
+          },
+      .inputs = {random.uniform({rows, input_width})},
+      .expected =
+          [=](const LayerCase& self) {
+            const Matrix bias(self.weights.at("bias"));
+            const Matrix y = linear(Matrix(self.inputs[0]), Matrix(self.weights.at("weight")), &bias);
+            return residual == Residual::add ? add(y, Matrix(self.inputs[1])) : y;
+          }};
+  if (residual == Residual::add) c.inputs.push_back(random.uniform({rows, output_width}));
+  return c;
+}
+
+std::vector<LayerCase> linear_cases() {
+  std::vector<LayerCase> cases;
   for (const auto& [input_width, output_width] :
        {std::pair<Dim, Dim>{1, 1}, {3, 7}, {17, 64}, {64, 1}, {61, 131}, {256, 300}}) {
     for (const Dim rows : {1, 2, 5, 33}) {
       for (const Residual residual : {Residual::none, Residual::add}) {
-        const Tensor weight = random.uniform({output_width, input_width}), bias = random.uniform({output_width});
-        std::vector<Tensor> inputs = {random.uniform({rows, input_width})};
-        std::vector<Shape> shapes = {{kTargetRows, input_width}};
-        const Matrix bias_row(bias);
-        Matrix expected = linear(Matrix(inputs[0]), Matrix(weight), &bias_row);
-        if (residual == Residual::add) {
-          inputs.push_back(random.uniform({rows, output_width}));
-          shapes.push_back({kTargetRows, output_width});
-          expected = add(expected, Matrix(inputs[1]));
-        }
-        LayerRunner runner(
-            std::make_shared<Linear>(
-                make_scope({{"weight", weight}, {"bias", bias}}),
-                LinearOptions{.input_width = input_width, .output_width = output_width, .residual = residual}),
-            shapes);
-        EXPECT_TRUE(is_close_to(expected, runner.run(inputs, {})))
-            << rows << " rows, " << input_width << " -> " << output_width;
+        cases.push_back(linear_case(rows, input_width, output_width, residual));
       }
     }
   }
+  cases.push_back(linear_case(1, 10, 7, Residual::none));
+  cases.back().refused = {{{}, "no input"},
+                          {{{kTargetRows, 9}}, "input has shape [T, 9], expected [rows, 10]"},
+                          {{{10}}, "input has shape [10], expected [rows, 10]"},
+                          {{{5, 10}, {5, 7}}, "2 inputs, expected 1"}};
+  cases.push_back(linear_case(1, 10, 7, Residual::add));
+  cases.back().refused = {{{{5, 10}}, "1 inputs, expected 2"},
+                          {{{5, 10}, {6, 7}}, "residual has shape [6, 7], expected [5, 7]"}};
+  return cases;
 }
+INSTANTIATE_TEST_SUITE_P(Linear, LayerContract, testing::Values(&linear_cases));
 
 TEST(Linear, MergedProjectionsAreSideBySide) {
   RandomTensors random(2);
@@ -83,25 +101,6 @@ TEST(Linear, AnOptionalBiasDefaultsToZero) {
   EXPECT_TRUE(
       is_close_to(beside(without, linear(Matrix(input), Matrix(weights.at("b.weight")), nullptr)), run(Bias::none)));
   EXPECT_THROW(run(Bias::required), WeightError);
-}
-
-TEST(Linear, EveryWeightIsChecked) {
-  expect_every_weight_is_checked<Linear>({{"weight", Tensor::allocate({7, 10})}, {"bias", Tensor::allocate({7})}},
-                                         LinearOptions{.input_width = 10, .output_width = 7});
-}
-
-TEST(Linear, RefusesInputsThatDoNotFit) {
-  const auto layer = [](Residual residual) {
-    return std::make_shared<Linear>(
-        make_scope({{"weight", Tensor::allocate({7, 10})}, {"bias", Tensor::allocate({7})}}),
-        LinearOptions{.input_width = 10, .output_width = 7, .residual = residual});
-  };
-  EXPECT_EQ(shape_error(layer(Residual::none), {}), "no input");
-  EXPECT_EQ(shape_error(layer(Residual::none), {{kTargetRows, 9}}), "input has shape [T, 9], expected [rows, 10]");
-  EXPECT_EQ(shape_error(layer(Residual::none), {{10}}), "input has shape [10], expected [rows, 10]");
-  EXPECT_EQ(shape_error(layer(Residual::none), {{5, 10}, {5, 7}}), "2 inputs, expected 1");
-  EXPECT_EQ(shape_error(layer(Residual::add), {{5, 10}}), "1 inputs, expected 2");
-  EXPECT_EQ(shape_error(layer(Residual::add), {{5, 10}, {6, 7}}), "residual has shape [6, 7], expected [5, 7]");
 }
 
 }  // namespace

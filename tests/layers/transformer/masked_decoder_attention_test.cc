@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "tests/layers/attention_fixture.h"
-#include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
 
 namespace encdec {
@@ -51,28 +50,14 @@ std::string describe(const AttentionSizes& sizes) {
   return "D " + std::to_string(sizes.model_dim) + ", heads " + std::to_string(sizes.heads);
 }
 
-TEST(MaskedDecoderAttention, FollowsTheFormulaForEverySize) {
-  for (const AttentionSizes& sizes : kAttentionSizes) {
-    for (const Residual residual : {Residual::none, Residual::add}) {
-      for (const std::vector<int>& rows : {std::vector{1}, {19}, {3, 1, 5}, {2, 0, 18}}) {
-        Fixture fixture(1, sizes, residual);
-        Dim total = 0;
-        for (const int count : rows) total += count;
-        std::vector<Tensor> inputs = {fixture.input(total)};
-        std::vector<Matrix> outputs;
-        for (const Sequence& sequence : packed(rows)) {
-          outputs.push_back(fixture.expected(inputs[0].slice(sequence.first_row, sequence.rows)));
-        }
-        Matrix expected = reference::stack(outputs);
-        if (residual == Residual::add) {
-          inputs.push_back(fixture.input(total));
-          expected = add(expected, Matrix(inputs[1]));
-        }
-        EXPECT_TRUE(is_close_to(expected, fixture.run_at_once(inputs, rows, 2))) << describe(sizes);
-      }
-    }
-  }
+std::vector<LayerCase> masked_cases() {
+  return self_attention_cases(
+      [](const WeightScope& weights, const AttentionOptions& options) {
+        return std::make_shared<MaskedDecoderAttention>(weights, options);
+      },
+      {.mask = Mask::causal});
 }
+INSTANTIATE_TEST_SUITE_P(MaskedDecoderAttention, LayerContract, testing::Values(&masked_cases));
 
 TEST(MaskedDecoderAttention, RowsSeeThePastOfTheirSequence) {
   for (const AttentionSizes& sizes : {AttentionSizes{6, 3}, AttentionSizes{20, 3, 5}, AttentionSizes{64, 2}}) {
@@ -160,20 +145,6 @@ TEST(MaskedDecoderAttention, TokenByTokenEqualsAllAtOnceBitByBit) {
   }
 }
 
-TEST(MaskedDecoderAttention, BatchNeighboursDoNotChangeABit) {
-  for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    Fixture fixture(5, sizes);
-    const std::array rows = {3, 40, 1, 9};
-    const Tensor input = fixture.input(53);
-    const Tensor all = fixture.run_at_once({input}, rows, 2);
-    for (const Sequence& sequence : packed(rows)) {
-      const Tensor alone =
-          fixture.run_at_once({input.slice(sequence.first_row, sequence.rows)}, std::array{sequence.rows});
-      EXPECT_TRUE(same_bits(all.slice(sequence.first_row, sequence.rows), alone)) << describe(sizes);
-    }
-  }
-}
-
 TEST(MaskedDecoderAttention, RowsOfAClosedSequenceInTheCacheAreNotSeen) {
   Fixture fixture(6, {20, 4});
   const Tensor input = fixture.input(21);
@@ -189,29 +160,6 @@ TEST(MaskedDecoderAttention, RowsOfAClosedSequenceInTheCacheAreNotSeen) {
     EXPECT_TRUE(same_bits(fresh, runner.run(std::array{input}, sequences)));
     runner.state().cache_index.close(sequences[0].slot);
   }
-}
-
-TEST(MaskedDecoderAttention, NumberOfThreadsDoesNotChangeABit) {
-  Fixture fixture(7, {96, 3});
-  const std::array rows = {3, 40, 1, 9};
-  const Tensor input = fixture.input(53);
-  const Tensor alone = fixture.run_at_once({input}, rows, 1);
-  for (const int threads : {2, 3, 4}) EXPECT_TRUE(same_bits(alone, fixture.run_at_once({input}, rows, threads)));
-}
-
-TEST(MaskedDecoderAttention, EveryWeightIsChecked) {
-  const Fixture fixture(8, {10, 2, 3});
-  expect_every_weight_is_checked<MaskedDecoderAttention>(fixture.weights, fixture.options);
-}
-
-TEST(MaskedDecoderAttention, RefusesInputsThatDoNotFit) {
-  const auto layer = [](Residual residual) {
-    const Fixture fixture(9, {10, 2}, residual);
-    return std::make_shared<MaskedDecoderAttention>(make_scope(fixture.weights), fixture.options);
-  };
-  EXPECT_EQ(shape_error(layer(Residual::none), {}), "no input");
-  EXPECT_EQ(shape_error(layer(Residual::none), {{4, 11}}), "input has shape [4, 11], expected [rows, 10]");
-  EXPECT_EQ(shape_error(layer(Residual::add), {{4, 10}}), "1 inputs, expected 2");
 }
 
 }  // namespace

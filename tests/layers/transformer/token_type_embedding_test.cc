@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-
-#include "tests/layers/bad_input.h"
-#include "tests/support/comparison.h"
+#include "tests/layers/layer_contract.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
@@ -14,29 +11,25 @@ namespace {
 
 using reference::Matrix;
 
-TEST(TokenTypeEmbedding, AddsTheRowOfTheFirstType) {
+// Adds the row of the first type.
+std::vector<LayerCase> token_type_cases() {
   RandomTensors random(1);
-  for (const DataType type : {DataType::float32, DataType::float16}) {
-    const Tensor table = random.integers({2, 5}, 9, type), input = random.integers({7, 5}, 9);
-    LayerRunner runner(std::make_shared<TokenTypeEmbedding>(make_scope({{"weight", table}}),
-                                                            TokenTypeOptions{.types = 2, .model_dim = 5}),
-                       std::vector<Shape>{{kSourceRows, 5}});
-    const std::vector<Matrix> rows(7, Matrix(table).slice_rows(0, 1));
-    EXPECT_TRUE(equals(add(Matrix(input), reference::stack(rows)), runner.run(std::array{input}, {})));
-  }
+  return {
+      {.name = "2 types",
+       .weights = {{"weight", random.uniform({2, 5})}},
+       .make =
+           [](const WeightScope& weights) {
+             return std::make_shared<TokenTypeEmbedding>(weights, TokenTypeOptions{.types = 2, .model_dim = 5});
+           },
+       .inputs = {random.uniform({7, 5})},
+       .expected =
+           [](const LayerCase& self) {
+             const std::vector<Matrix> rows(7, Matrix(self.weights.at("weight")).slice_rows(0, 1));
+             return add(Matrix(self.inputs[0]), reference::stack(rows));
+           },
+       .refused = {{{}, "0 inputs, expected 1"}, {{{kSourceRows, 6}}, "input has shape [S, 6], expected [rows, 5]"}}}};
 }
-
-TEST(TokenTypeEmbedding, EveryWeightIsChecked) {
-  expect_every_weight_is_checked<TokenTypeEmbedding>({{"weight", Tensor::allocate({2, 4})}},
-                                                     TokenTypeOptions{.types = 2, .model_dim = 4});
-}
-
-TEST(TokenTypeEmbedding, RefusesInputsThatDoNotFit) {
-  const auto layer = std::make_shared<TokenTypeEmbedding>(make_scope({{"weight", Tensor::allocate({2, 4})}}),
-                                                          TokenTypeOptions{.types = 2, .model_dim = 4});
-  EXPECT_EQ(shape_error(layer, {}), "0 inputs, expected 1");
-  EXPECT_EQ(shape_error(layer, {{kSourceRows, 5}}), "input has shape [S, 5], expected [rows, 4]");
-}
+INSTANTIATE_TEST_SUITE_P(TokenTypeEmbedding, LayerContract, testing::Values(&token_type_cases));
 
 }  // namespace
 }  // namespace encdec

@@ -10,7 +10,6 @@
 
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "tests/layers/attention_fixture.h"
-#include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 
@@ -106,17 +105,6 @@ TEST(LocalAttention, RowsOutsideTheWindowDoNotChangeABit) {
   }
 }
 
-TEST(LocalAttention, BatchNeighboursDoNotChangeABit) {
-  for (const AttentionSizes& sizes : {AttentionSizes{15, 5}, AttentionSizes{64, 2}, AttentionSizes{257, 1}}) {
-    expect_neighbours_do_not_change_a_bit(LocalCase(4, sizes, {3, 40, 1, 9, 17}, 4));
-  }
-}
-
-TEST(LocalAttention, NumberOfThreadsDoesNotChangeABit) {
-  const LocalCase c(5, {96, 3}, {3, 40, 1, 9}, 6, WindowSides::both, Residual::add);
-  EXPECT_TRUE(same_bits(c.run(1), c.run(3)));
-}
-
 TEST(LocalAttention, AnObserverGetsTheKeysThatARowSees) {
   for (const WindowSides sides : {WindowSides::both, WindowSides::before}) {
     const LocalCase c(6, {20, 4}, {21, 2}, 3, sides);
@@ -139,10 +127,14 @@ TEST(LocalAttention, AnObserverGetsTheKeysThatARowSees) {
   }
 }
 
-TEST(LocalAttention, EveryWeightIsChecked) {
-  const LocalCase c(7, {10, 2, 3}, {1}, 2);
-  expect_every_weight_is_checked<LocalAttention>(c.weights, c.options);
+std::vector<LayerCase> local_cases() {
+  return self_attention_cases(
+      [](const WeightScope& weights, const AttentionOptions& options) {
+        return std::make_shared<LocalAttention>(weights, LocalAttentionOptions{.attention = options, .window = 4});
+      },
+      {.mask = Mask::none, .window = 4});
 }
+INSTANTIATE_TEST_SUITE_P(LocalAttention, LayerContract, testing::Values(&local_cases));
 
 TEST(LocalAttention, RefusesANegativeWindowAndAPast) {
   LocalCase c(8, {10, 2}, {4}, 2);
@@ -159,15 +151,6 @@ TEST(LocalAttention, RefusesANegativeWindowAndAPast) {
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(), "local_attention: window -1, expected 0 or more");
   }
-}
-
-TEST(LocalAttention, RefusesInputsThatDoNotFit) {
-  const auto layer = [](Residual residual) {
-    const LocalCase c(9, {10, 2}, {1}, 1, WindowSides::both, residual);
-    return std::make_shared<LocalAttention>(make_scope(c.weights), c.options);
-  };
-  EXPECT_EQ(shape_error(layer(Residual::none), {{4, 11}}), "input has shape [4, 11], expected [rows, 10]");
-  EXPECT_EQ(shape_error(layer(Residual::add), {{4, 10}, {5, 10}}), "residual has shape [5, 10], expected [4, 10]");
 }
 
 }  // namespace
