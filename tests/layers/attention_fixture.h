@@ -185,7 +185,7 @@ inline std::vector<LayerCase> self_attention_cases(
   }
   for (const AttentionSizes& sizes : {AttentionSizes{96, 3}, AttentionSizes{257, 1}}) {
     add_case(sizes, {3, 40, 1, 9, 17}, Residual::none);
-    if (sizes.model_dim == 257) cases.back().expected = {};  // bounds of so many terms prove little
+    if (sizes.model_dim == 257) cases.back().expected = {};  // the error bound of a sum of 257 terms is too large
   }
   add_case({10, 2}, {1}, Residual::none);
   cases.back().refused = {{{}, "no input"},
