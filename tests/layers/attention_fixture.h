@@ -180,7 +180,7 @@ inline std::vector<LayerCase> self_attention_cases(
   };
   for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const std::vector<int>& rows : {std::vector{1}, {19}, {3, 1, 5}, {1, 1, 1}, {2, 0, 17}}) {
-      add_case(sizes, rows, rows.size() > 1 ? Residual::add : Residual::none);
+      for (const Residual residual : {Residual::none, Residual::add}) add_case(sizes, rows, residual);
     }
   }
   for (const AttentionSizes& sizes : {AttentionSizes{96, 3}, AttentionSizes{257, 1}}) {

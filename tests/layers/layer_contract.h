@@ -31,7 +31,7 @@ struct LayerCase {
   std::vector<RefusedInputs> refused = {};
 };
 
-// The properties of every layer; layer_contract.cc checks them. A layer's test instantiates it with
+// Properties that a layer must have; layer_contract.cc checks them. A layer's test instantiates it with
 //   INSTANTIATE_TEST_SUITE_P(AddNorm, LayerContract, testing::Values(&cases));
 // The cases are made when a test begins.
 class LayerContract : public testing::TestWithParam<std::vector<LayerCase> (*)()> {};

@@ -44,6 +44,7 @@ std::vector<LayerCase> add_norm_cases() {
       for (const Dim rows : {1, 3, 100}) cases.push_back(add_norm_case(rows, width, inputs));
     }
   }
+  cases.push_back(add_norm_case(300, 100, 2));
   cases.push_back(add_norm_case(2, 6, 1));
   cases.back().refused = {
       {{}, "0 inputs, expected 1 or 2"},

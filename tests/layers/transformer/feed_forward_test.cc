@@ -64,15 +64,18 @@ std::vector<LayerCase> feed_forward_cases() {
     for (const auto& [width, hidden] : {std::pair<Dim, Dim>{1, 1}, {5, 13}, {16, 64}, {33, 7}, {96, 257}}) {
       for (const Activation activation : kActivations) {
         for (const Dim rows : {1, 4, 35}) {
-          const Residual residual = rows == 4 ? Residual::none : Residual::add;
-          cases.push_back(feed_forward_case(rows, {.kind = kind,
-                                                   .model_dim = width,
-                                                   .hidden_dim = hidden,
-                                                   .activation = activation,
-                                                   .residual = residual}));
+          for (const Residual residual : {Residual::none, Residual::add}) {
+            cases.push_back(feed_forward_case(rows, {.kind = kind,
+                                                     .model_dim = width,
+                                                     .hidden_dim = hidden,
+                                                     .activation = activation,
+                                                     .residual = residual}));
+          }
         }
       }
     }
+    cases.push_back(
+        feed_forward_case(80, {.kind = kind, .model_dim = 37, .hidden_dim = 150, .activation = Activation::gelu_tanh}));
     cases.push_back(
         feed_forward_case(70, {.kind = kind, .model_dim = 128, .hidden_dim = 640, .activation = Activation::gelu}));
     cases.push_back(feed_forward_case(

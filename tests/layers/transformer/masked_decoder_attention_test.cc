@@ -20,15 +20,13 @@ struct Fixture {
   std::map<std::string, Tensor> weights;
   RandomTensors random;
 
-  Fixture(std::uint64_t seed, const AttentionSizes& sizes, Residual residual = Residual::none)
-      : options(options_for(sizes, residual)), random(seed) {
+  Fixture(std::uint64_t seed, const AttentionSizes& sizes) : options(options_for(sizes)), random(seed) {
     weights = attention_weights(random, options);
   }
 
   LayerRunner runner(int threads = 1) const {
-    const std::size_t inputs = options.residual == Residual::add ? 2 : 1;
     return {std::make_shared<MaskedDecoderAttention>(make_scope(weights, {.threads = threads}), options),
-            std::vector<Shape>(inputs, Shape{kTargetRows, options.model_dim}), threads};
+            std::vector<Shape>{{kTargetRows, options.model_dim}}, threads};
   }
 
   // Runs all rows of each sequence at once, without a past.
