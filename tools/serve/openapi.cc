@@ -39,38 +39,37 @@ std::string description_of(std::string_view help) {
   return text;
 }
 
-// Makes the JSON schemas of values. Numbers are from `min` to `max`, unless both are equal.
-struct SchemaMaker {
-  double min = 0;
-  double max = 0;
+// Adds the bounds of a number, unless both are equal.
+Json in_range(Json schema, double min, double max) {
+  if (min == max) return schema;
+  const bool is_whole = schema["type"] == "integer";
+  const auto add = [&](const char* name, double bound) {
+    if (std::isfinite(bound)) schema[name] = is_whole ? Json(static_cast<std::int64_t>(bound)) : Json(bound);
+  };
+  add("minimum", min);
+  add("maximum", max);
+  return schema;
+}
 
-  Json of(const bool* /*type*/) const { return {{"type", "boolean"}}; }
-  Json of(const std::string* /*type*/) const { return {{"type", "string"}}; }
-  Json of(const int* /*type*/) const { return in_range({{"type", "integer"}}); }
-  Json of(const std::uint64_t* /*type*/) const { return in_range({{"type", "integer"}}); }
-  Json of(const float* /*type*/) const { return in_range({{"type", "number"}}); }
-  Json of(const double* /*type*/) const { return in_range({{"type", "number"}}); }
-  Json of(const EarlyStopping* /*type*/) const { return {{"enum", {true, false, "never"}}}; }
-  Json of(const ExponentialDecay* /*type*/) const {
-    return {{"type", "array"}, {"prefixItems", {{{"type", "integer"}}, {{"type", "number"}}}}};
+// Returns the JSON schema of a T. Numbers are from `min` to `max`, unless both are equal.
+template <class T>
+Json schema_of_type(double min = 0, double max = 0) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {{"type", "boolean"}};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return {{"type", "string"}};
+  } else if constexpr (std::is_integral_v<T>) {
+    return in_range({{"type", "integer"}}, min, max);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return in_range({{"type", "number"}}, min, max);
+  } else if constexpr (std::is_same_v<T, EarlyStopping>) {
+    return {{"enum", {true, false, "never"}}};
+  } else if constexpr (std::is_same_v<T, ExponentialDecay>) {
+    return {{"type", "array"}, {"prefixItems", {schema_of_type<int>(), schema_of_type<float>()}}};
+  } else {
+    return {{"type", "array"}, {"items", schema_of_type<typename T::value_type>()}};
   }
-  Json of(const TokenIds* /*type*/) const { return {{"type", "array"}, {"items", {{"type", "integer"}}}}; }
-  Json of(const std::vector<TokenIds>* /*type*/) const {
-    return {{"type", "array"}, {"items", of(static_cast<const TokenIds*>(nullptr))}};
-  }
-
- private:
-  Json in_range(Json schema) const {
-    if (min == max) return schema;
-    const auto is_whole = schema["type"] == "integer";
-    const auto add = [&](const char* name, double bound) {
-      if (std::isfinite(bound)) schema[name] = is_whole ? Json(static_cast<std::int64_t>(bound)) : Json(bound);
-    };
-    add("minimum", min);
-    add("maximum", max);
-    return schema;
-  }
-};
+}
 
 // Returns the schema of a row's option, with the default that it has in Options(); null for a file's path, which no
 // client may give.
@@ -86,17 +85,17 @@ Json schema_of(const OptionRow<Options>& row) {
         } else {
           using T = std::remove_cvref_t<decltype(get(options))>;
           const T& value = get(options);
-          const SchemaMaker maker{row.range.or_zero ? 0 : row.range.min, row.range.max};
+          const double min = row.range.or_zero ? 0 : row.range.min;
           if constexpr (std::is_same_v<T, std::filesystem::path>) {
             return nullptr;
           } else if constexpr (std::is_same_v<T, std::vector<double>> || std::is_same_v<T, TokenIds>) {
             return {{"type", "string"}, {"pattern", "^[^,]+(,[^,]+)*$"}};
           } else if constexpr (requires { value.has_value(); }) {
-            Json schema = maker.of(static_cast<const typename T::value_type*>(nullptr));
+            Json schema = schema_of_type<typename T::value_type>(min, row.range.max);
             if (value) schema["default"] = *value;
             return schema;
           } else {
-            Json schema = maker.of(&value);
+            Json schema = schema_of_type<T>(min, row.range.max);
             if constexpr (std::is_same_v<T, double>) {
               if (!std::isfinite(value)) return schema;
             }
@@ -130,8 +129,7 @@ void add_rows(std::span<const OptionRow<Options>> rows, Json& properties) {
 void add_settings(Json& properties) {
   for (const Setting& setting : generation_settings()) {
     setting.with_member([&]<class T>(std::optional<T> GenerateOptions::*) {
-      const SchemaMaker maker{setting.range.min, setting.range.max};
-      Json schema = maker.of(static_cast<const T*>(nullptr));
+      Json schema = schema_of_type<T>(setting.range.min, setting.range.max);
       // The help of lists is about files and texts of the command line.
       const bool is_list = schema.value("type", "") == "array";
       if (!setting.help.empty() && !is_list) schema["description"] = description_of(setting.help);
