@@ -141,16 +141,23 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
     column += weights[i].outputs();
   }
 
+  const PackOptions& pack = options.pack;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  const Dim slices = shared ? std::clamp<Dim>(options.pack.threads, 1, panels_of(output_width_)) : 1;
-  const backend::Backend& backend = backend::backend_for(options.pack.precision, static_cast<int>(input_width_));
+  const Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels_of(output_width_)) : 1;
+  Dim narrowest = output_width_;  // outputs of the narrowest slice
+  for (Dim slice = 0; slice < slices; ++slice) {
+    narrowest =
+        std::min(narrowest, begin_of(slice + 1, slices, output_width_) - begin_of(slice, slices, output_width_));
+  }
+  const backend::Backend& backend =
+      backend::backend_for(pack.backend, pack.precision, static_cast<int>(input_width_), static_cast<int>(narrowest));
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = begin_of(slice, slices, output_width_), last = begin_of(slice + 1, slices, output_width_);
     const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),
                                    .output_width = static_cast<int>(last - first),
                                    .backend = &backend,
                                    .activation = options.activation};
-    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, options.pack),
+    slices_.push_back({first, backend::PackedMatrix(spec, packed_slice(weights, first, spec, pack),
                                                     biases.empty() ? nullptr : bias.data() + first)});
   }
 }

@@ -29,12 +29,13 @@ struct MatMulOptions {
 
 // y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], all float32.
 //
-// A MatMul chooses the backend: oneDNN or one of our own kernels. The constructor packs the weights once, in the
-// precision of `options.pack`. forward() converts the rows of x to that precision. It adds the residual while it
+// The constructor packs the weights once, in the precision and for the backend of `options.pack`: oneDNN, our own
+// kernels or both. forward() converts the rows of x to that precision. It adds the residual while it
 // writes the products, without another pass. oneDNN primitives are created for the row counts that occur; the RunState
 // keeps them.
 //
-// The result of a row is the same, bit by bit, for any number of rows and any number of threads.
+// The result of a row is the same, bit by bit, for any number of rows and any number of threads. BackendChoice::onednn
+// may be an exception; backend::note() says where.
 class MatMul {
  public:
   // Packs several matrices [N_i, K] as one with N = sum of N_i, so that merged projections are one matmul. `biases` is

@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "encdec/engine/backend/onednn_matmul.h"
+#include "encdec/engine/base/backend_choice.h"
 #include "encdec/engine/base/precision.h"
+#include "encdec/engine/base/shape.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/kernels/quantization.h"
 
@@ -15,34 +18,51 @@ namespace encdec::backend {
 // input of such a piece stays in the second-level cache.
 int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
 
-// A way to multiply matrices in one precision: oneDNN's packed matmul for AVX-512 (float32), or one of our own kernels.
+// A way to multiply matrices in one precision: oneDNN, one of our own kernels, or both.
 struct Backend {
-  std::string_view name;
+  std::string_view name;  // "onednn", or the name of our kernel
   Precision precision = Precision::float32;
   // Returns true if this CPU has the instructions.
   bool (*can_run)() = nullptr;
-  kernels::PanelOrder panel_order = {};  // order of the packed weights
+  // Type and order of the packed weights. float32 instead of `precision` means that weights and inputs are rounded to
+  // the precision and multiplied as float32.
+  Precision stored = Precision::float32;
+  kernels::PanelOrder panel_order = {};
   // Form of the input's rows, and the number of bytes that are read at once. Each row is padded with zeros to a
   // multiple of these bytes.
   kernels::InputForm input = kernels::InputForm::float32;
   std::size_t input_unit = 1;
-  // Multiplies on the calling thread alone. A row's result does not depend on the number of rows. Throws BackendError.
+  // Multiplies on the calling thread alone. Throws BackendError.
   void (*multiply)(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) = nullptr;
   // Returns how many of the remaining rows to multiply at once. `matrix` is one slice of a product that has
   // `output_width` outputs in all.
   int (*piece_rows)(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) = equal_pieces;
-  // Tries whether a row's result depends on the number of rows. Null if no trial is needed.
-  RowTrial (*trial)(const Backend& backend, int input_width) = nullptr;
+  // Tries whether a row's result depends on the number of rows. Null for our own kernels: it never does.
+  RowTrial (*trial)(const Backend& backend, int input_width, int output_width) = nullptr;
+  // Our kernel that multiplies the numbers of rows for which it is faster than oneDNN; null if there is one way only.
+  const Backend* kernel = nullptr;
 };
 
-// Returns the best backend that runs on this CPU.
-const Backend& best_backend(Precision precision);
+// Returns the choice that ENCDEC_BACKEND names; without it, automatic. Throws ConfigError for another name.
+BackendChoice default_backend();
 
-// Returns the best backend that runs on this CPU and whose trial, if it has one, agrees for `input_width`. One backend
-// is used for any number of rows and outputs, so no row's bits depend on the other rows.
-const Backend& backend_for(Precision precision, int input_width);
+// Returns the backend for matrices with `input_width` inputs, packed in slices of at least `output_width` outputs. One
+// backend is used for any number of rows and for all slices of a matrix. Unless the choice is `onednn`, no row's bits
+// depend on the other rows. Throws ConfigError if the choice is `encdec` and this build has no kernels.
+const Backend& backend_for(BackendChoice choice, Precision precision, int input_width, int output_width = kManyOutputs);
 
-// Returns false if the best backend of a precision rounds its inputs to that precision but multiplies in float32.
-bool multiplies_in(Precision precision);
+// Returns false if oneDNN was chosen and the bits of a row depend on the other rows.
+bool rows_agree(BackendChoice choice, Precision precision, int input_width, int output_width = kManyOutputs);
+
+// Returns false if the backend rounds weights and inputs to the precision but multiplies them as float32.
+bool multiplies_in(BackendChoice choice, Precision precision);
+
+// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core) and encdec
+// (panels)". Says it if the bits of a row depend on the other rows.
+std::string description(BackendChoice choice, Precision precision, std::span<const Dim> input_widths);
+
+// Returns a line for users about matrices that were packed in this process; empty if there is nothing to say. It says
+// that this CPU has no instructions for the precision, or that with oneDNN the bits of a row depend on the other rows.
+std::string note(BackendChoice choice, Precision precision);
 
 }  // namespace encdec::backend

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/base/machine.h"
 #include "encdec/engine/base/tensor.h"
-#include "encdec/engine/kernels/matmul_kernels.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
 // Declared here because <omp.h> needs compiler flags that link a second OpenMP runtime under clang.
@@ -117,14 +117,44 @@ auto translate_errors(const PrimitiveSpec& spec, const Action& action) {
   }
 }
 
+struct Types {
+  memory::data_type input, weights, output;
+};
+
+Types types_of(Precision precision) {
+  using enum memory::data_type;
+  switch (precision) {
+    case Precision::bfloat16: return {bf16, bf16, f32};
+    case Precision::int8: return {u8, s8, s32};
+    default: return {f32, f32, f32};
+  }
+}
+
+struct TaggedOrder {
+  memory::format_tag tag;
+  kernels::PanelOrder order;
+};
+
+// Orders of weights that packing can write. oneDNN 2.6 to 3.x asks for these; for another, it gets the last.
+constexpr std::array kOrders = {
+    TaggedOrder{memory::format_tag::BA16a64b, {64, 1}},
+    TaggedOrder{memory::format_tag::BA16a64b2a, {64, 2}},
+    TaggedOrder{memory::format_tag::BA16a64b4a, {64, 4}},
+    TaggedOrder{memory::format_tag::ba, kRowOrder},
+};
+
+memory::format_tag tag_of(const kernels::PanelOrder& order) {
+  return std::ranges::find(kOrders, order, &TaggedOrder::order)->tag;
+}
+
 // Describes how oneDNN would run a spec for `rows` rows. The scratchpad is the caller's, because oneDNN's own belongs
 // to the thread that created the primitive.
-dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows) {
-  constexpr auto kType = memory::data_type::f32;
-  const memory::desc source({rows, spec.input_width}, kType, memory::format_tag::ab);
-  const memory::desc weights({spec.input_width, spec.output_width}, kType, memory::format_tag::BA16a64b);
-  const memory::desc destination({rows, spec.output_width}, kType, memory::format_tag::ab);
-  const memory::desc bias({1, spec.output_width}, kType, memory::format_tag::ab);
+dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows, memory::format_tag order) {
+  const Types types = types_of(spec.type);
+  const memory::desc source({rows, spec.input_width}, types.input, memory::format_tag::ab);
+  const memory::desc weights({spec.input_width, spec.output_width}, types.weights, order);
+  const memory::desc destination({rows, spec.output_width}, types.output, memory::format_tag::ab);
+  const memory::desc bias({1, spec.output_width}, memory::data_type::f32, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops post_ops;
@@ -155,7 +185,7 @@ const InstructionSets& instruction_sets() {
     found.avx512 = allows(dnnl::cpu_isa::avx512_core);
     found.avx512_vnni = allows(dnnl::cpu_isa::avx512_core_vnni);
     found.avx512_bfloat16 = allows(dnnl::cpu_isa::avx512_core_bf16);
-    found.amx = allows(dnnl::cpu_isa::avx512_core_amx) && kernels::has_tiles();
+    found.amx = allows(dnnl::cpu_isa::avx512_core_amx) && has_matrix_tiles();
 #endif
     return found;
   }();
@@ -173,6 +203,7 @@ struct MatMulPrimitives::Impl {
       std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
+      hash = hash * 4 + static_cast<std::size_t>(key.spec.type);
       return hash * 8 + (key.spec.bias ? 4 : 0) + (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
     }
   };
@@ -201,7 +232,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
-    const auto description = describe(spec, rows);
+    const auto description = describe(spec, rows, tag_of(spec.order));
     Call call;
     call.primitive = dnnl::matmul(description);
     call.implementation = description.impl_info_str();
@@ -265,6 +296,24 @@ std::string MatMulPrimitives::implementation(const PrimitiveSpec& spec, int rows
 
 std::size_t MatMulPrimitives::size() const {
   return impl_->calls.size();
+}
+
+std::optional<OneDnnMatMul> onednn_matmul(Precision type) {
+  constexpr int kWidth = 256;
+  const SingleThreaded guard;
+  PrimitiveSpec spec{.input_width = kWidth, .output_width = kWidth, .type = type};
+  try {
+    const memory::desc wanted = describe(spec, kWidth, memory::format_tag::any).weights_desc();
+    const auto* found = std::ranges::find_if(kOrders, [&](const TaggedOrder& known) {
+      return wanted == memory::desc({kWidth, kWidth}, types_of(type).weights, known.tag);
+    });
+    spec.order = found != kOrders.end() ? found->order : kRowOrder;
+    const std::string name = describe(spec, kWidth, tag_of(spec.order)).impl_info_str();
+    if (name.starts_with("ref")) return std::nullopt;
+    return OneDnnMatMul{spec.order, name};
+  } catch (const dnnl::error&) {
+    return std::nullopt;
+  }
 }
 
 std::string onednn_version() {

@@ -2,7 +2,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "encdec/engine/base/precision.h"
+#include "encdec/engine/kernels/panel_order.h"
 
 namespace encdec::backend {
 
@@ -19,11 +23,15 @@ struct InstructionSets {
 // Throws ConfigError if ENCDEC_MAX_ISA is not a known set, or if this process used oneDNN before the first call.
 const InstructionSets& instruction_sets();
 
-// y = relu(x W + bias) + residual, in float32: x [M, K], y and residual [M, N]. The bias, relu and the residual are
-// optional. W is in kernels::PanelOrder{wide, 1}.
+// y = relu(x W + bias) + residual: x [M, K], y and residual [M, N]. The bias, relu and the residual are optional.
+//   float32   all are float32
+//   bfloat16  x and W are bfloat16, the others float32
+//   int8      x is uint8, W int8 and y int32; without the optional parts
 struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
+  Precision type = Precision::float32;
+  kernels::PanelOrder order = {};  // order of W
   bool bias = false;
   bool relu = false;
   bool residual = false;
@@ -34,11 +42,11 @@ struct PrimitiveSpec {
 // Dense rows; null for arguments that the spec does not have.
 struct PrimitiveArguments {
   int rows = 0;  // M
-  const float* input = nullptr;
-  const float* weights = nullptr;
+  const void* input = nullptr;
+  const void* weights = nullptr;
   const float* bias = nullptr;
   const float* residual = nullptr;
-  float* output = nullptr;
+  void* output = nullptr;
 };
 
 // One thread's oneDNN primitives, with their argument lists: one for each (spec, M) that was used recently. At most
@@ -67,6 +75,19 @@ class MatMulPrimitives {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Order of a matrix [N, K] as checkpoints store it.
+inline constexpr kernels::PanelOrder kRowOrder = {.columns = 1, .group = 1, .padding = 1};
+
+// How oneDNN multiplies in a type on this CPU.
+struct OneDnnMatMul {
+  kernels::PanelOrder order = {};  // order in which it wants the weights; kRowOrder if packing has no such order
+  std::string implementation;      // its name, such as "brg:avx512_core"
+};
+
+// Returns nullopt if oneDNN has no matmul for the type, or only its reference implementation, which takes hundreds of
+// times as long.
+std::optional<OneDnnMatMul> onednn_matmul(Precision type);
 
 // Returns the version of the library found at run time: "2.6.3".
 std::string onednn_version();

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "encdec/engine/backend/packed_matrix.h"
@@ -15,33 +17,15 @@
 namespace encdec::backend {
 namespace {
 
+using kernels::InputForm;
+
 constexpr int kExactRows = 32;                         // up to this number of rows, a piece has all rows
 constexpr std::array kPieceRows = {256, 128, 64, 32};  // numbers of rows in a piece, if there are more
 // Maximum number of elements in a dense tile of outputs, so that it stays in the second-level cache.
 constexpr std::int64_t kTileElements = 262'144;
 
-bool is_amd() {
-#if defined(__x86_64__)
-  static const bool is = __builtin_cpu_is("amd") != 0;
-  return is;
-#else
-  return false;
-#endif
-}
-
-// Returns true if our own kernel is faster than oneDNN's on AVX-512, because it prefetches weights. Measured with
-// weights in memory:
-//   Xeon   up to 3 rows: 17 to 19 GB/s instead of 15; other accepted numbers of rows: 5 to 20 % less time
-//   Zen 4  1 and 2 rows: 30 GB/s instead of 17; other accepted numbers of rows: 1 to 40 % less time
-bool is_for_panels(int rows, int input_width) {
-  if (is_amd()) return rows <= 128;
-  const int fewest = input_width <= 1024 ? 7 : 24;
-  return rows <= 3 || (rows >= fewest && rows <= 64);
-}
-
-constexpr int kOutputs = 192;  // outputs of a trial: three wide panels
-// Numbers of rows that a trial multiplies. All must give the same bits as the first number.
-constexpr std::array kRowCounts = {2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
+// Numbers of rows that a trial multiplies.
+constexpr std::array kRowCounts = {1, 2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
 
 // Returns values whose products need rounding; without rounding, every order of sums would give the same bits.
 std::vector<float> random_values(std::size_t count, std::uint32_t state) {
@@ -56,68 +40,76 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
 // Multiplies a matrix by copies of one row, for several numbers of copies.
 class Trial {
  public:
-  Trial(const Backend& backend, int input_width)
-      : backend_(backend), input_width_(input_width), row_(random_values(static_cast<std::size_t>(input_width), 1)) {
-    const MatMulSpec spec{input_width, kOutputs, &backend};
-    weights_ = PackedMatrix::reserve(spec);
+  Trial(const Backend& backend, int input_width, int output_width) : spec_{input_width, output_width, &backend} {
+    weights_ = PackedMatrix::reserve(spec_);
     const auto write = [&](Dim first, Dim count, float* rows) {
       const auto values =
           random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
       std::ranges::copy(values, rows);
     };
-    PackedMatrix::pack(spec, 0, kOutputs, write, weights_);
+    PackedMatrix::pack(spec_, 0, output_width, write, weights_);
+    row_.resize(PackedMatrix(spec_, weights_, nullptr, {}).input_row_bytes());
+    const auto values = random_values(static_cast<std::size_t>(input_width), 1);
+    scale_ = kernels::convert_row(backend.input, values.data(), input_width, row_.data());
   }
 
   RowTrial run() {
+    // Pieces have at most kExactRows rows or one of kPieceRows.
+    const std::vector<float> expected = first_output(kExactRows);
+    const auto agrees = [&](int rows) { return !expected.empty() && first_output(rows) == expected; };
+    const auto* const exact = std::ranges::find(kRowCounts, kExactRows);
+    const auto* first = exact;
+    while (first != kRowCounts.begin() && agrees(first[-1])) --first;
+    const auto* last = exact;
+    while (last + 1 != kRowCounts.end() && agrees(last[1])) ++last;
+    constexpr int kMostCopies = 24;  // more would cost too much
     RowTrial trial;
-    const std::vector<float> expected = first_output(kRowCounts.front());
-    trial.agrees =
-        !expected.empty() && std::ranges::all_of(kRowCounts, [&](int rows) { return first_output(rows) == expected; });
-    trial.one_row_agrees = first_output(1) == expected;
-    if (trial.agrees) trial.chunk = find_chunk(expected);
+    trial.agrees = !expected.empty() && *first <= kMostCopies;
+    if (!trial.agrees) return trial;
+    trial.fewest = *first;
+    trial.most = *last;
+    if (spec_.backend->kernel == nullptr) return trial;
+    for (const int chunk : {512, 1024, std::max(spec_.input_width, 1025)}) {
+      trial.chunk = chunk;
+      trial.kernel_agrees = first_output(1, spec_.backend->kernel->multiply, trial) == expected;
+      if (trial.kernel_agrees) break;
+    }
     return trial;
   }
 
  private:
   // Returns the outputs of the first row; empty if the rows' outputs differ.
-  std::vector<float> first_output(int rows) {
-    std::vector<float> input;
+  std::vector<float> first_output(int rows, decltype(Backend::multiply) multiply = multiply_by_onednn,
+                                  const RowTrial& trial = {}) {
+    std::vector<std::byte> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
-    std::vector<float> output(static_cast<std::size_t>(rows) * kOutputs);
-    primitives_.run({.input_width = input_width_, .output_width = kOutputs},
-                    {.rows = rows,
-                     .input = input.data(),
-                     .weights = reinterpret_cast<const float*>(weights_.raw()),
-                     .output = output.data()});
+    const int width = spec_.output_width;
+    std::vector<float> output(static_cast<std::size_t>(rows * width));
+    const std::vector<float> scales(static_cast<std::size_t>(rows), scale_);
+    multiply(PackedMatrix(spec_, weights_, nullptr, trial),
+             {.count = rows,
+              .input = input.data(),
+              .input_bytes = row_.size(),
+              .output = {.output = output.data(), .stride = width, .row_scales = scales.data()}},
+             primitives_);
     for (int i = 1; i < rows; ++i) {
-      if (!std::equal(output.begin(), output.begin() + kOutputs, output.begin() + i * kOutputs)) return {};
+      if (!std::equal(output.begin(), output.begin() + width, output.begin() + i * width)) return {};
     }
-    output.resize(kOutputs);
+    output.resize(static_cast<std::size_t>(width));
     return output;
   }
 
-  int find_chunk(const std::vector<float>& expected) const {
-    std::vector<float> output(kOutputs);
-    for (const int chunk : {512, 1024, std::max(input_width_, 1025)}) {
-      kernels::multiply_panels(
-          {.panels = weights_.raw(), .input_width = input_width_, .output_width = kOutputs},
-          {.count = 1, .input = reinterpret_cast<const std::byte*>(row_.data()), .output = {.output = output.data()}},
-          {.columns = backend_.panel_order.columns, .chunk = chunk});
-      if (output == expected) return chunk;
-    }
-    return 0;
-  }
-
-  const Backend& backend_;
-  int input_width_;
-  std::vector<float> row_;
+  MatMulSpec spec_;
   Tensor weights_;
+  std::vector<std::byte> row_;
+  float scale_ = 1.0f;
   MatMulPrimitives primitives_;
 };
 
 struct Trials {
   Mutex mutex;
-  std::map<int, RowTrial> known ENCDEC_GUARDED_BY(mutex);  // by input width
+  // By backend, inputs and outputs.
+  std::map<std::tuple<const Backend*, int, int>, RowTrial> known ENCDEC_GUARDED_BY(mutex);
 };
 
 Trials& trials() {
@@ -125,79 +117,140 @@ Trials& trials() {
   return all;
 }
 
-}  // namespace
+// Returns true if sums of the largest products of bytes are exact. With the instructions of AVX2 they are not: two
+// products are added in 16 bits.
+bool sums_are_exact(const kernels::PanelOrder& order) {
+  constexpr int kWidth = 64, kRows = 2;
+  const std::vector<std::uint8_t> inputs(kRows * kWidth, 255);
+  const std::vector<std::int8_t> weights(order.elements(kWidth, kWidth), 127);
+  std::vector<std::int32_t> sums(kRows * kWidth);
+  MatMulPrimitives primitives;
+  primitives.run({.input_width = kWidth, .output_width = kWidth, .type = Precision::int8, .order = order},
+                 {.rows = kRows, .input = inputs.data(), .weights = weights.data(), .output = sums.data()});
+  return std::ranges::all_of(sums, [](std::int32_t sum) { return sum == kWidth * 255 * 127; });
+}
 
+// Returns the number of rows in the next piece: all remaining rows if there are at most 32, otherwise 256, 128, 64 or
+// 32. A oneDNN primitive is for one number of rows. With these sizes few primitives are needed, and no row is padding.
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
-  const int width = matrix.spec().output_width;
-  const std::int64_t most =
-      width != output_width ? std::max<std::int64_t>(kTileElements / width, kExactRows) : kPieceRows.front();
+  const MatMulSpec& spec = matrix.spec();
+  const bool in_place = spec.output_width == output_width && spec.backend->stored != Precision::int8;
+  const std::int64_t fitting = in_place ? kPieceRows.front() : kTileElements / spec.output_width;
+  const std::int64_t most = std::clamp<std::int64_t>(fitting, kExactRows, matrix.trial().most);
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
 }
 
+std::array<Backend, 3> make_backends() {
+  std::array<Backend, 3> all;
+  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
+    static std::array<std::string, 3> names;
+    auto found = onednn_matmul(precision);
+    // Without instructions for bfloat16, oneDNN would widen the weights in every call.
+    if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
+    if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
+    const Precision stored = found ? precision : Precision::float32;
+    if (!found) found = onednn_matmul(stored);
+    const auto input = stored == Precision::bfloat16      ? InputForm::bfloat16
+                       : stored == Precision::int8        ? InputForm::uint8
+                       : precision == Precision::float32  ? InputForm::float32
+                       : precision == Precision::bfloat16 ? InputForm::rounded_float32
+                                                          : InputForm::dequantized_float32;
+    const auto index = static_cast<std::size_t>(precision);
+    names[index] = fmt::format("onednn ({})", found ? found->implementation : "ref");
+    all[index] = {.name = names[index],
+                  .precision = precision,
+                  .can_run = [] { return true; },
+                  .stored = stored,
+                  .panel_order = found ? found->order : kRowOrder,
+                  .input = input,
+                  .multiply = multiply_by_onednn,
+                  .piece_rows = onednn_pieces,
+                  .trial = try_rows};
+  }
+  return all;
+}
+
+}  // namespace
+
+const Backend& onednn_backend(Precision precision) {
+  static const std::array<Backend, 3> all = make_backends();
+  return all[static_cast<std::size_t>(precision)];
+}
+
 // A primitive writes dense rows. If the output's rows are not dense, the primitive writes a dense tile, which is then
-// copied. If a single row would get other bits, it is computed as the first of two equal rows.
+// copied. Rows too few to get the bits of other numbers of rows are multiplied together with copies of the last one.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) {
   const MatMulSpec& spec = matrix.spec();
-  const RowTrial& trial = matrix.trial();
   const kernels::OutputRows& output = rows.output;
-  if (trial.chunk != 0 && is_for_panels(rows.count, spec.input_width)) {
-    return kernels::multiply_panels(matrix.panels(), rows,
-                                    {.columns = spec.backend->panel_order.columns, .chunk = trial.chunk});
-  }
-  const bool twice = rows.count == 1 && !trial.one_row_agrees;
+  const kernels::MatMulEpilogue& epilogue = matrix.panels().epilogue;
+  const int count = std::max(rows.count, matrix.trial().fewest);
+  const bool has_copies = count != rows.count;
+  const bool integers = spec.backend->stored == Precision::int8;
   const bool dense = output.stride == spec.output_width || (rows.count == 1 && output.residual == nullptr);
-  const bool in_place = dense && !twice;
+  const bool in_place = dense && !has_copies && !integers;
   // oneDNN applies relu; our own kernels apply the other activations. So a row gets the same bits whether oneDNN or our
   // own kernel multiplies. oneDNN also adds the residual, unless one of our steps must come before it.
-  const bool relu = spec.activation == Activation::relu;
-  const bool fused = relu || spec.activation == Activation::identity;
+  const bool relu = !integers && spec.activation == Activation::relu;
+  const bool fused = !integers && (relu || spec.activation == Activation::identity);
 
-  const int count = twice ? 2 : rows.count;
   const std::size_t tile_bytes =
       in_place ? 0 : static_cast<std::size_t>(count) * static_cast<std::size_t>(spec.output_width) * sizeof(float);
-  std::byte* scratch = primitives.scratch(tile_bytes + (twice ? 2 * rows.input_bytes : 0));
-  float* sums = in_place ? output.output : reinterpret_cast<float*>(scratch);
+  const std::size_t copied_bytes = has_copies ? static_cast<std::size_t>(count) * rows.input_bytes : 0;
+  std::byte* scratch = primitives.scratch(tile_bytes + copied_bytes);
+  std::byte* sums = in_place ? reinterpret_cast<std::byte*>(output.output) : scratch;
   std::byte* copies = scratch + tile_bytes;
-  for (int copy = 0; twice && copy < 2; ++copy) {
-    std::memcpy(copies + static_cast<std::size_t>(copy) * rows.input_bytes, rows.input, rows.input_bytes);
+  for (int row = 0; has_copies && row < count; ++row) {
+    const auto from = static_cast<std::size_t>(std::min(row, rows.count - 1));
+    std::memcpy(copies + static_cast<std::size_t>(row) * rows.input_bytes, rows.input + from * rows.input_bytes,
+                rows.input_bytes);
   }
-  const kernels::MatMulEpilogue& epilogue = matrix.panels().epilogue;
   primitives.run({.input_width = spec.input_width,
                   .output_width = spec.output_width,
-                  .bias = epilogue.bias != nullptr,
+                  .type = spec.backend->stored,
+                  .order = spec.backend->panel_order,
+                  .bias = !integers && epilogue.bias != nullptr,
                   .relu = relu,
                   .residual = in_place && fused && output.residual != nullptr},
                  {.rows = count,
-                  .input = reinterpret_cast<const float*>(twice ? copies : rows.input),
-                  .weights = reinterpret_cast<const float*>(matrix.panels().panels),
+                  .input = has_copies ? copies : rows.input,
+                  .weights = matrix.panels().panels,
                   .bias = epilogue.bias,
                   .residual = output.residual,
                   .output = sums});
-  if (in_place && fused) return;
-  kernels::finish_sums({.activation = fused ? Activation::identity : spec.activation},
-                       kernels::SumsBlock<float>{sums, spec.output_width, rows.count, 0, spec.output_width}, output);
+  const auto block = [&]<class Sum>(const Sum* from) {
+    return kernels::SumsBlock<Sum>{from, spec.output_width, rows.count, 0, spec.output_width};
+  };
+  if (integers) {
+    kernels::finish_sums(epilogue, block(reinterpret_cast<const std::int32_t*>(sums)), output);
+  } else if (!in_place || !fused) {
+    kernels::finish_sums({.activation = fused ? Activation::identity : spec.activation},
+                         block(reinterpret_cast<const float*>(sums)), output);
+  }
 }
 
-RowTrial try_rows(const Backend& backend, int input_width) {
+RowTrial try_rows(const Backend& backend, int input_width, int output_width) {
   Trials& all = trials();
   const MutexLock lock(all.mutex);
-  if (const auto found = all.known.find(input_width); found != all.known.end()) return found->second;
-  return all.known.emplace(input_width, Trial(backend, input_width).run()).first->second;
+  output_width = std::min(output_width, kManyOutputs);
+  const auto key = std::tuple(&backend, input_width, output_width);
+  if (const auto found = all.known.find(key); found != all.known.end()) return found->second;
+  const RowTrial result =
+      backend.panel_order == kRowOrder ? RowTrial() : Trial(backend, input_width, output_width).run();
+  return all.known.emplace(key, result).first->second;
 }
 
-std::string disagreements() {
+std::string disagreement(const Backend& backend) {
   Trials& all = trials();
   const MutexLock lock(all.mutex);
-  std::vector<int> widths;
-  for (const auto& [width, trial] : all.known) {
-    if (!trial.agrees) widths.push_back(width);
+  std::set<int> widths;
+  for (const auto& [key, trial] : all.known) {
+    const auto& [tried, input_width, output_width] = key;
+    if (tried == &backend && !trial.agrees) widths.insert(input_width);
   }
   if (widths.empty()) return "";
-  return fmt::format(
-      "precision float32: with oneDNN {}, the bits of a row depend on the other rows (matrices with {} inputs); "
-      "encdec's own kernels multiply instead",
-      onednn_version(), fmt::join(widths, ", "));
+  return fmt::format("with oneDNN {}, the bits of a row depend on the other rows (matrices with {} inputs)",
+                     onednn_version(), fmt::join(widths, ", "));
 }
 
 }  // namespace encdec::backend

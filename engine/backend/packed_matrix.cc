@@ -25,6 +25,7 @@ constexpr int kMaxIntegerWidth = 66'000;
 template <class Body>
 void with_unit_of(std::size_t group_bytes, const Body& body) {
   switch (group_bytes) {
+    case 1: return body(std::uint8_t());
     case 2: return body(std::uint16_t());
     case 4: return body(std::uint32_t());
     case 8: return body(std::uint64_t());
@@ -59,16 +60,16 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
 
 // Places of the parts of a packed matrix: panels, scales, offsets. Each part begins at a cache line.
 struct Layout {
-  explicit Layout(const MatMulSpec& spec) : precision(spec.backend->precision), order(spec.backend->panel_order) {
-    if (precision == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
+  explicit Layout(const MatMulSpec& spec) : stored(spec.backend->stored), order(spec.backend->panel_order) {
+    if (stored == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
       throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
                                      spec.input_width, kMaxIntegerWidth));
     }
-    row_bytes = order.padded_rows(spec.input_width) * weight_bytes(precision);
+    row_bytes = order.padded_rows(spec.input_width) * weight_bytes(stored);
     panel_bytes = order.width() * row_bytes;
     panels = order.panels(spec.output_width);
     bytes = panels * panel_bytes;
-    if (precision != Precision::int8) return;
+    if (stored != Precision::int8) return;
     const auto add = [&] {
       const std::size_t first = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
       bytes = first + static_cast<std::size_t>(spec.output_width) * 4;
@@ -78,9 +79,9 @@ struct Layout {
     if (spec.backend->input == InputForm::uint8) offsets = add();
   }
 
-  std::size_t unit_bytes() const { return weight_bytes(precision) * static_cast<std::size_t>(order.group); }
+  std::size_t unit_bytes() const { return weight_bytes(stored) * static_cast<std::size_t>(order.group); }
 
-  Precision precision;
+  Precision stored;
   kernels::PanelOrder order;
   std::size_t row_bytes = 0;
   std::size_t panel_bytes = 0;
@@ -121,14 +122,14 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
     for (Dim row = 0; row < count; ++row) {
       const float* from = given.data() + static_cast<std::size_t>(before + row) * inputs;
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
-      if (layout.precision == Precision::int8) {
+      if (layout.stored == Precision::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
         scales[first + row] = kernels::quantize_weights(from, spec.input_width, integers);
         std::int32_t sum = 0;
         for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
         if (layout.offsets != 0) offsets[first + row] = kInputZero * sum;
       } else {
-        kernels::convert_row(layout.precision == Precision::float32 ? InputForm::float32 : InputForm::bfloat16, from,
+        kernels::convert_row(layout.stored == Precision::bfloat16 ? InputForm::bfloat16 : spec.backend->input, from,
                              spec.input_width, to);
       }
     }
@@ -144,12 +145,19 @@ std::size_t PackedMatrix::packed_bytes(const MatMulSpec& spec) {
 }
 
 PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias)
+    : PackedMatrix(spec, std::move(packed), bias,
+                   spec.backend->trial != nullptr
+                       ? spec.backend->trial(*spec.backend, spec.input_width, spec.output_width)
+                       : RowTrial()) {}
+
+PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias, const RowTrial& trial)
     : spec_(spec),
       packed_(std::move(packed)),
       panels_{.panels = packed_.raw(),
               .input_width = spec.input_width,
               .output_width = spec.output_width,
-              .epilogue = {.activation = spec.activation}} {
+              .epilogue = {.activation = spec.activation}},
+      trial_(trial) {
   const Layout layout(spec);
   assert(packed_.bytes() == layout.bytes);
   kernels::MatMulEpilogue& epilogue = panels_.epilogue;
@@ -160,7 +168,6 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* b
   }
   if (layout.scales != 0) epilogue.column_scales = reinterpret_cast<const float*>(packed_.raw() + layout.scales);
   if (layout.offsets != 0) epilogue.offsets = reinterpret_cast<const std::int32_t*>(packed_.raw() + layout.offsets);
-  if (spec.backend->trial != nullptr) trial_ = spec.backend->trial(*spec.backend, spec.input_width);
 }
 
 std::size_t PackedMatrix::input_row_bytes() const {
@@ -175,7 +182,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
   // Works piece by piece in a buffer on the stack: glibc ends the process if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
-  const std::size_t element_bytes = weight_bytes(layout.precision);
+  const std::size_t element_bytes = weight_bytes(layout.stored);
   const int piece = static_cast<int>(stored.size() / element_bytes);
   for (int first = 0; first < spec_.input_width; first += piece, row += piece) {
     const std::size_t before = static_cast<std::size_t>(first) * element_bytes;
@@ -184,13 +191,13 @@ void PackedMatrix::copy_row(int output, float* row) const {
                                index % width, stored.data());
     });
     const int count = std::min(piece, spec_.input_width - first);
-    if (layout.precision == Precision::int8) {
+    if (layout.stored == Precision::int8) {
       for (int i = 0; i < count; ++i) {
         const auto integer = static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)]);
         row[i] = static_cast<float>(integer) * panels_.epilogue.column_scales[output];
       }
     } else {
-      const DataType type = layout.precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
+      const DataType type = layout.stored == Precision::float32 ? DataType::float32 : DataType::bfloat16;
       copy_as_float(Tensor(stored.data(), type, {count}), 0, count, row);
     }
   }

@@ -32,12 +32,14 @@ class PackedMatrix {
   static Tensor reserve(const MatMulSpec& spec, WeightMemory* memory = nullptr);
   // Packs rows [first, last). Several threads may each pack a part. Asks `weight` for each row once, in ascending
   // order. The bytes depend only on the weights, the sizes and the backend.
-  // REQUIRES: `first` is the first row of a panel of kWideColumns; `last` is the end of such a panel or of the matrix.
+  // REQUIRES: `first` is a multiple of kWideColumns; `last` is such a multiple or the end of the matrix.
   static void pack(const MatMulSpec& spec, Dim first, Dim last, const WeightRows& weight, Tensor& packed);
 
   // `bias` is [N], or null for none.
   // REQUIRES: `packed` comes from reserve(), or has the same size and alignment, and all its rows have been packed.
   PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias);
+  // The same for a known result of the backend's trial.
+  PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias, const RowTrial& trial);
 
   // The members below are for backends.
   const MatMulSpec& spec() const { return spec_; }

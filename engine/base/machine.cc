@@ -19,9 +19,28 @@
 #if defined(__linux__)
 #include <sched.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace encdec {
 namespace {
+
+bool ask_for_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kBfloat16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  if ((d & (kBfloat16 | kTile | kInt8)) != (kBfloat16 | kTile | kInt8)) return false;
+  // Linux: arch_prctl(2), x86/xstate.rst. A process asks once, for all its threads.
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
 
 int whole_cpus(const std::string& quota, double period) {
   constexpr int kNoLimit = 1 << 20;
@@ -109,6 +128,11 @@ std::int64_t resident_bytes() {
 
 std::int64_t peak_resident_bytes() {
   return bytes_in(kProcess, "VmHWM:").value_or(0);
+}
+
+bool has_matrix_tiles() {
+  static const bool has = ask_for_tiles();
+  return has;
 }
 
 }  // namespace encdec

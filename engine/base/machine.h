@@ -24,4 +24,7 @@ std::size_t available_memory();
 std::int64_t resident_bytes();
 std::int64_t peak_resident_bytes();
 
+// Returns true if this CPU has AMX and the operating system lets this process use it.
+bool has_matrix_tiles();
+
 }  // namespace encdec

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/backend_choice.h"
 #include "encdec/engine/base/mutex.h"
 #include "encdec/engine/base/packed_weights.h"
 #include "encdec/engine/base/precision.h"
@@ -95,8 +96,9 @@ struct PackOptions {
   // Number of slices that a matrix's outputs are cut into, so that this many threads can work on one row. Results do
   // not depend on it.
   int threads = 1;
-  // Precision of matmuls.
+  // Precision of matmuls, and what multiplies in it.
   Precision precision = Precision::float32;
+  BackendChoice backend = BackendChoice::automatic;
   // Store in which packed matrices are looked up and kept; null for none.
   std::shared_ptr<PackedWeights> packed = nullptr;
   // Memory for the packed matrices; if null, each matrix has its own. One thread at a time may take memory.

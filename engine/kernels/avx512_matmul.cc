@@ -50,7 +50,7 @@ struct Problem {
 
   int groups() const { return (matrix.input_width + Products::kGroup - 1) / Products::kGroup; }
   std::size_t panel_bytes() const {
-    const PanelOrder order{PanelColumns::wide, Products::kGroup};
+    const PanelOrder order{kWideColumns, Products::kGroup};
     return order.padded_rows(matrix.input_width) / Products::kGroup * static_cast<std::size_t>(kWideGroupBytes);
   }
   const std::byte* panel(int column) const {

@@ -17,7 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kColumns = static_cast<int>(PanelColumns::narrow);
+constexpr int kColumns = kNarrowColumns;
 // With more rows, AVX2 runs out of registers because the compiler moves multiplications forward. If it is kept from
 // that, six rows are only as fast as four.
 constexpr int kTileRows = 4;
@@ -106,7 +106,7 @@ HWY_INLINE void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows
 
 template <int kRows>
 void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
-  const std::size_t panel_bytes = PanelOrder{PanelColumns::narrow, 2}.panel_elements(matrix.input_width);
+  const std::size_t panel_bytes = PanelOrder{kNarrowColumns, 2}.panel_elements(matrix.input_width);
   const int tiles = count_tiles<kRows>(rows.count), pairs = pairs_of(matrix);
   const auto* panel = reinterpret_cast<const std::int8_t*>(matrix.panels);
   for (int column = 0; column < matrix.output_width; column += kColumns, panel += panel_bytes) {

@@ -1,6 +1,7 @@
 #include "encdec/engine/kernels/matmul_epilogue.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "encdec/engine/kernels/unroll.h"
 
@@ -120,6 +121,10 @@ void finish_integers(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_
   finish_block(epilogue, block, rows);
 }
 
+const char* target_name() {
+  return hwy::TargetName(HWY_TARGET);
+}
+
 }  // namespace
 }  // namespace encdec::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -129,6 +134,7 @@ namespace encdec::kernels {
 
 HWY_EXPORT(finish_floats);
 HWY_EXPORT(finish_integers);
+HWY_EXPORT(target_name);
 
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows) {
   HWY_DYNAMIC_DISPATCH(finish_floats)(epilogue, block, rows);
@@ -136,6 +142,12 @@ void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, 
 
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows) {
   HWY_DYNAMIC_DISPATCH(finish_integers)(epilogue, block, rows);
+}
+
+std::string vector_target() {
+  std::string name = HWY_DYNAMIC_DISPATCH(target_name)();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
 }
 
 }  // namespace encdec::kernels

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "encdec/engine/base/activation.h"
 
@@ -47,5 +48,8 @@ struct SumsBlock {
 // Computes a block of the output from a block of sums.
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows);
 void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows);
+
+// Returns the instruction set on which the vector kernels run, such as "avx2".
+std::string vector_target();
 
 }  // namespace encdec::kernels

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 
 #include "encdec/engine/kernels/matmul_epilogue.h"
 #include "encdec/engine/kernels/panel_order.h"
@@ -42,7 +41,7 @@ struct PanelSums {
   enum class Weights { float32, bfloat16 };
 
   Weights weights = Weights::float32;
-  PanelColumns columns = PanelColumns::narrow;
+  int columns = kNarrowColumns;  // or kWideColumns
   // Number of products in a partial sum; partial sums are added up. With 512 products, a chunk of a narrow float32
   // panel is 32 KiB. It stays in the nearest caches while one tile after another uses it, and sums are seldom
   // interrupted.
@@ -75,12 +74,10 @@ void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows)
 // Multiply with the matrix instructions of AMX, on tiles of 16 rows of 64 bytes.
 //   multiply_bfloat16_tiles  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}
 //   multiply_int8_tiles      InputForm::uint8     int8 weights in PanelOrder{wide, 4}
-// REQUIRES: has_tiles().
+// REQUIRES: has_matrix_tiles().
 inline constexpr std::size_t kTileRowBytes = 64;  // bytes of a row that are read at once
 void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows);
 void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows);
-// Returns true if this CPU has AMX and the operating system lets this process use it.
-bool has_tiles();
 
 inline constexpr std::size_t kNeonRowBytes = 8;  // bytes of a row that the arm64 kernels read at once
 
@@ -103,8 +100,5 @@ void multiply_bfloat16_matrices(const PackedPanels& matrix, const MatMulRows& ro
 void multiply_int8_matrices(const PackedPanels& matrix, const MatMulRows& rows);
 // Returns true if this arm64 CPU has FEAT_I8MM and FEAT_BF16 and the operating system reports them.
 bool has_matrix_products();
-
-// Returns the instruction set on which the vector kernels run, such as "avx2".
-std::string vector_target();
 
 }  // namespace encdec::kernels

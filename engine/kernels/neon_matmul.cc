@@ -31,7 +31,7 @@ namespace encdec::kernels {
 
 namespace {
 
-constexpr int kPanelWidth = static_cast<int>(PanelColumns::narrow);
+constexpr int kPanelWidth = kNarrowColumns;
 constexpr std::ptrdiff_t kRowStep = kNeonRowBytes;
 constexpr std::ptrdiff_t kPanelStep = kRowStep * kPanelWidth;
 constexpr std::ptrdiff_t kBytesAhead = 1024;
@@ -187,7 +187,7 @@ void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, 
   constexpr int kWidth = kPanels * kPanelWidth;
   constexpr std::size_t kElement = std::is_same_v<Sum, float> ? 2 : 1;
   const std::size_t panel_bytes =
-      PanelOrder{PanelColumns::narrow, Kernel::kGroup}.panel_elements(matrix.input_width) * kElement;
+      PanelOrder{kNarrowColumns, Kernel::kGroup}.panel_elements(matrix.input_width) * kElement;
   Sum sums[kRows * kWidth];
   Kernel::template sum_products<kRows, kPanels>(
       {.panel = matrix.panels + static_cast<std::size_t>(column / kPanelWidth) * panel_bytes,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
@@ -28,10 +27,10 @@ constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
 constexpr int kMaxPanels = 4;
 constexpr int kMaxTileRows = 6;
 
-template <PanelColumns kColumns, class Weight>
+template <int kColumns, class Weight>
 struct Layout {
   using WeightType = Weight;
-  static constexpr int kWidth = static_cast<int>(kColumns);
+  static constexpr int kWidth = kColumns;
   static constexpr int kVectors = kWidth / kLanes;
   static constexpr int kTileRows = std::clamp(kSums / kVectors, 1, kMaxTileRows);
 
@@ -179,7 +178,7 @@ void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
   });
 }
 
-template <PanelColumns kColumns>
+template <int kColumns>
 void multiply_columns(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
   switch (sums.weights) {
     case PanelSums::Weights::float32: return multiply<Layout<kColumns, float>>(matrix, rows, sums.chunk);
@@ -189,14 +188,8 @@ void multiply_columns(const PackedPanels& matrix, const MatMulRows& rows, const 
 
 void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
   if (rows.count == 0) return;
-  switch (sums.columns) {
-    case PanelColumns::narrow: return multiply_columns<PanelColumns::narrow>(matrix, rows, sums);
-    case PanelColumns::wide: return multiply_columns<PanelColumns::wide>(matrix, rows, sums);
-  }
-}
-
-const char* target_name() {
-  return hwy::TargetName(HWY_TARGET);
+  (sums.columns == kWideColumns ? multiply_columns<kWideColumns> : multiply_columns<kNarrowColumns>)(matrix, rows,
+                                                                                                     sums);
 }
 
 }  // namespace
@@ -207,16 +200,9 @@ HWY_AFTER_NAMESPACE();
 namespace encdec::kernels {
 
 HWY_EXPORT(multiply_any);
-HWY_EXPORT(target_name);
 
 void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
   HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, sums);
-}
-
-std::string vector_target() {
-  std::string name = HWY_DYNAMIC_DISPATCH(target_name)();
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
 }
 
 }  // namespace encdec::kernels

@@ -5,15 +5,12 @@
 
 namespace encdec::kernels {
 
-// Number of columns in a panel.
-enum class PanelColumns : int {
-  narrow = 16,  // a panel and the sums of six rows fill the registers of AVX2 and NEON
-  wide = 64     // as in oneDNN's AVX-512 matmuls
-};
+// Number of columns in a panel of our own kernels.
+inline constexpr int kNarrowColumns = 16;  // a panel and the sums of six rows fill the registers of AVX2 and NEON
+inline constexpr int kWideColumns = 64;    // as in oneDNN's AVX-512 matmuls
 
-// Columns of a wide panel, and the bytes between neighbouring groups of its rows. Each column of a group has 4 bytes: 1
-// float32, 2 bfloat16 or 4 int8.
-inline constexpr int kWideColumns = static_cast<int>(PanelColumns::wide);
+// Bytes between neighbouring groups of a wide panel's rows. Each column of a group has 4 bytes: 1 float32, 2 bfloat16
+// or 4 int8.
 inline constexpr std::ptrdiff_t kWideGroupBytes = kWideColumns * 4;
 
 // The order of a weight matrix [K, N] in memory: panels of columns, one after another. A panel's rows are in groups, so
@@ -28,14 +25,18 @@ inline constexpr std::ptrdiff_t kWideGroupBytes = kWideColumns * 4;
 //             ...
 //
 // Wide panels in groups of 1, 2 and 4 are oneDNN's BA16a64b (float32), BA16a64b2a (bfloat16) and BA16a64b4a (int8).
+// Panels of one column, not padded, are the matrix [N, K] as checkpoints store it.
 struct PanelOrder {
-  PanelColumns columns = PanelColumns::narrow;
-  int group = 1;  // number of rows in a group
+  int columns = kNarrowColumns;
+  int group = 1;     // number of rows in a group
+  int padding = 16;  // rows are padded to a multiple of this number of groups
+
+  friend bool operator==(const PanelOrder& a, const PanelOrder& b) = default;
 
   std::size_t width() const { return static_cast<std::size_t>(columns); }
-  // Returns `rows` rounded up to a multiple of 16 groups.
+  // Returns `rows` rounded up to whole groups and padding.
   std::size_t padded_rows(int rows) const {
-    const std::size_t unit = 16 * static_cast<std::size_t>(group);
+    const auto unit = static_cast<std::size_t>(padding * group);
     return (static_cast<std::size_t>(rows) + unit - 1) / unit * unit;
   }
   std::size_t panels(int column_count) const {

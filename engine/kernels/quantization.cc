@@ -97,10 +97,24 @@ void write_rounded(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT
   });
 }
 
+// Writes what quantize() would write, multiplied by the scale.
+void write_dequantized(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT output) {
+  const D d;
+  const float largest = largest_magnitude(row, width);
+  const bool is_scaled = largest >= kSmallestScaled;
+  const auto factors = hn::Set(d, is_scaled ? kLevels / largest : 0.0f);
+  // Without a scale, the outputs are zeros or NaN, as the sums of integers would be.
+  const auto scales = hn::Set(d, is_scaled ? largest / kLevels : std::isnan(largest) ? largest : 0.0f);
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    store_some(hn::Mul(hn::Round(hn::Mul(load_some(d, row + i, count), factors)), scales), d, output + i, count);
+  });
+}
+
 float convert(InputForm form, const float* row, int width, std::byte* output) {
   switch (form) {
     case InputForm::float32: std::memcpy(output, row, static_cast<std::size_t>(width) * sizeof(float)); break;
     case InputForm::rounded_float32: write_rounded(row, width, reinterpret_cast<float*>(output)); break;
+    case InputForm::dequantized_float32: write_dequantized(row, width, reinterpret_cast<float*>(output)); break;
     case InputForm::bfloat16: write_bfloat16(row, width, reinterpret_cast<std::uint16_t*>(output)); break;
     case InputForm::uint8: return quantize(row, width, 128, reinterpret_cast<std::uint8_t*>(output));
     case InputForm::int8: return quantize(row, width, 0, reinterpret_cast<std::int8_t*>(output));
@@ -126,7 +140,8 @@ HWY_EXPORT(quantize_int8);
 std::size_t element_bytes(InputForm form) {
   switch (form) {
     case InputForm::float32:
-    case InputForm::rounded_float32: return 4;
+    case InputForm::rounded_float32:
+    case InputForm::dequantized_float32: return 4;
     case InputForm::bfloat16:
     case InputForm::int16: return 2;
     case InputForm::uint8:

@@ -11,7 +11,8 @@ namespace encdec::kernels {
 // for Deep Learning Inference, section 3.1.2).
 enum class InputForm : std::uint8_t {
   float32,
-  rounded_float32,  // floats, rounded to bfloat16
+  rounded_float32,      // floats, rounded to bfloat16
+  dequantized_float32,  // floats q * scale
   bfloat16,
   uint8,  // q + 128
   int8,   // q

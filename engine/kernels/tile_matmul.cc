@@ -5,10 +5,7 @@
 #include "encdec/engine/kernels/matmul_kernels.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 namespace encdec::kernels {
@@ -122,8 +119,7 @@ ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* p
 template <class Sum>
 ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
   constexpr int kGroup = std::is_same_v<Sum, float> ? 2 : 4;
-  const std::size_t panel_bytes =
-      PanelOrder{PanelColumns::wide, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
+  const std::size_t panel_bytes = PanelOrder{kWideColumns, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
   assert(rows.input_bytes * kWideColumns == panel_bytes);
   alignas(64) Sum sums[2 * kTileRows * 2 * kTileColumns];
 
@@ -160,22 +156,7 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
   _tile_release();
 }
 
-bool ask_for_tiles() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned kBfloat16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  if ((d & (kBfloat16 | kTile | kInt8)) != (kBfloat16 | kTile | kInt8)) return false;
-  // Linux: arch_prctl(2), x86/xstate.rst. A process asks once, for all its threads.
-  constexpr long kRequestPermission = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-}
-
 }  // namespace
-
-bool has_tiles() {
-  static const bool has = ask_for_tiles();
-  return has;
-}
 
 void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
   multiply_by_tiles<float>(matrix, rows);
@@ -186,10 +167,6 @@ void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
 }
 
 #else
-
-bool has_tiles() {
-  return false;
-}
 
 void multiply_bfloat16_tiles(const PackedPanels&, const MatMulRows&) {
   assert(false);

@@ -72,17 +72,18 @@ ContentHash content_of(const WeightStore& store) {
   return hasher.hash();
 }
 
-void add_kernels(ContentHasher& hasher, Precision precision) {
+void add_kernels(ContentHasher& hasher, const PackOptions& pack) {
   hasher.add_text(ENCDEC_VERSION);
-  hasher.add_text(backend::best_backend(precision).name);
+  constexpr Dim kWidths[] = {512, 2048};
+  hasher.add_text(backend::description(pack.backend, pack.precision, kWidths));
   hasher.add_text(backend::onednn_version());
   hasher.add_text(kernels::vector_target());
-  hasher.add_text(to_string(precision));
-  hasher.add_number(attends_in_bfloat16(precision) ? 1 : 0);
+  hasher.add_text(to_string(pack.precision));
+  hasher.add_number(attends_in_bfloat16(pack.precision) ? 1 : 0);
 }
 
 std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
-                        Precision precision) {
+                        const PackOptions& pack) {
   std::error_code unknown;  // ignored: the model has been loaded from this path
   const bool is_file = std::filesystem::is_regular_file(folder_or_file, unknown);
   const std::filesystem::path folder = is_file ? folder_or_file.parent_path() : folder_or_file;
@@ -90,7 +91,7 @@ std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointF
   if (!is_file) files = setting_files(folder);
   for (const std::string& name : tokenizer_files(folder_or_file)) files.insert(folder / name);
   ContentHasher hasher;
-  add_kernels(hasher, precision);
+  add_kernels(hasher, pack);
   hasher.add(content_of(store));
   for (const std::filesystem::path& path : files) {
     hasher.add_text(path.lexically_relative(folder).generic_string());

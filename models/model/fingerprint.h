@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <string>
 
-#include "encdec/engine/base/precision.h"
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
@@ -17,12 +16,11 @@ std::string to_string(const ContentHash& hash);
 ContentHash content_of(const WeightStore& store);
 
 // Adds everything but the weights that decides how matrix products round and how weights are packed: the versions of
-// this library and of oneDNN, the backend that multiplies in `precision` on this CPU, and the instructions that it
-// uses.
-void add_kernels(ContentHasher& hasher, Precision precision);
+// this library and of oneDNN, the backends that multiply on this CPU, and the instructions that it uses.
+void add_kernels(ContentHasher& hasher, const PackOptions& pack);
 
 // Computes Model::fingerprint(). `store` holds the weights of the checkpoint `folder_or_file`.
 std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointFormat format, const WeightStore& store,
-                        Precision precision);
+                        const PackOptions& pack);
 
 }  // namespace encdec

@@ -110,9 +110,10 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   }
   const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*checkpoint.weights);
+  const BackendChoice backend = options.backend ? *options.backend : backend::default_backend();
   const auto team = std::make_shared<ThreadTeam>(threads);
   const auto build = [&](Precision precision) {
-    PackOptions pack{.threads = threads, .precision = precision, .team = team};
+    PackOptions pack{.threads = threads, .precision = precision, .backend = backend, .team = team};
     const auto make = [&] {
       pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
       return make_network(impl->config, checkpoint.weights, description, pack);
@@ -130,18 +131,13 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
       if (is_again || !cache->has_written()) return network;
     }
   };
-  impl->network = options.precision == Precision::automatic ? fastest_network(build) : build(options.precision);
+  impl->network =
+      options.precision == Precision::automatic ? fastest_network(backend, build) : build(options.precision);
   const Precision precision = impl->network->weights.pack().precision;
   if (options.precision == Precision::automatic) {
     impl->precision_note = fmt::format("precision auto: {}", to_string(precision));
-  } else if (!backend::multiplies_in(precision)) {
-    impl->precision_note = fmt::format(
-        "precision {0}: this CPU has no instructions for it; weights and inputs are rounded to {0} and multiplied as "
-        "float32",
-        to_string(precision));
   }
-  const std::string note = precision == Precision::float32 ? backend::disagreements() : "";
-  if (!note.empty()) {
+  if (const std::string note = backend::note(backend, precision); !note.empty()) {
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
@@ -161,6 +157,15 @@ const TransformerConfig& Model::config() const {
 }
 Precision Model::precision() const {
   return impl_->network->weights.pack().precision;
+}
+BackendChoice Model::backend() const {
+  return impl_->network->weights.pack().backend;
+}
+std::string Model::backend_of(Precision precision) const {
+  std::vector<Dim> widths = {impl_->config.model_dim};
+  if (impl_->config.has_encoder()) widths.push_back(impl_->config.encoder.hidden_dim);
+  if (impl_->config.has_decoder()) widths.push_back(impl_->config.decoder.hidden_dim);
+  return backend::description(backend(), precision, widths);
 }
 const std::string& Model::weights_note() const {
   return impl_->weights_note;
@@ -196,7 +201,8 @@ const std::vector<std::string>& Model::notes() const {
   return impl_->notes;
 }
 std::string Model::fingerprint() const {
-  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->checkpoint.weights, precision());
+  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->checkpoint.weights,
+                             impl_->network->weights.pack());
 }
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,

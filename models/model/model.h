@@ -30,6 +30,9 @@ struct LoadOptions {
   // Precision of matrix products. It does not depend on the type that the checkpoint stores. If this CPU has no
   // instructions for it, Model::precision_note() says how the products are computed instead.
   Precision precision = Precision::float32;
+  // What multiplies matrices. Unset: ENCDEC_BACKEND, else BackendChoice::automatic. With BackendChoice::onednn, on some
+  // CPUs the result of a source depends on the batch; then Model::precision_note() says so.
+  std::optional<BackendChoice> backend = {};
   // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
   // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
   // the same instructions, reads that file instead of packing. Results do not depend on it.
@@ -73,8 +76,8 @@ struct AttentionMapOptions {
 // A loaded checkpoint. All functions may be called from many threads at once. Copies of a model share its weights. Each
 // running call has working memory of its own, which later calls reuse.
 //
-// The result of a source is the same, bit by bit, alone or in any batch and with any number of threads. A CPU with
-// other instructions may round differently.
+// The result of a source is the same, bit by bit, alone or in any batch and with any number of threads, except as
+// LoadOptions::backend says. A CPU with other instructions may round differently.
 class Model {
  public:
   // Loads a checkpoint from `folder`, in the form in which it was published: settings, weights in any format that
@@ -88,9 +91,14 @@ class Model {
   CheckpointFormat format() const;
   // Returns the precision of matrix products; for Precision::automatic, the precision that load() chose.
   Precision precision() const;
-  // Returns a line for users about how matrix products are computed, if that needs saying: `automatic` was requested,
-  // the CPU has no instructions for the requested precision, or oneDNN is not used because its result for a row was
-  // found to depend on other rows. Else empty.
+  // Returns what was chosen to multiply matrices.
+  BackendChoice backend() const;
+  // Returns, for users, what multiplies matrices in a precision, such as "onednn (brg:avx512_core) and encdec
+  // (panels)".
+  std::string backend_of(Precision precision) const;
+  // Returns a line for users about how matrix products are computed, if that needs saying: Precision::automatic was
+  // requested, the CPU has no instructions for the requested precision, or the result of oneDNN for a row was found to
+  // depend on other rows. Else empty.
   const std::string& precision_note() const;
   // Returns a line for users if the checkpoint has unused tensors of an unusual kind; else empty. The usual cause is a
   // config.json with fewer layers than the weights have.

@@ -19,7 +19,7 @@ constexpr auto kPatience = std::chrono::minutes(1);
 ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pack) {
   ContentHasher hasher;
   hasher.add_number(kPackedWeightsVersion);
-  add_kernels(hasher, pack.precision);
+  add_kernels(hasher, pack);
   hasher.add_number(static_cast<std::uint64_t>(pack.threads));
   hasher.add(content);
   return hasher.hash();

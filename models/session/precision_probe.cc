@@ -82,9 +82,9 @@ double divergence(const Tensor& reference, const Tensor& other, Architecture arc
 }
 
 std::shared_ptr<const Transformer> fastest_network(
-    const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
+    BackendChoice backend, const std::function<std::shared_ptr<const Transformer>(Precision)>& build) {
   std::vector<Precision> candidates = {Precision::int8};
-  if (backend::multiplies_in(Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
+  if (backend::multiplies_in(backend, Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
   std::shared_ptr<const Transformer> network = build(Precision::float32);
   const Tensor expected = probe(network);
   const Architecture architecture = network->config.architecture;

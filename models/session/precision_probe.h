@@ -22,8 +22,8 @@ double divergence(const Tensor& reference, const Tensor& other, Architecture arc
 inline constexpr double kNegligibleDivergence = 0.02;
 
 // Builds the network in the fastest precision whose divergence from float32 is at most kNegligibleDivergence. Tries
-// int8, then bfloat16 if the backend supports it; else returns the network in float32.
+// int8, then bfloat16 if the backend multiplies in it; else returns the network in float32.
 std::shared_ptr<const Transformer> fastest_network(
-    const std::function<std::shared_ptr<const Transformer>(Precision)>& build);
+    BackendChoice backend, const std::function<std::shared_ptr<const Transformer>(Precision)>& build);
 
 }  // namespace encdec

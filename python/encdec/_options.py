@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 Precision = Literal["float32", "bfloat16", "int8", "auto"]
+Backend = Literal["auto", "onednn", "encdec"]
 
 
 class GenerateOptions(TypedDict, total=False):

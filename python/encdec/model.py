@@ -32,6 +32,8 @@ class Model:
 
     - ``path``: the checkpoint folder, as its publisher ships it.
     - ``precision``: the precision of matrix products.
+    - ``backend``: what multiplies matrices: ``"onednn"``, ``"encdec"`` (this package's own kernels), or ``"auto"``, the
+      faster of both. None: ENCDEC_BACKEND, else ``"auto"``.
     - ``workers``: the number of batches that are decoded at the same time.
     - ``threads``: the number of threads of each worker. None: ENCDEC_THREADS, else OMP_NUM_THREADS, else the number of
       CPUs; this number is divided by ``workers``.
@@ -39,7 +41,8 @@ class Model:
       cache.
     - ``lazy``: load the checkpoint at the first use.
 
-    The result of a source does not depend on other sources, nor on the number of threads. A model pickles as its path,
+    The result of a source does not depend on the number of threads, nor on other sources, except with
+    ``backend="onednn"`` on some CPUs; ``notes`` says so. A model pickles as its path,
     the hash of its weights, and its options except ``weights_cache``.
 
     Raises FileError, ConfigError, WeightError or TokenizerError. The message names the file and the problem.
@@ -50,7 +53,7 @@ class Model:
     """
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
-        "precision": "float32", "threads": None, "workers": 1, "weights_cache": None, "lazy": False
+        "precision": "float32", "backend": None, "threads": None, "workers": 1, "weights_cache": None, "lazy": False
     }  # fmt: skip
 
     def __init__(
@@ -58,6 +61,7 @@ class Model:
         path: str | os.PathLike[str],
         *,
         precision: _options.Precision = "float32",
+        backend: _options.Backend | None = None,
         threads: int | None = None,
         workers: int = 1,
         weights_cache: str | os.PathLike[str] | None = None,
@@ -72,7 +76,7 @@ class Model:
             raise ValueError(f"workers is {workers}, expected 1 to 1024")
         cache = None if weights_cache is None else os.path.abspath(_inputs.as_path(weights_cache))
         self._settings: dict[str, Any] = dict(
-            precision=precision, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
+            precision=precision, backend=backend, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
         )
         self._speech_here: _encdec.SpeechModel | None = None
         self._core_here: _encdec.Model | None = None if lazy else self._load()
@@ -89,7 +93,7 @@ class Model:
         return self._core_here
 
     def _load(self) -> _encdec.Model:
-        options = {name: self._settings[name] for name in ("precision", "threads", "weights_cache")}
+        options = {name: self._settings[name] for name in ("precision", "backend", "threads", "weights_cache")}
         if options["weights_cache"] is None:
             options["weights_cache"] = os.environ.get("ENCDEC_WEIGHTS_CACHE")
         if options["threads"] is None and self._settings["workers"] > 1:
@@ -676,6 +680,11 @@ class Model:
     def precision(self) -> str:
         """The precision of matrix products. For ``"auto"``, the precision that was chosen."""
         return self._core.precision
+
+    @property
+    def backend(self) -> str:
+        """What multiplies matrices in the model's precision: ``"onednn (brg:avx512_core) and encdec (panels)"``."""
+        return self._core.backend
 
     @property
     def notes(self) -> list[str]:

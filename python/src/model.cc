@@ -155,6 +155,7 @@ void bind_model(nb::module_& module) {
       .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
       .def_prop_ro("reads_sound", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
+      .def_prop_ro("backend", [](const Model& model) { return model.backend_of(model.precision()); })
       .def_prop_ro("precision", [](const Model& model) { return std::string(to_string(model.precision())); })
       .def_prop_ro("notes", &notes_of)
       .def_prop_ro("config", [](const Model& model) { return to_dict(model.config()); })

@@ -138,8 +138,9 @@ AttentionMapOptions attention_options(const nb::dict& dict) {
 LoadOptions load_options(const nb::dict& dict) {
   Keywords keywords(dict);
   LoadOptions options;
-  std::string precision = "float32", cache;
+  std::string precision = "float32", backend, cache;
   keywords.read(precision, "precision");
+  keywords.read(backend, "backend");
   keywords.read(options.threads, "threads");
   keywords.read(cache, "weights_cache");
   keywords.finish();
@@ -148,6 +149,10 @@ LoadOptions load_options(const nb::dict& dict) {
     throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8 or auto", precision));
   }
   options.precision = *known;
+  if (!backend.empty()) options.backend = backend_named(backend);
+  if (!backend.empty() && !options.backend) {
+    throw ConfigError(fmt::format("backend is '{}', expected auto, onednn or encdec", backend));
+  }
   options.packed_weights_cache = cache;
   return options;
 }

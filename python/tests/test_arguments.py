@@ -118,6 +118,8 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
         encdec.Model(path, weights_cache=str(tmp_path / "cache\0"))
     with pytest.raises(ValueError, match="precision is 'float8'"):
         encdec.Model(path, precision="float8")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="backend is 'mkl', expected auto, onednn or encdec"):
+        encdec.Model(path, backend="mkl")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threads"):
         encdec.Model(path, threads=-1)
     with pytest.raises(TypeError, match="threads"):

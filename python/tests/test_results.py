@@ -120,6 +120,7 @@ def test_models_tell_what_they_are(model: encdec.Model, path: Path) -> None:
     assert model.path == str(path) and model.precision == "float32" and model.notes == []
     assert model.config["architecture"] == "encoder-decoder" and model.config["encoder"]["layers"] == 4
     assert model.generation_config["max_length"] == 64 and model.generation_config["bad_words_ids"] == [[71]]
+    assert encdec.Model(path, backend="onednn").backend.startswith("onednn")
     reduced = encdec.Model(path, precision="int8")
     assert reduced.precision == "int8" and encdec.Model(path, precision="auto").precision in ("int8", "bfloat16", "float32")
     assert reduced.fingerprint() != model.fingerprint() == encdec.Model(path, threads=1).fingerprint()

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "encdec/engine/backend/backends.h"
 #include "encdec/engine/graph.h"
 #include "encdec/engine/matmul.h"
 #include "encdec/engine/run_state.h"
@@ -64,13 +65,20 @@ struct MatMulCase {
   Activation activation = Activation::identity;
   Residual residual_mode = Residual::none;
   Precision precision = Precision::float32;
+  BackendChoice backend = backend::default_backend();
   Tensor input;
   Tensor residual;
 
   MatMul matmul(int threads, const std::shared_ptr<ThreadTeam>& team = nullptr) const {
     const std::vector<WeightMatrix> matrices(weights.begin(), weights.end());
-    const PackOptions pack{.threads = threads, .precision = precision, .team = team};
+    const PackOptions pack{.threads = threads, .precision = precision, .backend = backend, .team = team};
     return {matrices, biases, {pack, activation, residual_mode}};
+  }
+
+  // Returns false if oneDNN multiplies and the bits of a row depend on the other rows.
+  bool rows_agree() const {
+    return backend::rows_agree(backend, precision, static_cast<int>(input.width()),
+                               static_cast<int>(weights.front().rows()));
   }
 
   Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {

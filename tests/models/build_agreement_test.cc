@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/backend/onednn.h"
-#include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/kernels/matmul_epilogue.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 #include "encdec/models/model.h"
 #include "tests/support/random_marian.h"
@@ -85,6 +85,7 @@ const std::map<std::string, std::string> kHashes = {
 class Builds : public testing::TestWithParam<Precision> {};
 
 TEST_P(Builds, AgreeToTheBit) {
+  if (backend::default_backend() != BackendChoice::automatic) GTEST_SKIP() << "hashes are of the backend auto";
   const std::string name = fmt::format("{} {}", to_string(GetParam()), instructions(GetParam()));
   const std::string found = hash_of_outputs(GetParam());
   const auto expected = kHashes.find(name);

@@ -109,6 +109,7 @@ class Determinism : public testing::TestWithParam<Search> {
 };
 
 TEST_P(Determinism, ASourceGetsTheSameBytesHoweverItIsRun) {
+  if (const std::string& note = models_[0].precision_note(); note.find("depend") != note.npos) GTEST_SKIP() << note;
   const std::vector<GenerateInput> inputs = random_inputs();
   GenerateOptions options = GetParam().options;
   options.batch_size = 1;

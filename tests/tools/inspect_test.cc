@@ -56,6 +56,27 @@ json inspect_golden(const std::string& folder, const std::vector<std::string>& o
   return json::parse(encdec_command(arguments).output);
 }
 
+TEST(Inspect, ShowsWhatMultipliesInEachPrecision) {
+  for (const std::string backend : {"onednn", "encdec"}) {
+    const json found = json::parse(inspect("odd_sizes", {"--json", "--backend", backend}));
+    EXPECT_EQ(found["backend"], backend);
+    ASSERT_EQ(found["backends"].size(), 3u);
+    for (const auto& [precision, names] : found["backends"].items()) {
+      EXPECT_THAT(names.get<std::string>(), testing::StartsWith(backend + " (")) << precision;
+    }
+    EXPECT_THAT(inspect("odd_sizes", {"--backend", backend}), HasSubstr("int8          by " + backend + " ("));
+  }
+  EXPECT_EQ(json::parse(inspect("odd_sizes", {"--json", "--backend", "auto"}))["backend"], "auto");
+}
+
+TEST(Inspect, RefusesUnknownBackends) {
+  EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("odd_sizes"), "--backend", "mkl"}), 2,
+                     {"--backend: 'mkl', expected auto, onednn or encdec"}));
+  const Finished finished = run(
+      {{"/usr/bin/env", "ENCDEC_BACKEND=mkl", kEncdec, "inspect", "--model", golden_model("odd_sizes")}, "", {}, {}});
+  EXPECT_TRUE(failed(finished, 1, {"ENCDEC_BACKEND is 'mkl', expected auto, onednn or encdec"}));
+}
+
 TEST(Inspect, ATensorWithTwoNamesIsCountedOnce) {
   const json found = inspect_golden("/whisper_formats/ctranslate2/int8", {"--weights"});
   std::int64_t bytes = 0, other_bytes = 0;

@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__) && defined(__linux__)
 
-#include <encdec/engine/kernels/matmul_kernels.h>
+#include <encdec/engine/base/machine.h>
 #include <immintrin.h>
 
 #include <array>
@@ -70,9 +70,9 @@ std::vector<RegisterLoop> low_precision_loops() {
   std::vector<RegisterLoop> loops;
   if (__builtin_cpu_supports("avx512vnni"))
     loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
-  if (kernels::has_tiles()) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
+  if (has_matrix_tiles()) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
   if (__builtin_cpu_supports("avx512bf16")) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
-  if (kernels::has_tiles()) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
+  if (has_matrix_tiles()) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
   return loops;
 }
 

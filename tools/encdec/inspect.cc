@@ -27,6 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct InspectArguments {
   std::string model;
+  std::optional<BackendChoice> backend;
   std::string graph;  // "text", "dot", or empty for none
   bool weights = false;
   bool json = false;
@@ -108,6 +109,10 @@ Json summary_of(const Model& model, const std::string& folder) {
   add_amounts(model.weights(), json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
+  json["backend"] = to_string(model.backend());
+  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
+    json["backends"][to_string(precision)] = model.backend_of(precision);
+  }
   json["tokenizer"] = tokenizer == nullptr ? Json::array() : Json(tokenizer_files(folder));
   if (tokenizer != nullptr) {
     json["tokenizer_kind"] = tokenizer->kind();
@@ -195,6 +200,7 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
   line("memory", !config->has_decoder() ? now
                                         : fmt::format("{}; {} bytes for each token of a sequence during decoding", now,
                                                       value("cache_bytes_per_token")));
+  for (const auto& [precision, names] : json["backends"].items()) line(precision, "by " + names.get<std::string>());
   line("tokenizer", !json.contains("tokenizer_kind") ? "none: reads and writes token ids"
                     : json["tokenizer"].empty()      ? value("tokenizer_kind")
                                                      : value("tokenizer_kind") + " (" + list("tokenizer") + ")");
@@ -249,7 +255,7 @@ std::string graphs(const Transformer& network, const std::string& form) {
 
 std::string report(const InspectArguments& options) {
   try {
-    const Model model = Model::load(options.model, {.threads = 1});
+    const Model model = Model::load(options.model, {.threads = 1, .backend = options.backend});
     if (!options.graph.empty()) return graphs(*model.network(), options.graph);
     return report(summary_of(model, options.model), &model.config(), model.weights(), options);
   } catch (const UnsupportedModelError& error) {
@@ -264,6 +270,7 @@ std::string report(const InspectArguments& options) {
 Action add_inspect(CLI::App& command) {
   const auto options = std::make_shared<InspectArguments>();
   add_model_option(command, options->model);
+  add_backend_option(command, options->backend);
   CLI::Option* weights = command.add_flag("--weights", options->weights, "List every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
   CLI::Option* graph = command.add_option(

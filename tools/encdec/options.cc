@@ -83,6 +83,14 @@ CLI::Option* add_number_option(CLI::App& command, const char* name, int& number,
   return command.add_option(name, number, description)->type_name("N")->capture_default_str();
 }
 
+void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend) {
+  CLI::Option* option = command.add_option_function<std::string>(
+      "--backend", [&backend](const std::string& name) { backend = backend_named(name); },
+      "What multiplies matrices; auto: the faster of oneDNN and encdec's own kernels. Default: ENCDEC_BACKEND, else "
+      "auto");
+  take_words(option, names_of(kBackendNames));
+}
+
 void ModelArguments::add_load_options(CLI::App& command) {
   add_number_option(command, "--threads", threads,
                     "Threads of one operation; 0: ENCDEC_THREADS or OMP_NUM_THREADS, else one per available CPU")
@@ -91,6 +99,7 @@ void ModelArguments::add_load_options(CLI::App& command) {
       "--precision", [this](const std::string& name) { precision = *precision_named(name); },
       "Precision of weights and matrix products; auto: the fastest whose results stay close to float32");
   take_words(option, names_of(kPrecisionNames))->default_str(std::string(to_string(precision)));
+  add_backend_option(command, backend);
   command
       .add_option("--weights-cache", weights_cache,
                   "Folder that caches packed weights: the first load writes them, later loads read them")

@@ -5,6 +5,7 @@
 
 #include <CLI/App.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "arguments/arguments.h"
@@ -28,15 +29,19 @@ void add_batch_size_option(CLI::App& command, int& batch_size);
 CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
 CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description);
 
+// Adds --backend.
+void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend);
+
 // Arguments of all commands that run a model: which model, and how to run it.
 struct ModelArguments {
   std::string folder = {};
   int threads = 0;
   Precision precision = Precision::float32;
+  std::optional<BackendChoice> backend = {};
   std::string weights_cache = {};
   bool quiet = false;
 
-  // Adds --threads, --precision and --weights-cache.
+  // Adds --threads, --precision, --backend and --weights-cache.
   void add_load_options(CLI::App& command);
   // Adds --quiet. `description` begins the help text, such as "No progress bar".
   void add_quiet_option(CLI::App& command, const std::string& description);
@@ -52,7 +57,7 @@ struct ModelArguments {
   int share_cpus(int workers, std::int64_t busy);
 
   LoadOptions load_options() const {
-    return {.threads = threads, .precision = precision, .packed_weights_cache = weights_cache};
+    return {.threads = threads, .precision = precision, .backend = backend, .packed_weights_cache = weights_cache};
   }
   // Loads the model. Unless --quiet is given, writes notes to standard error: on the precision used, on weights that
   // are not used, and on problems of the cache of packed weights.

@@ -13,11 +13,13 @@
 namespace encdec::backend {
 namespace {
 
+constexpr kernels::PanelOrder kWideOrder = {kernels::kWideColumns, 1};
+
 // Returns a random matrix [rows, columns] packed as one panel. Its rows are in order. REQUIRES: columns <= 64, the
 // width of a panel.
 std::vector<float> one_panel(int rows, int columns, std::uint64_t seed) {
   constexpr int kWide = kernels::kWideColumns;
-  std::vector<float> panel(kernels::PanelOrder{kernels::PanelColumns::wide, 1}.panel_elements(rows));
+  std::vector<float> panel(kWideOrder.panel_elements(rows));
   const Tensor values = RandomTensors(seed).uniform({rows, columns});
   for (int row = 0; row < rows; ++row) std::copy_n(values.row(row), columns, panel.data() + row * kWide);
   return panel;
@@ -38,7 +40,7 @@ TEST(OneDnn, VersionIsThreeNumbers) {
 }
 
 TEST_F(OneDnnMatMul, KeepsABoundedNumberOfPrimitivesAndTheRightResults) {
-  const PrimitiveSpec spec{.input_width = 24, .output_width = 40};
+  const PrimitiveSpec spec{.input_width = 24, .output_width = 40, .order = kWideOrder};
   const std::vector<float> weights = one_panel(24, 40, 3);
   constexpr int kRows = 600;
   static_assert(kRows > MatMulPrimitives::kMaxPrimitives);
@@ -64,7 +66,7 @@ TEST_F(OneDnnMatMul, MemoryStaysFlatOverAThousandRowCounts) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep freed memory";
 #else
-  const PrimitiveSpec spec{.input_width = 16, .output_width = 16};
+  const PrimitiveSpec spec{.input_width = 16, .output_width = 16, .order = kWideOrder};
   const std::vector<float> weights = one_panel(16, 16, 5), input(1000 * 16);
   std::vector<float> output(1000 * 16);
   MatMulPrimitives primitives;
@@ -87,7 +89,7 @@ TEST_F(OneDnnMatMul, EveryShapeRunsOnItsPackedKernels) {
   for (const int input_width : {1, 7, 64, 300, 513}) {
     for (const int output_width : {1, 13, 64, 100, 512}) {
       for (const bool added : {false, true}) {
-        const PrimitiveSpec spec{input_width, output_width, added, added, added};
+        const PrimitiveSpec spec{input_width, output_width, Precision::float32, kWideOrder, added, added, added};
         for (const int rows : {1, 2, 16, 31, 256}) {
           const std::string name = primitives.implementation(spec, rows);
           EXPECT_TRUE(name.starts_with("brg"))
@@ -99,7 +101,7 @@ TEST_F(OneDnnMatMul, EveryShapeRunsOnItsPackedKernels) {
 }
 
 TEST_F(OneDnnMatMul, MatricesOfOneSpecDoNotMixUpTheirWeights) {
-  const PrimitiveSpec spec{.input_width = 32, .output_width = 8};
+  const PrimitiveSpec spec{.input_width = 32, .output_width = 8, .order = kWideOrder};
   const std::vector<float> first = one_panel(32, 8, 6), second = one_panel(32, 8, 7);
   const Tensor input = RandomTensors(8).uniform({2, 32});
   const auto run = [&](MatMulPrimitives& primitives, const std::vector<float>& weights) {

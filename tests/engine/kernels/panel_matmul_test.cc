@@ -34,7 +34,7 @@ struct PanelOperands {
   int input_width() const { return static_cast<int>(weight.shape()[1]); }
   int output_width() const { return static_cast<int>(weight.shape()[0]); }
 
-  std::vector<float> packed(PanelColumns columns) const {
+  std::vector<float> packed(int columns) const {
     const auto width = static_cast<std::size_t>(columns);
     const auto rows = static_cast<std::size_t>((input_width() + 15) / 16 * 16);
     std::vector<float> panels(rows * ((static_cast<std::size_t>(output_width()) + width - 1) / width * width));
@@ -54,7 +54,7 @@ struct PanelOperands {
   }
 
   // Multiplies rows [first, first + count).
-  Tensor run(int chunk, PanelColumns columns, int first, int count) const {
+  Tensor run(int chunk, int columns, int first, int count) const {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
@@ -67,7 +67,7 @@ struct PanelOperands {
                     {.columns = columns, .chunk = chunk});
     return output;
   }
-  Tensor run(int chunk, PanelColumns columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
+  Tensor run(int chunk, int columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
 
   Matrix expected() const {
     const Matrix bias_row = bias.empty() ? Matrix(1, output_width()) : Matrix(bias);
@@ -97,7 +97,7 @@ TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
                                      random.below(2) == 0 ? Tensor() : random.integers({rows, output_width}, 9)};
         const Matrix expected = operands.expected();
         for (const int chunk : {16, 512, 1024, 2048}) {
-          for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
+          for (const int columns : {kNarrowColumns, kWideColumns}) {
             ASSERT_TRUE(equals(expected, operands.run(chunk, columns)))
                 << fmt::format("{} x {} -> {}, chunks of {}, panels of {}", rows, input_width, output_width, chunk,
                                static_cast<int>(columns));
@@ -119,7 +119,7 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
             kFusedActivations[static_cast<std::size_t>(random.below(static_cast<int>(kFusedActivations.size())))];
         if (random.below(2) == 0) operands.residual = Tensor();
         if (random.below(2) == 0) operands.bias = Tensor();
-        const PanelColumns columns = random.below(4) == 0 ? PanelColumns::wide : PanelColumns::narrow;
+        const int columns = random.below(4) == 0 ? kWideColumns : kNarrowColumns;
         ASSERT_TRUE(is_close_to(operands.expected(), operands.run(512, columns)))
             << fmt::format("{} x {} -> {}, {}", rows, input_width, output_width, to_string(operands.activation));
       }
@@ -129,7 +129,7 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
 
 TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongOtherRows) {
   for_each_vector_target([] {
-    for (const PanelColumns columns : {PanelColumns::narrow, PanelColumns::wide}) {
+    for (const int columns : {kNarrowColumns, kWideColumns}) {
       PanelOperands operands = uniform_operands(4, 600, 70, 83);
       operands.activation = Activation::gelu;
       const Tensor all = operands.run(32, columns);
@@ -148,14 +148,14 @@ TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(5, 9, 300, 111);
     operands.activation = Activation::tanh;
-    const Tensor all = operands.run(128, PanelColumns::narrow);
+    const Tensor all = operands.run(128, kNarrowColumns);
     for (int column = 0; column < 111; ++column) {
       PanelOperands one{operands.weight.slice(column, 1), operands.input, {}, {}, operands.activation};
       one.bias = Tensor::allocate({1});
       one.bias.data<float>()[0] = operands.bias.data<float>()[column];
       one.residual = Tensor::allocate({9, 1});
       for (int row = 0; row < 9; ++row) one.residual.row(row)[0] = operands.residual.row(row)[column];
-      const Tensor alone = one.run(128, PanelColumns::narrow);
+      const Tensor alone = one.run(128, kNarrowColumns);
       for (int row = 0; row < 9; ++row) {
         ASSERT_EQ(all.row(row)[column], alone.row(row)[0]) << "row " << row << ", column " << column;
       }
@@ -166,17 +166,17 @@ TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
 TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   for_each_vector_target([] {
     const PanelOperands operands = uniform_operands(6, 11, 700, 150);
-    EXPECT_TRUE(same_bits(operands.run(256, PanelColumns::narrow), operands.run(256, PanelColumns::wide)));
+    EXPECT_TRUE(same_bits(operands.run(256, kNarrowColumns), operands.run(256, kWideColumns)));
   });
 }
 
 TEST(PanelMatMul, OneChunkGivesTheSameBitsWhateverItsSize) {
   for_each_vector_target([] {
     const PanelOperands operands = uniform_operands(7, 1, 300, 70);
-    const Tensor once = operands.run(300, PanelColumns::wide);
-    EXPECT_TRUE(same_bits(once, operands.run(512, PanelColumns::wide)));
-    EXPECT_TRUE(same_bits(once, operands.run(100000, PanelColumns::wide)));
-    EXPECT_FALSE(same_bits(once, operands.run(100, PanelColumns::wide)));
+    const Tensor once = operands.run(300, kWideColumns);
+    EXPECT_TRUE(same_bits(once, operands.run(512, kWideColumns)));
+    EXPECT_TRUE(same_bits(once, operands.run(100000, kWideColumns)));
+    EXPECT_FALSE(same_bits(once, operands.run(100, kWideColumns)));
   });
 }
 
@@ -184,8 +184,8 @@ TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(9, 13, 40, 50);
     operands.residual = Tensor();
-    const Tensor dense = operands.run(16, PanelColumns::narrow);
-    const std::vector<float> panels = operands.packed(PanelColumns::narrow);
+    const Tensor dense = operands.run(16, kNarrowColumns);
+    const std::vector<float> panels = operands.packed(kNarrowColumns);
     Tensor apart = Tensor::allocate({13, 61});
     std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
     multiply_panels(operands.matrix(panels),
@@ -203,9 +203,9 @@ TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
 TEST(PanelMatMul, ANaNStaysInItsRow) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(8, 17, 40, 50);
-    const Tensor clean = operands.run(512, PanelColumns::narrow);
+    const Tensor clean = operands.run(512, kNarrowColumns);
     operands.input.row(8)[3] = std::numeric_limits<float>::quiet_NaN();
-    const Tensor poisoned = operands.run(512, PanelColumns::narrow);
+    const Tensor poisoned = operands.run(512, kNarrowColumns);
     EXPECT_TRUE(same_bits(clean.slice(0, 8), poisoned.slice(0, 8)));
     EXPECT_TRUE(same_bits(clean.slice(9, 8), poisoned.slice(9, 8)));
     EXPECT_NE(poisoned.row(8)[0], poisoned.row(8)[0]);

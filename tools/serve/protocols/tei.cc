@@ -110,6 +110,7 @@ asio::awaitable<void> info(Call& call) {
   call.respond({{"model_id", model.name()},
                 {"model_sha", nullptr},
                 {"model_dtype", to_string(model.model().precision())},
+                {"backend", model.model().backend_of(model.model().precision())},
                 {"served_model_name", model.name()},
                 {"model_type", type},
                 {"max_concurrent_requests", limits.requests},
