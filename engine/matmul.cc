@@ -144,13 +144,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   const PackOptions& pack = options.pack;
   const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
   const Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels_of(output_width_)) : 1;
-  Dim narrowest = output_width_;  // outputs of the narrowest slice
-  for (Dim slice = 0; slice < slices; ++slice) {
-    narrowest =
-        std::min(narrowest, begin_of(slice + 1, slices, output_width_) - begin_of(slice, slices, output_width_));
-  }
-  const backend::Backend& backend =
-      backend::backend_for(pack.backend, pack.precision, static_cast<int>(input_width_), static_cast<int>(narrowest));
+  const backend::Backend& backend = backend::backend_for(pack.backend, pack.precision);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = begin_of(slice, slices, output_width_), last = begin_of(slice + 1, slices, output_width_);
     const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),

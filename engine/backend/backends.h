@@ -18,9 +18,9 @@ namespace encdec::backend {
 // input of such a piece stays in the second-level cache.
 int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width);
 
-// A way to multiply matrices in one precision: oneDNN, one of our own kernels, or both.
+// A way to multiply matrices in one precision: oneDNN, or one of our own kernels.
 struct Backend {
-  std::string_view name;  // "onednn", or the name of our kernel
+  std::string_view name;  // of our kernel, or of oneDNN's implementation
   Precision precision = Precision::float32;
   // Returns true if this CPU has the instructions.
   bool (*can_run)() = nullptr;
@@ -39,26 +39,23 @@ struct Backend {
   int (*piece_rows)(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) = equal_pieces;
   // Tries whether a row's result depends on the number of rows. Null for our own kernels: it never does.
   RowTrial (*trial)(const Backend& backend, int input_width, int output_width) = nullptr;
-  // Our kernel that multiplies the numbers of rows for which it is faster than oneDNN; null if there is one way only.
-  const Backend* kernel = nullptr;
 };
 
 // Returns the choice that ENCDEC_BACKEND names; without it, automatic. Throws ConfigError for another name.
 BackendChoice default_backend();
 
-// Returns the backend for matrices with `input_width` inputs, packed in slices of at least `output_width` outputs. One
-// backend is used for any number of rows and for all slices of a matrix. Unless the choice is `onednn`, no row's bits
-// depend on the other rows. Throws ConfigError if the choice is `encdec` and this build has no kernels.
-const Backend& backend_for(BackendChoice choice, Precision precision, int input_width, int output_width = kManyOutputs);
+// Returns the backend of a choice on this CPU. Unless it is oneDNN, no row's bits depend on the other rows.
+// Throws ConfigError if the choice is `encdec` and this build has no kernels.
+const Backend& backend_for(BackendChoice choice, Precision precision);
 
-// Returns false if oneDNN was chosen and the bits of a row depend on the other rows.
+// Returns false if oneDNN multiplies and the bits of a row depend on the other rows.
 bool rows_agree(BackendChoice choice, Precision precision, int input_width, int output_width = kManyOutputs);
 
 // Returns false if the backend rounds weights and inputs to the precision but multiplies them as float32.
 bool multiplies_in(BackendChoice choice, Precision precision);
 
-// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core) and encdec
-// (panels)". Says it if the bits of a row depend on the other rows.
+// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core)". Says it if the
+// bits of a row depend on the other rows.
 std::string description(BackendChoice choice, Precision precision, std::span<const Dim> input_widths);
 
 // Returns a line for users about matrices that were packed in this process; empty if there is nothing to say. It says

@@ -68,30 +68,23 @@ class Trial {
     if (!trial.agrees) return trial;
     trial.fewest = *first;
     trial.most = *last;
-    if (spec_.backend->kernel == nullptr) return trial;
-    for (const int chunk : {512, 1024, std::max(spec_.input_width, 1025)}) {
-      trial.chunk = chunk;
-      trial.kernel_agrees = first_output(1, spec_.backend->kernel->multiply, trial) == expected;
-      if (trial.kernel_agrees) break;
-    }
     return trial;
   }
 
  private:
   // Returns the outputs of the first row; empty if the rows' outputs differ.
-  std::vector<float> first_output(int rows, decltype(Backend::multiply) multiply = multiply_by_onednn,
-                                  const RowTrial& trial = {}) {
+  std::vector<float> first_output(int rows) {
     std::vector<std::byte> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
     const int width = spec_.output_width;
     std::vector<float> output(static_cast<std::size_t>(rows * width));
     const std::vector<float> scales(static_cast<std::size_t>(rows), scale_);
-    multiply(PackedMatrix(spec_, weights_, nullptr, trial),
-             {.count = rows,
-              .input = input.data(),
-              .input_bytes = row_.size(),
-              .output = {.output = output.data(), .stride = width, .row_scales = scales.data()}},
-             primitives_);
+    PackedMatrix(spec_, weights_, nullptr, {})
+        .multiply({.count = rows,
+                   .input = input.data(),
+                   .input_bytes = row_.size(),
+                   .output = {.output = output.data(), .stride = width, .row_scales = scales.data()}},
+                  primitives_);
     for (int i = 1; i < rows; ++i) {
       if (!std::equal(output.begin(), output.begin() + width, output.begin() + i * width)) return {};
     }
@@ -139,43 +132,6 @@ int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64
   const std::int64_t fitting = in_place ? kPieceRows.front() : kTileElements / spec.output_width;
   const std::int64_t most = std::clamp<std::int64_t>(fitting, kExactRows, matrix.trial().most);
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
-}
-
-std::array<Backend, 3> make_backends() {
-  std::array<Backend, 3> all;
-  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
-    static std::array<std::string, 3> names;
-    auto found = onednn_matmul(precision);
-    // Without instructions for bfloat16, oneDNN would widen the weights in every call.
-    if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
-    if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
-    const Precision stored = found ? precision : Precision::float32;
-    if (!found) found = onednn_matmul(stored);
-    const auto input = stored == Precision::bfloat16      ? InputForm::bfloat16
-                       : stored == Precision::int8        ? InputForm::uint8
-                       : precision == Precision::float32  ? InputForm::float32
-                       : precision == Precision::bfloat16 ? InputForm::rounded_float32
-                                                          : InputForm::dequantized_float32;
-    const auto index = static_cast<std::size_t>(precision);
-    names[index] = fmt::format("onednn ({})", found ? found->implementation : "ref");
-    all[index] = {.name = names[index],
-                  .precision = precision,
-                  .can_run = [] { return true; },
-                  .stored = stored,
-                  .panel_order = found ? found->order : kRowOrder,
-                  .input = input,
-                  .multiply = multiply_by_onednn,
-                  .piece_rows = onednn_pieces,
-                  .trial = try_rows};
-  }
-  return all;
-}
-
-}  // namespace
-
-const Backend& onednn_backend(Precision precision) {
-  static const std::array<Backend, 3> all = make_backends();
-  return all[static_cast<std::size_t>(precision)];
 }
 
 // A primitive writes dense rows. If the output's rows are not dense, the primitive writes a dense tile, which is then
@@ -227,6 +183,43 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
     kernels::finish_sums({.activation = fused ? Activation::identity : spec.activation},
                          block(reinterpret_cast<const float*>(sums)), output);
   }
+}
+
+std::array<Backend, 3> make_backends() {
+  std::array<Backend, 3> all;
+  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
+    static std::array<std::string, 3> names;
+    auto found = onednn_matmul(precision);
+    // Without instructions for bfloat16, oneDNN would widen the weights in every call.
+    if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
+    if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
+    const Precision stored = found ? precision : Precision::float32;
+    if (!found) found = onednn_matmul(stored);
+    const auto input = stored == Precision::bfloat16      ? InputForm::bfloat16
+                       : stored == Precision::int8        ? InputForm::uint8
+                       : precision == Precision::float32  ? InputForm::float32
+                       : precision == Precision::bfloat16 ? InputForm::rounded_float32
+                                                          : InputForm::dequantized_float32;
+    const auto index = static_cast<std::size_t>(precision);
+    names[index] = found ? found->implementation : "ref";
+    all[index] = {.name = names[index],
+                  .precision = precision,
+                  .can_run = [] { return true; },
+                  .stored = stored,
+                  .panel_order = found ? found->order : kRowOrder,
+                  .input = input,
+                  .multiply = multiply_by_onednn,
+                  .piece_rows = onednn_pieces,
+                  .trial = try_rows};
+  }
+  return all;
+}
+
+}  // namespace
+
+const Backend& onednn_backend(Precision precision) {
+  static const std::array<Backend, 3> all = make_backends();
+  return all[static_cast<std::size_t>(precision)];
 }
 
 RowTrial try_rows(const Backend& backend, int input_width, int output_width) {

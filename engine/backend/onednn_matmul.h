@@ -15,9 +15,6 @@ class PackedMatrix;
 // or no exact matmul for a precision, it multiplies rounded numbers as float32.
 const Backend& onednn_backend(Precision precision);
 
-// Multiplies with oneDNN; integer sums get our epilogue. For Backend::multiply of a backend with oneDNN's weights.
-void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives);
-
 // Result of trying whether a row's bits from oneDNN depend on the other rows. Versions of oneDNN and CPUs differ in
 // this.
 struct RowTrial {
@@ -28,10 +25,6 @@ struct RowTrial {
   int fewest = 1;
   // Maximum number of rows that are multiplied together.
   int most = 256;
-  // Our kernel, Backend::kernel, gives the same bits.
-  bool kernel_agrees = false;
-  // PanelSums::chunk with which it does, if it is multiply_panels().
-  int chunk = 512;
 };
 
 // From this number of outputs on, their number does not matter: versions from 2.6 to 3.12 were tried with up to 32,000

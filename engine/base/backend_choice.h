@@ -11,7 +11,7 @@ namespace encdec {
 
 // What multiplies matrices.
 enum class BackendChoice : std::uint8_t {
-  automatic,  // for each precision and number of rows, whichever of the others is faster on this kind of CPU
+  automatic,  // the faster of the others: where this build has them, the library's own kernels
   onednn,     // oneDNN, in every precision
   encdec,     // this library's own kernels
 };

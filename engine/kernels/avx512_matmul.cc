@@ -85,7 +85,7 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         if constexpr (!kPrefetchesNext)
-          prefetch_line(from + prefetch_distance(kPanels * kWideGroupBytes) + v * kLineBytes);
+          prefetch_line(from + prefetch_distance(kPanels, kWideGroupBytes) + v * kLineBytes);
         weights[v] = _mm512_loadu_si512(from + v * kLineBytes);
       }
       ENCDEC_UNROLL

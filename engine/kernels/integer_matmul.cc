@@ -52,7 +52,7 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
     if constexpr (kPrefetchesNext) {
       next.ask();
     } else {
-      prefetch_line(panel + prefetch_distance(kPairBytes));
+      prefetch_line(panel + prefetch_distance(1, kPairBytes));
     }
     hn::Vec<decltype(d16)> weights[kVectors];
     ENCDEC_UNROLL

@@ -36,24 +36,20 @@ struct MatMulRows {
 // Each output is summed over k in an order that does not depend on R or on the row. So the bits of a row do not depend
 // on the other rows.
 
-// Options of multiply_panels().
-struct PanelSums {
-  enum class Weights { float32, bfloat16 };
+// Panels that multiply_panels() reads, in groups of 1: how wide they are, and the type of their weights.
+enum class PanelForm { narrow_float32, wide_float32, narrow_bfloat16 };
 
-  Weights weights = Weights::float32;
-  int columns = kNarrowColumns;  // or kWideColumns
-  // Number of products in a partial sum; partial sums are added up. With 512 products, a chunk of a narrow float32
-  // panel is 32 KiB. It stays in the nearest caches while one tile after another uses it, and sums are seldom
-  // interrupted.
-  int chunk = 512;
-};
+// Number of products in a partial sum of multiply_panels(); partial sums are added up. A chunk of a narrow float32
+// panel is 32 KiB. It stays in the nearest caches while one tile after another uses it, and sums are seldom
+// interrupted.
+inline constexpr int kPanelChunk = 512;
 
 // Multiplies with the float32 instructions of any CPU.
 //   input    InputForm::float32 or rounded_float32
-//   weights  float32 or bfloat16 in panels with groups of 1; bfloat16 is widened, which is exact
+//   weights  float32 or bfloat16; bfloat16 is widened, which is exact
 // Bits depend on the instruction set: products are rounded if it has no fused multiply-add.
 // REQUIRES: the output overlaps neither input nor residual, because it holds the sums of the chunks so far.
-void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums);
+void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form);
 
 // Multiplies with products of 16 bits, for CPUs that cannot sum products of bytes. Weights are widened first, so that
 // no intermediate sum saturates. Sums are exact for K <= 66,000.

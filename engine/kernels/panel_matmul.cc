@@ -104,7 +104,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
       const Weight* HWY_RESTRICT from = panel + p * panel_size;
       if constexpr (!kPrefetchesNext) {
         constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
-        constexpr std::ptrdiff_t kAhead = prefetch_distance(kPanels * kStepBytes);
+        constexpr std::ptrdiff_t kAhead = prefetch_distance(kPanels, kStepBytes);
         for (std::ptrdiff_t byte = kAhead; byte < kAhead + kStepBytes; byte += kLineBytes) {
           prefetch_line(reinterpret_cast<const std::byte*>(from) + byte);
         }
@@ -169,27 +169,22 @@ void multiply_chunk(const Chunk& chunk) {
 }
 
 template <class L>
-void multiply(const PackedPanels& matrix, const MatMulRows& rows, int chunk) {
+void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
   with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
     // Multiplies all rows by one chunk of the weights before the next chunk, so each weight is read from memory once.
-    for (int k = 0; k < matrix.input_width; k += chunk) {
-      multiply_chunk<L, height()>({matrix, rows, k, std::min(chunk, matrix.input_width - k)});
+    for (int k = 0; k < matrix.input_width; k += kPanelChunk) {
+      multiply_chunk<L, height()>({matrix, rows, k, std::min(kPanelChunk, matrix.input_width - k)});
     }
   });
 }
 
-template <int kColumns>
-void multiply_columns(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
-  switch (sums.weights) {
-    case PanelSums::Weights::float32: return multiply<Layout<kColumns, float>>(matrix, rows, sums.chunk);
-    case PanelSums::Weights::bfloat16: return multiply<Layout<kColumns, std::uint16_t>>(matrix, rows, sums.chunk);
-  }
-}
-
-void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
+void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form) {
   if (rows.count == 0) return;
-  (sums.columns == kWideColumns ? multiply_columns<kWideColumns> : multiply_columns<kNarrowColumns>)(matrix, rows,
-                                                                                                     sums);
+  switch (form) {
+    case PanelForm::narrow_float32: return multiply<Layout<kNarrowColumns, float>>(matrix, rows);
+    case PanelForm::wide_float32: return multiply<Layout<kWideColumns, float>>(matrix, rows);
+    case PanelForm::narrow_bfloat16: return multiply<Layout<kNarrowColumns, std::uint16_t>>(matrix, rows);
+  }
 }
 
 }  // namespace
@@ -201,8 +196,8 @@ namespace encdec::kernels {
 
 HWY_EXPORT(multiply_any);
 
-void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, const PanelSums& sums) {
-  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, sums);
+void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, form);
 }
 
 }  // namespace encdec::kernels

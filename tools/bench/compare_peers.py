@@ -36,6 +36,7 @@ from peers.make_model import END, UNKNOWN, add_size_options, size_arguments, siz
 from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
+REPOSITORY = TOOLS.parents[1]
 # Precisions that each peer supports on CPUs.
 PEERS = {
     "ctranslate2": ("float32", "int8"),
@@ -148,7 +149,7 @@ def python_of(text):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="folder for models, outside of the repository")
-    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
+    parser.add_argument("--encdec", type=Path, default=REPOSITORY / "build/release/bin/encdec", metavar="PROGRAM")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--python", action="append", type=python_of, default=[], metavar="NAME=PATH")
     parser.add_argument("--cells", nargs="+", type=Cell, default=[Cell(cell) for cell in CELLS], metavar="BxKxT")
@@ -163,7 +164,7 @@ def parse_options():
     options = parser.parse_args()
     options.folder = options.folder.resolve()
     options.python = dict(options.python)
-    if TOOLS.parent in options.folder.parents:
+    if REPOSITORY in options.folder.parents:
         parser.error(f"{options.folder}: in the repository, expected a folder outside of it")
     return options
 

@@ -1,8 +1,10 @@
 #include "bench/counters.h"
 
+#include <encdec/engine/backend/backends.h>
 #include <encdec/engine/graph.h>
 #include <encdec/engine/matmul.h>
 #include <encdec/engine/run_state.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,17 +17,21 @@ namespace {
 
 using benchmark::Counter;
 
-// Returns the best rate of bare packed matmuls of these shapes, run one after the other, in operations per second.
+BackendChoice current_backend = BackendChoice::automatic;  // backend of the benchmark that runs now
+
+// Returns the best rate of bare oneDNN matmuls of these shapes, run one after the other, in operations per second.
 double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   Graph graph("bare");
   Edge input = graph.input("x", {kSourceRows, 1});
   graph.output(input);
   RunState state(graph, std::make_shared<ThreadTeam>(thread_count()));
+  PackOptions pack = pack_options();
+  pack.backend = BackendChoice::onednn;
   std::vector<MatMul> matmuls;
   std::vector<Tensor> inputs, outputs;
   for (const auto& [rows, input_width, output_width] : shapes) {
     const WeightMatrix weight = noise({output_width, input_width});
-    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), MatMulOptions{pack_options()});
+    matmuls.emplace_back(std::span(&weight, 1), std::span<const Tensor>(), MatMulOptions{pack});
     inputs.push_back(noise({rows, input_width}));
     outputs.push_back(noise({rows, output_width}));
   }
@@ -53,7 +59,23 @@ Precision precision() {
 }
 
 PackOptions pack_options() {
-  return {.threads = thread_count(), .precision = precision()};
+  return {.threads = thread_count(), .precision = precision(), .backend = current_backend};
+}
+
+void register_benchmark(const std::string& name, bool multiplies, const std::function<void(benchmark::State&)>& run,
+                        const std::function<void(benchmark::internal::Benchmark&)>& sizes) {
+  std::vector<BackendChoice> choices = {BackendChoice::onednn, BackendChoice::encdec};
+  if (!multiplies || std::getenv("ENCDEC_BACKEND") != nullptr) choices = {backend::default_backend()};
+  for (const BackendChoice choice : choices) {
+    auto* registered =
+        benchmark::RegisterBenchmark((multiplies ? fmt::format("{}/{}", name, to_string(choice)) : name).c_str(),
+                                     [run, choice](benchmark::State& state) {
+                                       current_backend = choice;
+                                       run(state);
+                                     });
+    registered->UseRealTime()->Unit(benchmark::kMicrosecond);
+    sizes(*registered);
+  }
 }
 
 void count(benchmark::State& state, const Work& work) {

@@ -2,6 +2,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <functional>
+#include <string>
+
 #include "bench/samples.h"
 
 namespace encdec::bench {
@@ -10,13 +13,23 @@ namespace encdec::bench {
 int thread_count();
 // Returns the precision of matmuls: ENCDEC_BENCH_PRECISION, or float32 if not set.
 Precision precision();
-// Returns options with thread_count() and precision().
+// Returns options with thread_count(), precision() and the backend of the benchmark that runs now.
 PackOptions pack_options();
+
+// Registers a benchmark once for each backend, onednn and encdec, or for that of ENCDEC_BACKEND if it is set. The
+// backend's name follows the benchmark's: "Encoder/onednn". A benchmark that does not multiply matrices is registered
+// once. `sizes` sets the arguments.
+void register_benchmark(const std::string& name, bool multiplies, const std::function<void(benchmark::State&)>& run,
+                        const std::function<void(benchmark::internal::Benchmark&)>& sizes);
+
+// Register the benchmarks of whole encoders and decoder steps, and of the Universal Transformer if it is in this build.
+void register_stacks();
+void register_universal();
 
 // Sets the counters of a benchmark that does `work` in each iteration. If `work` only moves data: GB/s. Otherwise:
 //   GFLOP/s          rate of the layer
 //   % of peak        this rate as a share of the CPU's peak
-//   bare_GFLOP/s     rate of bare packed matmuls of the same shapes, run one after the other
+//   bare_GFLOP/s     rate of bare oneDNN matmuls of the same shapes, run one after the other
 //   % of bandwidth   share of the memory's bandwidth at which weights are read, each once; only if reading them takes
 //                    longer than computing at the peak
 //   Gtanh/s          rate of hyperbolic tangents, if there are any

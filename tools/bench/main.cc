@@ -1,10 +1,11 @@
 // encdec-bench: measures the speed of each layer beside that of the machine. Each benchmark runs one layer, or one
-// stack of layers, with the shape in its name: FeedForward/B:1/T:32/D:512/F:2048 has one sequence of 32 rows.
-// counters.h lists what is printed.
+// stack of layers, with one backend and the shape in its name: FeedForward/onednn/B:1/T:32/D:512/F:2048 has one
+// sequence of 32 rows. counters.h lists what is printed.
 //
 //   encdec-bench --benchmark_filter=FeedForward --benchmark_min_time=0.1
 //
 // Measures wall-clock time, so other work on the machine changes the results.
+// ENCDEC_BACKEND=B runs one backend only: onednn, encdec or auto.
 // ENCDEC_BENCH_THREADS=N gives each operation N threads (1 if not set).
 #include <benchmark/benchmark.h>
 #include <encdec/engine/matmul.h>
@@ -36,6 +37,8 @@ void tell_peaks() {
 
 void register_layers() {
   for (const LayerSample& layer : all_layers()) {
+    // The smallest size shows whether the layer multiplies matrices.
+    const bool multiplies = !layer.make(layer.sizes.front(), pack_options()).work.matmuls.empty();
     const auto run = [make = layer.make, count_sizes = layer.size_names.size()](benchmark::State& state) {
       LayerSample::Sizes sizes;
       for (std::size_t i = 0; i < count_sizes; ++i) sizes.push_back(state.range(i));
@@ -45,11 +48,10 @@ void register_layers() {
       for (auto _ : state) benchmark::DoNotOptimize(repeated.run().data());
       count(state, work);
     };
-    auto* registered = benchmark::RegisterBenchmark(layer.name.c_str(), run)
-                           ->UseRealTime()
-                           ->ArgNames(layer.size_names)
-                           ->Unit(benchmark::kMicrosecond);
-    for (const LayerSample::Sizes& sizes : layer.sizes) registered->Args(sizes);
+    register_benchmark(layer.name, multiplies, run, [&](benchmark::internal::Benchmark& registered) {
+      registered.ArgNames(layer.size_names);
+      for (const LayerSample::Sizes& sizes : layer.sizes) registered.Args(sizes);
+    });
   }
 }
 
@@ -79,6 +81,8 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   encdec::bench::tell_peaks();
   encdec::bench::register_layers();
+  encdec::bench::register_stacks();
+  encdec::bench::register_universal();
   encdec::bench::PlainRates reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();

@@ -92,23 +92,19 @@ void bench_decoder_step(benchmark::State& state) {
                 .attention_operations = kLayers * batch * attention_operations(1, length + kSourceLength, model)});
 }
 
-BENCHMARK(bench_encoder)
-    ->Name("Encoder")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "F"})
-    ->Unit(benchmark::kMicrosecond)
-    ->Args({1, 32, 512, 2048})
-    ->Args({1, 512, 512, 2048})
-    ->Args({32, 32, 512, 2048})
-    ->Args({8, 128, 512, 2048});
-BENCHMARK(bench_decoder_step)
-    ->Name("DecoderStep")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "D", "F"})
-    ->Unit(benchmark::kMicrosecond)
-    ->Args({1, 32, 512, 2048})
-    ->Args({8, 32, 512, 2048})
-    ->Args({32, 32, 512, 2048});
-
 }  // namespace
+
+void register_stacks() {
+  register_benchmark("Encoder", true, bench_encoder, [](benchmark::internal::Benchmark& encoder) {
+    encoder.ArgNames({"B", "T", "D", "F"})
+        ->Args({1, 32, 512, 2048})
+        ->Args({1, 512, 512, 2048})
+        ->Args({32, 32, 512, 2048})
+        ->Args({8, 128, 512, 2048});
+  });
+  register_benchmark("DecoderStep", true, bench_decoder_step, [](benchmark::internal::Benchmark& step) {
+    step.ArgNames({"B", "T", "D", "F"})->Args({1, 32, 512, 2048})->Args({8, 32, 512, 2048})->Args({32, 32, 512, 2048});
+  });
+}
+
 }  // namespace encdec::bench

@@ -92,27 +92,25 @@ void bench_universal_decoder_block(benchmark::State& state) {
   count(state, work);
 }
 
-void encoder_sizes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()
-      ->ArgNames({"B", "T", "D", "F", "steps"})
-      ->Unit(benchmark::kMicrosecond)
-      ->Args({1, 32, 512, 2048, 6})
-      ->Args({32, 32, 512, 2048, 6});
+}  // namespace
+
+// The encoder with 6 steps, with 1 step, and with halting; the decoder block.
+void register_universal() {
+  const auto sizes = [](benchmark::internal::Benchmark& encoder) {
+    encoder.ArgNames({"B", "T", "D", "F", "steps"})->Args({1, 32, 512, 2048, 6})->Args({32, 32, 512, 2048, 6});
+  };
+  const auto encoder = [](std::optional<float> halting_threshold) {
+    return [=](benchmark::State& state) { bench_universal_encoder(state, halting_threshold); };
+  };
+  register_benchmark("UniversalEncoder", true, encoder(std::nullopt), [&](benchmark::internal::Benchmark& fixed) {
+    sizes(fixed);
+    fixed.Args({1, 32, 512, 2048, 1});
+  });
+  register_benchmark("UniversalEncoder/adaptive", true, encoder(0.99f), sizes);
+  register_benchmark(
+      "UniversalDecoderBlock", true, bench_universal_decoder_block, [](benchmark::internal::Benchmark& block) {
+        block.ArgNames({"B", "T", "S", "D", "F"})->Args({1, 32, 32, 512, 2048})->Args({32, 32, 32, 512, 2048});
+      });
 }
 
-// The encoder with 6 steps, with 1 step, and with halting.
-BENCHMARK_CAPTURE(bench_universal_encoder, fixed, std::nullopt)
-    ->Name("UniversalEncoder")
-    ->Apply(encoder_sizes)
-    ->Args({1, 32, 512, 2048, 1});
-BENCHMARK_CAPTURE(bench_universal_encoder, adaptive, 0.99f)->Name("UniversalEncoder/adaptive")->Apply(encoder_sizes);
-BENCHMARK(bench_universal_decoder_block)
-    ->Name("UniversalDecoderBlock")
-    ->UseRealTime()
-    ->ArgNames({"B", "T", "S", "D", "F"})
-    ->Unit(benchmark::kMicrosecond)
-    ->Args({1, 32, 32, 512, 2048})
-    ->Args({32, 32, 32, 512, 2048});
-
-}  // namespace
 }  // namespace encdec::bench

@@ -18,7 +18,7 @@ namespace {
 
 using reference::Matrix;
 
-constexpr std::array kInputWidths = {1, 2, 15, 16, 17, 64, 300, 513, 1100};
+constexpr std::array kInputWidths = {1, 2, 15, 16, 17, 64, 300, 512, 513, 1100};
 constexpr std::array kOutputWidths = {1, 7, 15, 17, 63, 64, 65, 128, 200};
 constexpr std::array kFusedActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
                                           Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
@@ -54,7 +54,7 @@ struct PanelOperands {
   }
 
   // Multiplies rows [first, first + count).
-  Tensor run(int chunk, int columns, int first, int count) const {
+  Tensor run(int columns, int first, int count) const {
     const std::vector<float> panels = packed(columns);
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
@@ -64,10 +64,10 @@ struct PanelOperands {
                      .output = {.residual = residual.empty() ? nullptr : residual.row(first),
                                 .output = output.data<float>(),
                                 .stride = output_width()}},
-                    {.columns = columns, .chunk = chunk});
+                    columns == kWideColumns ? PanelForm::wide_float32 : PanelForm::narrow_float32);
     return output;
   }
-  Tensor run(int chunk, int columns) const { return run(chunk, columns, 0, static_cast<int>(input.rows())); }
+  Tensor run(int columns) const { return run(columns, 0, static_cast<int>(input.rows())); }
 
   Matrix expected() const {
     const Matrix bias_row = bias.empty() ? Matrix(1, output_width()) : Matrix(bias);
@@ -84,7 +84,7 @@ PanelOperands uniform_operands(std::uint64_t seed, int rows, int input_width, in
           random.uniform({output_width}), random.uniform({rows, output_width})};
 }
 
-TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
+TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShape) {
   for_each_vector_target([] {
     RandomTensors random(1);
     for (const int input_width : kInputWidths) {
@@ -96,12 +96,9 @@ TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShapeAndChunk) {
                                      random.below(2) == 0 ? Tensor() : random.integers({output_width}, 9),
                                      random.below(2) == 0 ? Tensor() : random.integers({rows, output_width}, 9)};
         const Matrix expected = operands.expected();
-        for (const int chunk : {16, 512, 1024, 2048}) {
-          for (const int columns : {kNarrowColumns, kWideColumns}) {
-            ASSERT_TRUE(equals(expected, operands.run(chunk, columns)))
-                << fmt::format("{} x {} -> {}, chunks of {}, panels of {}", rows, input_width, output_width, chunk,
-                               static_cast<int>(columns));
-          }
+        for (const int columns : {kNarrowColumns, kWideColumns}) {
+          ASSERT_TRUE(equals(expected, operands.run(columns)))
+              << fmt::format("{} x {} -> {}, panels of {}", rows, input_width, output_width, columns);
         }
       }
     }
@@ -120,7 +117,7 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
         if (random.below(2) == 0) operands.residual = Tensor();
         if (random.below(2) == 0) operands.bias = Tensor();
         const int columns = random.below(4) == 0 ? kWideColumns : kNarrowColumns;
-        ASSERT_TRUE(is_close_to(operands.expected(), operands.run(512, columns)))
+        ASSERT_TRUE(is_close_to(operands.expected(), operands.run(columns)))
             << fmt::format("{} x {} -> {}, {}", rows, input_width, output_width, to_string(operands.activation));
       }
     }
@@ -130,32 +127,32 @@ TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
 TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongOtherRows) {
   for_each_vector_target([] {
     for (const int columns : {kNarrowColumns, kWideColumns}) {
-      PanelOperands operands = uniform_operands(4, 600, 70, 83);
+      PanelOperands operands = uniform_operands(4, 600, kPanelChunk + 70, 83);
       operands.activation = Activation::gelu;
-      const Tensor all = operands.run(32, columns);
+      const Tensor all = operands.run(columns);
       for (int row = 0; row < 600; row += 13) {
-        ASSERT_TRUE(same_bits(all.slice(row, 1), operands.run(32, columns, row, 1))) << "row " << row;
+        ASSERT_TRUE(same_bits(all.slice(row, 1), operands.run(columns, row, 1))) << "row " << row;
       }
       for (int rows = 1; rows <= 70; ++rows) {
-        ASSERT_TRUE(same_bits(all.slice(5 * rows, rows), operands.run(32, columns, 5 * rows, rows))) << rows << " rows";
+        ASSERT_TRUE(same_bits(all.slice(5 * rows, rows), operands.run(columns, 5 * rows, rows))) << rows << " rows";
       }
-      ASSERT_TRUE(same_bits(all.slice(200, 256), operands.run(32, columns, 200, 256)));
+      ASSERT_TRUE(same_bits(all.slice(200, 256), operands.run(columns, 200, 256)));
     }
   });
 }
 
 TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
   for_each_vector_target([] {
-    PanelOperands operands = uniform_operands(5, 9, 300, 111);
+    PanelOperands operands = uniform_operands(5, 9, 2 * kPanelChunk + 3, 111);
     operands.activation = Activation::tanh;
-    const Tensor all = operands.run(128, kNarrowColumns);
+    const Tensor all = operands.run(kNarrowColumns);
     for (int column = 0; column < 111; ++column) {
       PanelOperands one{operands.weight.slice(column, 1), operands.input, {}, {}, operands.activation};
       one.bias = Tensor::allocate({1});
       one.bias.data<float>()[0] = operands.bias.data<float>()[column];
       one.residual = Tensor::allocate({9, 1});
       for (int row = 0; row < 9; ++row) one.residual.row(row)[0] = operands.residual.row(row)[column];
-      const Tensor alone = one.run(128, kNarrowColumns);
+      const Tensor alone = one.run(kNarrowColumns);
       for (int row = 0; row < 9; ++row) {
         ASSERT_EQ(all.row(row)[column], alone.row(row)[0]) << "row " << row << ", column " << column;
       }
@@ -166,31 +163,21 @@ TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
 TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   for_each_vector_target([] {
     const PanelOperands operands = uniform_operands(6, 11, 700, 150);
-    EXPECT_TRUE(same_bits(operands.run(256, kNarrowColumns), operands.run(256, kWideColumns)));
-  });
-}
-
-TEST(PanelMatMul, OneChunkGivesTheSameBitsWhateverItsSize) {
-  for_each_vector_target([] {
-    const PanelOperands operands = uniform_operands(7, 1, 300, 70);
-    const Tensor once = operands.run(300, kWideColumns);
-    EXPECT_TRUE(same_bits(once, operands.run(512, kWideColumns)));
-    EXPECT_TRUE(same_bits(once, operands.run(100000, kWideColumns)));
-    EXPECT_FALSE(same_bits(once, operands.run(100, kWideColumns)));
+    EXPECT_TRUE(same_bits(operands.run(kNarrowColumns), operands.run(kWideColumns)));
   });
 }
 
 TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
   for_each_vector_target([] {
-    PanelOperands operands = uniform_operands(9, 13, 40, 50);
+    PanelOperands operands = uniform_operands(9, 13, kPanelChunk + 40, 50);
     operands.residual = Tensor();
-    const Tensor dense = operands.run(16, kNarrowColumns);
+    const Tensor dense = operands.run(kNarrowColumns);
     const std::vector<float> panels = operands.packed(kNarrowColumns);
     Tensor apart = Tensor::allocate({13, 61});
     std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
     multiply_panels(operands.matrix(panels),
                     {.count = 13, .input = operands.input.raw(), .output = {.output = apart.row(0) + 5, .stride = 61}},
-                    {.chunk = 16});
+                    PanelForm::narrow_float32);
     for (int row = 0; row < 13; ++row) {
       for (int column = 0; column < 61; ++column) {
         const bool written = column >= 5 && column < 55;
@@ -203,9 +190,9 @@ TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
 TEST(PanelMatMul, ANaNStaysInItsRow) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(8, 17, 40, 50);
-    const Tensor clean = operands.run(512, kNarrowColumns);
+    const Tensor clean = operands.run(kNarrowColumns);
     operands.input.row(8)[3] = std::numeric_limits<float>::quiet_NaN();
-    const Tensor poisoned = operands.run(512, kNarrowColumns);
+    const Tensor poisoned = operands.run(kNarrowColumns);
     EXPECT_TRUE(same_bits(clean.slice(0, 8), poisoned.slice(0, 8)));
     EXPECT_TRUE(same_bits(clean.slice(9, 8), poisoned.slice(9, 8)));
     EXPECT_NE(poisoned.row(8)[0], poisoned.row(8)[0]);
