@@ -154,24 +154,12 @@ dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows, memor
   const memory::desc source({rows, spec.input_width}, types.input, memory::format_tag::ab);
   const memory::desc weights({spec.input_width, spec.output_width}, types.weights, order);
   const memory::desc destination({rows, spec.output_width}, types.output, memory::format_tag::ab);
-  const memory::desc bias({1, spec.output_width}, memory::data_type::f32, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  dnnl::post_ops post_ops;
 #if DNNL_VERSION_MAJOR >= 3
-  if (spec.relu) post_ops.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-#else
-  if (spec.relu) post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-#endif
-  if (spec.residual) post_ops.append_binary(dnnl::algorithm::binary_add, destination);
-  attributes.set_post_ops(post_ops);
-#if DNNL_VERSION_MAJOR >= 3
-  if (spec.bias) return {cpu(), source, weights, bias, destination, attributes};
   return {cpu(), source, weights, destination, attributes};
 #else
-  const auto operation = spec.bias ? dnnl::matmul::desc(source, weights, bias, destination)
-                                   : dnnl::matmul::desc(source, weights, destination);
-  return {operation, attributes, cpu()};
+  return {dnnl::matmul::desc(source, weights, destination), attributes, cpu()};
 #endif
 }
 
@@ -203,15 +191,14 @@ struct MatMulPrimitives::Impl {
       std::size_t hash = static_cast<std::size_t>(key.spec.input_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.spec.output_width);
       hash = hash * 1000003 + static_cast<std::size_t>(key.rows);
-      hash = hash * 4 + static_cast<std::size_t>(key.spec.type);
-      return hash * 8 + (key.spec.bias ? 4 : 0) + (key.spec.relu ? 2 : 0) + (key.spec.residual ? 1 : 0);
+      return hash * 4 + static_cast<std::size_t>(key.spec.type);
     }
   };
   // A primitive with the memory objects of its arguments. From call to call only the addresses of the data change.
   struct Call {
     dnnl::matmul primitive;
     std::string implementation;
-    memory source, weights, bias, residual, destination, scratchpad;
+    memory source, weights, destination, scratchpad;
     std::size_t scratchpad_bytes = 0;
     std::uint64_t last_use = 0;
   };
@@ -238,9 +225,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
     call.implementation = description.impl_info_str();
     call.source = memory(description.src_desc(), cpu(), nullptr);
     call.weights = memory(description.weights_desc(), cpu(), nullptr);
-    if (spec.bias) call.bias = memory(description.query_md(dnnl::query::weights_md, 1), cpu(), nullptr);
     call.destination = memory(description.dst_desc(), cpu(), nullptr);
-    if (spec.residual) call.residual = memory(description.dst_desc(), cpu(), nullptr);
     call.scratchpad_bytes = description.scratchpad_desc().get_size();
     if (call.scratchpad_bytes > 0) call.scratchpad = memory(description.scratchpad_desc(), cpu(), nullptr);
     found = calls.emplace(key, std::move(call)).first;
@@ -263,7 +248,7 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
   translate_errors(spec, [&] {
     Impl::Call& call = impl_->find(spec, given.rows);
     // Uses the C interface: the C++ interface builds a hash map for every call.
-    std::array<dnnl_exec_arg_t, 6> arguments;
+    std::array<dnnl_exec_arg_t, 4> arguments;
     int count = 0;
     const auto add = [&](int name, memory& argument, const void* data) {
       argument.set_data_handle(const_cast<void*>(data));
@@ -272,10 +257,6 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
     add(DNNL_ARG_SRC, call.source, given.input);
     add(DNNL_ARG_WEIGHTS, call.weights, given.weights);
     add(DNNL_ARG_DST, call.destination, given.output);
-    if (spec.bias) add(DNNL_ARG_BIAS, call.bias, given.bias);
-    if (spec.residual) {
-      add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(spec.relu ? 1 : 0) | DNNL_ARG_SRC_1, call.residual, given.residual);
-    }
     if (call.scratchpad_bytes > 0) add(DNNL_ARG_SCRATCHPAD, call.scratchpad, impl_->scratchpad.raw());
     dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), impl_->stream.get(), count, arguments.data()),
                             "could not run the matmul");

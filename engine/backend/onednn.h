@@ -23,29 +23,24 @@ struct InstructionSets {
 // Throws ConfigError if ENCDEC_MAX_ISA is not a known set, or if this process used oneDNN before the first call.
 const InstructionSets& instruction_sets();
 
-// y = relu(x W + bias) + residual: x [M, K], y and residual [M, N]. The bias, relu and the residual are optional.
+// y = x W: x [M, K], W [K, N], y [M, N].
 //   float32   all are float32
-//   bfloat16  x and W are bfloat16, the others float32
-//   int8      x is uint8, W int8 and y int32; without the optional parts
+//   bfloat16  x and W are bfloat16, y is float32
+//   int8      x is uint8, W int8 and y int32
 struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
   Precision type = Precision::float32;
   kernels::PanelOrder order = {};  // order of W
-  bool bias = false;
-  bool relu = false;
-  bool residual = false;
 
   friend bool operator==(const PrimitiveSpec& a, const PrimitiveSpec& b) = default;
 };
 
-// Dense rows; null for arguments that the spec does not have.
+// Dense rows.
 struct PrimitiveArguments {
   int rows = 0;  // M
   const void* input = nullptr;
   const void* weights = nullptr;
-  const float* bias = nullptr;
-  const float* residual = nullptr;
   void* output = nullptr;
 };
 

@@ -134,55 +134,32 @@ int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
 }
 
-// A primitive writes dense rows. If the output's rows are not dense, the primitive writes a dense tile, which is then
-// copied. Rows too few to get the bits of other numbers of rows are multiplied together with copies of the last one.
+// A primitive writes dense rows of products, and our epilogue finishes them: in place if the output's rows are dense
+// and the products are floats. Rows too few to get the bits of other numbers of rows are multiplied together with
+// copies of the last one.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) {
   const MatMulSpec& spec = matrix.spec();
   const kernels::OutputRows& output = rows.output;
-  const kernels::MatMulEpilogue& epilogue = matrix.panels().epilogue;
-  const int count = std::max(rows.count, matrix.trial().fewest);
-  const bool has_copies = count != rows.count;
-  const bool integers = spec.backend->stored == Precision::int8;
-  const bool dense = output.stride == spec.output_width || (rows.count == 1 && output.residual == nullptr);
-  const bool in_place = dense && !has_copies && !integers;
-  // oneDNN applies relu; our own kernels apply the other activations. So a row gets the same bits whether oneDNN or our
-  // own kernel multiplies. oneDNN also adds the residual, unless one of our steps must come before it.
-  const bool relu = !integers && spec.activation == Activation::relu;
-  const bool fused = !integers && (relu || spec.activation == Activation::identity);
-
-  const std::size_t tile_bytes =
-      in_place ? 0 : static_cast<std::size_t>(count) * static_cast<std::size_t>(spec.output_width) * sizeof(float);
+  const int count = std::max(rows.count, matrix.trial().fewest), width = spec.output_width;
+  const bool has_copies = count != rows.count, has_integers = spec.backend->stored == Precision::int8;
+  const bool in_place = (output.stride == width || count == 1) && !has_copies && !has_integers;
+  const std::size_t sums_bytes = in_place ? 0 : static_cast<std::size_t>(count) * static_cast<std::size_t>(width) * 4;
   const std::size_t copied_bytes = has_copies ? static_cast<std::size_t>(count) * rows.input_bytes : 0;
-  std::byte* scratch = primitives.scratch(tile_bytes + copied_bytes);
+  std::byte* scratch = primitives.scratch(sums_bytes + copied_bytes);
   std::byte* sums = in_place ? reinterpret_cast<std::byte*>(output.output) : scratch;
-  std::byte* copies = scratch + tile_bytes;
+  std::byte* copies = scratch + sums_bytes;
   for (int row = 0; has_copies && row < count; ++row) {
     const auto from = static_cast<std::size_t>(std::min(row, rows.count - 1));
     std::memcpy(copies + static_cast<std::size_t>(row) * rows.input_bytes, rows.input + from * rows.input_bytes,
                 rows.input_bytes);
   }
-  primitives.run({.input_width = spec.input_width,
-                  .output_width = spec.output_width,
-                  .type = spec.backend->stored,
-                  .order = spec.backend->panel_order,
-                  .bias = !integers && epilogue.bias != nullptr,
-                  .relu = relu,
-                  .residual = in_place && fused && output.residual != nullptr},
-                 {.rows = count,
-                  .input = has_copies ? copies : rows.input,
-                  .weights = matrix.panels().panels,
-                  .bias = epilogue.bias,
-                  .residual = output.residual,
-                  .output = sums});
-  const auto block = [&]<class Sum>(const Sum* from) {
-    return kernels::SumsBlock<Sum>{from, spec.output_width, rows.count, 0, spec.output_width};
+  primitives.run(
+      {spec.input_width, width, spec.backend->stored, spec.backend->panel_order},
+      {.rows = count, .input = has_copies ? copies : rows.input, .weights = matrix.panels().panels, .output = sums});
+  const auto finish = [&]<class Sum>(const Sum* from) {
+    kernels::finish_sums(matrix.panels().epilogue, kernels::SumsBlock<Sum>{from, width, rows.count, 0, width}, output);
   };
-  if (integers) {
-    kernels::finish_sums(epilogue, block(reinterpret_cast<const std::int32_t*>(sums)), output);
-  } else if (!in_place || !fused) {
-    kernels::finish_sums({.activation = fused ? Activation::identity : spec.activation},
-                         block(reinterpret_cast<const float*>(sums)), output);
-  }
+  has_integers ? finish(reinterpret_cast<const std::int32_t*>(sums)) : finish(reinterpret_cast<const float*>(sums));
 }
 
 std::array<Backend, 3> make_backends() {
