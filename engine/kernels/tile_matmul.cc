@@ -17,7 +17,6 @@ namespace encdec::kernels {
 namespace {
 
 constexpr int kTileRows = 16;
-constexpr int kTileColumns = 16;
 constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // bytes of a panel for 64 bytes of an input row
 constexpr std::ptrdiff_t kTileBytesAhead = 2 * kStepBytes;
 
@@ -88,7 +87,6 @@ ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* p
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
   const std::byte* upper = rows.input + row * stride;
   const std::byte* lower = upper + kTileRows * stride;
-  constexpr std::ptrdiff_t kSumsBytes = 2 * kTileColumns * 4;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -110,10 +108,11 @@ ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* p
     ENCDEC_MULTIPLY_TILE(2, 5, 6);
     ENCDEC_MULTIPLY_TILE(3, 5, 7);
   }
-  _tile_stored(0, sums, kSumsBytes);
-  _tile_stored(1, sums + 64, kSumsBytes);
-  _tile_stored(2, sums + kTileRows * kSumsBytes, kSumsBytes);
-  _tile_stored(3, sums + kTileRows * kSumsBytes + 64, kSumsBytes);
+  std::byte* const lower_sums = sums + kTileRows * kWideGroupBytes;
+  _tile_stored(0, sums, kWideGroupBytes);
+  _tile_stored(1, sums + 64, kWideGroupBytes);
+  _tile_stored(2, lower_sums, kWideGroupBytes);
+  _tile_stored(3, lower_sums + 64, kWideGroupBytes);
 }
 
 template <class Sum>
@@ -121,13 +120,7 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
   constexpr int kGroup = std::is_same_v<Sum, float> ? 2 : 4;
   const std::size_t panel_bytes = PanelOrder{kWideColumns, kGroup}.panel_elements(matrix.input_width) * (4 / kGroup);
   assert(rows.input_bytes * kWideColumns == panel_bytes);
-  alignas(64) Sum sums[2 * kTileRows * 2 * kTileColumns];
-
-  const auto finish = [&](int row, int count, int column, int width) {
-    finish_sums(matrix.epilogue,
-                SumsBlock<Sum>{sums, width, count, column, std::min(width, matrix.output_width - column)},
-                rows.output.from(row));
-  };
+  alignas(64) Sum sums[2 * kTileRows * kWideColumns];
   int configured = 0;
   for (int column = 0; column < matrix.output_width; column += kWideColumns) {
     const std::byte* panel = matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes;
@@ -140,16 +133,16 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
         _tile_loadconfig(&tiles);
         configured = count;
       }
+      const int width = std::min(kWideColumns, matrix.output_width - column);
       if (count <= kTileRows) {
         flat_block<Sum>(rows, row, panel, reinterpret_cast<std::byte*>(sums));
-        finish(row, count, column, kWideColumns);
-        continue;
+      } else {
+        for (int half = 0; half < width; half += kWideColumns / 2) {
+          tall_block<Sum>(rows, row, panel + half * 4, reinterpret_cast<std::byte*>(sums + half));
+        }
       }
-      constexpr int kHalf = kWideColumns / 2;
-      for (int half = column; half < std::min(column + kWideColumns, matrix.output_width); half += kHalf) {
-        tall_block<Sum>(rows, row, panel + (half - column) * 4, reinterpret_cast<std::byte*>(sums));
-        finish(row, count, half, kHalf);
-      }
+      // Finishes 64 columns at once: twice 32 columns take 10 to 20 % more time in int8.
+      finish_sums(matrix.epilogue, SumsBlock<Sum>{sums, kWideColumns, count, column, width}, rows.output.from(row));
     }
   }
   // A context switch takes longer while a thread holds data in tiles.
