@@ -20,7 +20,7 @@ int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_
 
 // A way to multiply matrices in one precision: oneDNN, or one of our own kernels.
 struct Backend {
-  std::string_view name;  // of our kernel, or of oneDNN's implementation
+  std::string_view name;  // our kernel's name, or the name of oneDNN's implementation
   Precision precision = Precision::float32;
   // Returns true if this CPU has the instructions.
   bool (*can_run)() = nullptr;
@@ -41,7 +41,7 @@ struct Backend {
   RowTrial (*trial)(const Backend& backend, int input_width, int output_width) = nullptr;
 };
 
-// Returns the choice that ENCDEC_BACKEND names; without it, automatic. Throws ConfigError for another name.
+// Returns the choice that ENCDEC_BACKEND names; automatic if it is not set. Throws ConfigError for another name.
 BackendChoice default_backend();
 
 // Returns the backend of a choice on this CPU. Unless it is oneDNN, no row's bits depend on the other rows.

@@ -9,7 +9,7 @@
 
 namespace encdec {
 
-// What multiplies matrices.
+// Choice between oneDNN and this library's own kernels for matrix products.
 enum class BackendChoice : std::uint8_t {
   automatic,  // the faster of the others: where this build has them, the library's own kernels
   onednn,     // oneDNN, in every precision

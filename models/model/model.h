@@ -30,8 +30,9 @@ struct LoadOptions {
   // Precision of matrix products. It does not depend on the type that the checkpoint stores. If this CPU has no
   // instructions for it, Model::precision_note() says how the products are computed instead.
   Precision precision = Precision::float32;
-  // What multiplies matrices. Unset: ENCDEC_BACKEND, else BackendChoice::automatic. With BackendChoice::onednn, on some
-  // CPUs the result of a source depends on the batch; then Model::precision_note() says so.
+  // Backend of matrix products. If not set: the choice of ENCDEC_BACKEND, else BackendChoice::automatic. With
+  // BackendChoice::onednn, on some CPUs the result of a source depends on the batch; then Model::precision_note() says
+  // so.
   std::optional<BackendChoice> backend = {};
   // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
   // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
@@ -91,7 +92,7 @@ class Model {
   CheckpointFormat format() const;
   // Returns the precision of matrix products; for Precision::automatic, the precision that load() chose.
   Precision precision() const;
-  // Returns what was chosen to multiply matrices.
+  // Returns the chosen backend of matrix products.
   BackendChoice backend() const;
   // Returns, for users, what multiplies matrices in a precision, such as "onednn (brg:avx512_core) and encdec
   // (panels)".

@@ -35,6 +35,7 @@ from pathlib import Path
 from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
+REPOSITORY = TOOLS.parents[1]
 TOKENS = 64  # tokens generated for each text
 WORDS = 24  # words of each text
 PIECES = 4000
@@ -54,7 +55,7 @@ def add_tokenizer(folder):
     corpus = folder / "corpus.txt"
     if (folder / "corpus.model").exists():
         return
-    lines = [line for path in sorted(TOOLS.parent.glob("**/*.md")) if "build" not in path.parts for line in path.read_text().splitlines()]
+    lines = [line for path in sorted(REPOSITORY.glob("**/*.md")) if "build" not in path.parts for line in path.read_text().splitlines()]
     corpus.write_text("\n".join(line for line in lines if line.strip()))
     sentencepiece.SentencePieceTrainer.train(
         input=str(corpus), model_prefix=str(folder / "corpus"), vocab_size=PIECES, hard_vocab_limit=False, bos_id=-1, minloglevel=2
@@ -242,7 +243,7 @@ def main():
     parser.add_argument("--cells", nargs="+", choices=CELLS, default=CELLS)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", help="the command encdec")
+    parser.add_argument("--encdec", type=Path, default=REPOSITORY / "build/release/bin/encdec", help="the command encdec")
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON", help="Python of an engine; may be repeated")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -33,6 +33,7 @@ from compare_python import sentences_of
 from peers.turns import in_turns
 
 TOOLS = Path(__file__).resolve().parent
+REPOSITORY = TOOLS.parents[1]
 CLIENTS = (1, 16, 128)
 PORT = 18090
 KINDS = {"translation": ("encdec", "ctranslate2"), "embedding": ("encdec", "onnx", "openvino")}
@@ -144,7 +145,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=50, help="requests with one client; 16 and 128 clients send 4 and 8 times as many in all")
     parser.add_argument("--precision", default="int8")
-    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec")
+    parser.add_argument("--encdec", type=Path, default=REPOSITORY / "build/release/bin/encdec")
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON")
     options = parser.parse_args()
     options.python = dict(each.split("=", 1) for each in options.python)

@@ -22,6 +22,7 @@ from pathlib import Path
 from peers.make_model import POSITIONS, SIZES
 
 TOOLS = Path(__file__).resolve().parent
+REPOSITORY = TOOLS.parents[1]
 BASE = {"batch": 1, "source": 32, "target": 64, "beams": 1, "vocabulary": SIZES["vocabulary"]}
 VALUES = {
     "batch": (1, 2, 4, 8, 16, 32, 64, 128, 256),
@@ -71,7 +72,7 @@ def varied(text):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="folder for models, outside of the repository")
-    parser.add_argument("--encdec", type=Path, default=TOOLS.parent / "build/release/bin/encdec", metavar="PROGRAM")
+    parser.add_argument("--encdec", type=Path, default=REPOSITORY / "build/release/bin/encdec", metavar="PROGRAM")
     parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="Python that makes the models")
     parser.add_argument("--vary", nargs="+", type=varied, default=list(VALUES.items()), metavar="NAME[=N,N,...]")
     parser.add_argument("--precision", default="float32")
@@ -81,7 +82,7 @@ def parse_options():
     parser.add_argument("--output", type=Path, metavar="FILE.md")
     options = parser.parse_args()
     options.folder = options.folder.resolve()
-    if TOOLS.parent in options.folder.parents:
+    if REPOSITORY in options.folder.parents:
         parser.error(f"{options.folder}: in the repository, expected a folder outside of it")
     if options.output and options.output.suffix != ".md":
         parser.error(f"{options.output}: expected a name that ends in .md")
