@@ -29,10 +29,9 @@ struct MatMulOptions {
 
 // y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], all float32.
 //
-// The constructor packs the weights once, in the precision and for the backend of `options.pack`: oneDNN, our own
-// kernels or both. forward() converts the rows of x to that precision. It adds the residual while it
-// writes the products, without another pass. oneDNN primitives are created for the row counts that occur; the RunState
-// keeps them.
+// The constructor packs the weights once, in the precision and for the backend of `options.pack`: oneDNN, or our
+// own kernels. forward() converts the rows of x to that precision. It adds the residual while it writes the products,
+// without another pass. oneDNN primitives are created for the row counts that occur; the RunState keeps them.
 //
 // The result of a row is the same, bit by bit, for any number of rows and any number of threads. BackendChoice::onednn
 // may be an exception; backend::note() says where.

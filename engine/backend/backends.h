@@ -22,7 +22,7 @@ int equal_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_
 struct Backend {
   std::string_view name;  // our kernel's name, or the name of oneDNN's implementation
   Precision precision = Precision::float32;
-  // Returns true if this CPU has the instructions.
+  // Returns true if this CPU has the instructions. Null for oneDNN, which runs on every CPU.
   bool (*can_run)() = nullptr;
   // Type and order of the packed weights. float32 instead of `precision` means that weights and inputs are rounded to
   // the precision and multiplied as float32.

@@ -279,7 +279,7 @@ std::size_t MatMulPrimitives::size() const {
   return impl_->calls.size();
 }
 
-std::optional<OneDnnMatMul> onednn_matmul(Precision type) {
+std::optional<OneDnnImplementation> onednn_implementation(Precision type) {
   constexpr int kWidth = 256;
   const SingleThreaded guard;
   PrimitiveSpec spec{.input_width = kWidth, .output_width = kWidth, .type = type};
@@ -291,7 +291,7 @@ std::optional<OneDnnMatMul> onednn_matmul(Precision type) {
     spec.order = found != kOrders.end() ? found->order : kRowOrder;
     const std::string name = describe(spec, kWidth, tag_of(spec.order)).impl_info_str();
     if (name.starts_with("ref")) return std::nullopt;
-    return OneDnnMatMul{spec.order, name};
+    return OneDnnImplementation{spec.order, name};
   } catch (const dnnl::error&) {
     return std::nullopt;
   }

@@ -74,15 +74,15 @@ class MatMulPrimitives {
 // Order of a matrix [N, K] as checkpoints store it.
 inline constexpr kernels::PanelOrder kRowOrder = {.columns = 1, .group = 1, .padding = 1};
 
-// How oneDNN multiplies in a type on this CPU.
-struct OneDnnMatMul {
+// The implementation by which oneDNN multiplies in a type on this CPU.
+struct OneDnnImplementation {
   kernels::PanelOrder order = {};  // order in which it wants the weights; kRowOrder if packing has no such order
-  std::string implementation;      // its name, such as "brg:avx512_core"
+  std::string name;                // such as "brg:avx512_core"
 };
 
 // Returns nullopt if oneDNN has no matmul for the type, or only its reference implementation, which takes hundreds of
 // times as long.
-std::optional<OneDnnMatMul> onednn_matmul(Precision type);
+std::optional<OneDnnImplementation> onednn_implementation(Precision type);
 
 // Returns the version of the library found at run time: "2.6.3".
 std::string onednn_version();

@@ -37,34 +37,39 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
   return values;
 }
 
+// Returns a packed matrix of random weights.
+PackedMatrix random_matrix(const MatMulSpec& spec) {
+  Tensor packed = PackedMatrix::reserve(spec);
+  const auto write = [&](Dim first, Dim count, float* rows) {
+    const auto values =
+        random_values(static_cast<std::size_t>(count * spec.input_width), static_cast<std::uint32_t>(first + 2));
+    std::ranges::copy(values, rows);
+  };
+  PackedMatrix::pack(spec, 0, spec.output_width, write, packed);
+  return PackedMatrix(spec, std::move(packed), nullptr, {});
+}
+
 // Multiplies a matrix by copies of one row, for several numbers of copies.
 class Trial {
  public:
-  Trial(const Backend& backend, int input_width, int output_width) : spec_{input_width, output_width, &backend} {
-    weights_ = PackedMatrix::reserve(spec_);
-    const auto write = [&](Dim first, Dim count, float* rows) {
-      const auto values =
-          random_values(static_cast<std::size_t>(count * input_width), static_cast<std::uint32_t>(first + 2));
-      std::ranges::copy(values, rows);
-    };
-    PackedMatrix::pack(spec_, 0, output_width, write, weights_);
-    row_.resize(PackedMatrix(spec_, weights_, nullptr, {}).input_row_bytes());
-  }
+  explicit Trial(const MatMulSpec& spec) : matrix_(random_matrix(spec)), row_(matrix_.input_row_bytes()) {}
 
-  // With few outputs tries several rows, so that rounding has as many chances to show a difference.
+  // Tries several rows if there are few outputs, because a few sums may be equal by chance.
   RowTrial run() {
-    RowTrial all = run(0);
-    for (std::uint32_t row = 1; all.agrees && static_cast<int>(row) * spec_.output_width < kManyOutputs; ++row) {
-      const RowTrial next = run(row);
+    RowTrial all = try_row(0);
+    for (std::uint32_t row = 1; all.agrees && static_cast<int>(row) * spec().output_width < kManyOutputs; ++row) {
+      const RowTrial next = try_row(row);
       all = {next.agrees, std::max(all.fewest, next.fewest), std::min(all.most, next.most)};
     }
     return all;
   }
 
  private:
-  RowTrial run(std::uint32_t row) {
-    const auto values = random_values(static_cast<std::size_t>(spec_.input_width), row * 7919 + 1);
-    scale_ = kernels::convert_row(spec_.backend->input, values.data(), spec_.input_width, row_.data());
+  const MatMulSpec& spec() const { return matrix_.spec(); }
+
+  RowTrial try_row(std::uint32_t row) {
+    const auto values = random_values(static_cast<std::size_t>(spec().input_width), row * 7919 + 1);
+    scale_ = kernels::convert_row(spec().backend->input, values.data(), spec().input_width, row_.data());
     // Pieces have at most kExactRows rows or one of kPieceRows.
     const std::vector<float> expected = first_output(kExactRows);
     const auto agrees = [&](int rows) { return !expected.empty() && first_output(rows) == expected; };
@@ -86,15 +91,14 @@ class Trial {
   std::vector<float> first_output(int rows) {
     std::vector<std::byte> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
-    const int width = spec_.output_width;
+    const int width = spec().output_width;
     std::vector<float> output(static_cast<std::size_t>(rows * width));
     const std::vector<float> scales(static_cast<std::size_t>(rows), scale_);
-    PackedMatrix(spec_, weights_, nullptr, {})
-        .multiply({.count = rows,
-                   .input = input.data(),
-                   .input_bytes = row_.size(),
-                   .output = {.output = output.data(), .stride = width, .row_scales = scales.data()}},
-                  primitives_);
+    matrix_.multiply({.count = rows,
+                      .input = input.data(),
+                      .input_bytes = row_.size(),
+                      .output = {.output = output.data(), .stride = width, .row_scales = scales.data()}},
+                     primitives_);
     for (int i = 1; i < rows; ++i) {
       if (!std::equal(output.begin(), output.begin() + width, output.begin() + i * width)) return {};
     }
@@ -102,8 +106,7 @@ class Trial {
     return output;
   }
 
-  MatMulSpec spec_;
-  Tensor weights_;
+  PackedMatrix matrix_;
   std::vector<std::byte> row_;
   float scale_ = 1.0f;
   MatMulPrimitives primitives_;
@@ -173,25 +176,24 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
 }
 
 std::array<Backend, 3> make_backends() {
+  static std::array<std::string, 3> names;
   std::array<Backend, 3> all;
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
-    static std::array<std::string, 3> names;
-    auto found = onednn_matmul(precision);
+    auto found = onednn_implementation(precision);
     // Without instructions for bfloat16, oneDNN would widen the weights in every call.
     if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
     if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
     const Precision stored = found ? precision : Precision::float32;
-    if (!found) found = onednn_matmul(stored);
+    if (!found) found = onednn_implementation(stored);
     const auto input = stored == Precision::bfloat16      ? InputForm::bfloat16
                        : stored == Precision::int8        ? InputForm::uint8
                        : precision == Precision::float32  ? InputForm::float32
                        : precision == Precision::bfloat16 ? InputForm::rounded_float32
                                                           : InputForm::dequantized_float32;
     const auto index = static_cast<std::size_t>(precision);
-    names[index] = found ? found->implementation : "ref";
+    names[index] = found ? found->name : "ref";
     all[index] = {.name = names[index],
                   .precision = precision,
-                  .can_run = [] { return true; },
                   .stored = stored,
                   .panel_order = found ? found->order : kRowOrder,
                   .input = input,
@@ -216,7 +218,7 @@ RowTrial try_rows(const Backend& backend, int input_width, int output_width) {
   const auto key = std::tuple(&backend, input_width, output_width);
   if (const auto found = all.known.find(key); found != all.known.end()) return found->second;
   const RowTrial result =
-      backend.panel_order == kRowOrder ? RowTrial() : Trial(backend, input_width, output_width).run();
+      backend.panel_order == kRowOrder ? RowTrial() : Trial({input_width, output_width, &backend}).run();
   return all.known.emplace(key, result).first->second;
 }
 

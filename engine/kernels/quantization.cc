@@ -54,15 +54,27 @@ void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int
   });
 }
 
+// q = round(x * factor), x = q * scale. For a row without a scale, the factor is 0 and the scale 0 or NaN.
+struct Scaling {
+  float factor;
+  float scale;
+};
+
+Scaling scaling_of(const float* row, int width) {
+  const float largest = largest_magnitude(row, width);
+  if (largest >= kSmallestScaled) return {kLevels / largest, largest / kLevels};
+  return {0.0f, std::isnan(largest) ? largest : 0.0f};
+}
+
 template <class T>
 float quantize(const float* HWY_RESTRICT row, int width, int shift, T* HWY_RESTRICT output) {
-  const float largest = largest_magnitude(row, width);
-  if (!(largest >= kSmallestScaled)) {
+  const Scaling scaling = scaling_of(row, width);
+  if (scaling.factor == 0.0f) {
     for (int i = 0; i < width; ++i) output[i] = static_cast<T>(shift);
-    return std::isnan(largest) ? largest : 0.0f;
+  } else {
+    write_quantized(row, width, scaling.factor, shift, output);
   }
-  write_quantized(row, width, kLevels / largest, shift, output);
-  return largest / kLevels;
+  return scaling.scale;
 }
 
 // Returns the bits of a float, with the nearest bfloat16 in the upper half.
@@ -100,11 +112,8 @@ void write_rounded(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT
 // Writes what quantize() would write, multiplied by the scale.
 void write_dequantized(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT output) {
   const D d;
-  const float largest = largest_magnitude(row, width);
-  const bool is_scaled = largest >= kSmallestScaled;
-  const auto factors = hn::Set(d, is_scaled ? kLevels / largest : 0.0f);
-  // Without a scale, the outputs are zeros or NaN, as the sums of integers would be.
-  const auto scales = hn::Set(d, is_scaled ? largest / kLevels : std::isnan(largest) ? largest : 0.0f);
+  const Scaling scaling = scaling_of(row, width);
+  const auto factors = hn::Set(d, scaling.factor), scales = hn::Set(d, scaling.scale);
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
     store_some(hn::Mul(hn::Round(hn::Mul(load_some(d, row + i, count), factors)), scales), d, output + i, count);
   });

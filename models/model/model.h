@@ -94,8 +94,7 @@ class Model {
   Precision precision() const;
   // Returns the chosen backend of matrix products.
   BackendChoice backend() const;
-  // Returns, for users, what multiplies matrices in a precision, such as "onednn (brg:avx512_core) and encdec
-  // (panels)".
+  // Returns, for users, what multiplies matrices in a precision, such as "encdec (panels)".
   std::string backend_of(Precision precision) const;
   // Returns a line for users about how matrix products are computed, if that needs saying: Precision::automatic was
   // requested, the CPU has no instructions for the requested precision, or the result of oneDNN for a row was found to

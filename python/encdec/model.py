@@ -683,7 +683,7 @@ class Model:
 
     @property
     def backend(self) -> str:
-        """What multiplies matrices in the model's precision: ``"onednn (brg:avx512_core) and encdec (panels)"``."""
+        """What multiplies matrices in the model's precision: ``"encdec (panels)"``."""
         return self._core.backend
 
     @property

@@ -7,6 +7,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
+#include "tests/support/batch_dependence.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/message_of.h"
@@ -64,11 +65,6 @@ double largest_difference(const Tensor& a, const Tensor& b) {
     most = std::max(most, double{std::fabs(a.data<float>()[i] - b.data<float>()[i])});
   }
   return most;
-}
-
-// Returns true if oneDNN was chosen and, on this CPU, the bits of a row depend on the other rows.
-bool depends_on_batch(const Model& model) {
-  return model.precision_note().find("depend") != std::string::npos;
 }
 
 class WhisperTest : public testing::TestWithParam<WhisperCase> {};

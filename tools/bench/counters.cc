@@ -62,19 +62,19 @@ PackOptions pack_options() {
   return {.threads = thread_count(), .precision = precision(), .backend = current_backend};
 }
 
-void register_benchmark(const std::string& name, bool multiplies, const std::function<void(benchmark::State&)>& run,
-                        const std::function<void(benchmark::internal::Benchmark&)>& sizes) {
+void register_once(const std::string& name, const RunBenchmark& run, const SetSizes& sizes) {
+  sizes(*benchmark::RegisterBenchmark(name.c_str(), run)->UseRealTime()->Unit(benchmark::kMicrosecond));
+}
+
+void register_for_backends(const std::string& name, const RunBenchmark& run, const SetSizes& sizes) {
   std::vector<BackendChoice> choices = {BackendChoice::onednn, BackendChoice::encdec};
-  if (!multiplies || std::getenv("ENCDEC_BACKEND") != nullptr) choices = {backend::default_backend()};
+  if (std::getenv("ENCDEC_BACKEND") != nullptr) choices = {backend::default_backend()};
   for (const BackendChoice choice : choices) {
-    auto* registered =
-        benchmark::RegisterBenchmark((multiplies ? fmt::format("{}/{}", name, to_string(choice)) : name).c_str(),
-                                     [run, choice](benchmark::State& state) {
-                                       current_backend = choice;
-                                       run(state);
-                                     });
-    registered->UseRealTime()->Unit(benchmark::kMicrosecond);
-    sizes(*registered);
+    const auto run_with = [run, choice](benchmark::State& state) {
+      current_backend = choice;
+      run(state);
+    };
+    register_once(fmt::format("{}/{}", name, to_string(choice)), run_with, sizes);
   }
 }
 

@@ -16,11 +16,16 @@ Precision precision();
 // Returns options with thread_count(), precision() and the backend of the benchmark that runs now.
 PackOptions pack_options();
 
+using RunBenchmark = std::function<void(benchmark::State&)>;
+// Sets the arguments of a benchmark.
+using SetSizes = std::function<void(benchmark::internal::Benchmark&)>;
+
+// Registers a benchmark that does not multiply matrices.
+void register_once(const std::string& name, const RunBenchmark& run, const SetSizes& sizes);
+
 // Registers a benchmark once for each backend, onednn and encdec, or for that of ENCDEC_BACKEND if it is set. The
-// backend's name follows the benchmark's: "Encoder/onednn". A benchmark that does not multiply matrices is registered
-// once. `sizes` sets the arguments.
-void register_benchmark(const std::string& name, bool multiplies, const std::function<void(benchmark::State&)>& run,
-                        const std::function<void(benchmark::internal::Benchmark&)>& sizes);
+// backend's name follows the benchmark's: "Encoder/onednn".
+void register_for_backends(const std::string& name, const RunBenchmark& run, const SetSizes& sizes);
 
 // Register the benchmarks of whole encoders and decoder steps, and of the Universal Transformer if it is in this build.
 void register_stacks();

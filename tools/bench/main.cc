@@ -48,10 +48,11 @@ void register_layers() {
       for (auto _ : state) benchmark::DoNotOptimize(repeated.run().data());
       count(state, work);
     };
-    register_benchmark(layer.name, multiplies, run, [&](benchmark::internal::Benchmark& registered) {
+    const auto set_sizes = [&](benchmark::internal::Benchmark& registered) {
       registered.ArgNames(layer.size_names);
       for (const LayerSample::Sizes& sizes : layer.sizes) registered.Args(sizes);
-    });
+    };
+    (multiplies ? register_for_backends : register_once)(layer.name, run, set_sizes);
   }
 }
 

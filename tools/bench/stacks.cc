@@ -95,14 +95,14 @@ void bench_decoder_step(benchmark::State& state) {
 }  // namespace
 
 void register_stacks() {
-  register_benchmark("Encoder", true, bench_encoder, [](benchmark::internal::Benchmark& encoder) {
+  register_for_backends("Encoder", bench_encoder, [](benchmark::internal::Benchmark& encoder) {
     encoder.ArgNames({"B", "T", "D", "F"})
         ->Args({1, 32, 512, 2048})
         ->Args({1, 512, 512, 2048})
         ->Args({32, 32, 512, 2048})
         ->Args({8, 128, 512, 2048});
   });
-  register_benchmark("DecoderStep", true, bench_decoder_step, [](benchmark::internal::Benchmark& step) {
+  register_for_backends("DecoderStep", bench_decoder_step, [](benchmark::internal::Benchmark& step) {
     step.ArgNames({"B", "T", "D", "F"})->Args({1, 32, 512, 2048})->Args({8, 32, 512, 2048})->Args({32, 32, 512, 2048});
   });
 }

@@ -102,13 +102,13 @@ void register_universal() {
   const auto encoder = [](std::optional<float> halting_threshold) {
     return [=](benchmark::State& state) { bench_universal_encoder(state, halting_threshold); };
   };
-  register_benchmark("UniversalEncoder", true, encoder(std::nullopt), [&](benchmark::internal::Benchmark& fixed) {
+  register_for_backends("UniversalEncoder", encoder(std::nullopt), [&](benchmark::internal::Benchmark& fixed) {
     sizes(fixed);
     fixed.Args({1, 32, 512, 2048, 1});
   });
-  register_benchmark("UniversalEncoder/adaptive", true, encoder(0.99f), sizes);
-  register_benchmark(
-      "UniversalDecoderBlock", true, bench_universal_decoder_block, [](benchmark::internal::Benchmark& block) {
+  register_for_backends("UniversalEncoder/adaptive", encoder(0.99f), sizes);
+  register_for_backends(
+      "UniversalDecoderBlock", bench_universal_decoder_block, [](benchmark::internal::Benchmark& block) {
         block.ArgNames({"B", "T", "S", "D", "F"})->Args({1, 32, 32, 512, 2048})->Args({32, 32, 32, 512, 2048});
       });
 }

@@ -73,8 +73,9 @@ TEST(Backends, FollowTheLimitOfInstructions) {
   // Version 2.6 says "brg:avx512_core" and "gemm:jit", 3.7 "brg_matmul:avx512_core" and "gemm:jit:f32".
   const std::string_view found = onednn_backend(Precision::float32).name;
   EXPECT_TRUE(found.starts_with(is_full ? "brg" : "gemm:jit")) << found;
-  if (!lesser || name_of(Precision::float32) == found) return;  // or this build has no kernels of our own
+  if (name_of(Precision::float32) == found) return;  // this build has no kernels of our own
   EXPECT_EQ(name_of(Precision::float32), "panels");
+  if (!lesser) return;
   EXPECT_EQ(name_of(Precision::bfloat16), "panels");
   EXPECT_EQ(name_of(Precision::int8), "integers");
   EXPECT_FALSE(multiplies_in(BackendChoice::automatic, Precision::bfloat16));
@@ -107,9 +108,9 @@ TEST(PackedMatrix, NeedsAFractionOfTheMemoryInReducedPrecisions) {
   const Tensor weight = RandomTensors(3).uniform({512, 512});
   const auto bytes = [&](Precision precision) { return packed(weight, precision).bytes(); };
   EXPECT_EQ(bytes(Precision::float32), 512u * 512 * 4);
+  EXPECT_EQ(bytes(Precision::bfloat16), 512u * 512 * (stores(Precision::bfloat16) ? 2 : 4));
   if (!stores(Precision::int8)) GTEST_SKIP() << "multiplied as float32";
   EXPECT_LE(bytes(Precision::int8), 512u * (512 + 8));
-  EXPECT_EQ(bytes(Precision::bfloat16), (stores(Precision::bfloat16) ? 2u : 4u) * 512 * 512);
 }
 
 TEST(PackedMatrix, RefusesIntegerSumsThatCouldOverflow) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "encdec/models/model.h"
+
+namespace encdec {
+
+// Returns true if oneDNN was chosen and, on this CPU, a result depends on the other sources of its batch.
+inline bool depends_on_batch(const Model& model) {
+  return model.precision_note().find("bits of a row depend") != std::string::npos;
+}
+
+}  // namespace encdec
