@@ -1,40 +1,16 @@
 #include "encdec/engine/base/dtype.h"
 
-#include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace encdec {
 
-namespace {
-
-struct Described {
-  DataType type;
-  std::string_view name;
-  std::size_t bytes;
-};
-
-// In the order of the enumerators.
-constexpr Described kTypes[] = {
-    {DataType::float32, "float32", 4}, {DataType::float16, "float16", 2}, {DataType::bfloat16, "bfloat16", 2},
-    {DataType::float64, "float64", 8}, {DataType::int8, "int8", 1},       {DataType::int16, "int16", 2},
-    {DataType::int32, "int32", 4},     {DataType::int64, "int64", 8},     {DataType::uint8, "uint8", 1},
-    {DataType::boolean, "boolean", 1},
-};
-
-constexpr const Described& described(DataType type) {
-  return kTypes[static_cast<std::size_t>(type)];
-}
-
-static_assert(std::ranges::all_of(kTypes, [](const Described& row) { return described(row.type).name == row.name; }));
-
-}  // namespace
-
-std::size_t size_of(DataType type) {
-  return described(type).bytes;
-}
-
 std::string_view to_string(DataType type) {
-  return described(type).name;
+  // In the order of the enumerators.
+  constexpr std::string_view kNames[] = {"float32", "float16", "bfloat16", "float64", "int8",
+                                         "int16",   "int32",   "int64",    "uint8",   "boolean"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(DataType::boolean) + 1);
+  return kNames[static_cast<std::size_t>(type)];
 }
 
 float float16_to_float(std::uint16_t bits) {

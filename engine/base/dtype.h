@@ -10,7 +10,21 @@ namespace encdec {
 enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8, int16, int32, int64, uint8, boolean };
 
 // Returns the size of one element in bytes.
-std::size_t size_of(DataType type);
+constexpr std::size_t size_of(DataType type) {
+  switch (type) {
+    case DataType::float64:
+    case DataType::int64: return 8;
+    case DataType::float32:
+    case DataType::int32: return 4;
+    case DataType::float16:
+    case DataType::bfloat16:
+    case DataType::int16: return 2;
+    case DataType::int8:
+    case DataType::uint8:
+    case DataType::boolean: return 1;
+  }
+  return 1;
+}
 
 // Returns the type's name: "float32", "bfloat16", ...
 std::string_view to_string(DataType type);

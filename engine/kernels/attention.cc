@@ -321,7 +321,7 @@ void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) 
   }
   const auto stride = static_cast<std::ptrdiff_t>(places.stride);
   for (int first = 0; first < head.query_count; first += kBfloat16Queries) {
-    check_cancelled();
+    if (first > 0) check_cancelled();
     QueryGroup<kBfloat16Queries> group(head, first);
     bfloat16_scores(places.packed, group.queries, group.count, keys, head.scale, scratch, stride);
     weigh_keys(head, scratch, places.stride, group);

@@ -32,6 +32,18 @@ struct Bytes {
   ENCDEC_PRODUCTS static __m512i add(__m512i sums, __m512i inputs, __m512i weights) {
     return _mm512_dpbusd_epi32(sums, inputs, weights);
   }
+  // Columns of the epilogue, which turn sums into values as finish_sums() does.
+  struct Columns {
+    __m512i offsets;
+    __m512 scales;
+    ENCDEC_PRODUCTS Columns(const MatMulEpilogue& epilogue, int column)
+        : offsets(_mm512_loadu_si512(epilogue.offsets + column)),
+          scales(_mm512_loadu_ps(epilogue.column_scales + column)) {}
+    ENCDEC_PRODUCTS __m512 value(__m512i sums, float row_scale) const {
+      // gcc 12 warns about uninitialised values in the unmasked intrinsic.
+      return _mm512_maskz_cvtepi32_ps(0xFFFF, _mm512_sub_epi32(sums, offsets)) * (_mm512_set1_ps(row_scale) * scales);
+    }
+  };
 };
 
 struct Pairs {
@@ -41,6 +53,10 @@ struct Pairs {
     return reinterpret_cast<__m512i>(_mm512_dpbf16_ps(
         reinterpret_cast<__m512>(sums), reinterpret_cast<__m512bh>(inputs), reinterpret_cast<__m512bh>(weights)));
   }
+  struct Columns {
+    Columns(const MatMulEpilogue& /*epilogue*/, int /*column*/) {}
+    ENCDEC_PRODUCTS __m512 value(__m512i sums, float /*row_scale*/) const { return reinterpret_cast<__m512>(sums); }
+  };
 };
 
 template <class Products>
@@ -102,16 +118,35 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
     }
   }
   constexpr int kWidth = kPanels * kWideColumns;
+  const MatMulEpilogue& epilogue = problem.matrix.epilogue;
+  const OutputRows output = problem.rows.output.from(row);
+  if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
+    // In registers, which saves 3 % of the time of a tile.
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      const int first = column + v * 16;
+      const typename Products::Columns columns(epilogue, first);
+      const __m512 bias = epilogue.bias != nullptr ? _mm512_loadu_ps(epilogue.bias + first) : _mm512_set1_ps(-0.0f);
+      ENCDEC_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const std::ptrdiff_t at = r * output.stride + first;
+        __m512 y = columns.value(sums[r][v], output.row_scale(r)) + bias;
+        if (output.residual != nullptr) y += _mm512_loadu_ps(output.residual + at);
+        _mm512_storeu_ps(output.output + at, y);
+      }
+    }
+    return;
+  }
   alignas(64) typename Products::Sum stored[kRows * kWidth];
   ENCDEC_UNROLL
   for (int r = 0; r < kRows; ++r) {
     ENCDEC_UNROLL
     for (int v = 0; v < kPanels * kVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
   }
-  finish_sums(problem.matrix.epilogue,
+  finish_sums(epilogue,
               SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
                                                 std::min(kWidth, problem.matrix.output_width - column)},
-              problem.rows.output.from(row));
+              output);
 }
 
 // Multiplies all rows by kPanels panels.

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/unroll.h"
 
 #if defined(__x86_64__)
@@ -46,10 +47,12 @@ ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_
   }
 }
 
-// Rows of a panel from `data` on. A row is `columns` pairs, or `columns` single numbers.
+// Rows of a panel from `data` on. A row is `columns` pairs, or `columns` single numbers. In a cross-attention's memory
+// the next head's keys or values follow those of this head, `head_elements` numbers further on; they are prefetched.
 struct Panel {
   const std::uint16_t* data;
   int columns;
+  std::size_t head_elements;
 
   __mmask16 mask(int vector) const { return mask_of(columns - 16 * vector); }
 };
@@ -76,6 +79,7 @@ ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel
     __m512bh columns[kVectors];
     for (int v = 0; v < kVectors; ++v) {
       columns[v] = reinterpret_cast<__m512bh>(_mm512_maskz_loadu_epi32(masks[v], panel.data + 32 * v));
+      prefetch_line(panel.data + panel.head_elements + 32 * v);
     }
     ENCDEC_UNROLL
     for (int q = 0; q < kRows; ++q) {
@@ -123,7 +127,7 @@ ENCDEC_BFLOAT16 void score_rows(const Bfloat16Head& head, const std::uint32_t* c
                                 const std::uint16_t* keys, float scale, float* scores, std::ptrdiff_t stride) {
   const int pairs = head.dim_pairs();
   for (int first = 0; first < head.key_count; first += Bfloat16Head::kColumns) {
-    const Panel panel{keys, std::min(head.key_count - first, Bfloat16Head::kColumns)};
+    const Panel panel{keys, std::min(head.key_count - first, Bfloat16Head::kColumns), head.keys()};
     if (panel.columns > 32) {
       score_panel<kRows, 4>(queries, panel, pairs, scale, scores + first, stride);
     } else {
@@ -141,7 +145,7 @@ ENCDEC_BFLOAT16 inline void weigh_panel(const std::uint32_t* const* weights, con
   Sums<kRows, kVectors> sums;
   clear<kRows, kVectors>(sums);
   add_products<kRows, kVectors>(weights, values, rows / 2, sums);
-  if (rows % 2 == 1) add_halves<kRows, kVectors>(weights, {last + first, values.columns}, rows / 2, sums);
+  if (rows % 2 == 1) add_halves<kRows, kVectors>(weights, {last + first, values.columns, 0}, rows / 2, sums);
   ENCDEC_UNROLL
   for (int q = 0; q < kRows; ++q) {
     const __m512 normalizer = _mm512_set1_ps(normalizers[q]);
@@ -158,7 +162,7 @@ ENCDEC_BFLOAT16 void weigh_rows(const Bfloat16Head& head, const std::uint32_t* c
   const int rows = head.key_count;
   const std::uint16_t* last = values + head.values() - head.value_dim;
   for (int first = 0; first < head.value_dim; first += Bfloat16Head::kColumns) {
-    const Panel panel{values, std::min(head.value_dim - first, Bfloat16Head::kColumns)};
+    const Panel panel{values, std::min(head.value_dim - first, Bfloat16Head::kColumns), head.values()};
     if (panel.columns > 32) {
       weigh_panel<kRows, 4>(weights, panel, rows, last, normalizers, first, outputs);
     } else {

@@ -26,6 +26,7 @@ struct OutputRows {
   std::ptrdiff_t stride = 0;          // elements between neighbouring rows of `residual` and of `output`
   const float* row_scales = nullptr;  // for sums of integers; null for scales of 1
 
+  float row_scale(int row) const { return row_scales == nullptr ? 1.0f : row_scales[row]; }
   // Returns the rows from `first` on.
   OutputRows from(std::ptrdiff_t first) const {
     return {.residual = residual == nullptr ? nullptr : residual + first * stride,

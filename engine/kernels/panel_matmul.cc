@@ -104,9 +104,9 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
       const Weight* HWY_RESTRICT from = panel + p * panel_size;
       if constexpr (!kPrefetchesNext) {
         constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
-        constexpr std::ptrdiff_t kAhead = prefetch_distance(kPanels, kStepBytes);
-        for (std::ptrdiff_t byte = kAhead; byte < kAhead + kStepBytes; byte += kLineBytes) {
-          prefetch_line(reinterpret_cast<const std::byte*>(from) + byte);
+        const auto* ahead = reinterpret_cast<const std::byte*>(from) + prefetch_distance(kPanels, kStepBytes);
+        for (std::ptrdiff_t byte = 0; byte < kStepBytes; byte += kLineBytes) {
+          prefetch_line(ahead + byte);
         }
       }
       for (int v = 0; v < L::kVectors; ++v) weights[p * L::kVectors + v] = load(d, from + v * kLanes);
