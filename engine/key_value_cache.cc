@@ -44,6 +44,11 @@ int CacheIndex::fork(int slot) {
 }
 
 std::int32_t CacheIndex::next_row(ForkGroup& group) {
+  if (!group.free_rows.empty()) {
+    const std::int32_t row = group.free_rows.back();
+    group.free_rows.pop_back();
+    return row;
+  }
   if (group.used == kPageRows) {
     if (free_pages_.empty()) {
       const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
@@ -64,6 +69,13 @@ void CacheIndex::append(int slot, int count) {
   for (int i = 0; i < count; ++i) extended.rows.push_back(next_row(group));
 }
 
+void CacheIndex::shorten(int slot, int length) {
+  Slot& shortened = slots_[static_cast<std::size_t>(slot)];
+  ForkGroup& group = groups_[static_cast<std::size_t>(shortened.group)];
+  // The first row dropped is reused first, so that rows stay in the order of their positions.
+  for (; this->length(slot) > length; shortened.rows.pop_back()) group.free_rows.push_back(shortened.rows.back());
+}
+
 void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parents) {
   if (reordered_.size() < slots.size()) reordered_.resize(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -81,6 +93,7 @@ void CacheIndex::close(int slot) {
   if (--group.members == 0) {
     free_pages_.insert(free_pages_.end(), group.pages.begin(), group.pages.end());
     group.pages.clear();
+    group.free_rows.clear();
     group.used = kPageRows;
     free_groups_.push_back(closed.group);
   }

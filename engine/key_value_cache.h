@@ -27,6 +27,8 @@ class CacheIndex {
   int fork(int slot);
   // Appends `count` positions to a sequence.
   void append(int slot, int count);
+  // Drops the last positions of a sequence, so that `length` of them are left. REQUIRES: no other sequence has them.
+  void shorten(int slot, int length);
   // Replaces the positions of sequence slots[i] by those that sequence parents[i] has before this call.
   // REQUIRES: all sequences are of one fork group.
   void reorder(std::span<const int> slots, std::span<const int> parents);
@@ -47,7 +49,8 @@ class CacheIndex {
   };
   struct ForkGroup {
     std::vector<std::int32_t> pages;
-    int used = kPageRows;  // number of rows of the last page that are in use
+    int used = kPageRows;                 // number of rows of the last page that were ever in use
+    std::vector<std::int32_t> free_rows;  // rows of dropped positions
     int members = 0;
   };
   std::int32_t next_row(ForkGroup& group);

@@ -120,20 +120,25 @@ class BatchDecoder {
   void step() {
     inputs_.clear();
     rows_.clear();
+    const std::size_t drafted = work_.limits.checked_rows / std::max<std::size_t>(running_rows_, 1);
     for (Running& running : running_) {
       const std::size_t first = inputs_.size();
+      if (drafted > 1 && !running.job.rules->needs_source_attention()) running.search->draft(drafted - 1);
       running.search->add_inputs(inputs_);
-      for (std::size_t row = first; row < inputs_.size(); ++row) rows_.emplace_back(&running, row - first);
+      for (std::size_t number = 0, input = first; input < inputs_.size(); ++input) {
+        const std::size_t rows = std::min(inputs_[input].logits, inputs_[input].tokens.size());
+        for (std::size_t row = 0; row < rows; ++row) rows_.push_back({&running, number++, input});
+      }
     }
     Tensor logits = work_.session.decode(inputs_);
     is_number_.assign(rows_.size(), 1);
     work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
-      const auto& [running, number] = rows_[static_cast<std::size_t>(row)];
+      const auto& [running, number, input] = rows_[static_cast<std::size_t>(row)];
       StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
                         .source_attention = {},
                         .scratch = processor_scratch_[static_cast<std::size_t>(thread)]};
       if (running->job.rules->needs_source_attention()) {
-        output.source_attention = work_.session.source_attention(static_cast<std::size_t>(row));
+        output.source_attention = work_.session.source_attention(input);
       }
       try {
         running->search->read(number, output);
@@ -141,8 +146,9 @@ class BatchDecoder {
         is_number_[static_cast<std::size_t>(row)] = 0;
       }
     });
-    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].first->is_number &= is_number_[row] != 0;
+    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].running->is_number &= is_number_[row] != 0;
     running_tokens_ = 0;
+    running_drafts_ = {};
     std::erase_if(running_, [this](Running& running) {
       DecodeJob& job = running.job;
       if (job.client->is_cancelled() || !running.is_number) {
@@ -163,6 +169,7 @@ class BatchDecoder {
       }
       if (job.client->wants_tokens()) report_tokens(running, running.search->final_tokens());
       running_tokens_ += running.search->length();
+      running_drafts_ += running.search->draft_counts();
       return false;
     });
     for (; !completing_.empty(); completing_.pop_back()) {
@@ -188,6 +195,7 @@ class BatchDecoder {
     if (running.source != Session::kNoSource) work_.session.close_source(running.source);
     running_rows_ -= running.job.rules->rows_per_source();
     running_bytes_ -= running.job.bytes;
+    finished_drafts_ += running.search->draft_counts();
     if (running.job.rules->needs_source_attention() && --attention_readers_ == 0) {
       work_.session.set_source_attention(Session::SourceAttention::forget);
     }
@@ -205,7 +213,8 @@ class BatchDecoder {
     work_.on_step({.source_tokens = source_tokens_,
                    .generated_tokens = finished_tokens_ + running_tokens_,
                    .encode_seconds = work_.session.encode_seconds(),
-                   .decode_seconds = work_.session.decode_seconds()},
+                   .decode_seconds = work_.session.decode_seconds(),
+                   .drafts = DraftCounts(finished_drafts_) += running_drafts_},
                   rows_.size());
   }
 
@@ -217,12 +226,18 @@ class BatchDecoder {
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
   std::vector<Session::TargetTokens> inputs_;
-  std::vector<std::pair<Running*, std::size_t>> rows_;  // by row of the step: source, and number among its rows
-  std::vector<char> is_number_;                         // by row: 0 if its logits are NaN
-  std::vector<ProcessorScratch> processor_scratch_;     // by thread
-  std::size_t source_tokens_ = 0;                       // tokens encoded so far
-  std::size_t finished_tokens_ = 0;                     // tokens of finished results
-  std::size_t running_tokens_ = 0;                      // tokens of running searches
+  struct Row {
+    Running* running;
+    std::size_t number;  // among the rows of the source
+    std::size_t input;   // index into inputs_
+  };
+  std::vector<Row> rows_;                            // by row of the step
+  std::vector<char> is_number_;                      // by row: 0 if its logits are NaN
+  std::vector<ProcessorScratch> processor_scratch_;  // by thread
+  std::size_t source_tokens_ = 0;                    // tokens encoded so far
+  std::size_t finished_tokens_ = 0;                  // tokens of finished results
+  std::size_t running_tokens_ = 0;                   // tokens of running searches
+  DraftCounts finished_drafts_, running_drafts_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ constexpr std::size_t kBusyRowsOfWorker = 64;
 constexpr std::size_t kLogitsBytes = std::size_t{32} << 20;
 constexpr std::size_t kMinRows = 8;
 constexpr std::size_t kTokensAtOnce = 4096;
+constexpr std::size_t kCheckedRows = 32;
 // Keys and values may take 1 / kShareOfMemory of the free memory, and twice that while a cache grows.
 constexpr std::size_t kShareOfMemory = 4;
 constexpr int kMaxWorkers = 1024;
@@ -37,7 +38,8 @@ BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int 
   const std::size_t busy = std::max(kBusyRows / sharing, kBusyRowsOfWorker);
   return {.rows = rows > 0 ? rows : std::min(logits_rows(model.config), busy),
           .bytes = available_memory() / kShareOfMemory / sharing,
-          .tokens_at_once = kTokensAtOnce};
+          .tokens_at_once = kTokensAtOnce,
+          .checked_rows = kCheckedRows};
 }
 
 void check_batching(int batch_size, int workers) {

@@ -38,7 +38,7 @@ class BeamSearch final : public Search {
     beams_.front().score = 0;
   }
 
-  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (length_ == 0) {
       inputs.push_back({targets_.front(), beams_.front().history});
       return;

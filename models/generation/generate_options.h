@@ -53,6 +53,20 @@ struct GenerateResult {
   bool source_truncated = false;       // see LongSources
 };
 
+// Tokens that were guessed, to be checked together (speculative decoding).
+struct DraftCounts {
+  std::size_t proposed = 0;  // guessed tokens that the model checked
+  std::size_t accepted = 0;  // those among them that were right
+  std::size_t rounds = 0;    // steps that checked guesses
+
+  DraftCounts& operator+=(const DraftCounts& other) {
+    proposed += other.proposed;
+    accepted += other.accepted;
+    rounds += other.rounds;
+    return *this;
+  }
+};
+
 // Work done by one call so far.
 struct GenerateProgress {
   std::size_t finished_sources = 0;  // sources whose results are complete
@@ -60,6 +74,7 @@ struct GenerateProgress {
   std::size_t generated_tokens = 0;  // tokens of the best hypotheses of finished and running sources
   double encode_seconds = 0;         // time in the encoder, summed over workers
   double decode_seconds = 0;         // time in the decoder and its output layer, summed over workers
+  DraftCounts drafts = {};
 
   // Adds the numbers of another worker. Leaves finished_sources unchanged.
   GenerateProgress& operator+=(const GenerateProgress& other) {
@@ -67,6 +82,7 @@ struct GenerateProgress {
     generated_tokens += other.generated_tokens;
     encode_seconds += other.encode_seconds;
     decode_seconds += other.decode_seconds;
+    drafts += other.drafts;
     return *this;
   }
 };
@@ -123,6 +139,10 @@ struct GenerateOptions {
   // samples.
   std::optional<std::uint64_t> seed = {};
 
+  // Maximum number of tokens to guess as those that follow an earlier occurrence of the last tokens, in the source or
+  // the result; 0 for none. Part of speculative decoding, see draft_source.
+  std::optional<int> prompt_lookup_num_tokens = {};
+
   std::optional<float> repetition_penalty = {};          // 1 for none
   std::optional<float> encoder_repetition_penalty = {};  // 1 for none; above 1 makes tokens of the source likelier
   std::optional<int> no_repeat_ngram_size = {};          // 0 for none
@@ -151,6 +171,11 @@ struct GenerateOptions {
   int max_source_tokens = 0;
   LongSources long_sources = LongSources::error;
 
+  // Speculative decoding: guesses of the next tokens, which the model checks together. They never change the result.
+  // Search with beams makes none.
+  bool draft_source = false;     // an input without a draft of its own has its source as draft
+  int num_assistant_tokens = 0;  // tokens to guess at once; 0 for a number that follows how many were right
+
   // Number of the likeliest tokens to return for each step.
   int top_log_probs = 0;
   // Attention maps to return. The model reads each finished result once more to compute them, with the same bits as in
@@ -177,6 +202,9 @@ struct GenerateOptions {
 struct GenerateInput {
   std::variant<std::string, TokenIds> source;
   std::variant<std::monostate, std::string, TokenIds> prefix = {};  // beginning of the result
+  // What the result may be, prefix included, such as the translation of an earlier version of the source. Makes a
+  // search without beams faster where it is right, and never changes the result.
+  std::variant<std::monostate, std::string, TokenIds> draft = {};
   // Frames for models that read frames: float32 [F, width], F a multiple of per_row (see FrameOptions). `source` is
   // then ignored.
   Tensor frames = {};

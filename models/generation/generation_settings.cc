@@ -23,7 +23,7 @@ constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMi
     kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
     kSequences{1, kMaxSequences}, kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
     kUnwanted{.tokens = Setting::Range::Tokens::of_any_vocabulary};
-constexpr std::string_view kNoKey;
+constexpr std::string_view kNoKey, kDrafts = "Guessed tokens, which change no result";
 
 // {name, member, range, neutral value, other key, group, usage, help}. Reports, and the options of a group in the help,
 // have this order.
@@ -36,7 +36,6 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"eta_cutoff", NotSupported::number, kAnything, 0},
     Setting{"min_p", NotSupported::number, kAnything, 0},
     Setting{"guidance_scale", NotSupported::number, kAnything, 1},
-    Setting{"prompt_lookup_num_tokens", NotSupported::number, kAnything, 0},
     Setting{"renormalize_logits", NotSupported::flag},
     Setting{"remove_invalid_values", NotSupported::flag},
     Setting{"token_healing", NotSupported::flag},
@@ -88,6 +87,10 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"exponential_decay_length_penalty", &Options::exponential_decay_length_penalty, kFactor, std::nullopt,
             std::nullopt, "Length", "--exponential-decay-length-penalty START,FACTOR",
             "After START tokens, each further token makes the end likelier by FACTOR"},
+    Setting{
+        "prompt_lookup_num_tokens", &Options::prompt_lookup_num_tokens, kCount, 0, std::nullopt, kDrafts,
+        "--prompt-lookup-num-tokens N",
+        "Guess up to N tokens from an earlier occurrence of the last ones, in the source or the result; 0 for none"},
     Setting{"decoder_start_token", &Options::decoder_start_token, kKnown, std::nullopt, "decoder_start_token_id"},
     Setting{"eos_tokens", &Options::eos_tokens, kKnown, std::nullopt, "eos_token_id"},
     Setting{"forced_bos_token", &Options::forced_bos_token, kKnown, std::nullopt, "forced_bos_token_id", "Tokens",
@@ -127,6 +130,16 @@ constexpr OptionRow<Options> kCallOptions[] = {
      .value = kWordOption<&Options::long_sources>,
      .type = "error|truncate",
      .help = "Refuse a source with more tokens, or truncate it"},
+    {.name = "draft_source",
+     .value = kOption<&Options::draft_source>,
+     .group = kDrafts,
+     .help = "Guess that results repeat their sources, as in correction and normalisation"},
+    {.name = "num_assistant_tokens",
+     .value = kOption<&Options::num_assistant_tokens>,
+     .range = {0, kMaxSequences},
+     .group = kDrafts,
+     .type = "K",
+     .help = "Tokens to guess at once; 0: a number that follows how many were right"},
     {.name = "top_log_probs",
      .value = kOption<&Options::top_log_probs>,
      .range = {0, kMaxSequences},

@@ -84,6 +84,17 @@ TokenIds Prompter::prefix_of(const GenerateInput& input) const {
   return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer_of(parts_), *text, languages_);
 }
 
+TokenIds Prompter::draft_of(const GenerateInput& input, const TokenIds& source, std::size_t number) const {
+  if (const auto* ids = std::get_if<TokenIds>(&input.draft)) {
+    check_tokens(*ids, {.vocabulary = parts_.network.config.decoder.vocabulary}, "draft of source", number);
+    return *ids;
+  }
+  const auto* text = std::get_if<std::string>(&input.draft);
+  if (text == nullptr && settings_.draft_source) text = std::get_if<std::string>(&input.source);
+  if (text != nullptr) return text->empty() ? TokenIds() : encode_target(parts_, *text, languages_);
+  return settings_.draft_source ? source : TokenIds();
+}
+
 std::size_t Prompter::source_limit() const {
   const auto positions = parts_.network.config.input_stack().position_limit();
   const int asked = settings_.max_source_tokens;
@@ -143,11 +154,15 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   prompt.source_truncated = is_truncated;
   const std::size_t begin = prompt.target.size();
   const TokenIds prefix = prefix_of(input);
+  prompt.draft = draft_of(input, source, number);
   // The prefix follows the token of the target language.
   const bool needs_language =
       !settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder();
   if (needs_language && !prefix.empty() && prefix.front() != *settings_.forced_bos_token) {
     prompt.target.push_back(*settings_.forced_bos_token);
+  }
+  if (needs_language && !prompt.draft.empty() && prompt.draft.front() != *settings_.forced_bos_token) {
+    prompt.draft.insert(prompt.draft.begin(), *settings_.forced_bos_token);
   }
   prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
   prompt.prefix_length = prompt.target.size() - begin;

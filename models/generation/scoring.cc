@@ -61,7 +61,7 @@ void score_batch(Session& session, std::vector<Reading> reading) {
       const std::size_t prompt_length = sequence.forced->prompt.target.size();
       const std::size_t count = std::min(tokens.size() - sequence.done, row_limit - rows.size());
       if (count == 0) break;
-      inputs.push_back({sequence.target, std::span(tokens).subspan(sequence.done, count)});
+      inputs.push_back({sequence.target, std::span(tokens).subspan(sequence.done, count), Session::TargetTokens::kAll});
       for (std::size_t i = sequence.done; i < sequence.done + count; ++i) {
         const bool is_prompt = i + 1 < prompt_length;
         const std::size_t index = is_prompt ? 0 : i + 1 - prompt_length;
@@ -69,7 +69,7 @@ void score_batch(Session& session, std::vector<Reading> reading) {
       }
       sequence.done += count;
     }
-    Tensor logits = session.decode(inputs, Session::LogitsOf::every_token);
+    Tensor logits = session.decode(inputs);
     session.team().run(static_cast<int>(rows.size()), [&](int number, int) {
       const Row& row = rows[static_cast<std::size_t>(number)];
       if (row.scores == nullptr) return;

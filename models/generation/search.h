@@ -70,8 +70,8 @@ class StepScores {
 
 // The search for one source. It chooses the tokens to decode and reads their logits. Its result does not depend on
 // other searches in the batch.
-// Order of calls: (add_inputs read+ advance)+ [complete] take_results
-// - One step of the batch is: add_inputs, then read once for each input added, then advance.
+// Order of calls: ([draft] add_inputs read+ advance)+ [complete] take_results
+// - One step of the batch is: [draft] add_inputs, then read once for each row of logits asked for, then advance.
 // - complete() is called only if advance() returned `completing`.
 // - abandon() may replace any advance(), and then nothing else may be called.
 class Search {
@@ -80,10 +80,13 @@ class Search {
   Search(const SearchRules& rules, const Prompt& prompt, const Session& session);
   virtual ~Search() = default;
 
+  // Guesses the next tokens, at most `most` of them, so that the next step can check them all. Called before
+  // add_inputs(), or not at all. Searches that cannot check guesses make none.
+  virtual void draft(std::size_t /*most*/) {}
   // Appends the targets and tokens of the next step. They stay valid until advance().
-  virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) const = 0;
-  // Reads the output for input `row` of this search. Logits and attention stay valid until advance() returns. Several
-  // threads may read different rows at the same time.
+  virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) = 0;
+  // Reads the output for row `row` of this search: the rows of logits that its inputs ask for, in their order. Logits
+  // and attention stay valid until advance() returns. Several threads may read different rows at the same time.
   virtual void read(std::size_t row, const StepOutput& output) = 0;
   enum class State : std::uint8_t {
     running,     // needs another step
@@ -109,9 +112,13 @@ class Search {
   virtual ScoredTokens final_tokens() const = 0;
   // Returns the number of tokens generated so far.
   virtual std::size_t length() const = 0;
+  // Returns the counts of guessed tokens so far.
+  virtual DraftCounts draft_counts() const { return {}; }
 
  protected:
-  TokenHistory history_of(const TokenIds& tokens) const { return {tokens, prompt_length_, source_, limit_}; }
+  TokenHistory history_of(std::span<const std::int32_t> tokens) const {
+    return {tokens, prompt_length_, source_, limit_};
+  }
   // Returns the tokens of a history after the prompt.
   std::span<const std::int32_t> generated(const TokenIds& history) const {
     return std::span(history).subspan(prompt_length_);

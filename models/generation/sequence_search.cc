@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
+#include "encdec/models/generation/draft.h"
 #include "encdec/models/generation/search.h"
 
 namespace encdec {
@@ -31,32 +34,70 @@ namespace {
 // - Greedy: each step takes the token with the largest score; of equal ones the smallest id.
 // - Sampling: each step draws a token with probabilities softmax(scores), for num_return_sequences independent
 //   sequences. The random numbers depend on the seed, the prompt and the number of the sequence.
+//
+// Guessed tokens are read together with the last token. At each place a token is chosen from the logits by the same
+// rules as without guesses. A choice counts if all guesses before it are what was chosen.
 class SequenceSearch final : public Search {
  public:
   SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
       : Search(rules, prompt, session),
+        prefix_length_(prompt.prefix_length),
+        vocabulary_(static_cast<std::int32_t>(session.model().config.decoder.vocabulary)),
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
-        scores_(targets_.size()) {
-    for (Target& target : targets_) target.history = prompt.target;
+        places_(targets_.size()) {
+    for (Target& target : targets_) {
+      target.history = prompt.target;
+      target.repeated = RepeatedText(prompt.draft);
+      target.draft_length = DraftLength(rules.settings.num_assistant_tokens);
+    }
     targets_.front().number = session.open_target(source);
   }
 
-  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
-    // The first step reads the whole prompt, each later step the token chosen last.
+  void draft(std::size_t most) override {
+    if (is_first_step_ && targets_.size() > 1) return;  // one row serves all targets
     for (const std::size_t i : running_) {
+      Target& target = targets_[i];
+      // A step adds one token more than the guesses that are right.
+      const std::size_t left = limit_ - generated(target.history).size() - 1;
+      for (const std::int32_t token : guess(target, std::min({most, target.draft_length.next(), left}))) {
+        if (token < 0 || token >= vocabulary_) break;  // of the source's vocabulary
+        target.history.push_back(token);
+        ++target.guessed;
+      }
+    }
+  }
+
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    std::size_t rows = 0;
+    for (const std::size_t i : running_) {
+      // The first step reads the whole prompt, each later step the token chosen last.
       const std::span history(targets_[i].history);
-      inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(1)});
+      const std::size_t count = targets_[i].guessed + 1;
+      inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(count), count});
+      if (places_.size() < rows + count) places_.resize(rows + count);
+      for (std::size_t guesses = 0; guesses < count; ++guesses, ++rows) {
+        places_[rows].target = i;
+        places_[rows].guesses = guesses;
+      }
     }
   }
 
   void read(std::size_t row, const StepOutput& output) override {
-    StepScores& scores = scores_[row];
-    scores.read(rules_, history_of(targets_[running_[row]].history), output, StepScores::Scale::logits);
-    if (is_first_step_) {
-      for (std::size_t i = 0; i < targets_.size(); ++i) choose_next(i, scores);
+    Place& place = places_[row];
+    const Target& target = targets_[place.target];
+    const std::span history = std::span(target.history).first(target.history.size() - target.guessed + place.guesses);
+    try {
+      place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
+    } catch (const BackendError&) {
+      if (place.guesses == 0) throw;
+      place.token = kNotANumber;
+      return;
+    }
+    if (is_first_step_ && targets_.size() > 1) {
+      for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, 0, place.scores, places_[i]);
     } else {
-      choose_next(running_[row], scores);
+      choose(place.target, place.guesses, place.scores, place);
     }
   }
 
@@ -68,9 +109,11 @@ class SequenceSearch final : public Search {
       }
       is_first_step_ = false;
     }
+    std::size_t row = 0;
     std::erase_if(running_, [&](std::size_t i) {
-      const auto tokens = generated(targets_[i].history);
-      const bool ended = rules_.is_end(tokens.back()) || tokens.size() >= limit_;
+      const std::size_t rows = targets_[i].guessed + 1;
+      const bool ended = accept(targets_[i], std::span(places_).subspan(row, rows), session);
+      row += rows;
       if (ended) session.close_target(targets_[i].number);
       return ended;
     });
@@ -96,31 +139,93 @@ class SequenceSearch final : public Search {
     return {generated(targets_.front().history), targets_.front().result.token_scores};
   }
   std::size_t length() const override { return generated(targets_.front().history).size(); }
+  DraftCounts draft_counts() const override { return counts_; }
 
  private:
+  static constexpr std::int32_t kNotANumber = -1;
+
   struct Target {
     int number = -1;  // number in the session
     TokenIds history;
+    std::size_t guessed = 0;  // guesses at the end of `history`
+    RepeatedText repeated;
+    DraftLength draft_length;
+    TokenIds read;  // source and result, for prompt_lookup_num_tokens
     Hypothesis result;
   };
+  // A token of a target, chosen from one row of logits.
+  struct Place {
+    std::size_t target = 0;   // index into targets_
+    std::size_t guesses = 0;  // number of guesses before this token
+    StepScores scores;
+    // The choice, or kNotANumber.
+    std::int32_t token = 0;
+    float score = 0;
+    std::vector<TokenScore> top;
+  };
 
-  void choose_next(std::size_t number, const StepScores& scores) {
-    Target& target = targets_[number];
-    Hypothesis& result = target.result;
-    const std::int32_t chosen =
-        *rules_.settings.do_sample
-            ? draw(scores.ranking(), random_.with(number).with(result.token_scores.size()).uniform())
-            : kernels::arg_max(scores.ranking());
-    const std::int32_t token = std::max(chosen, 0);  // if all are banned, token 0, as in transformers
-    target.history.push_back(token);
-    result.token_scores.push_back(scores.log_probability(token));
-    if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(scores.top());
+  // Returns the guess after a target's history. Valid until the next call for the same target.
+  std::span<const std::int32_t> guess(Target& target, std::size_t most) {
+    if (most == 0) return {};
+    const auto result = std::span(target.history).subspan(prompt_length_ - prefix_length_);
+    const auto repeated = target.repeated.guess(result, most);
+    const auto lookup = static_cast<std::size_t>(*rules_.settings.prompt_lookup_num_tokens);
+    if (!repeated.empty() || lookup == 0) return repeated;
+    const TokenHistory history = history_of(target.history);
+    target.read.assign(source_.begin(), source_.end());
+    target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
+    const std::span read(target.read);
+    const std::size_t place = place_after_match(read.first(read.size() - 1), read, read.size());
+    return place == 0 ? std::span<const std::int32_t>()
+                      : read.subspan(place, std::min({most, lookup, read.size() - place}));
   }
 
+  // Chooses a token of a target from the scores after `guesses` guesses.
+  void choose(std::size_t target, std::size_t guesses, const StepScores& scores, Place& place) const {
+    const std::size_t length = targets_[target].result.token_scores.size() + guesses;
+    const std::int32_t token = *rules_.settings.do_sample
+                                   ? draw(scores.ranking(), random_.with(target).with(length).uniform())
+                                   : kernels::arg_max(scores.ranking());
+    place.token = std::max(token, 0);  // if all are banned, token 0, as in transformers
+    place.score = scores.log_probability(place.token);
+    if (rules_.settings.top_log_probs > 0) place.top = scores.top();
+  }
+
+  // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
+  bool accept(Target& target, std::span<Place> places, Session& session) {
+    TokenIds& history = target.history;
+    Hypothesis& result = target.result;
+    const std::size_t guessed = std::exchange(target.guessed, 0);
+    std::size_t end = history.size() - guessed, right = 0;
+    bool ended = false;
+    for (Place& place : places) {
+      // Read again, without the guesses before it, the number that is none ends the search.
+      if (place.token == kNotANumber) break;
+      const bool was_guessed = end < history.size() && history[end] == place.token;
+      history.resize(std::max(history.size(), end + 1));
+      history[end++] = place.token;
+      right += was_guessed ? 1 : 0;
+      result.token_scores.push_back(place.score);
+      if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(place.top));
+      ended = rules_.is_end(place.token) || end - prompt_length_ >= limit_;
+      if (ended || !was_guessed) break;
+    }
+    history.resize(end);
+    if (guessed > 0) {
+      session.shorten_target(target.number, static_cast<int>(end) - 1);  // the last token has not been read
+      target.draft_length.tell(guessed, right);
+      counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};
+    }
+    return ended;
+  }
+
+  const std::size_t prefix_length_;
+  const std::int32_t vocabulary_;
   std::vector<Target> targets_;
-  std::vector<std::size_t> running_;  // by row: index into targets_; the first step has one row for all targets
+  std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
   bool is_first_step_ = true;
-  std::vector<StepScores> scores_;  // by row
+  std::vector<Place> places_;  // by row
+  DraftCounts counts_;
 };
 
 }  // namespace

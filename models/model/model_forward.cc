@@ -49,9 +49,9 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
     std::vector<Session::TargetTokens> inputs;
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const int source = config.has_encoder() ? opened[i] : Session::kNoSource;
-      inputs.push_back({session.open_target(source), targets[i]});
+      inputs.push_back({session.open_target(source), targets[i], Session::TargetTokens::kAll});
     }
-    if (!targets.empty()) unpack(session.decode(inputs, Session::LogitsOf::every_token), lengths, result.logits);
+    if (!targets.empty()) unpack(session.decode(inputs), lengths, result.logits);
   }
   return result;
 }

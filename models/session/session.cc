@@ -176,7 +176,11 @@ void Session::close_target(int target) {
   decoder_state_->cache_index.close(target);
 }
 
-Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
+void Session::shorten_target(int target, int length) {
+  decoder_state_->cache_index.shorten(target, length);
+}
+
+Tensor Session::decode(std::span<const TargetTokens> inputs) {
   const Stopwatch stopwatch(decode_seconds_);
   decoder_state_->sequences.clear();
   ids_.clear();
@@ -196,9 +200,7 @@ Tensor Session::decode(std::span<const TargetTokens> inputs, LogitsOf which) {
     ids_.insert(ids_.end(), input.tokens.begin(), input.tokens.end());
   }
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
-  Tensor hidden = model_->decoder->run(decoder_inputs_, *decoder_state_)[0];
-  if (which == LogitsOf::last_token) hidden = last_rows(hidden);
-  return logits_of(hidden);
+  return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs));
 }
 
 Tensor Session::logits_of(const Tensor& hidden) {
@@ -211,16 +213,21 @@ Tensor Session::logits_of(const Tensor& hidden) {
   return all;
 }
 
-// Returns the last row of each sequence.
-Tensor Session::last_rows(const Tensor& hidden) {
-  const auto& sequences = decoder_state_->sequences;
-  if (hidden.rows() == static_cast<std::int64_t>(sequences.size())) return hidden;
+// Returns the rows of the tokens whose logits are wanted.
+Tensor Session::wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs) {
+  Dim rows = 0;
+  for (const TargetTokens& input : inputs) rows += static_cast<Dim>(std::min(input.logits, input.tokens.size()));
+  if (hidden.rows() == rows) return hidden;
   const auto width = static_cast<std::size_t>(hidden.width());
-  last_rows_.resize(sequences.size() * width);
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    std::copy_n(hidden.row(sequences[i].first_row + sequences[i].rows - 1), width, last_rows_.data() + i * width);
+  wanted_rows_.resize(static_cast<std::size_t>(rows) * width);
+  float* to = wanted_rows_.data();
+  Dim end = 0;
+  for (const TargetTokens& input : inputs) {
+    end += static_cast<Dim>(input.tokens.size());
+    const std::size_t wanted = std::min(input.logits, input.tokens.size());
+    to = std::copy_n(hidden.row(end - static_cast<Dim>(wanted)), wanted * width, to);
   }
-  return {last_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), hidden.width()}};
+  return {wanted_rows_.data(), DataType::float32, {rows, hidden.width()}};
 }
 
 }  // namespace encdec

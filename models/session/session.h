@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,18 +69,20 @@ class Session {
 
   // Tokens to append to a target.
   struct TargetTokens {
+    static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
     int target = -1;                       // number from open_target() or fork_target()
     std::span<const std::int32_t> tokens;  // at least one
+    std::size_t logits = 1;                // number of last tokens whose logits are wanted; kAll for all
   };
-  // Logits that decode() returns.
-  enum class LogitsOf { last_token, every_token };
-  // Appends tokens to targets, and returns the logits that follow: [targets, V] after the last token of each target, or
-  // [T, V] after every token, in the order of `inputs`. The logits are valid until the next decode(); the caller may
-  // change them.
-  // Throws InputError for a token outside the vocabulary, and for a token after the model's last position. After any
-  // exception the targets of `inputs` can only be closed, since some of their tokens may not be cached.
-  // REQUIRES: each input has at least one token.
-  Tensor decode(std::span<const TargetTokens> inputs, LogitsOf which = LogitsOf::last_token);
+  // Appends tokens to targets. Returns the logits [rows, V] that follow the tokens whose logits are wanted, in the
+  // order of `inputs`. The logits are valid until the next decode(); the caller may change them. Throws InputError for
+  // a token outside the vocabulary, and for a token after the model's last position. After any exception the targets of
+  // `inputs` can only be closed, since some of their tokens may not be cached. REQUIRES: each input has at least one
+  // token.
+  Tensor decode(std::span<const TargetTokens> inputs);
+  // Drops the last tokens of a target, so that `length` of them are left. REQUIRES: no fork has the dropped tokens.
+  void shorten_target(int target, int length);
 
   // Restricts later calls of decode() to the tokens of `shortlist`: all other tokens get the logit -infinity. Null
   // lifts the restriction. REQUIRES: `shortlist` outlives its use.
@@ -115,7 +118,7 @@ class Session {
  private:
   Encoded run_encoder(const Tensor& input);
   int remember_source(int target, int source);
-  Tensor last_rows(const Tensor& hidden);
+  Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden);
 
   std::shared_ptr<const Transformer> model_;
@@ -130,7 +133,7 @@ class Session {
   TokenIds ids_;
   std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
-  std::vector<float> last_rows_;
+  std::vector<float> wanted_rows_;
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   SourceMemory source_memory_;

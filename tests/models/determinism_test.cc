@@ -137,6 +137,59 @@ TEST_P(Determinism, ASourceGetsTheSameBytesHoweverItIsRun) {
   }
 }
 
+// Returns the inputs with guesses of their results: right ones, and wrong ones of several kinds.
+std::vector<GenerateInput> with_drafts(std::vector<GenerateInput> inputs, const std::vector<GenerateResult>& results) {
+  RandomTensors random(14);
+  const auto some_id = [&] { return random.below(kVocabulary); };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    TokenIds draft = results[i].hypotheses.front().token_ids;
+    switch (i % 6) {
+      case 0: break;
+      case 1:  // half right
+        for (std::size_t k = 0; k < draft.size(); k += 1 + static_cast<std::size_t>(random.below(4)))
+          draft[k] = some_id();
+        break;
+      case 2:  // tokens inserted and left out
+        for (int n = 0; n < 4; ++n) {
+          draft.insert(draft.begin() + random.below(static_cast<int>(draft.size()) + 1), some_id());
+          draft.erase(draft.begin() + random.below(static_cast<int>(draft.size())));
+        }
+        break;
+      case 3:  // longer than the result
+        for (int n = 0; n < 40; ++n) draft.push_back(some_id());
+        break;
+      case 4: draft = results[(i + 1) % results.size()].hypotheses.front().token_ids; break;
+      default:
+        for (std::int32_t& id : draft) id = some_id();
+    }
+    inputs[i].draft = std::move(draft);
+  }
+  return inputs;
+}
+
+TEST_P(Determinism, ASourceGetsTheSameBytesWithAnyDraft) {
+  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
+  std::vector<GenerateInput> inputs = random_inputs();
+  inputs.resize(kSources / 3);
+  GenerateOptions options = GetParam().options;
+  const auto expected = generate(models_[0], inputs, options);
+  const std::vector<GenerateInput> drafted = with_drafts(inputs, models_[0].generate_inputs(inputs, options));
+  for (const int tokens : {0, 1, 3, 32}) {
+    for (const Execution& execution : {Execution{1, 1, 1}, {7, 2, 1}, {64, 1, 2}}) {
+      options.num_assistant_tokens = tokens;
+      options.batch_size = execution.batch_size;
+      options.workers = execution.workers;
+      const Model& model = models_[static_cast<std::size_t>(execution.threads - 1)];
+      options.draft_source = false;
+      options.prompt_lookup_num_tokens = 0;
+      EXPECT_EQ(generate(model, drafted, options), expected) << tokens;
+      options.draft_source = true;
+      options.prompt_lookup_num_tokens = 4;
+      EXPECT_EQ(generate(model, inputs, options), expected) << tokens << ", of the source";
+    }
+  }
+}
+
 // Without this, equal bytes would show little.
 TEST_P(Determinism, TheResultsHaveManyLengthsAndTokens) {
   std::set<std::size_t> lengths;

@@ -38,6 +38,7 @@ struct GenerateArguments {
   std::string input;
   std::string output;
   std::string prefix;
+  std::string draft;
   std::string stats;
   Shard shard;
   std::string attention;
@@ -59,6 +60,8 @@ class Generation final : private GenerateStream {
       : options_(options),
         input_(options.input, options.shard),
         prefix_(open_if_named(options.prefix)),
+        draft_(open_if_named(options.draft)),
+        lines_read_(readers()),
         output_path_(options.shard.number == 0 ? options.output : options.shard.output(options.output)),
         output_(output_path_),
         stats_file_(options.stats.empty()
@@ -67,7 +70,6 @@ class Generation final : private GenerateStream {
         model_(load()) {
     stats_.load_seconds = stopwatch_.seconds();
     if (!options.attention.empty()) attention_file_.emplace(options.attention, options.attention_choices, model_);
-    if (prefix_) pairs_.emplace(input_, *prefix_);
     if (options.stream) streamer_.emplace(output_, options.form == LineForm::text ? model_.tokenizer() : nullptr);
   }
 
@@ -126,6 +128,12 @@ class Generation final : private GenerateStream {
     return path.empty() ? nullptr : std::make_unique<LineReader>(path);
   }
 
+  std::vector<LineReader*> readers() {
+    std::vector<LineReader*> readers = {&input_, prefix_.get(), draft_.get()};
+    std::erase(readers, nullptr);
+    return readers;
+  }
+
   void note_ignored_settings() const {
     const auto& ignored = model_.unsupported_settings();
     if (ignored.empty()) return;
@@ -168,12 +176,15 @@ class Generation final : private GenerateStream {
   std::optional<GenerateInput> next(Wait wait) override {
     if (wait == Wait::no && !may_read()) return std::nullopt;
     const Stopwatch stopwatch;
-    std::string line, prefix;
-    const bool file_exists = pairs_ ? pairs_->next(line, prefix) : input_.next(line);
+    std::string line, prefix, draft;
+    const bool has_line = prefix_ ? lines_read_.next({&line, &prefix, &draft}) : lines_read_.next({&line, &draft});
     waiting_seconds_ += stopwatch.seconds();
-    if (!file_exists) return std::nullopt;
+    if (!has_line) return std::nullopt;
     const std::string source = attention_file_ ? line : std::string();
-    GenerateInput input = parse(std::move(line), std::move(prefix));
+    GenerateInput input{.source = parse_line(std::move(line), options_.form, model_.config().input_stack().vocabulary,
+                                             input_.position())};
+    read_target(std::move(prefix), prefix_.get(), input.prefix);
+    read_target(std::move(draft), draft_.get(), input.draft);
     const MutexLock lock(mutex_);
     unfinished_.push_back(input_.bytes());
     if (attention_file_) sources_.push_back(source);
@@ -187,16 +198,15 @@ class Generation final : private GenerateStream {
       const auto batch_size = static_cast<std::size_t>(options_.generation.options.batch_size);
       if (unfinished_.size() >= (batch_size > 0 ? batch_size : kStreamedLines)) return false;
     }
-    return pairs_ ? pairs_->ready() : input_.ready();
+    return lines_read_.ready();
   }
 
-  GenerateInput parse(std::string line, std::string prefix) const {
-    const Dim vocabulary = model_.config().input_stack().vocabulary;
-    GenerateInput input{.source = parse_line(std::move(line), options_.form, vocabulary, input_.position())};
-    if (prefix.empty()) return input;
-    std::visit([&](auto tokens) { input.prefix = std::move(tokens); },
-               parse_line(std::move(prefix), options_.form, model_.config().decoder.vocabulary, prefix_->position()));
-    return input;
+  // Reads a prefix or a draft. An empty line leaves `target` unset.
+  void read_target(std::string line, const LineReader* reader,
+                   std::variant<std::monostate, std::string, TokenIds>& target) const {
+    if (line.empty()) return;
+    std::visit([&](auto tokens) { target = std::move(tokens); },
+               parse_line(std::move(line), options_.form, model_.config().decoder.vocabulary, reader->position()));
   }
 
   void write(GenerateResult result) override {
@@ -252,7 +262,8 @@ class Generation final : private GenerateStream {
   Stopwatch stopwatch_;
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
-  std::optional<PairedLines> pairs_;  // lines of input_ and *prefix_; unset without --prefix-file
+  std::unique_ptr<LineReader> draft_;
+  ParallelLines lines_read_;  // lines of input_, *prefix_ and *draft_, as far as they exist
   std::string output_path_;
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
@@ -280,6 +291,9 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_output_option(command, options.output, "Generated texts, one per line, in the order of the input");
   add_file_option(command, "--prefix-file", options.prefix,
                   "Prefixes that results begin with: line N for source N, an empty line for none");
+  add_file_option(command, "--draft-file", options.draft,
+                  "Guesses of the results, such as earlier translations: line N for source N, an empty line for none. "
+                  "Search without beams is faster where they are right; results never change");
   add_token_ids_option(command, options.form, "Lines are");
   command.add_flag("--json", options.json, "Write one JSON object per line: texts, token ids and scores");
   command.add_flag("--token-scores", options.token_scores, "Also write each token's log-probability; needs --json");
@@ -329,8 +343,8 @@ void check(const GenerateArguments& options) {
     if (options.input.empty() || options.output.empty()) {
       throw UsageError("--shard without --input or --output, expected both: other processes do the other parts");
     }
-    if (!options.prefix.empty() || !options.attention.empty()) {
-      throw UsageError("--shard with --prefix-file or --attention, expected neither: they have no parts");
+    if (!options.prefix.empty() || !options.draft.empty() || !options.attention.empty()) {
+      throw UsageError("--shard with --prefix-file, --draft-file or --attention, expected none: they have no parts");
     }
   }
   if (options.stream && options.json) throw UsageError("--stream and --json, expected one of them");

@@ -122,13 +122,13 @@ std::string LineReader::position() const {
   return fmt::format("{}:{}", name_, line_number_);
 }
 
-bool PairedLines::next(std::string& first, std::string& second) {
-  const bool has_first = first_.next(first), has_second = second_.next(second);
-  if (has_first == has_second) return has_first;
-  const LineReader& shorter = has_first ? second_ : first_;
-  const LineReader& longer = has_first ? first_ : second_;
-  throw InputError(fmt::format("{}: {} lines, but {} has more; expected the same number", shorter.name(),
-                               shorter.lines(), longer.name()));
+bool ParallelLines::next(std::initializer_list<std::string*> lines) {
+  const LineReader *longer = nullptr, *shorter = nullptr;
+  auto line = lines.begin();
+  for (LineReader* reader : readers_) (reader->next(**line++) ? longer : shorter) = reader;
+  if (longer == nullptr || shorter == nullptr) return longer != nullptr;
+  throw InputError(fmt::format("{}: {} lines, but {} has more; expected the same number", shorter->name(),
+                               shorter->lines(), longer->name()));
 }
 
 }  // namespace encdec::cli

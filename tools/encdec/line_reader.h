@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "encdec/shard.h"
@@ -61,21 +64,22 @@ class LineReader {
   bool at_end_ = false;
 };
 
-// A reader of two files in parallel, line by line: sources and their targets or prefixes.
-class PairedLines {
+// A reader of several files in parallel, line by line: sources and their targets, prefixes or drafts.
+class ParallelLines {
  public:
   // REQUIRES: the readers outlive this object.
-  PairedLines(LineReader& first, LineReader& second) : first_(first), second_(second) {}
+  explicit ParallelLines(std::vector<LineReader*> readers) : readers_(std::move(readers)) {}
 
-  // Reads the next line of both files. Returns false at the end of both. Throws InputError if one file has fewer lines
-  // than the other, and the errors of LineReader::next().
-  bool next(std::string& first, std::string& second);
+  // Reads the next line of all files. Returns false at the end of all. Throws InputError if one file has fewer lines
+  // than another, and the errors of LineReader::next(). REQUIRES: one string for each reader.
+  bool next(std::initializer_list<std::string*> lines);
   // Returns true if next() would return without waiting.
-  bool ready() { return first_.ready() && second_.ready(); }
+  bool ready() {
+    return std::ranges::all_of(readers_, [](LineReader* reader) { return reader->ready(); });
+  }
 
  private:
-  LineReader& first_;
-  LineReader& second_;
+  std::vector<LineReader*> readers_;
 };
 
 }  // namespace encdec::cli

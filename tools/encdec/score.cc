@@ -53,7 +53,7 @@ class Scoring {
       : options_(options),
         input_(options.input),
         target_(options.target),
-        lines_(input_, target_),
+        lines_({&input_, &target_}),
         output_(options.output),
         model_(options.model.load_generator(options.form)) {
     options.model.check_languages(model_, options.score.source_lang, options.score.target_lang);
@@ -84,7 +84,7 @@ class Scoring {
     try {
       std::string source, target;
       while (window.answers.size() < limit && input_.bytes() + target_.bytes() < end &&
-             (window.answers.empty() || lines_.ready()) && lines_.next(source, target)) {
+             (window.answers.empty() || lines_.ready()) && lines_.next({&source, &target})) {
         add(source, target, window);
       }
     } catch (const Error&) {
@@ -154,7 +154,7 @@ class Scoring {
   const ScoreArguments& options_;
   LineReader input_;
   LineReader target_;
-  PairedLines lines_;
+  ParallelLines lines_;
   OutputFile output_;
   Model model_;
   std::int64_t written_ = 0;  // lines written

@@ -89,8 +89,8 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
   const Dim positions = task.facts().positions;
   const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(input.size()), positions);
   const int target = session.open_target(source);
-  const Session::TargetTokens reads{target, input};
-  const Tensor logits = session.decode(std::span(&reads, 1), Session::LogitsOf::every_token);
+  const Session::TargetTokens reads{target, input, Session::TargetTokens::kAll};
+  const Tensor logits = session.decode(std::span(&reads, 1));
   session.close_target(target);
 
   std::vector<float> probabilities;
@@ -119,12 +119,12 @@ std::vector<TokenTiming> read_token_times(Session& session, int source, const Tr
   std::vector<TokenTiming> timings(count);
   if (read.empty()) return timings;
   const int target = session.open_target(source);
-  const Session::TargetTokens begins{target, prompt}, goes_on{target, read};
+  const Session::TargetTokens begins{target, prompt}, goes_on{target, read, Session::TargetTokens::kAll};
   timings.front().probability = probability_of(
-      task.tokens(), session.decode(std::span(&begins, 1), Session::LogitsOf::last_token).row(0), read.front());
+      task.tokens(), session.decode(std::span(&begins, 1)).row(0), read.front());
   const Dim positions = task.facts().positions;
   const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(read.size()), positions);
-  const Tensor logits = session.decode(std::span(&goes_on, 1), Session::LogitsOf::every_token);
+  const Tensor logits = session.decode(std::span(&goes_on, 1));
   session.close_target(target);
 
   const AlignmentAttention attention{.heads = recording.heads(),

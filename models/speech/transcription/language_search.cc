@@ -18,7 +18,7 @@ class LanguageSearch final : public Search {
         result_(std::move(result)),
         target_(session.open_target(source)) {}
 
-  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override { inputs.push_back({target_, prompt_}); }
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) override { inputs.push_back({target_, prompt_}); }
 
   void read(std::size_t /*row*/, const StepOutput& output) override {
     scores_.clear();

@@ -35,7 +35,7 @@ class WindowSearch final : public Search {
     }
   }
 
-  void add_inputs(std::vector<Session::TargetTokens>& inputs) const override {
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (attempt_ != nullptr) return attempt_->add_inputs(inputs);
     inputs.push_back({prefix_target_, std::span(prompt_).first(prefix_length_)});
   }

@@ -80,8 +80,10 @@ TEST(Model, DecodingTokenByTokenEqualsDecodingAtOnceBitByBit) {
   const auto targets = random_sources(3, 40, static_cast<std::int32_t>(model.config().decoder.vocabulary));
   session.encode(sources);
   std::vector<Session::TargetTokens> whole;
-  for (int i = 0; i < 3; ++i) whole.push_back({session.open_target(i), targets[static_cast<std::size_t>(i)]});
-  const Tensor arena = session.decode(whole, Session::LogitsOf::every_token);
+  for (int i = 0; i < 3; ++i) {
+    whole.push_back({session.open_target(i), targets[static_cast<std::size_t>(i)], Session::TargetTokens::kAll});
+  }
+  const Tensor arena = session.decode(whole);
   Tensor all_at_once = Tensor::allocate(arena.shape());
   std::memcpy(all_at_once.raw(), arena.raw(), arena.bytes());
 

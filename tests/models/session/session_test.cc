@@ -60,8 +60,8 @@ TEST(Session, TokensAtOnceOrOneByOneGiveTheSameBits) {
   Opened opened;
   const int whole = opened.session.open_target(opened.sources[0]),
             single = opened.session.open_target(opened.sources[0]);
-  const Session::TargetTokens all{whole, kTarget};
-  const Tensor at_once = copy_of(opened.session.decode({&all, 1}, Session::LogitsOf::every_token));
+  const Session::TargetTokens all{whole, kTarget, Session::TargetTokens::kAll};
+  const Tensor at_once = copy_of(opened.session.decode({&all, 1}));
   ASSERT_EQ(at_once.shape(), (Shape{static_cast<Dim>(kTarget.size()), 29}));
   for (std::size_t i = 0; i < kTarget.size(); ++i) {
     const Tensor one = opened.decode(single, std::span(kTarget).subspan(i, 1));

@@ -1,0 +1,59 @@
+#include "encdec/models/generation/draft.h"
+
+#include <algorithm>
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kLongestMatch = 8;
+
+std::size_t distance(std::size_t a, std::size_t b) {
+  return a > b ? a - b : b - a;
+}
+
+}  // namespace
+
+std::size_t place_after_match(std::span<const std::int32_t> text, std::span<const std::int32_t> result,
+                              std::size_t near) {
+  std::size_t best = 0, longest = 0;
+  for (std::size_t end = 1; end <= text.size(); ++end) {
+    const std::size_t most = std::min({end, result.size(), kLongestMatch});
+    std::size_t length = 0;
+    while (length < most && text[end - 1 - length] == result[result.size() - 1 - length]) ++length;
+    if (length > longest || (length == longest && length > 0 && distance(end, near) < distance(best, near))) {
+      best = end, longest = length;
+    }
+  }
+  return best;
+}
+
+std::span<const std::int32_t> RepeatedText::guess(std::span<const std::int32_t> result, std::size_t most) {
+  for (; seen_ < result.size(); ++seen_) {
+    const bool repeats = next_ < text_.size() && text_[next_] == result[seen_];
+    ++next_;
+    if (repeats) continue;
+    const std::size_t found = place_after_match(text_, result.first(seen_ + 1), next_);
+    if (found > 0) next_ = found;
+  }
+  if (next_ >= text_.size()) return {};
+  return std::span(text_).subspan(next_, std::min(most, text_.size() - next_));
+}
+
+std::size_t DraftLength::next() {
+  if (fixed_ > 0) return fixed_;
+  if (paused_ > 0) return --paused_, 0;
+  return length_;
+}
+
+void DraftLength::tell(std::size_t proposed, std::size_t accepted) {
+  if (proposed == 0) return;
+  length_ = accepted < proposed ? accepted + 1 : accepted < length_ ? length_ : std::min(2 * length_, kMost);
+  if (accepted > 0) {
+    wrong_ = 0, pause_ = 1;
+  } else if (++wrong_ >= kPatience) {
+    paused_ = pause_;
+    pause_ = std::min(2 * pause_, kLongestPause);
+  }
+}
+
+}  // namespace encdec
