@@ -43,9 +43,16 @@ class BatchDecoder {
   struct Running {
     DecodeJob job;
     int source = Session::kNoSource;
+    int draft_source = Session::kNoSource;  // in the session of the model that guesses
     std::unique_ptr<Search> search;
     std::size_t reported = 0;  // number of tokens reported
     bool is_number = true;
+  };
+  // A row of logits of the step.
+  struct Row {
+    Running* running;
+    std::size_t number;  // among the rows of the source
+    std::size_t input;   // index into inputs_
   };
 
   void refill(DecodeFeed& feed) {
@@ -88,27 +95,32 @@ class BatchDecoder {
 
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
-    std::span<const int> opened;
+    std::span<const int> draft_opened;
+    Session::Encoded encoded;
     if (work_.session.model().config.source_kind() == SourceKind::frames) {
       std::vector<Tensor> sources;
       for (const DecodeJob& job : jobs) sources.push_back(job.prompt.frames);
-      opened = work_.session.encode(sources).sources;
+      encoded = work_.session.encode(sources);
     } else if (has_encoder) {
       std::vector<TokenIds> sources;
       for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
-      opened = work_.session.encode(sources).sources;
+      encoded = work_.session.encode(sources);
     }
+    if (has_encoder && draft_ != nullptr) draft_opened = draft_->take_sources(work_.session, encoded);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const int source = has_encoder ? opened[i] : Session::kNoSource;
+      const int source = has_encoder ? encoded.sources[i] : Session::kNoSource;
+      const int draft_source = draft_opened.empty() ? Session::kNoSource : draft_opened[i];
       auto search = jobs[i].search ? jobs[i].search(jobs[i], source, work_.session)
                                    : make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
+      if (draft_ != nullptr) search->draft_with(*draft_, draft_source);
       running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
       if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
         work_.session.set_source_attention(Session::SourceAttention::keep);
       }
       source_tokens_ += has_encoder ? jobs[i].prompt.source_rows() : jobs[i].prompt.target.size();
-      running_.push_back({.job = std::move(jobs[i]), .source = source, .search = std::move(search)});
+      running_.push_back(
+          {.job = std::move(jobs[i]), .source = source, .draft_source = draft_source, .search = std::move(search)});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
         const std::vector<float> scores(job.prompt.prefix_length);
@@ -117,26 +129,50 @@ class BatchDecoder {
     }
   }
 
-  void step() {
+  // Appends the inputs of all searches to inputs_, and their rows of logits to rows_.
+  void add_inputs(void (Search::*add)(std::vector<Session::TargetTokens>&)) {
     inputs_.clear();
     rows_.clear();
-    const std::size_t drafted = work_.limits.checked_rows / std::max<std::size_t>(running_rows_, 1);
     for (Running& running : running_) {
-      const std::size_t first = inputs_.size();
-      if (drafted > 1 && !running.job.rules->needs_source_attention()) running.search->draft(drafted - 1);
-      running.search->add_inputs(inputs_);
-      for (std::size_t number = 0, input = first; input < inputs_.size(); ++input) {
+      std::size_t input = inputs_.size(), number = 0;
+      (running.search.get()->*add)(inputs_);
+      for (; input < inputs_.size(); ++input) {
         const std::size_t rows = std::min(inputs_[input].logits, inputs_[input].tokens.size());
         for (std::size_t row = 0; row < rows; ++row) rows_.push_back({&running, number++, input});
       }
     }
+  }
+
+  StepOutput output_of(Tensor& logits, int row, int thread) {
+    return {.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
+            .source_attention = {},
+            .scratch = processor_scratch_[static_cast<std::size_t>(thread)]};
+  }
+
+  // Lets the searches guess, if the rows in flight leave the CPU time to check guesses.
+  void draft() {
+    const std::size_t rows = work_.limits.checked_rows / running_rows_;
+    if (rows < 2) return;
+    for (Running& running : running_) {
+      if (!running.job.rules->needs_source_attention()) running.search->draft(rows - 1);
+    }
+    for (add_inputs(&Search::add_draft_inputs); !inputs_.empty(); add_inputs(&Search::add_draft_inputs)) {
+      Tensor logits = draft_->decode(inputs_);
+      work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
+        const Row& read = rows_[static_cast<std::size_t>(row)];
+        read.running->search->read_draft(read.number, output_of(logits, row, thread));
+      });
+    }
+  }
+
+  void step() {
+    draft();
+    add_inputs(&Search::add_inputs);
     Tensor logits = work_.session.decode(inputs_);
     is_number_.assign(rows_.size(), 1);
     work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
       const auto& [running, number, input] = rows_[static_cast<std::size_t>(row)];
-      StepOutput output{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
-                        .source_attention = {},
-                        .scratch = processor_scratch_[static_cast<std::size_t>(thread)]};
+      StepOutput output = output_of(logits, row, thread);
       if (running->job.rules->needs_source_attention()) {
         output.source_attention = work_.session.source_attention(input);
       }
@@ -193,6 +229,7 @@ class BatchDecoder {
 
   void leave(const Running& running) {
     if (running.source != Session::kNoSource) work_.session.close_source(running.source);
+    if (running.draft_source != Session::kNoSource) draft_->close_source(running.draft_source);
     running_rows_ -= running.job.rules->rows_per_source();
     running_bytes_ -= running.job.bytes;
     finished_drafts_ += running.search->draft_counts();
@@ -219,6 +256,7 @@ class BatchDecoder {
   }
 
   const BatchWork& work_;
+  Session* const draft_ = work_.session.draft();  // of the model that guesses, or null
   std::vector<Running> running_;
   std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;
@@ -226,11 +264,6 @@ class BatchDecoder {
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
   std::vector<Session::TargetTokens> inputs_;
-  struct Row {
-    Running* running;
-    std::size_t number;  // among the rows of the source
-    std::size_t input;   // index into inputs_
-  };
   std::vector<Row> rows_;                            // by row of the step
   std::vector<char> is_number_;                      // by row: 0 if its logits are NaN
   std::vector<ProcessorScratch> processor_scratch_;  // by thread

@@ -47,7 +47,7 @@ std::size_t DraftLength::next() {
 
 void DraftLength::tell(std::size_t proposed, std::size_t accepted) {
   if (proposed == 0) return;
-  length_ = accepted < proposed ? accepted + 1 : accepted < length_ ? length_ : std::min(2 * length_, kMost);
+  length_ = accepted < proposed ? accepted + 1 : accepted < length_ ? length_ : std::min(2 * length_, most_);
   if (accepted > 0) {
     wrong_ = 0, pause_ = 1;
   } else if (++wrong_ >= kPatience) {

@@ -39,22 +39,21 @@ std::size_t place_after_match(std::span<const std::int32_t> text, std::span<cons
 // several guesses without a right token none is made for some steps, then for twice as many.
 class DraftLength {
  public:
-  // `fixed` is 0 for a number that follows what was right.
-  explicit DraftLength(int fixed = 0) : fixed_(static_cast<std::size_t>(fixed)) {}
+  // `fixed` is 0 for a number that follows what was right and is at most `most`.
+  explicit DraftLength(int fixed = 0, std::size_t most = 32) : fixed_(static_cast<std::size_t>(fixed)), most_(most) {}
 
   // Returns the number of tokens to guess in the next step. Called once for each step.
   std::size_t next();
   // Tells how many of `proposed` guessed tokens were right.
   void tell(std::size_t proposed, std::size_t accepted);
 
-  static constexpr std::size_t kFirst = 5, kMost = 32;
-
  private:
   static constexpr int kPatience = 3;       // wrong guesses in a row before a pause
   static constexpr int kLongestPause = 64;  // steps
 
   std::size_t fixed_;
-  std::size_t length_ = kFirst;
+  std::size_t most_;
+  std::size_t length_ = 5;
   int wrong_ = 0;   // guesses in a row without a right token
   int pause_ = 1;   // steps of the next pause
   int paused_ = 0;  // steps that are left of this pause

@@ -71,7 +71,8 @@ class StepScores {
 // The search for one source. It chooses the tokens to decode and reads their logits. Its result does not depend on
 // other searches in the batch.
 // Order of calls: ([draft] add_inputs read+ advance)+ [complete] take_results
-// - One step of the batch is: [draft] add_inputs, then read once for each row of logits asked for, then advance.
+// - One step of the batch is: [draft (add_draft_inputs read_draft*)*] add_inputs, then read once for each row of logits
+//   asked for, then advance.
 // - complete() is called only if advance() returned `completing`.
 // - abandon() may replace any advance(), and then nothing else may be called.
 class Search {
@@ -83,6 +84,13 @@ class Search {
   // Guesses the next tokens, at most `most` of them, so that the next step can check them all. Called before
   // add_inputs(), or not at all. Searches that cannot check guesses make none.
   virtual void draft(std::size_t /*most*/) {}
+  // Lets another model guess where nothing else does, in its own session, where the search's source is `source`.
+  virtual void draft_with(Session& /*session*/, int /*source*/) {}
+  // Appends what that model reads to guess one more token of each target, if another one is wanted. Called after
+  // draft(), then once after all rows have been read by read_draft(), until nothing is appended.
+  virtual void add_draft_inputs(std::vector<Session::TargetTokens>& /*inputs*/) {}
+  // Reads the output for row `row` of that model.
+  virtual void read_draft(std::size_t /*row*/, const StepOutput& /*output*/) {}
   // Appends the targets and tokens of the next step. They stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) = 0;
   // Reads the output for row `row` of this search: the rows of logits that its inputs ask for, in their order. Logits

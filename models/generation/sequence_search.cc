@@ -49,7 +49,8 @@ class SequenceSearch final : public Search {
     for (Target& target : targets_) {
       target.history = prompt.target;
       target.repeated = RepeatedText(prompt.draft);
-      target.draft_length = DraftLength(rules.settings.num_assistant_tokens);
+      target.text_length = DraftLength(rules.settings.num_assistant_tokens);
+      target.model_length = DraftLength(rules.settings.num_assistant_tokens, kMostOfModel);
     }
     targets_.front().number = session.open_target(source);
   }
@@ -60,12 +61,45 @@ class SequenceSearch final : public Search {
       Target& target = targets_[i];
       // A step adds one token more than the guesses that are right.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
-      for (const std::int32_t token : guess(target, std::min({most, target.draft_length.next(), left}))) {
+      for (const std::int32_t token : guess(target, std::min({most, target.text_length.next(), left}))) {
         if (token < 0 || token >= vocabulary_) break;  // of the source's vocabulary
         target.history.push_back(token);
         ++target.guessed;
       }
+      const bool asks_model = draft_session_ != nullptr && target.guessed == 0;
+      target.of_model = asks_model ? std::min({most, target.model_length.next(), left}) : 0;
     }
+  }
+
+  void draft_with(Session& session, int source) override {
+    draft_session_ = &session;
+    draft_source_ = source;
+  }
+
+  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    draft_rows_.clear();
+    for (const std::size_t i : running_) {
+      Target& target = targets_[i];
+      if (target.guessed >= target.of_model) continue;
+      if (target.draft_number < 0) target.draft_number = draft_session_->open_target(draft_source_);
+      inputs.push_back({target.draft_number, std::span(target.history).subspan(target.draft_read)});
+      target.draft_read = target.history.size();
+      draft_rows_.push_back(i);
+    }
+  }
+
+  void read_draft(std::size_t row, const StepOutput& output) override {
+    const std::size_t number = draft_rows_[row];
+    Target& target = targets_[number];
+    try {
+      target.draft_scores.read(rules_, history_of(target.history), output, StepScores::Scale::logits);
+    } catch (const BackendError&) {
+      target.of_model = target.guessed;  // not a number
+      return;
+    }
+    target.history.push_back(choose(number, target.guessed, target.draft_scores));
+    ++target.guessed;
+    if (rules_.is_end(target.history.back())) target.of_model = target.guessed;
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
@@ -95,9 +129,9 @@ class SequenceSearch final : public Search {
       return;
     }
     if (is_first_step_ && targets_.size() > 1) {
-      for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, 0, place.scores, places_[i]);
+      for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, place.scores, 0, places_[i]);
     } else {
-      choose(place.target, place.guesses, place.scores, place);
+      choose(place.target, place.scores, place.guesses, place);
     }
   }
 
@@ -114,14 +148,14 @@ class SequenceSearch final : public Search {
       const std::size_t rows = targets_[i].guessed + 1;
       const bool ended = accept(targets_[i], std::span(places_).subspan(row, rows), session);
       row += rows;
-      if (ended) session.close_target(targets_[i].number);
+      if (ended) close(targets_[i], session);
       return ended;
     });
     return running_.empty() ? State::finished : State::running;
   }
 
   void abandon(Session& session) override {
-    for (const std::size_t i : running_) session.close_target(targets_[i].number);
+    for (const std::size_t i : running_) close(targets_[i], session);
   }
 
   std::vector<Hypothesis> take_results() override {
@@ -143,14 +177,20 @@ class SequenceSearch final : public Search {
 
  private:
   static constexpr std::int32_t kNotANumber = -1;
+  // Maximum number of tokens that a model guesses at once: with more, the tokens after a wrong one cost too much.
+  static constexpr std::size_t kMostOfModel = 7;
 
   struct Target {
     int number = -1;  // number in the session
     TokenIds history;
-    std::size_t guessed = 0;  // guesses at the end of `history`
+    std::size_t guessed = 0;   // guesses at the end of `history`
+    std::size_t of_model = 0;  // number of guesses wanted of the model that guesses
     RepeatedText repeated;
-    DraftLength draft_length;
-    TokenIds read;  // source and result, for prompt_lookup_num_tokens
+    DraftLength text_length, model_length;
+    TokenIds read;               // source and result, for prompt_lookup_num_tokens
+    int draft_number = -1;       // number in the session of the model that guesses
+    std::size_t draft_read = 0;  // tokens of the history that this model has read
+    StepScores draft_scores;
     Hypothesis result;
   };
   // A token of a target, chosen from one row of logits.
@@ -181,14 +221,22 @@ class SequenceSearch final : public Search {
   }
 
   // Chooses a token of a target from the scores after `guesses` guesses.
-  void choose(std::size_t target, std::size_t guesses, const StepScores& scores, Place& place) const {
+  std::int32_t choose(std::size_t target, std::size_t guesses, const StepScores& scores) const {
     const std::size_t length = targets_[target].result.token_scores.size() + guesses;
     const std::int32_t token = *rules_.settings.do_sample
                                    ? draw(scores.ranking(), random_.with(target).with(length).uniform())
                                    : kernels::arg_max(scores.ranking());
-    place.token = std::max(token, 0);  // if all are banned, token 0, as in transformers
+    return std::max(token, 0);  // if all are banned, token 0, as in transformers
+  }
+  void choose(std::size_t target, const StepScores& scores, std::size_t guesses, Place& place) const {
+    place.token = choose(target, guesses, scores);
     place.score = scores.log_probability(place.token);
     if (rules_.settings.top_log_probs > 0) place.top = scores.top();
+  }
+
+  void close(const Target& target, Session& session) const {
+    session.close_target(target.number);
+    if (target.draft_number >= 0) draft_session_->close_target(target.draft_number);
   }
 
   // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
@@ -213,7 +261,11 @@ class SequenceSearch final : public Search {
     history.resize(end);
     if (guessed > 0) {
       session.shorten_target(target.number, static_cast<int>(end) - 1);  // the last token has not been read
-      target.draft_length.tell(guessed, right);
+      (target.of_model > 0 ? target.model_length : target.text_length).tell(guessed, right);
+      if (target.draft_read >= end) {
+        target.draft_read = end - 1;
+        draft_session_->shorten_target(target.draft_number, static_cast<int>(end) - 1);
+      }
       counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};
     }
     return ended;
@@ -225,6 +277,9 @@ class SequenceSearch final : public Search {
   std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
   bool is_first_step_ = true;
   std::vector<Place> places_;  // by row
+  Session* draft_session_ = nullptr;
+  int draft_source_ = Session::kNoSource;
+  std::vector<std::size_t> draft_rows_;  // by row of the model that guesses: index into targets_
   DraftCounts counts_;
 };
 

@@ -140,7 +140,18 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   if (const std::string note = backend::note(backend, precision); !note.empty()) {
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
-  impl->sessions = std::make_unique<SessionPool>(impl->network, threads);
+  std::shared_ptr<const Transformer> draft;
+  if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
+    const PackOptions pack{.threads = threads,
+                           .precision = *options.draft_precision,
+                           .backend = backend,
+                           .memory = std::make_shared<WeightMemory>(),
+                           .team = team};
+    draft = std::make_shared<const Transformer>(impl->config,
+                                                WeightScope(checkpoint.weights, description.weight_names, pack),
+                                                Transformer::EncoderInput::hidden_states);
+  }
+  impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
   std::vector<std::string> unused = impl->network->weights.unused();
   std::erase_if(unused,
                 [&](const std::string& name) { return name == kMelFilters || is_setting(name, *checkpoint.weights); });

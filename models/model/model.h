@@ -34,6 +34,9 @@ struct LoadOptions {
   // BackendChoice::onednn, on some CPUs the result of a source depends on the batch; then Model::precision_note() says
   // so.
   std::optional<BackendChoice> backend = {};
+  // Speculative decoding: a copy of the decoder in this precision guesses the next tokens, which the model then checks
+  // together. Greedy search and sampling are faster and have the same results. Not set, or equal to `precision`: none.
+  std::optional<Precision> draft_precision = {};
   // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
   // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
   // the same instructions, reads that file instead of packing. Results do not depend on it.

@@ -149,14 +149,22 @@ class StackBuilder {
   const WeightScope weights_;
 };
 
-Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
-  Graph graph("encoder");
+Edge add_encoder(Graph& graph, const TransformerConfig& config, const WeightScope& weights,
+                 const OutputProjection& projection) {
   const FrameOptions& frames = config.encoder.frames;
   const Edge source = config.source_kind() == SourceKind::frames
                           ? graph.input("source_frames", {kSourceRows, frames.per_row * frames.width})
                           : graph.input("source_ids", {kSourceRows}, DataType::int32);
   StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
-  const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});
+  return encoder.add<MultiHeadAttention>(source, projection, {});
+}
+
+Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
+                    Transformer::EncoderInput input) {
+  Graph graph("encoder");
+  const Edge x = input == Transformer::EncoderInput::sources
+                     ? add_encoder(graph, config, weights, projection)
+                     : graph.input("encoder_hidden_states", {kSourceRows, config.model_dim});
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
     graph.output(graph.add((w / "memory").path(),
@@ -182,10 +190,10 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
 
 }  // namespace
 
-Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_)
-    : config(config_), weights(weights_) {
+Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_, EncoderInput encoder_input_)
+    : config(config_), weights(weights_), encoder_input(encoder_input_) {
   const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
-  if (config.has_encoder()) encoder.emplace(build_encoder(config, weights, projection));
+  if (config.has_encoder()) encoder.emplace(build_encoder(config, weights, projection, encoder_input));
   if (config.has_decoder()) {
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));

@@ -68,7 +68,8 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
   }
   const std::vector<TokenIds> targets = random_rows(config.decoder, random);
   std::vector<Session::TargetTokens> inputs;
-  for (std::size_t i = 0; i < targets.size(); ++i) inputs.push_back({session.open_target(sources[i]), targets[i], Session::TargetTokens::kAll});
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    inputs.push_back({session.open_target(sources[i]), targets[i], Session::TargetTokens::kAll});
   return copy_of(session.decode(inputs));
 }
 

@@ -27,8 +27,11 @@ class Stopwatch {
 
 }  // namespace
 
-Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team)
-    : model_(std::move(model)), team_(team) {
+Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
+                 std::shared_ptr<const Transformer> draft)
+    : model_(std::move(model)),
+      draft_(draft == nullptr ? nullptr : std::make_unique<Session>(std::move(draft), team)),
+      team_(team) {
   if (model_->encoder) encoder_state_.emplace(model_->encoder->graph(), team);
   if (model_->decoder) {
     decoder_state_.emplace(model_->decoder->graph(), team);
@@ -66,6 +69,12 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
   return run_encoder(Tensor(frames_.data(), DataType::float32, {rows, frames.per_row * frames.width}));
 }
 
+std::span<const int> Session::take_sources(const Session& other, const Encoded& encoded) {
+  const Stopwatch stopwatch(encode_seconds_);
+  encoder_state_->sequences = other.encoder_state_->sequences;
+  return run_encoder(encoded.hidden).sources;
+}
+
 void Session::check_frames(const Tensor& frames) const {
   const auto [width, per_row] = model_->config.encoder.frames;
   if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 && frames.width() == width &&
@@ -80,8 +89,10 @@ Session::Encoded Session::run_encoder(const Tensor& input) {
   const auto outputs = model_->encoder->run(std::span(&input, 1), *encoder_state_);
   encoded_sources_.clear();
   if (model_->decoder) {
+    const auto memories =
+        outputs.last(outputs.size() - (model_->encoder_input == Transformer::EncoderInput::sources ? 1 : 0));
     for (const Sequence& source : encoder_state_->sequences) {
-      encoded_sources_.push_back(source_memory_.add(outputs.subspan(1), source.first_row, source.rows));
+      encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
     }
     std::ranges::copy(source_memory_.tensors(), decoder_inputs_.begin() + 1);
   }
@@ -95,6 +106,7 @@ void Session::close_source(int source) {
 void Session::reset() {
   if (decoder_state_) decoder_state_->cache_index.close_all();
   source_memory_.remove_all();
+  if (draft_) draft_->reset();
 }
 
 void Session::set_shortlist(const VocabularyShortlist* shortlist) {

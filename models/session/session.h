@@ -28,10 +28,14 @@ class Session {
   static constexpr int kNoSource = -1;
 
   // Makes a session without sources and targets. The threads of `team` do the work.
-  Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team);
+  // `draft` is a model that guesses the next tokens of this one, or null.
+  Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
+          std::shared_ptr<const Transformer> draft = nullptr);
 
   const Transformer& model() const { return *model_; }  // model that the session runs
   ThreadTeam& team() { return *team_; }                 // threads that share the work
+  // Returns the session of the model that guesses, with sources and targets of its own; null if there is none.
+  Session* draft() { return draft_.get(); }
 
   // Result of encode().
   struct Encoded {
@@ -46,6 +50,8 @@ class Session {
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
+  // Opens the sources of the last encode() of `other` in this session, whose model reads their hidden states.
+  std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
   void check_frames(const Tensor& frames) const;
@@ -122,6 +128,7 @@ class Session {
   Tensor logits_of(const Tensor& hidden);
 
   std::shared_ptr<const Transformer> model_;
+  std::unique_ptr<Session> draft_;
   std::shared_ptr<ThreadTeam> team_;
   std::optional<RunState> encoder_state_;
   std::optional<RunState> decoder_state_;

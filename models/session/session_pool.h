@@ -18,8 +18,9 @@ class SessionPool {
   struct Idle;
 
  public:
-  // Makes a pool whose sessions have teams of `threads` threads.
-  SessionPool(std::shared_ptr<const Transformer> model, int threads) : model_(std::move(model)), threads_(threads) {}
+  // Makes a pool whose sessions have teams of `threads` threads. `draft` guesses for `model`; it may be null.
+  SessionPool(std::shared_ptr<const Transformer> model, int threads, std::shared_ptr<const Transformer> draft = nullptr)
+      : model_(std::move(model)), draft_(std::move(draft)), threads_(threads) {}
 
   // A session for the duration of one call. It begins without sources and targets.
   class Lease {
@@ -62,7 +63,7 @@ class SessionPool {
   std::unique_ptr<Session> take(Idle& idle) const {
     const MutexLock lock(idle.mutex);
     if (idle.sessions.empty()) {
-      auto session = std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_));
+      auto session = std::make_unique<Session>(model_, std::make_shared<ThreadTeam>(threads_), draft_);
       if (idle.sessions.capacity() == idle.session_count) idle.sessions.reserve(2 * idle.session_count + 1);
       ++idle.session_count;
       return session;
@@ -79,6 +80,7 @@ class SessionPool {
   }
 
   std::shared_ptr<const Transformer> model_;
+  std::shared_ptr<const Transformer> draft_;
   int threads_;
   PerProcess<Idle> idle_;
 };

@@ -94,8 +94,10 @@ void PrintTo(const Search& search, std::ostream* stream) {
   *stream << search.name;
 }
 
-Model load(const RandomMarian& checkpoint, int threads, Precision precision) {
-  return Model::load(checkpoint.folder(), {.threads = threads, .precision = precision});
+Model load(const RandomMarian& checkpoint, int threads, Precision precision,
+           std::optional<Precision> draft_precision = {}) {
+  return Model::load(checkpoint.folder(),
+                     {.threads = threads, .precision = precision, .draft_precision = draft_precision});
 }
 
 class Determinism : public testing::TestWithParam<Search> {
@@ -186,6 +188,32 @@ TEST_P(Determinism, ASourceGetsTheSameBytesWithAnyDraft) {
       options.draft_source = true;
       options.prompt_lookup_num_tokens = 4;
       EXPECT_EQ(generate(model, inputs, options), expected) << tokens << ", of the source";
+    }
+  }
+}
+
+TEST_P(Determinism, ASourceGetsTheSameBytesWithAModelThatGuesses) {
+  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
+  std::vector<GenerateInput> inputs = random_inputs();
+  inputs.resize(kSources / 3);
+  GenerateOptions options = GetParam().options;
+  const auto expected = generate(models_[0], inputs, options);
+  const RandomMarian checkpoint(GetParam().hidden);
+  for (const Precision draft : {Precision::int8, Precision::bfloat16}) {
+    if (draft == GetParam().precision) continue;
+    for (const Execution& execution : {Execution{1, 1, 1}, {3, 2, 2}, {7, 1, 1}}) {
+      const Model model = load(checkpoint, execution.threads, GetParam().precision, draft);
+      options.batch_size = execution.batch_size;
+      options.workers = execution.workers;
+      DraftCounts counts;
+      options.on_progress = [&](const GenerateProgress& progress) { counts = progress.drafts; };
+      for (const int tokens : {0, 1, 30}) {
+        options.num_assistant_tokens = tokens;
+        EXPECT_EQ(generate(model, inputs, options), expected) << to_string(draft) << ", " << tokens;
+        if (*options.num_beams > 1 || execution.batch_size > 1) continue;
+        EXPECT_GT(counts.accepted, counts.rounds / 2) << "few guesses are right";
+        EXPECT_LT(counts.accepted, counts.proposed) << "no guess is wrong";
+      }
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "encdec/options.h"
 #include "encdec/output_file.h"
 #include "encdec/profile.h"
+#include "encdec/result_json.h"
 
 namespace encdec::cli {
 namespace {
@@ -83,6 +84,7 @@ struct Measurement {
   std::vector<MeasuredCall> calls;
   std::vector<double> step_seconds;  // from the end of each step to the end of the next step of the same call
   std::vector<GenerateResult> results;
+  DraftCounts drafts;  // of the last call
 };
 
 Measurement measure(const Model& model, const std::vector<TokenIds>& sources, const BenchArguments& options,
@@ -103,6 +105,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
     last_step = now;
     call.encode_seconds = progress.encode_seconds;
     call.decode_seconds = progress.decode_seconds;
+    measurement.drafts = progress.drafts;
   };
   if (profile != nullptr) {
     generate.on_node_run = [profile](const NodeRun& run) { profile->add(run); };
@@ -159,7 +162,7 @@ void bench(const BenchArguments& options) {
   const MeasuredCall& best = calls.front();
   const Work work = work_of(model.config(), options);
   const double steps = options.target_length;
-  const nlohmann::ordered_json result = {
+  nlohmann::ordered_json result = {
       {"best_seconds", best.seconds()},
       {"median_seconds", calls[calls.size() / 2].seconds()},
       {"tokens_per_second", steps * options.batch_size / best.seconds()},
@@ -173,6 +176,7 @@ void bench(const BenchArguments& options) {
       {"load_seconds", load_seconds},
       {"peak_resident_bytes", peak_resident_bytes()},
       {"generated_token_ids_checksum", checksum_of_ids(measurement.results)}};
+  add_drafts(measurement.drafts, result);
   if (trace) {
     trace->write(profile->trace());
     trace->commit();
@@ -197,6 +201,7 @@ Action add_bench(CLI::App& command) {
   add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one call that is not timed");
   options->model.add_load_options(command);
+  options->model.add_draft_option(command);
   command.add_option("--seed", options->seed, "Seed of the random source tokens")
       ->type_name("N")
       ->capture_default_str();

@@ -37,12 +37,15 @@ struct ModelArguments {
   std::string folder = {};
   int threads = 0;
   Precision precision = Precision::float32;
+  std::optional<Precision> draft_precision = {};
   std::optional<BackendChoice> backend = {};
   std::string weights_cache = {};
   bool quiet = false;
 
   // Adds --threads, --precision, --backend and --weights-cache.
   void add_load_options(CLI::App& command);
+  // Adds --draft-precision.
+  void add_draft_option(CLI::App& command);
   // Adds --quiet. `description` begins the help text, such as "No progress bar".
   void add_quiet_option(CLI::App& command, const std::string& description);
   // Adds --workers. Its default, 0, lets share_cpus() choose.
@@ -57,7 +60,11 @@ struct ModelArguments {
   int share_cpus(int workers, std::int64_t busy);
 
   LoadOptions load_options() const {
-    return {.threads = threads, .precision = precision, .backend = backend, .packed_weights_cache = weights_cache};
+    return {.threads = threads,
+            .precision = precision,
+            .backend = backend,
+            .draft_precision = draft_precision,
+            .packed_weights_cache = weights_cache};
   }
   // Loads the model. Unless --quiet is given, writes notes to standard error: on the precision used, on weights that
   // are not used, and on problems of the cache of packed weights.

@@ -35,6 +35,11 @@ std::string to_json(const ScoreResult& result) {
   return dump({{"score", result.score}, {"token_scores", to_array(result.token_scores)}});
 }
 
+void add_drafts(const DraftCounts& drafts, Json& object) {
+  if (drafts.rounds == 0) return;
+  object["drafts"] = {{"proposed", drafts.proposed}, {"accepted", drafts.accepted}, {"rounds", drafts.rounds}};
+}
+
 std::string to_json(const Stats& stats) {
   const double seconds = stats.generate_seconds;
   Json object = {{"load_seconds", stats.load_seconds},
@@ -45,6 +50,7 @@ std::string to_json(const Stats& stats) {
                  {"generated_tokens", stats.work.generated_tokens},
                  {"tokens_per_second", seconds > 0 ? static_cast<double>(stats.work.generated_tokens) / seconds : 0.0},
                  {"peak_resident_bytes", peak_resident_bytes()}};
+  add_drafts(stats.work.drafts, object);
   if (stats.audio_seconds) {
     object["audio_seconds"] = *stats.audio_seconds;
     object["audio_seconds_per_second"] = seconds > 0 ? *stats.audio_seconds / seconds : 0.0;
