@@ -95,7 +95,6 @@ class BatchDecoder {
 
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
-    std::span<const int> draft_opened;
     Session::Encoded encoded;
     if (work_.session.model().config.source_kind() == SourceKind::frames) {
       std::vector<Tensor> sources;
@@ -106,13 +105,14 @@ class BatchDecoder {
       for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
       encoded = work_.session.encode(sources);
     }
-    if (has_encoder && draft_ != nullptr) draft_opened = draft_->take_sources(work_.session, encoded);
+    const std::vector<int> draft_sources = open_in_draft(jobs, encoded);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const int source = has_encoder ? encoded.sources[i] : Session::kNoSource;
-      const int draft_source = draft_opened.empty() ? Session::kNoSource : draft_opened[i];
       auto search = jobs[i].search ? jobs[i].search(jobs[i], source, work_.session)
                                    : make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
-      if (draft_ != nullptr) search->draft_with(*draft_, draft_source);
+      if (draft_ != nullptr && has_encoder == (draft_sources[i] != Session::kNoSource)) {
+        search->draft_with(*draft_, draft_sources[i]);
+      }
       running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
       if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
@@ -120,13 +120,41 @@ class BatchDecoder {
       }
       source_tokens_ += has_encoder ? jobs[i].prompt.source_rows() : jobs[i].prompt.target.size();
       running_.push_back(
-          {.job = std::move(jobs[i]), .source = source, .draft_source = draft_source, .search = std::move(search)});
+          {.job = std::move(jobs[i]), .source = source, .draft_source = draft_sources[i], .search = std::move(search)});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
         const std::vector<float> scores(job.prompt.prefix_length);
         job.client->on_tokens(job, {std::span(job.prompt.target).last(job.prompt.prefix_length), scores});
       }
     }
+  }
+
+  // Opens the sources of jobs in the session of the model that guesses, if there is one. Returns their numbers there;
+  // kNoSource for a source that is too long for that model.
+  std::vector<int> open_in_draft(std::span<const DecodeJob> jobs, const Session::Encoded& encoded) {
+    std::vector<int> opened(jobs.size(), Session::kNoSource);
+    if (draft_ == nullptr || !draft_->model().config.has_encoder()) return opened;
+    const auto copy = [&](std::span<const int> numbers, const std::vector<std::size_t>& to) {
+      for (std::size_t i = 0; i < to.size(); ++i) opened[to[i]] = numbers[i];
+    };
+    std::vector<std::size_t> read;
+    std::vector<TokenIds> sources;
+    std::vector<Tensor> frames;
+    const auto limit = draft_->model().config.encoder.position_limit();
+    const bool reads_sources = draft_->model().encoder_input == Transformer::EncoderInput::sources;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Prompt& prompt = jobs[i].prompt;
+      if (reads_sources && limit && prompt.source_rows() > static_cast<std::size_t>(*limit)) continue;
+      read.push_back(i);
+      if (reads_sources && prompt.frames.empty()) sources.push_back(prompt.source);
+      if (reads_sources && !prompt.frames.empty()) frames.push_back(prompt.frames);
+    }
+    if (!reads_sources) {
+      copy(draft_->take_sources(work_.session, encoded), read);
+    } else if (!read.empty()) {
+      copy((frames.empty() ? draft_->encode(sources) : draft_->encode(frames)).sources, read);
+    }
+    return opened;
   }
 
   // Appends the inputs of all searches to inputs_, and their rows of logits to rows_.
@@ -252,7 +280,7 @@ class BatchDecoder {
                    .encode_seconds = work_.session.encode_seconds(),
                    .decode_seconds = work_.session.decode_seconds(),
                    .drafts = DraftCounts(finished_drafts_) += running_drafts_},
-                  rows_.size());
+                  inputs_.size());
   }
 
   const BatchWork& work_;

@@ -11,8 +11,8 @@ namespace encdec {
 struct BatchWork {
   Session& session;  // reset before use
   const BatchLimits& limits;
-  // Called after each step with the worker's totals and the number of rows in that step. Not called if empty.
-  std::function<void(const GenerateProgress& done, std::size_t rows)> on_step = {};
+  // Called after each step with the worker's totals and the number of sequences in that step. Not called if empty.
+  std::function<void(const GenerateProgress& done, std::size_t sequences)> on_step = {};
 };
 
 // Decodes jobs from a feed, many sources per step, until the feed is empty or has stopped.

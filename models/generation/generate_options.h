@@ -173,8 +173,8 @@ struct GenerateOptions {
 
   // Speculative decoding: guesses of the next tokens, which the model checks together. They never change the result.
   // Search with beams makes none.
-  bool draft_source = false;     // an input without a draft of its own has its source as draft
-  int num_assistant_tokens = 0;  // tokens to guess at once; 0 for a number that follows how many were right
+  bool draft_source = false;                     // an input without a draft of its own has its source as draft
+  std::optional<int> num_assistant_tokens = {};  // tokens to guess at once; unset: follows how many were right
 
   // Number of the likeliest tokens to return for each step.
   int top_log_probs = 0;

@@ -23,7 +23,7 @@ constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMi
     kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
     kSequences{1, kMaxSequences}, kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
     kUnwanted{.tokens = Setting::Range::Tokens::of_any_vocabulary};
-constexpr std::string_view kNoKey, kDrafts = "Guessed tokens, which change no result";
+constexpr std::string_view kNoKey, kDrafts = "Guesses";
 
 // {name, member, range, neutral value, other key, group, usage, help}. Reports, and the options of a group in the help,
 // have this order.
@@ -136,10 +136,10 @@ constexpr OptionRow<Options> kCallOptions[] = {
      .help = "Guess that results repeat their sources, as in correction and normalisation"},
     {.name = "num_assistant_tokens",
      .value = kOption<&Options::num_assistant_tokens>,
-     .range = {0, kMaxSequences},
+     .range = {1, kMaxSequences},
      .group = kDrafts,
-     .type = "K",
-     .help = "Tokens to guess at once; 0: a number that follows how many were right"},
+     .type = "K|auto",
+     .help = "Tokens to guess at once; auto, the default: a number that follows how many were right"},
     {.name = "top_log_probs",
      .value = kOption<&Options::top_log_probs>,
      .range = {0, kMaxSequences},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
@@ -49,8 +50,8 @@ class SequenceSearch final : public Search {
     for (Target& target : targets_) {
       target.history = prompt.target;
       target.repeated = RepeatedText(prompt.draft);
-      target.text_length = DraftLength(rules.settings.num_assistant_tokens);
-      target.model_length = DraftLength(rules.settings.num_assistant_tokens, kMostOfModel);
+      target.text_length = DraftLength(rules.settings.num_assistant_tokens.value_or(0));
+      target.model_length = DraftLength(rules.settings.num_assistant_tokens.value_or(0), kMostOfModel);
     }
     targets_.front().number = session.open_target(source);
   }
@@ -67,13 +68,17 @@ class SequenceSearch final : public Search {
         ++target.guessed;
       }
       const bool asks_model = draft_session_ != nullptr && target.guessed == 0;
-      target.of_model = asks_model ? std::min({most, target.model_length.next(), left}) : 0;
+      const std::size_t readable = draft_limit_ - std::min(draft_limit_, target.history.size() - 1);
+      target.of_model = asks_model ? std::min({most, target.model_length.next(), left, readable}) : 0;
     }
   }
 
   void draft_with(Session& session, int source) override {
     draft_session_ = &session;
     draft_source_ = source;
+    if (const auto limit = session.model().config.decoder.position_limit()) {
+      draft_limit_ = static_cast<std::size_t>(*limit);
+    }
   }
 
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
@@ -279,6 +284,7 @@ class SequenceSearch final : public Search {
   std::vector<Place> places_;  // by row
   Session* draft_session_ = nullptr;
   int draft_source_ = Session::kNoSource;
+  std::size_t draft_limit_ = std::numeric_limits<std::size_t>::max();  // tokens that the model that guesses can read
   std::vector<std::size_t> draft_rows_;  // by row of the model that guesses: index into targets_
   DraftCounts counts_;
 };

@@ -82,6 +82,15 @@ std::string describe_left_over(const std::vector<std::string>& unused) {
                      count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
 }
 
+// Returns a token for messages, as the vocabulary spells it; its id if the vocabulary does not have it.
+std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) {
+  try {
+    return printable(tokenizer.piece(id, side));
+  } catch (const InputError&) {
+    return fmt::format("{}", id);
+  }
+}
+
 std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
                                                 const std::shared_ptr<const WeightStore>& weights,
                                                 const ModelDescription& description, const PackOptions& pack) {
@@ -89,6 +98,26 @@ std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
 }
 
 }  // namespace
+
+// Throws ConfigError unless `draft` can guess tokens of `model`.
+void Model::check_draft(const Impl& model, const Model& draft) {
+  const TransformerConfig &ours = model.config, &other = draft.config();
+  const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
+    if (found == expected) return;
+    refuse<ConfigError>(draft.impl_->folder.string(), "{} is {}, expected {} as in {}", what, found, expected,
+                        model.folder.string());
+  };
+  expect("architecture", to_string(other.architecture), to_string(ours.architecture));
+  expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
+  expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
+  expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
+  if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
+  for (const TextSide side : {TextSide::source, TextSide::target}) {
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
+      expect(fmt::format("token {}", id), spelled(*draft.tokenizer(), id, side), spelled(*model.tokenizer, id, side));
+    }
+  }
+}
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
@@ -141,7 +170,13 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
   }
   std::shared_ptr<const Transformer> draft;
-  if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
+  if (!options.draft_model.empty()) {
+    const Model other =
+        load(options.draft_model,
+             {.threads = threads, .precision = options.draft_precision.value_or(precision), .backend = backend});
+    check_draft(*impl, other);
+    draft = other.network();
+  } else if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
     const PackOptions pack{.threads = threads,
                            .precision = *options.draft_precision,
                            .backend = backend,

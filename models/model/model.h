@@ -34,9 +34,13 @@ struct LoadOptions {
   // BackendChoice::onednn, on some CPUs the result of a source depends on the batch; then Model::precision_note() says
   // so.
   std::optional<BackendChoice> backend = {};
-  // Speculative decoding: a copy of the decoder in this precision guesses the next tokens, which the model then checks
-  // together. Greedy search and sampling are faster and have the same results. Not set, or equal to `precision`: none.
+  // Speculative decoding: another model guesses the next tokens, which the model then checks together. Greedy search
+  // and sampling are faster and have the same results. See docs/speculative.md. With draft_precision alone: a copy of
+  // the decoder in this precision; none if it is `precision`.
   std::optional<Precision> draft_precision = {};
+  // The folder of a smaller checkpoint with the same vocabulary, loaded in draft_precision (if not set: `precision`).
+  // load() throws ConfigError, naming what differs, for one that cannot guess for this model.
+  std::filesystem::path draft_model = {};
   // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
   // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
   // the same instructions, reads that file instead of packing. Results do not depend on it.
@@ -190,6 +194,7 @@ class Model {
   friend class RequestQueue;
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  static void check_draft(const Impl& model, const Model& draft);
   std::shared_ptr<const Impl> impl_;
 };
 

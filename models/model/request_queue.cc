@@ -53,7 +53,11 @@ class RequestQueue::Workers {
   const std::shared_ptr<std::atomic<bool>>& has_stopped() const { return has_stopped_; }
 
   QueueStatus status() const ENCDEC_ANNOTATION(no_thread_safety_analysis) {  // job_count() is thread-safe
-    QueueStatus status{.waiting = turns_.job_count(), .steps = steps_, .rows = rows_};
+    QueueStatus status{.waiting = turns_.job_count(),
+                       .steps = steps_,
+                       .rows = rows_,
+                       .draft_tokens = draft_tokens_,
+                       .accepted_tokens = accepted_tokens_};
     const Clock::rep now = Clock::now().time_since_epoch().count();
     for (const Worker& worker : workers_) {
       const Clock::rep since = worker.last_report;
@@ -191,10 +195,14 @@ class RequestQueue::Workers {
     const auto rows = static_cast<std::size_t>(options_.batch_size);
     const BatchLimits limits = choose_batch_limits(parts_.network, rows, options_.workers);
     const GenerateProgress before = worker.progress;  // only this thread writes it
+    DraftCounts counted;
     decode_batches(feed,
                    {.session = session, .limits = limits, .on_step = [&](GenerateProgress done, std::size_t step_rows) {
                       rows_ += step_rows;
                       ++steps_;
+                      draft_tokens_ += done.drafts.proposed - counted.proposed;
+                      accepted_tokens_ += done.drafts.accepted - counted.accepted;
+                      counted = done.drafts;
                       if (!options_.on_progress) return;
                       const MutexLock lock(callback_mutex_);
                       worker.progress = done += before;
@@ -257,7 +265,7 @@ class RequestQueue::Workers {
   Condition arrived_;
   RequestTurns turns_ ENCDEC_GUARDED_BY(mutex_);
   std::size_t idle_ ENCDEC_GUARDED_BY(mutex_) = 0;  // number of waiting workers
-  std::atomic<std::uint64_t> steps_ = 0, rows_ = 0;
+  std::atomic<std::uint64_t> steps_ = 0, rows_ = 0, draft_tokens_ = 0, accepted_tokens_ = 0;
   Mutex callback_mutex_;  // held during callbacks of options_
   std::vector<Worker> workers_;
   std::vector<std::thread> threads_;

@@ -72,9 +72,11 @@ struct EmbedHandlers {
 
 // A snapshot of what a queue is doing, for monitoring.
 struct QueueStatus {
-  std::size_t waiting = 0;  // sources that no worker has taken yet
-  std::uint64_t steps = 0;  // decoder steps, and encoder passes over texts, since the start
-  std::uint64_t rows = 0;   // sequences in all these steps; a source with 4 beams counts 4 in each of its steps
+  std::size_t waiting = 0;         // sources that no worker has taken yet
+  std::uint64_t steps = 0;         // decoder steps, and encoder passes over texts, since the start
+  std::uint64_t rows = 0;          // sequences in all these steps; a source with 4 beams counts 4 in each of its steps
+  std::uint64_t draft_tokens = 0;  // guessed tokens that were checked
+  std::uint64_t accepted_tokens = 0;  // those among them that were right
   // Time since the quietest busy worker last reported; 0 if no worker is busy. A worker reports at each cancellation
   // check, normally at least every 100 ms (see CancellationScope).
   std::chrono::duration<double> silence{0};

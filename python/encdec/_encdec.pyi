@@ -41,7 +41,7 @@ class Model:
     @staticmethod
     def load(path: bytes, options: dict[str, Any]) -> Model: ...
     def generate(
-        self, sources: list[Any], prefixes: list[Any] | None, options: Any, null_on_error: bool
+        self, sources: list[Any], known: list[Any] | None, options: Any, null_on_error: bool
     ) -> list[Any]: ...
     def embed(self, texts: list[Any], options: Any) -> numpy.typing.NDArray[numpy.float32]: ...
     def score(self, sources: list[Any], targets: list[Any], options: Any) -> list[dict[str, Any]]: ...
@@ -100,7 +100,7 @@ class RequestQueue:
         inbox: Inbox,
         number: int,
         sources: list[Any],
-        prefixes: list[Any] | None,
+        known: list[Any] | None,
         options: Any,
         with_tokens: bool,
         null_on_error: bool,

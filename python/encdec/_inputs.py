@@ -50,16 +50,21 @@ def plain(sources: Iterable[Any]) -> Iterable[Any]:
     return found
 
 
-def as_prefixes(prefix: Any, count: int, single: bool) -> list[Any] | None:
-    """Returns a list with one prefix for each source, or None. A single prefix is used for all sources."""
-    if prefix is None:
+def known_targets(prefix: Any, drafts: Any, count: int, single: bool) -> list[tuple[Any, Any]] | None:
+    """Returns a list with a prefix and a draft for each source, or None. A single one is used for all sources."""
+    if prefix is None and drafts is None:
         return None
-    if is_single(prefix):
-        return [prefix] * count
-    prefixes = list(prefix)
-    if single or len(prefixes) != count:
-        raise ValueError(f"prefix: {len(prefixes)} prefixes for {count} sources, expected one for each source")
-    return prefixes
+    return list(zip(_one_each("prefix", prefix, count, single), _one_each("draft", drafts, count, single)))
+
+
+def _one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
+    if given is None or is_single(given):
+        return [given] * count
+    each = list(given)
+    plural = "prefixes" if what == "prefix" else "drafts"
+    if (single and what == "prefix") or len(each) != count:
+        raise ValueError(f"{what}: {len(each)} {plural} for {count} sources, expected one for each source")
+    return each
 
 
 def as_path(path: str | bytes | os.PathLike[str]) -> str:

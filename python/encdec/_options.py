@@ -64,6 +64,10 @@ class GenerateOptions(TypedDict, total=False):
     max_source_tokens: int | None
     long_sources: Literal["error", "truncate"] | None
     top_log_probs: int | None
+    drafts: Sequence[str | Ids | None] | None
+    draft_source: bool | None
+    num_assistant_tokens: int | None
+    prompt_lookup_num_tokens: int | None
     attention: bool | Mapping[str, Any] | None
     batch_size: int | None
     workers: int | None
@@ -153,7 +157,7 @@ class TranscriptLineOptions(TypedDict, total=False):
     highlight_words: bool
 
 
-GENERATE = frozenset(_encdec.generate_option_names())
+GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
 EMBED = frozenset(EmbedOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "null"]
 Audio = TypeVar("Audio", bound="Recording | None")
 
+_LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # of the library
 _AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 
 
@@ -32,6 +33,9 @@ class Model:
 
     - ``path``: the checkpoint folder, as its publisher ships it.
     - ``precision``: the precision of matrix products.
+    - ``draft_precision``: ``"int8"`` or ``"bfloat16"``: a copy of the decoder in this lower precision guesses tokens, and
+      the model checks several at once. Results without beams come faster and are the same.
+    - ``assistant_model``: the folder of a smaller checkpoint with the same vocabulary that guesses instead.
     - ``backend``: what multiplies matrices: ``"onednn"``, ``"encdec"`` (this package's own kernels), or ``"auto"``, the
       faster of both. None: ENCDEC_BACKEND, else ``"auto"``.
     - ``workers``: the number of batches that are decoded at the same time.
@@ -53,7 +57,8 @@ class Model:
     """
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
-        "precision": "float32", "backend": None, "threads": None, "workers": 1, "weights_cache": None, "lazy": False
+        "precision": "float32", "draft_precision": None, "assistant_model": None, "backend": None,
+        "threads": None, "workers": 1, "weights_cache": None, "lazy": False
     }  # fmt: skip
 
     def __init__(
@@ -61,6 +66,8 @@ class Model:
         path: str | os.PathLike[str],
         *,
         precision: _options.Precision = "float32",
+        draft_precision: Literal["bfloat16", "int8"] | None = None,
+        assistant_model: str | os.PathLike[str] | None = None,
         backend: _options.Backend | None = None,
         threads: int | None = None,
         workers: int = 1,
@@ -75,9 +82,11 @@ class Model:
         if not 1 <= workers <= 1024:
             raise ValueError(f"workers is {workers}, expected 1 to 1024")
         cache = None if weights_cache is None else os.path.abspath(_inputs.as_path(weights_cache))
+        assistant = None if assistant_model is None else os.path.abspath(_inputs.as_path(assistant_model))
         self._settings: dict[str, Any] = dict(
-            precision=precision, backend=backend, threads=threads, workers=workers, weights_cache=cache, lazy=lazy
-        )
+            precision=precision, draft_precision=draft_precision, assistant_model=assistant, backend=backend,
+            threads=threads, workers=workers, weights_cache=cache, lazy=lazy,
+        )  # fmt: skip
         self._speech_here: _encdec.SpeechModel | None = None
         self._core_here: _encdec.Model | None = None if lazy else self._load()
         self._tokenizer_here: _encdec.Tokenizer | None = None
@@ -93,7 +102,7 @@ class Model:
         return self._core_here
 
     def _load(self) -> _encdec.Model:
-        options = {name: self._settings[name] for name in ("precision", "backend", "threads", "weights_cache")}
+        options = {name: self._settings[name] for name in _LOAD}
         if options["weights_cache"] is None:
             options["weights_cache"] = os.environ.get("ENCDEC_WEIGHTS_CACHE")
         if options["threads"] is None and self._settings["workers"] > 1:
@@ -221,6 +230,10 @@ class Model:
         - ``long_sources``: ``"error"`` or ``"truncate"`` for longer sources.
         - ``top_log_probs``: the number of most probable tokens to return at each position.
         - ``attention``: True to return attention, or a dict with the options of ``attention()``.
+        - ``drafts``: for each source what its result may be, such as the translation of an earlier version, or None.
+          Without beams, results come faster where it is right; they never change. Other guesses:
+          ``draft_source=True``, ``prompt_lookup_num_tokens``. ``num_assistant_tokens`` is the number of tokens to
+          guess at once.
         - ``batch_size``, ``workers``: results do not depend on these.
         - ``on_error="null"``: return None for a source that the model does not accept.
 
@@ -240,8 +253,8 @@ class Model:
         options = self._generate_options(function, options)
         null = _inputs.is_null(on_error)
         inputs, single = _inputs.as_list(sources, "sources")
-        prefixes = _inputs.as_prefixes(prefix, len(inputs), single)
-        return self._core.generate(inputs, prefixes, options, null), single
+        known = _inputs.known_targets(prefix, options.pop("drafts", None), len(inputs), single)
+        return self._core.generate(inputs, known, options, null), single
 
     @overload
     def generate_iter(
@@ -336,8 +349,8 @@ class Model:
         _options.check_names("agenerate", options, _options.GENERATE)
         null = _inputs.is_null(on_error)
         inputs, single = _inputs.as_list(sources, "sources")
-        prefixes = _inputs.as_prefixes(prefix, len(inputs), single)
-        submit = self._submit(inputs, prefixes, options, null=null)
+        known = _inputs.known_targets(prefix, options.pop("drafts", None), len(inputs), single)
+        submit = self._submit(inputs, known, options, null=null)
         results = await _requests.gather(submit, len(inputs), null)
         return [each and make_result(each, self._tokenizer) for each in results]
 
@@ -349,12 +362,13 @@ class Model:
         if self._tokenizer is None:
             raise TokenizerError(f"{self._path}: no tokenizer files, which streaming text needs")
         options = {**options, "num_return_sequences": options.get("num_return_sequences") or 1}
-        return self._submit([source], None if prefix is None else [prefix], options, with_tokens=True), self._tokenizer
+        known = _inputs.known_targets(prefix, options.pop("drafts", None), 1, single=True)
+        return self._submit([source], known, options, with_tokens=True), self._tokenizer
 
     def _submit(
         self,
         inputs: list[Any],
-        prefixes: list[Any] | None,
+        known: list[Any] | None,
         options: Any,
         *,
         with_tokens: bool = False,
@@ -363,7 +377,7 @@ class Model:
         queue = self._queue
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
-            chosen = None if prefixes is None else [prefixes[each] for each in indices]
+            chosen = None if known is None else [known[each] for each in indices]
             return queue.submit(inbox, number, [inputs[each] for each in indices], chosen, options, with_tokens, null)
 
         return submit

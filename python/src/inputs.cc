@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "encdec/engine/base/error.h"
 
@@ -97,19 +98,24 @@ std::vector<TokenIds> rows_from(nb::handle value, std::string_view what) {
   return rows;
 }
 
-GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t number, OnError on_error) {
-  using Prefix = decltype(GenerateInput::prefix);
+GenerateInput input_from(nb::handle source, nb::handle known, std::size_t number, OnError on_error) {
   // An input that no model accepts, so that its result is None.
   const GenerateInput bad{.source = TokenIds{-1}};
   if (on_error == OnError::null && is_missing(source)) return bad;
   try {
     GenerateInput input{.source =
                             text_or_ids<decltype(GenerateInput::source)>(source, fmt::format("source {}", number))};
-    if (prefix.is_none()) return input;
-    if (is_text(source) != is_text(prefix)) {
-      refuse_type(prefix, fmt::format("prefix {}", number), is_text(source) ? "str, as the source" : "token ids");
-    }
-    input.prefix = text_or_ids<Prefix>(prefix, fmt::format("prefix {}", number));
+    if (known.is_none()) return input;
+    const auto read = [&](nb::handle target, std::string_view what, auto& to) {
+      if (target.is_none()) return;
+      const std::string name = fmt::format("{} {}", what, number);
+      if (is_text(source) != is_text(target)) {
+        refuse_type(target, name, is_text(source) ? "str, as the source" : "token ids");
+      }
+      to = text_or_ids<std::remove_reference_t<decltype(to)>>(target, name);
+    };
+    read(known[0], "prefix", input.prefix);
+    read(known[1], "draft", input.draft);
     return input;
   } catch (const InputError&) {
     if (on_error == OnError::raise) throw;
@@ -117,12 +123,12 @@ GenerateInput input_from(nb::handle source, nb::handle prefix, std::size_t numbe
   }
 }
 
-std::vector<GenerateInput> inputs_from(nb::list sources, nb::object prefixes, OnError on_error) {
+std::vector<GenerateInput> inputs_from(nb::list sources, nb::object known, OnError on_error) {
   std::vector<GenerateInput> inputs;
   inputs.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const nb::object prefix = prefixes.is_none() ? nb::none() : nb::borrow(prefixes[i]);
-    inputs.push_back(input_from(sources[i], prefix, i + 1, on_error));
+    const nb::object of_source = known.is_none() ? nb::none() : nb::borrow(known[i]);
+    inputs.push_back(input_from(sources[i], of_source, i + 1, on_error));
   }
   return inputs;
 }

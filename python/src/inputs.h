@@ -33,10 +33,11 @@ TokenIds ids_from(nanobind::handle value, std::string_view what);
 // Converts a list of such lists.
 std::vector<TokenIds> rows_from(nanobind::handle value, std::string_view what);
 
-// Converts a source and the prefix of its result. `prefix` may be None. `number` is the source's number in messages.
-GenerateInput input_from(nanobind::handle source, nanobind::handle prefix, std::size_t number, OnError on_error);
-// Converts a list of sources. `prefixes` has one prefix for each source, or is None.
-std::vector<GenerateInput> inputs_from(nanobind::list sources, nanobind::object prefixes, OnError on_error);
+// Converts a source. `known` is what is known of its result, (prefix, draft), each of which may be None, or is None.
+// `number` is the source's number in messages.
+GenerateInput input_from(nanobind::handle source, nanobind::handle known, std::size_t number, OnError on_error);
+// Converts a list of sources. `known` has such a pair for each source, or is None.
+std::vector<GenerateInput> inputs_from(nanobind::list sources, nanobind::object known, OnError on_error);
 
 // Converts a list of texts or a list of lists of token ids. Throws TypeError for a mixture.
 using TextsOrRows = std::variant<std::vector<std::string>, std::vector<TokenIds>>;

@@ -36,10 +36,10 @@ class ListStream final : public GenerateStream {
   std::size_t read_ = 0;
 };
 
-nb::list generate(const Model& model, nb::list sources, nb::object prefixes, nb::dict keywords, bool null_on_error) {
+nb::list generate(const Model& model, nb::list sources, nb::object known, nb::dict keywords, bool null_on_error) {
   const OnError on_error = null_on_error ? OnError::null : OnError::raise;
   const GenerateOptions options = generate_options(keywords);
-  ListStream stream(inputs_from(sources, prefixes, on_error), on_error);
+  ListStream stream(inputs_from(sources, known, on_error), on_error);
   const auto results = compute([&] {
     model.generate_stream(stream, options);
     return std::move(stream.results);
@@ -144,7 +144,7 @@ Model load(nb::bytes path, nb::dict keywords) {
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
       .def_static("load", &load, nb::arg("path"), nb::arg("options"))
-      .def("generate", &generate, nb::arg("sources"), nb::arg("prefixes").none(), nb::arg("options"),
+      .def("generate", &generate, nb::arg("sources"), nb::arg("known").none(), nb::arg("options"),
            nb::arg("null_on_error"))
       .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
       .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))

@@ -138,8 +138,10 @@ AttentionMapOptions attention_options(const nb::dict& dict) {
 LoadOptions load_options(const nb::dict& dict) {
   Keywords keywords(dict);
   LoadOptions options;
-  std::string precision = "float32", backend, cache;
+  std::string precision = "float32", draft, draft_model, backend, cache;
   keywords.read(precision, "precision");
+  keywords.read(draft, "draft_precision");
+  keywords.read(draft_model, "assistant_model");
   keywords.read(backend, "backend");
   keywords.read(options.threads, "threads");
   keywords.read(cache, "weights_cache");
@@ -149,10 +151,15 @@ LoadOptions load_options(const nb::dict& dict) {
     throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8 or auto", precision));
   }
   options.precision = *known;
+  if (!draft.empty()) options.draft_precision = precision_named(draft);
+  if (!draft.empty() && options.draft_precision.value_or(Precision::float32) == Precision::float32) {
+    throw ConfigError(fmt::format("draft_precision is '{}', expected bfloat16 or int8", draft));
+  }
   if (!backend.empty()) options.backend = backend_named(backend);
   if (!backend.empty() && !options.backend) {
     throw ConfigError(fmt::format("backend is '{}', expected auto, onednn or encdec", backend));
   }
+  options.draft_model = draft_model;
   options.packed_weights_cache = cache;
   return options;
 }

@@ -62,11 +62,10 @@ Request submit_without_lock(std::size_t inputs, const Submit& submit) {
 }
 
 Request submit(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list sources,
-               nb::object prefixes, nb::dict keywords, bool with_tokens, bool null_on_error) {
+               nb::object known, nb::dict keywords, bool with_tokens, bool null_on_error) {
   const std::shared_ptr<RequestQueue> queue = holder.get();
   const GenerateOptions options = generate_options(keywords);
-  const std::vector<GenerateInput> inputs =
-      inputs_from(sources, prefixes, null_on_error ? OnError::null : OnError::raise);
+  const std::vector<GenerateInput> inputs = inputs_from(sources, known, null_on_error ? OnError::null : OnError::raise);
   return submit_without_lock(
       inputs.size(), [&] { return queue->submit(inputs, options, inbox.generate_handlers(number, with_tokens)); });
 }
@@ -161,7 +160,7 @@ void bind_requests(nb::module_& module) {
                                                    compute([&] { return model.queue_options(options); }));
           },
           nb::arg("model"), nb::arg("options"))
-      .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("prefixes").none(),
+      .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("known").none(),
            nb::arg("options"), nb::arg("with_tokens"), nb::arg("null_on_error"))
       .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
       .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),

@@ -93,6 +93,6 @@ def test_types_know_all_options_of_the_library() -> None:
 
 UNSUPPORTED = (
     "num_beam_groups diversity_penalty penalty_alpha typical_p epsilon_cutoff eta_cutoff min_p guidance_scale "
-    "prompt_lookup_num_tokens renormalize_logits remove_invalid_values token_healing sequence_bias watermarking_config "
+    "renormalize_logits remove_invalid_values token_healing sequence_bias watermarking_config "
     "constraints stop_strings max_time top_h forced_decoder_ids"
 ).split()

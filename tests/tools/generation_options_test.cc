@@ -19,13 +19,13 @@ using testing::Not;
 using testing::SizeIs;
 using Ids = std::vector<std::int32_t>;
 
-constexpr const char* kModel = "text";
+constexpr const char* kTextModel = "text";
 constexpr std::int32_t kEnd = 0;
 
 // Returns the hypotheses of all golden sources with these options, as --json writes them.
 std::vector<json> hypotheses(std::vector<std::string> options) {
   options.insert(options.end(), {"--token-ids", "--json"});
-  const Finished finished = run_generate(kModel, std::move(options), golden_sources(kModel));
+  const Finished finished = run_generate(kTextModel, std::move(options), golden_sources(kTextModel));
   EXPECT_EQ(finished.status, 0) << finished.errors;
   std::vector<json> all;
   for (const std::string& line : split_lines(finished.output)) {
@@ -68,17 +68,17 @@ TEST(GenerationOptions, SeveralHypothesesComeBestFirst) {
 }
 
 TEST(GenerationOptions, MoreHypothesesThanBeamsAreAnError) {
-  EXPECT_TRUE(failed(run_generate(kModel, {"--json", "--num-beams", "2", "--num-return-sequences", "3"}, "a\n"), 1,
+  EXPECT_TRUE(failed(run_generate(kTextModel, {"--json", "--num-beams", "2", "--num-return-sequences", "3"}, "a\n"), 1,
                      {"num_return_sequences", "3"}));
 }
 
 TEST(GenerationOptions, TheFolderSetsTheNumberOfBeamsUnlessAnOptionDoes) {
   const auto run = [](std::vector<std::string> options) {
-    options.insert(options.begin(), {"generate", "--quiet", "--token-ids", "--model", golden_model(kModel)});
-    return encdec_command(std::move(options), golden_sources(kModel)).output;
+    options.insert(options.begin(), {"generate", "--quiet", "--token-ids", "--model", golden_model(kTextModel)});
+    return encdec_command(std::move(options), golden_sources(kTextModel)).output;
   };
   EXPECT_EQ(run({}), run({"--num-beams", "4"}));
-  EXPECT_EQ(run({"--num-beams", "1"}), golden_outputs(kModel));
+  EXPECT_EQ(run({"--num-beams", "1"}), golden_outputs(kTextModel));
 }
 
 TEST(GenerationOptions, TokenScoresAddUpToTheGreedyScore) {
@@ -154,7 +154,7 @@ TEST(GenerationOptions, BadWordsFileBansPhrases) {
 
 TEST(GenerationOptions, BeamsHaveTheSameNameAsInTranscribe) {
   const auto output = [](const char* option) {
-    return encdec_command({"generate", "--quiet", "--model", golden_model(kModel), "--json", option, "3"}, "a\n")
+    return encdec_command({"generate", "--quiet", "--model", golden_model(kTextModel), "--json", option, "3"}, "a\n")
         .output;
   };
   EXPECT_EQ(output("--beam-size"), output("--num-beams"));
@@ -163,9 +163,9 @@ TEST(GenerationOptions, BeamsHaveTheSameNameAsInTranscribe) {
 
 TEST(GenerationOptions, BadWordsMayBeTexts) {
   const TemporaryFolder folder;
-  const std::string text = split_lines(run_generate(kModel, {}, "a\n").output).front();
+  const std::string text = split_lines(run_generate(kTextModel, {}, "a\n").output).front();
   const std::string word = text.substr(0, text.find(' '));
-  const Finished finished = run_generate(kModel, {"--bad-words-file", folder.write("bad", word + "\n")}, "a\n");
+  const Finished finished = run_generate(kTextModel, {"--bad-words-file", folder.write("bad", word + "\n")}, "a\n");
   EXPECT_EQ(finished.status, 0) << finished.errors;
   EXPECT_FALSE(finished.output.starts_with(word)) << finished.output;
 }
@@ -216,7 +216,7 @@ TEST(GenerationOptions, EachOptionIsAccepted) {
                                              {"--exponential-decay-length-penalty", "3,1.5"},
                                              {"--encoder-repetition-penalty", "1.5"},
                                              {"--encoder-no-repeat-ngram-size", "2"}}) {
-    EXPECT_THAT(generated(options), SizeIs(split_lines(golden_sources(kModel)).size()));
+    EXPECT_THAT(generated(options), SizeIs(split_lines(golden_sources(kTextModel)).size()));
   }
 }
 
@@ -277,16 +277,16 @@ TEST(GenerationOptions, ErrorsInFilesAreNamedWithTheirLine) {
     with_file.insert(with_file.end(), {option, file});
     auto parts = message;
     parts.front() = file + parts.front();
-    EXPECT_TRUE(failed(run_generate(kModel, with_file, "1\n"), 1, parts)) << option << " " << content;
+    EXPECT_TRUE(failed(run_generate(kTextModel, with_file, "1\n"), 1, parts)) << option << " " << content;
     with_file.back() = folder.path("none");
-    EXPECT_TRUE(failed(run_generate(kModel, with_file, "1\n"), 1, {folder.path("none"), "No such file"}));
+    EXPECT_TRUE(failed(run_generate(kTextModel, with_file, "1\n"), 1, {folder.path("none"), "No such file"}));
   }
 }
 
 TEST(GenerationOptions, TokensOutsideTheVocabularyAreNamedWithTheirOption) {
-  EXPECT_TRUE(failed(run_generate(kModel, {"--suppress-tokens", "3 999"}, "a\n"), 1,
+  EXPECT_TRUE(failed(run_generate(kTextModel, {"--suppress-tokens", "3 999"}, "a\n"), 1,
                      {"--suppress-tokens: token 2 is '999', expected an integer from 0 to 178"}));
-  EXPECT_TRUE(failed(run_generate(kModel, {"--forced-eos-token", "nothing"}, "a\n"), 1,
+  EXPECT_TRUE(failed(run_generate(kTextModel, {"--forced-eos-token", "nothing"}, "a\n"), 1,
                      {"--forced-eos-token 'nothing', expected a token of the vocabulary or its id"}));
 }
 

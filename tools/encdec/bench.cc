@@ -201,7 +201,7 @@ Action add_bench(CLI::App& command) {
   add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
   add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one call that is not timed");
   options->model.add_load_options(command);
-  options->model.add_draft_option(command);
+  options->model.add_draft_options(command);
   command.add_option("--seed", options->seed, "Seed of the random source tokens")
       ->type_name("N")
       ->capture_default_str();

@@ -302,7 +302,7 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_generation_options(command, options.generation);
   add_batch_size_option(command, generate.batch_size);
   options.model.add_load_options(command);
-  options.model.add_draft_option(command);
+  options.model.add_draft_options(command);
   options.model.add_workers_option(command, generate.workers);
   command
       .add_option_function<std::string>(

@@ -186,7 +186,7 @@ class TokenLookup {
 }  // namespace
 
 void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
-  for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens"}) {
+  for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens", "Guesses"}) {
     for (const Setting& setting : generation_settings()) {
       if (setting.group == group) setting.with_member(SettingOption(command, setting, arguments));
     }

@@ -65,7 +65,16 @@ class RowOptions {
     command_.add_flag_callback(name_of(row, "--no-"), set_false, std::string(row.no_help))->group(group);
   }
   void add(const Row& row, Value<int> value) { add_integer(row, value)->default_str(std::to_string(value(options_))); }
-  void add(const Row& row, Value<std::optional<int>> value) { add_integer(row, value); }
+  // An integer, or a word that leaves it unset: "auto" of the type "N|auto".
+  void add(const Row& row, Value<std::optional<int>> value) {
+    const std::size_t bar = row.type.find('|');
+    if (bar == row.type.npos) return void(add_integer(row, value));
+    const std::string word(row.type.substr(bar + 1));
+    const auto fits = [&row, word](const std::string& text) { return text == word || parse_in<int>(row.range, text); };
+    add_text(row, [&options = options_, value, word](const std::string& text) {
+      value(options) = text == word ? std::nullopt : parse_number<int>(text);
+    })->check(expecting(fmt::format("{}, or {}", row.range.expected_integer(), word), fits));
+  }
   void add(const Row& row, Value<std::uint64_t> value) {
     add_text(row, [&options = options_,
                    value](const std::string& text) { value(options) = *parse_number<std::uint64_t>(text); })

@@ -106,12 +106,17 @@ void ModelArguments::add_load_options(CLI::App& command) {
       ->type_name("DIR");
 }
 
-void ModelArguments::add_draft_option(CLI::App& command) {
+void ModelArguments::add_draft_options(CLI::App& command) {
   CLI::Option* option = command.add_option_function<std::string>(
       "--draft-precision", [this](const std::string& name) { draft_precision = precision_named(name); },
       "A copy of the decoder in this lower precision guesses tokens, which the model checks together: search without "
       "beams is faster, results never change");
-  take_words(option, {"bfloat16", "int8"});
+  take_words(option, {"bfloat16", "int8"})->group("Guesses");
+  command
+      .add_option("--draft-model", draft_model,
+                  "Another checkpoint, smaller and with the same vocabulary, guesses tokens instead")
+      ->type_name("DIR")
+      ->group("Guesses");
 }
 
 void ModelArguments::add_quiet_option(CLI::App& command, const std::string& description) {

@@ -38,14 +38,15 @@ struct ModelArguments {
   int threads = 0;
   Precision precision = Precision::float32;
   std::optional<Precision> draft_precision = {};
+  std::string draft_model = {};
   std::optional<BackendChoice> backend = {};
   std::string weights_cache = {};
   bool quiet = false;
 
   // Adds --threads, --precision, --backend and --weights-cache.
   void add_load_options(CLI::App& command);
-  // Adds --draft-precision.
-  void add_draft_option(CLI::App& command);
+  // Adds --draft-precision and --draft-model.
+  void add_draft_options(CLI::App& command);
   // Adds --quiet. `description` begins the help text, such as "No progress bar".
   void add_quiet_option(CLI::App& command, const std::string& description);
   // Adds --workers. Its default, 0, lets share_cpus() choose.
@@ -64,6 +65,7 @@ struct ModelArguments {
             .precision = precision,
             .backend = backend,
             .draft_precision = draft_precision,
+            .draft_model = draft_model,
             .packed_weights_cache = weights_cache};
   }
   // Loads the model. Unless --quiet is given, writes notes to standard error: on the precision used, on weights that

@@ -36,8 +36,9 @@ std::string to_json(const ScoreResult& result) {
 }
 
 void add_drafts(const DraftCounts& drafts, Json& object) {
-  if (drafts.rounds == 0) return;
-  object["drafts"] = {{"proposed", drafts.proposed}, {"accepted", drafts.accepted}, {"rounds", drafts.rounds}};
+  object["draft_tokens"] = drafts.proposed;
+  object["accepted_tokens"] = drafts.accepted;
+  object["rounds"] = drafts.rounds;
 }
 
 std::string to_json(const Stats& stats) {

@@ -27,7 +27,7 @@ struct Stats {
 std::string to_json(const GenerateResult& result, const JsonFields& fields);
 std::string to_json(const ScoreResult& result);
 std::string to_json(const Stats& stats);
-// Adds "drafts", the counts of guessed tokens, unless there are none.
+// Adds the counts of guessed tokens.
 void add_drafts(const DraftCounts& drafts, nlohmann::ordered_json& object);
 
 }  // namespace encdec::cli

@@ -143,7 +143,7 @@ Action add_serve(CLI::App& command) {
                   "t5=en:de,fr")
       ->type_name("NAME=FROM:TO");
   arguments->model.add_load_options(command);
-  arguments->model.add_draft_option(command);
+  arguments->model.add_draft_options(command);
   add_number_option(command, "--workers", settings.workers,
                     "Batches that a model computes at the same time, each with --threads")
       ->check(integer_from(1, kMaxThreads));

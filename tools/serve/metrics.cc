@@ -136,6 +136,10 @@ std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) cons
       [](const QueueStatus& status) { return static_cast<double>(status.steps); });
   add("encdec_step_rows_total", "Sequences in all steps; divided by encdec_steps_total, the mean batch size",
       Type::Counter, [](const QueueStatus& status) { return static_cast<double>(status.rows); });
+  add("encdec_draft_tokens_total", "Guessed tokens that the model checked", Type::Counter,
+      [](const QueueStatus& status) { return static_cast<double>(status.draft_tokens); });
+  add("encdec_accepted_tokens_total", "Guessed tokens that were right", Type::Counter,
+      [](const QueueStatus& status) { return static_cast<double>(status.accepted_tokens); });
   add("encdec_silence_seconds", "Time since a busy model last made progress", Type::Gauge,
       [](const QueueStatus& status) { return status.silence.count(); });
   return prom::TextSerializer().Serialize(families);

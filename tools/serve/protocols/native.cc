@@ -92,8 +92,8 @@ asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput
 asio::awaitable<void> generate(Call& call) {
   const JsonObject request = call.json();
   for (const auto& item : request.value().items()) {
-    constexpr std::array<std::string_view, 7> kKeys = {"model",  "inputs",       "prefixes", "parameters",
-                                                       "stream", "token_scores", "alignment"};
+    constexpr std::array<std::string_view, 8> kKeys = {"model",      "inputs", "prefixes",     "drafts",
+                                                       "parameters", "stream", "token_scores", "alignment"};
     if (std::ranges::find(kKeys, item.key()) == kKeys.end()) {
       throw HttpError(400, fmt::format("unknown key '{}', expected {}", item.key(), fmt::join(kKeys, ", ")));
     }
@@ -101,14 +101,18 @@ asio::awaitable<void> generate(Call& call) {
   ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
   std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
   if (inputs.empty()) throw HttpError(400, "'inputs' is missing or empty, expected texts or lists of token ids");
-  const std::vector<GenerateInput> prefixes = read_inputs(call, request, "prefixes", model);
-  if (!prefixes.empty() && prefixes.size() != inputs.size()) {
-    throw HttpError(400,
-                    fmt::format("{} prefixes, expected one for each of {} inputs", prefixes.size(), inputs.size()));
-  }
-  for (std::size_t i = 0; i < prefixes.size(); ++i) {
-    std::visit([&](const auto& prefix) { inputs[i].prefix = prefix; }, prefixes[i].source);
-  }
+  const auto read_targets = [&](const char* key, auto GenerateInput::*member) {
+    const std::vector<GenerateInput> targets = read_inputs(call, request, key, model);
+    if (!targets.empty() && targets.size() != inputs.size()) {
+      throw HttpError(400,
+                      fmt::format("{} {}, expected one for each of {} inputs", targets.size(), key, inputs.size()));
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      std::visit([&](const auto& target) { inputs[i].*member = target; }, targets[i].source);
+    }
+  };
+  read_targets("prefixes", &GenerateInput::prefix);
+  read_targets("drafts", &GenerateInput::draft);
   GenerateOptions options;
   if (const auto parameters = request.object("parameters")) {
     options = read_options(*parameters, model, call.limits());

@@ -1,0 +1,88 @@
+// Tests the options of encdec generate that guess tokens: they change the time, never the output.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/files.h"
+#include "tests/tools/generate_command.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+
+class Drafts : public testing::Test {
+ protected:
+  // Generates from the golden sources. Returns the counts of --stats, and expects the golden outputs.
+  json generate(std::vector<std::string> options) {
+    options.insert(options.end(), {"--stats", folder_.path("stats")});
+    const Finished finished = run_generate("text", std::move(options), golden_sources("text"));
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.output, golden_outputs("text"));
+    return json::parse(folder_.read("stats"));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Drafts, AreCheckedAndCounted) {
+  const json right = generate({"--token-ids", "--draft-file", folder_.write("draft", golden_outputs("text"))});
+  EXPECT_GT(right["draft_tokens"], 0);
+  EXPECT_EQ(right["accepted_tokens"], right["draft_tokens"]);
+  EXPECT_LT(right["rounds"], right["draft_tokens"]);
+  auto lines = split_lines(golden_outputs("text"));
+  std::ranges::rotate(lines, lines.begin() + 1);
+  const json wrong = generate({"--token-ids", "--draft-file", folder_.write("draft", join_lines(lines))});
+  EXPECT_LT(wrong["accepted_tokens"], wrong["draft_tokens"]);
+  const json none = generate({"--token-ids"});
+  EXPECT_EQ(none["draft_tokens"], 0);
+  EXPECT_EQ(none["rounds"], 0);
+}
+
+TEST_F(Drafts, ComeFromTheSourceEarlierOccurrencesAndALowerPrecision) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--draft-source"},
+        {"--draft-source", "--num-assistant-tokens", "2"},
+        {"--prompt-lookup-num-tokens", "3"},
+        {"--draft-precision", "int8"},
+        {"--draft-precision", "bfloat16", "--num-assistant-tokens", "auto", "--batch-size", "1"}}) {
+    std::vector<std::string> with_ids = options;
+    with_ids.emplace_back("--token-ids");
+    EXPECT_GT(generate(with_ids)["draft_tokens"], 0) << options.front();
+  }
+}
+
+TEST_F(Drafts, MayBeText) {
+  const std::string sources = "a\nHello\n\n", outputs = run_generate("text", {}, sources).output;
+  for (const std::string& draft : {outputs, std::string("the cat\n\nHello\n")}) {
+    const Finished finished = run_generate("text", {"--draft-file", folder_.write("draft", draft)}, sources);
+    EXPECT_EQ(finished.output, outputs) << finished.errors;
+  }
+}
+
+TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
+  const std::string beams = run_generate("text", {"--token-ids", "--num-beams", "3"}, golden_sources("text")).output;
+  const Finished finished = run_generate("text",
+                                         {"--token-ids", "--num-beams", "3", "--draft-precision", "int8",
+                                          "--draft-file", folder_.write("draft", golden_outputs("text"))},
+                                         golden_sources("text"));
+  EXPECT_EQ(finished.output, beams) << finished.errors;
+}
+
+TEST_F(Drafts, AreRefusedByName) {
+  const auto generate = [](std::vector<std::string> options) {
+    options.emplace_back("--token-ids");
+    return run_generate("text", std::move(options), "5 0\n");
+  };
+  const Finished shorter = generate({"--draft-file", folder_.write("draft", "1\n2\n")});
+  EXPECT_TRUE(failed({shorter.status, "", shorter.errors}, 1, {"standard input: 1 lines", "expected the same number"}));
+  EXPECT_TRUE(failed(generate({"--draft-file", folder_.write("draft", "1 x\n")}), 1, {":1: token 2 is 'x'"}));
+  EXPECT_TRUE(failed(generate({"--draft-file", folder_.write("draft", "1 99999\n")}), 1, {"99999"}));
+  EXPECT_TRUE(failed(generate({"--num-assistant-tokens", "0"}), 2,
+                     {"--num-assistant-tokens: '0', expected an integer from 1 to 1000, or auto"}));
+  EXPECT_TRUE(failed(generate({"--draft-precision", "float32"}), 2, {"'float32', expected bfloat16 or int8"}));
+}
+
+}  // namespace
+}  // namespace encdec
