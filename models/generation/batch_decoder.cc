@@ -133,7 +133,9 @@ class BatchDecoder {
   // kNoSource for a source that is too long for that model.
   std::vector<int> open_in_draft(std::span<const DecodeJob> jobs, const Session::Encoded& encoded) {
     std::vector<int> opened(jobs.size(), Session::kNoSource);
-    if (draft_ == nullptr || !draft_->model().config.has_encoder()) return opened;
+    const auto guesses = [](const DecodeJob& job) { return !job.search && *job.rules->settings.num_beams == 1; };
+    if (draft_ == nullptr || !draft_->model().config.has_encoder() || std::ranges::none_of(jobs, guesses))
+      return opened;
     const auto copy = [&](std::span<const int> numbers, const std::vector<std::size_t>& to) {
       for (std::size_t i = 0; i < to.size(); ++i) opened[to[i]] = numbers[i];
     };
@@ -284,7 +286,7 @@ class BatchDecoder {
   }
 
   const BatchWork& work_;
-  Session* const draft_ = work_.session.draft();  // of the model that guesses, or null
+  Session* const draft_ = work_.session.draft();  // session of the model that guesses, or null
   std::vector<Running> running_;
   std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;

@@ -35,8 +35,8 @@ std::size_t place_after_match(std::span<const std::int32_t> text, std::span<cons
                               std::size_t near);
 
 // How many tokens to guess for one result. With a fixed number always that many. Otherwise the number follows what was
-// right: it doubles after a guess that was right to its end, and falls to one more than was right after another. After
-// several guesses without a right token none is made for some steps, then for twice as many.
+// right: it doubles after a guess that was right to its end, and falls to one more than was right after another. If
+// several guesses in a row have no right token, a pause of one step follows. Each further pause is twice as long.
 class DraftLength {
  public:
   // `fixed` is 0 for a number that follows what was right and is at most `most`.

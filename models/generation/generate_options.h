@@ -56,7 +56,7 @@ struct GenerateResult {
 // Tokens that were guessed, to be checked together (speculative decoding).
 struct DraftCounts {
   std::size_t proposed = 0;  // guessed tokens that the model checked
-  std::size_t accepted = 0;  // those among them that were right
+  std::size_t accepted = 0;  // number of these that were right
   std::size_t rounds = 0;    // steps that checked guesses
 
   DraftCounts& operator+=(const DraftCounts& other) {
@@ -202,8 +202,8 @@ struct GenerateOptions {
 struct GenerateInput {
   std::variant<std::string, TokenIds> source;
   std::variant<std::monostate, std::string, TokenIds> prefix = {};  // beginning of the result
-  // What the result may be, prefix included, such as the translation of an earlier version of the source. Makes a
-  // search without beams faster where it is right, and never changes the result.
+  // A guess of the result, prefix included, such as the translation of an earlier version of the source. Makes a search
+  // without beams faster where it is right, and never changes the result.
   std::variant<std::monostate, std::string, TokenIds> draft = {};
   // Frames for models that read frames: float32 [F, width], F a multiple of per_row (see FrameOptions). `source` is
   // then ignored.

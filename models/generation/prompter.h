@@ -40,7 +40,7 @@ struct Prompt {
   TokenIds source = {};  // tokens for the encoder; empty for a decoder-only model
   Tensor frames = {};    // frames for an encoder that reads audio [F, mel bands], instead of `source`
   Dim frames_per_row = 1;
-  TokenIds draft = {};   // what the result may be, prefix included; empty if nothing is known
+  TokenIds draft = {};   // a guess of the result, prefix included; empty for none
   TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // number of the source for messages, from 1

@@ -63,7 +63,7 @@ class SequenceSearch final : public Search {
       // A step adds one token more than the guesses that are right.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
       for (const std::int32_t token : guess(target, std::min({most, target.text_length.next(), left}))) {
-        if (token < 0 || token >= vocabulary_) break;  // of the source's vocabulary
+        if (token < 0 || token >= vocabulary_) break;  // a token of the source's vocabulary
         target.history.push_back(token);
         ++target.guessed;
       }
@@ -252,7 +252,7 @@ class SequenceSearch final : public Search {
     std::size_t end = history.size() - guessed, right = 0;
     bool ended = false;
     for (Place& place : places) {
-      // Read again, without the guesses before it, the number that is none ends the search.
+      // The guesses so far are right. The next step reads this place again, without a guess, and fails.
       if (place.token == kNotANumber) break;
       const bool was_guessed = end < history.size() && history[end] == place.token;
       history.resize(std::max(history.size(), end + 1));

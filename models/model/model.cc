@@ -176,7 +176,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
              {.threads = threads, .precision = options.draft_precision.value_or(precision), .backend = backend});
     check_draft(*impl, other);
     draft = other.network();
-  } else if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
+  } else if (impl->config.has_decoder() && impl->config.source_kind() == SourceKind::tokens &&
+             options.draft_precision.value_or(precision) != precision) {
     const PackOptions pack{.threads = threads,
                            .precision = *options.draft_precision,
                            .backend = backend,

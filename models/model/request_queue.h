@@ -76,7 +76,7 @@ struct QueueStatus {
   std::uint64_t steps = 0;         // decoder steps, and encoder passes over texts, since the start
   std::uint64_t rows = 0;          // sequences in all these steps; a source with 4 beams counts 4 in each of its steps
   std::uint64_t draft_tokens = 0;  // guessed tokens that were checked
-  std::uint64_t accepted_tokens = 0;  // those among them that were right
+  std::uint64_t accepted_tokens = 0;  // number of these that were right
   // Time since the quietest busy worker last reported; 0 if no worker is busy. A worker reports at each cancellation
   // check, normally at least every 100 ms (see CancellationScope).
   std::chrono::duration<double> silence{0};

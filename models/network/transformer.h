@@ -18,7 +18,7 @@ namespace encdec {
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder
 struct Transformer {
-  // What the encoder reads: sources, or the last hidden states of another model's encoder with the same configuration.
+  // The encoder's input: sources, or the last hidden states of another model's encoder with the same configuration.
   enum class EncoderInput : std::uint8_t { sources, hidden_states };
 
   // Throws WeightError or ShapeError if the weights do not fit the configuration.

@@ -56,6 +56,9 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"on_error": "shrug"}, ValueError, "on_error is 'shrug'"),
     ({"prefix": ["a", "b"]}, ValueError, "prefix: 2 prefixes for"),
     ({"prefix": [1, 2]}, TypeError, "prefix 1: list, expected str, as the source"),
+    ({"drafts": ["a", "b"]}, ValueError, "draft: 2 drafts for"),
+    ({"drafts": [[1, 2]]}, TypeError, "draft 1: list, expected str, as the source"),
+    ({"num_assistant_tokens": 0}, ValueError, "num_assistant_tokens is 0"),
 ]
 
 WRONG_SOURCES: list[tuple[Any, type[Exception], str]] = [
@@ -258,6 +261,28 @@ def test_long_sources_are_refused_or_cut(model: encdec.Model) -> None:
 def test_prefixes_begin_results(model: encdec.Model) -> None:
     assert model.translate(["cat", "dog"], prefix=["D AO1", None])[0].startswith("D AO1")
     assert model.translate("cat", prefix="D AO1").startswith("D AO1")
+
+
+def test_guesses_change_no_result(model: encdec.Model) -> None:
+    words = ["cat", "dog", "photography"]
+    expected = model.translate(words)
+    for guesses in (
+        {"drafts": expected},
+        {"drafts": ["K AE1 T S", None, "F AH0"], "num_assistant_tokens": 3},
+        {"draft_source": True},
+        {"prompt_lookup_num_tokens": 4},
+    ):
+        assert model.translate(words, **guesses) == expected  # type: ignore[call-overload]
+    assert model.translate("cat", drafts="K AE1 T") == expected[0]
+    assert "".join(model.stream("cat", drafts=["K AE1"])) == expected[0]
+    for loaded in ({"draft_precision": "int8"}, {"assistant_model": model.path, "draft_precision": "bfloat16"}):
+        guessing = encdec.Model(model.path, **loaded)  # type: ignore[arg-type]
+        assert guessing.translate(words) == expected
+        assert "draft_precision" in repr(guessing)
+    with pytest.raises(ValueError, match="draft_precision is 'float32', expected bfloat16 or int8"):
+        encdec.Model(model.path, draft_precision="float32")  # type: ignore[arg-type]
+    with pytest.raises(encdec.FileError, match="/nowhere"):
+        encdec.Model(model.path, assistant_model="/nowhere")
 
 
 ANYTHING: list[Any] = [

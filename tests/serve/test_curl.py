@@ -287,6 +287,7 @@ def test_native_options(server: Server, curl: Curl, speller: Path) -> None:
         ({"inputs": []}, "inputs"),
         ({"input": "cat"}, "'input'"),
         ({"prefixes": ["a", "b"]}, "2 prefixes"),
+        ({"drafts": ["a", "b"]}, "2 drafts"),
         ({"parameters": {"num_beam": 2}}, "'num_beam'"),
         ({"parameters": {"num_beams": "two"}}, "num_beams"),
         ({"parameters": {"num_return_sequences": 2}}, "num_return_sequences"),

@@ -648,6 +648,23 @@ TEST(Serve, PathsOfClientsDoNotBecomeMetrics) {
   EXPECT_THAT(metrics, AllOf(HasSubstr("route=\"-\""), Not(HasSubstr("made-up"))));
 }
 
+TEST(Serve, GuessesChangeNoAnswer) {
+  const json words = {{"inputs", {"cat", "photography"}}};
+  const auto results = [](const ServeProcess& server, const json& request) {
+    return json::parse(body_of(server.post("/v1/generate", request.dump())))["results"];
+  };
+  const json expected = results(ServeProcess(), words);
+  const ServeProcess server({"--draft-precision", "int8"});
+  EXPECT_EQ(results(server, words), expected);
+  json drafted = words;
+  drafted["drafts"] = {"K AE1 T", "F"};
+  drafted["parameters"] = {{"num_assistant_tokens", 2}};
+  EXPECT_EQ(results(server, drafted), expected);
+  const std::string model = "{model=\"english-pronunciation\"}";
+  EXPECT_GT(server.metric("encdec_draft_tokens_total" + model), 0);
+  EXPECT_GT(server.metric("encdec_accepted_tokens_total" + model), 0);
+}
+
 TEST(Serve, MetricsShowWhatTheModelsDo) {
   const ServeProcess server;
   const json three = {{"inputs", {"cat", "dog", "photography"}}};

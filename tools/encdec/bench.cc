@@ -84,7 +84,7 @@ struct Measurement {
   std::vector<MeasuredCall> calls;
   std::vector<double> step_seconds;  // from the end of each step to the end of the next step of the same call
   std::vector<GenerateResult> results;
-  DraftCounts drafts;  // of the last call
+  DraftCounts drafts;  // counts of the last call
 };
 
 Measurement measure(const Model& model, const std::vector<TokenIds>& sources, const BenchArguments& options,

@@ -120,8 +120,8 @@ std::vector<TokenTiming> read_token_times(Session& session, int source, const Tr
   if (read.empty()) return timings;
   const int target = session.open_target(source);
   const Session::TargetTokens begins{target, prompt}, goes_on{target, read, Session::TargetTokens::kAll};
-  timings.front().probability = probability_of(
-      task.tokens(), session.decode(std::span(&begins, 1)).row(0), read.front());
+  timings.front().probability =
+      probability_of(task.tokens(), session.decode(std::span(&begins, 1)).row(0), read.front());
   const Dim positions = task.facts().positions;
   const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(read.size()), positions);
   const Tensor logits = session.decode(std::span(&goes_on, 1));

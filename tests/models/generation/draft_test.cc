@@ -57,7 +57,7 @@ TEST(DraftLength, FollowsWhatWasRight) {
   EXPECT_EQ(length.next(), 10u);
   length.tell(10, 3);
   EXPECT_EQ(length.next(), 4u);
-  length.tell(2, 2);  // as many as there were
+  length.tell(2, 2);  // the text had no more
   EXPECT_EQ(length.next(), 4u);
   for (int i = 0; i < 9; ++i) length.tell(length.next(), length.next());
   EXPECT_EQ(length.next(), 32u) << "at most";
