@@ -44,6 +44,7 @@ class SequenceSearch final : public Search {
       : Search(rules, prompt, session),
         prefix_length_(prompt.prefix_length),
         vocabulary_(static_cast<std::int32_t>(session.model().config.decoder.vocabulary)),
+        pad_token_(session.model().config.decoder.positions.pad_token),
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
         places_(targets_.size()) {
@@ -60,12 +61,15 @@ class SequenceSearch final : public Search {
     if (is_first_step_ && targets_.size() > 1) return;  // one row serves all targets
     for (const std::size_t i : running_) {
       Target& target = targets_[i];
+      target.of_model = 0;
+      if (std::ranges::find(unread(target), pad_token_) != unread(target).end()) continue;
       // A step adds one token more than the guesses that are right.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
       for (const std::int32_t token : guess(target, std::min({most, target.text_length.next(), left}))) {
         if (token < 0 || token >= vocabulary_) break;  // a token of the source's vocabulary
         target.history.push_back(token);
         ++target.guessed;
+        if (ends_guess(token)) break;
       }
       const bool asks_model = draft_session_ != nullptr && target.guessed == 0;
       const std::size_t readable = draft_limit_ - std::min(draft_limit_, target.history.size() - 1);
@@ -104,16 +108,14 @@ class SequenceSearch final : public Search {
     }
     target.history.push_back(choose(number, target.guessed, target.draft_scores));
     ++target.guessed;
-    if (rules_.is_end(target.history.back())) target.of_model = target.guessed;
+    if (ends_guess(target.history.back())) target.of_model = target.guessed;
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     std::size_t rows = 0;
     for (const std::size_t i : running_) {
-      // The first step reads the whole prompt, each later step the token chosen last.
-      const std::span history(targets_[i].history);
       const std::size_t count = targets_[i].guessed + 1;
-      inputs.push_back({targets_[i].number, is_first_step_ ? history : history.last(count), count});
+      inputs.push_back({targets_[i].number, unread(targets_[i]), count});
       if (places_.size() < rows + count) places_.resize(rows + count);
       for (std::size_t guesses = 0; guesses < count; ++guesses, ++rows) {
         places_[rows].target = i;
@@ -209,6 +211,15 @@ class SequenceSearch final : public Search {
     std::vector<TokenScore> top;
   };
 
+  // Returns the tokens to read in the next step: the whole prompt or the token chosen last, and the guesses.
+  std::span<const std::int32_t> unread(const Target& target) const {
+    const std::span history(target.history);
+    return is_first_step_ ? history : history.last(target.guessed + 1);
+  }
+
+  // Returns whether nothing is guessed after a token: an end, or the pad token.
+  bool ends_guess(std::int32_t token) const { return token == pad_token_ || rules_.is_end(token); }
+
   // Returns the guess after a target's history. Valid until the next call for the same target.
   std::span<const std::int32_t> guess(Target& target, std::size_t most) {
     if (most == 0) return {};
@@ -278,6 +289,9 @@ class SequenceSearch final : public Search {
 
   const std::size_t prefix_length_;
   const std::int32_t vocabulary_;
+  // Unset if pad tokens count as positions. Otherwise nothing is guessed after one: tokens that are read together with
+  // a pad token get other positions than tokens that are read later, as in transformers.
+  const std::optional<std::int32_t> pad_token_;
   std::vector<Target> targets_;
   std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
   bool is_first_step_ = true;

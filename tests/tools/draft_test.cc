@@ -61,6 +61,19 @@ TEST_F(Drafts, MayBeText) {
   }
 }
 
+// A pad token in a result of M2M100 is no position: what is read together with it lies one position earlier.
+TEST_F(Drafts, EndAtAPadToken) {
+  const auto generate = [&](std::vector<std::string> options) {
+    options.insert(options.end(),
+                   {"--token-ids", "--do-sample", "--temperature", "1.3", "--seed", "3", "--max-new-tokens", "40"});
+    return run_generate("../m2m_100/forced_bos", std::move(options), "10 13 12 4 12 3 17 16 10 7\n").output;
+  };
+  const std::string result = generate({});
+  ASSERT_THAT(result, testing::ContainsRegex(" 1 .* ")) << "no pad token";
+  EXPECT_EQ(generate({"--draft-file", folder_.write("draft", result)}), result);
+  EXPECT_EQ(generate({"--draft-precision", "int8"}), result);
+}
+
 TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
   const std::string beams = run_generate("text", {"--token-ids", "--num-beams", "3"}, golden_sources("text")).output;
   const Finished finished = run_generate("text",
