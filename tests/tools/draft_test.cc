@@ -81,6 +81,9 @@ TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
                                           "--draft-file", folder_.write("draft", golden_outputs("text"))},
                                          golden_sources("text"));
   EXPECT_EQ(finished.output, beams) << finished.errors;
+  const Finished noted = encdec_command(
+      {"generate", "--model", golden_model("text"), "--token-ids", "--num-beams", "3", "--draft-source"}, "5 0\n");
+  EXPECT_THAT(noted.errors, testing::HasSubstr("search with 3 beams makes no guesses"));
 }
 
 TEST_F(Drafts, AreRefusedByName) {
