@@ -136,6 +136,9 @@ class BatchDecoder {
     const auto guesses = [](const DecodeJob& job) { return !job.search && *job.rules->settings.num_beams == 1; };
     if (draft_ == nullptr || !draft_->model().config.has_encoder() || std::ranges::none_of(jobs, guesses))
       return opened;
+    std::size_t rows = running_rows_;
+    for (const DecodeJob& job : jobs) rows += job.rules->rows_per_source();
+    if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
     const auto copy = [&](std::span<const int> numbers, const std::vector<std::size_t>& to) {
       for (std::size_t i = 0; i < to.size(); ++i) opened[to[i]] = numbers[i];
     };
@@ -181,10 +184,10 @@ class BatchDecoder {
 
   // Lets the searches guess, if the rows in flight leave the CPU time to check guesses.
   void draft() {
-    const std::size_t rows = work_.limits.checked_rows / running_rows_;
-    if (rows < 2) return;
+    if (running_rows_ > work_.limits.guessing_rows) return;
+    const std::size_t most = work_.limits.checked_rows / running_rows_ - 1;
     for (Running& running : running_) {
-      if (!running.job.rules->needs_source_attention()) running.search->draft(rows - 1);
+      if (!running.job.rules->needs_source_attention()) running.search->draft(most);
     }
     for (add_inputs(&Search::add_draft_inputs); !inputs_.empty(); add_inputs(&Search::add_draft_inputs)) {
       Tensor logits = draft_->decode(inputs_);

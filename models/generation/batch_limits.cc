@@ -22,6 +22,8 @@ constexpr std::size_t kTokensAtOnce = 4096;
 // Transformer-base, milliseconds per row with 1, 8, 16 and 32 rows: float32 on a Zen 4 5.4, 1.3, 1.2, 1.2; int8
 // there 1.07, 0.39, 0.40, 0.39; bfloat16 with AMX 3.4, 0.61, 0.42, 0.37; int8 with AMX 1.6, 0.35, 0.25, 0.21.
 constexpr std::size_t kCheckedRows = 8, kCheckedRowsOfTiles = 24;
+// Sequences that leave each other enough rows. Four of bfloat16 with one guess each are 20 % slower on a Zen 4.
+constexpr std::size_t kGuessingRows = 4, kGuessingRowsOfLess = 2, kGuessingRowsOfTiles = 6;
 // Keys and values may take 1 / kShareOfMemory of the free memory, and twice that while a cache grows.
 constexpr std::size_t kShareOfMemory = 4;
 constexpr int kMaxWorkers = 1024;
@@ -39,11 +41,15 @@ std::size_t logits_rows(const TransformerConfig& config) {
 
 BatchLimits choose_batch_limits(const Transformer& model, std::size_t rows, int workers) {
   const auto sharing = static_cast<std::size_t>(workers);
-  const bool uses_tiles = model.weights.pack().precision != Precision::float32 && backend::instruction_sets().amx;
+  const bool is_float32 = model.weights.pack().precision == Precision::float32;
+  const bool uses_tiles = !is_float32 && backend::instruction_sets().amx;
   const std::size_t busy = std::max(kBusyRows / sharing, kBusyRowsOfWorker);
   return {.rows = rows > 0 ? rows : std::min(logits_rows(model.config), busy),
           .bytes = available_memory() / kShareOfMemory / sharing,
           .tokens_at_once = kTokensAtOnce,
+          .guessing_rows = uses_tiles   ? kGuessingRowsOfTiles
+                           : is_float32 ? kGuessingRows
+                                        : kGuessingRowsOfLess,
           .checked_rows = uses_tiles ? kCheckedRowsOfTiles : kCheckedRows};
 }
 
