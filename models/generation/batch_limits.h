@@ -13,8 +13,8 @@ struct BatchLimits {
   std::size_t rows = 1;            // sequences in a step; each beam or sample counts
   std::size_t bytes = 0;           // keys and values of all running sources
   std::size_t tokens_at_once = 0;  // tokens of the jobs that start together: sources and prompts
-  // Guesses are made while at most `guessing_rows` sequences are decoded together, and only as many as keep a step at
-  // `checked_rows` rows. With more of either they would cost more time than they save.
+  // Guesses are made while at most `guessing_rows` sequences are decoded together, and up to `checked_rows` rows of a
+  // step. With more of either they would cost more time than they save.
   std::size_t guessing_rows = 0;
   std::size_t checked_rows = 0;
 };

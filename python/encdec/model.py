@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "null"]
 Audio = TypeVar("Audio", bound="Recording | None")
 
-_LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # of load()
+_LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # arguments of load()
 _AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 
 
