@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "null"]
 Audio = TypeVar("Audio", bound="Recording | None")
 
-_LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # arguments of load()
+_LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # for load()
 _AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 
 
@@ -33,8 +33,8 @@ class Model:
 
     - ``path``: the checkpoint folder, as its publisher ships it.
     - ``precision``: the precision of matrix products.
-    - ``draft_precision``: ``"int8"`` or ``"bfloat16"``: a copy of the decoder in this lower precision guesses tokens, and
-      the model checks several at once. Results without beams come faster and are the same.
+    - ``draft_precision``: ``"int8"`` or ``"bfloat16"``: a copy of the decoder in this lower precision guesses tokens,
+      and the model checks several at once. Results without beams come faster and are the same.
     - ``assistant_model``: the folder of a smaller checkpoint with the same vocabulary that guesses instead.
     - ``backend``: what multiplies matrices: ``"onednn"``, ``"encdec"`` (this package's own kernels), or ``"auto"``, the
       faster of both. None: ENCDEC_BACKEND, else ``"auto"``.
