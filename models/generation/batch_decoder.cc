@@ -93,17 +93,25 @@ class BatchDecoder {
     }
   }
 
+  // Encodes the sources of jobs in a session whose model has an encoder.
+  static Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs) {
+    if (session.model().config.source_kind() == SourceKind::frames) {
+      std::vector<Tensor> sources;
+      for (const DecodeJob* job : jobs) sources.push_back(job->prompt.frames);
+      return session.encode(sources);
+    }
+    std::vector<TokenIds> sources;
+    for (const DecodeJob* job : jobs) sources.push_back(job->prompt.source);
+    return session.encode(sources);
+  }
+
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
     Session::Encoded encoded;
-    if (work_.session.model().config.source_kind() == SourceKind::frames) {
-      std::vector<Tensor> sources;
-      for (const DecodeJob& job : jobs) sources.push_back(job.prompt.frames);
-      encoded = work_.session.encode(sources);
-    } else if (has_encoder) {
-      std::vector<TokenIds> sources;
-      for (const DecodeJob& job : jobs) sources.push_back(job.prompt.source);
-      encoded = work_.session.encode(sources);
+    if (has_encoder) {
+      std::vector<const DecodeJob*> all;
+      for (const DecodeJob& job : jobs) all.push_back(&job);
+      encoded = encode(work_.session, all);
     }
     const std::vector<int> draft_sources = open_in_draft(jobs, encoded);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -139,25 +147,19 @@ class BatchDecoder {
     std::size_t rows = running_rows_;
     for (const DecodeJob& job : jobs) rows += job.rules->rows_per_source();
     if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    const auto copy = [&](std::span<const int> numbers, const std::vector<std::size_t>& to) {
-      for (std::size_t i = 0; i < to.size(); ++i) opened[to[i]] = numbers[i];
-    };
-    std::vector<std::size_t> read;
-    std::vector<TokenIds> sources;
-    std::vector<Tensor> frames;
-    const auto limit = draft_->model().config.encoder.position_limit();
-    const bool reads_sources = draft_->model().encoder_input == Transformer::EncoderInput::sources;
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      const Prompt& prompt = jobs[i].prompt;
-      if (reads_sources && limit && prompt.source_rows() > static_cast<std::size_t>(*limit)) continue;
-      read.push_back(i);
-      if (reads_sources && prompt.frames.empty()) sources.push_back(prompt.source);
-      if (reads_sources && !prompt.frames.empty()) frames.push_back(prompt.frames);
+    if (draft_->model().encoder_input == Transformer::EncoderInput::hidden_states) {
+      std::ranges::copy(draft_->take_sources(work_.session, encoded), opened.begin());
+      return opened;
     }
-    if (!reads_sources) {
-      copy(draft_->take_sources(work_.session, encoded), read);
-    } else if (!read.empty()) {
-      copy((frames.empty() ? draft_->encode(sources) : draft_->encode(frames)).sources, read);
+    const auto limit = draft_->model().config.encoder.position_limit();
+    std::vector<const DecodeJob*> readable;
+    for (const DecodeJob& job : jobs) {
+      if (!limit || job.prompt.source_rows() <= static_cast<std::size_t>(*limit)) readable.push_back(&job);
+    }
+    if (readable.empty()) return opened;
+    const std::span<const int> numbers = encode(*draft_, readable).sources;
+    for (std::size_t i = 0; i < readable.size(); ++i) {
+      opened[static_cast<std::size_t>(readable[i] - jobs.data())] = numbers[i];
     }
     return opened;
   }

@@ -93,8 +93,9 @@ std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) 
 
 std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
                                                 const std::shared_ptr<const WeightStore>& weights,
-                                                const ModelDescription& description, const PackOptions& pack) {
-  return std::make_shared<const Transformer>(config, WeightScope(weights, description.weight_names, pack));
+                                                const ModelDescription& description, const PackOptions& pack,
+                                                Transformer::EncoderInput input = Transformer::EncoderInput::sources) {
+  return std::make_shared<const Transformer>(config, WeightScope(weights, description.weight_names, pack), input);
 }
 
 }  // namespace
@@ -141,8 +142,11 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*checkpoint.weights);
   const BackendChoice backend = options.backend ? *options.backend : backend::default_backend();
   const auto team = std::make_shared<ThreadTeam>(threads);
+  const auto pack_options = [&](Precision precision) {
+    return PackOptions{.threads = threads, .precision = precision, .backend = backend, .team = team};
+  };
   const auto build = [&](Precision precision) {
-    PackOptions pack{.threads = threads, .precision = precision, .backend = backend, .team = team};
+    PackOptions pack = pack_options(precision);
     const auto make = [&] {
       pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
       return make_network(impl->config, checkpoint.weights, description, pack);
@@ -178,14 +182,9 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     draft = other.network();
   } else if (impl->config.has_decoder() && impl->config.source_kind() == SourceKind::tokens &&
              options.draft_precision.value_or(precision) != precision) {
-    const PackOptions pack{.threads = threads,
-                           .precision = *options.draft_precision,
-                           .backend = backend,
-                           .memory = std::make_shared<WeightMemory>(),
-                           .team = team};
-    draft = std::make_shared<const Transformer>(impl->config,
-                                                WeightScope(checkpoint.weights, description.weight_names, pack),
-                                                Transformer::EncoderInput::hidden_states);
+    PackOptions pack = pack_options(*options.draft_precision);
+    pack.memory = std::make_shared<WeightMemory>();
+    draft = make_network(impl->config, checkpoint.weights, description, pack, Transformer::EncoderInput::hidden_states);
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
   std::vector<std::string> unused = impl->network->weights.unused();

@@ -169,63 +169,62 @@ std::vector<GenerateInput> with_drafts(std::vector<GenerateInput> inputs, const 
   return inputs;
 }
 
-TEST_P(Determinism, ASourceGetsTheSameBytesWithAnyDraft) {
-  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
-  std::vector<GenerateInput> inputs = random_inputs();
-  inputs.resize(kSources / 10);
-  GenerateOptions options = GetParam().options;
-  const auto expected = generate(models_[0], inputs, options);
-  const std::vector<GenerateInput> drafted = with_drafts(inputs, models_[0].generate_inputs(inputs, options));
+class DeterminismOfGuesses : public Determinism {
+ protected:
+  void SetUp() override {
+    Determinism::SetUp();
+    if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
+    inputs_.resize(kSources / 10);
+    expected_ = generate(models_[0], inputs_, options_);
+  }
+
+  std::vector<GenerateInput> inputs_ = random_inputs();
+  GenerateOptions options_ = GetParam().options;
+  std::vector<std::string> expected_;  // without guesses
+};
+
+TEST_P(DeterminismOfGuesses, ASourceGetsTheSameBytesWithAnyDraft) {
+  const std::vector<GenerateInput> drafted = with_drafts(inputs_, models_[0].generate_inputs(inputs_, options_));
   for (const std::optional<int> tokens : {std::optional<int>(), {1}, {3}, {32}}) {
     for (const Execution& execution : {Execution{1, 1, 1}, {7, 2, 1}, {64, 1, 2}}) {
-      options.num_assistant_tokens = tokens;
-      options.batch_size = execution.batch_size;
-      options.workers = execution.workers;
+      options_.num_assistant_tokens = tokens;
+      options_.batch_size = execution.batch_size;
+      options_.workers = execution.workers;
       const Model& model = models_[static_cast<std::size_t>(execution.threads - 1)];
-      options.draft_source = false;
-      options.prompt_lookup_num_tokens = 0;
-      EXPECT_EQ(generate(model, drafted, options), expected) << tokens.value_or(0);
-      options.draft_source = true;
-      options.prompt_lookup_num_tokens = 4;
-      EXPECT_EQ(generate(model, inputs, options), expected) << tokens.value_or(0) << ", of the source";
+      options_.draft_source = false;
+      options_.prompt_lookup_num_tokens = 0;
+      EXPECT_EQ(generate(model, drafted, options_), expected_) << tokens.value_or(0);
+      options_.draft_source = true;
+      options_.prompt_lookup_num_tokens = 4;
+      EXPECT_EQ(generate(model, inputs_, options_), expected_) << tokens.value_or(0) << ", of the source";
     }
   }
 }
 
-TEST_P(Determinism, ASourceGetsTheSameBytesWithAnyModelThatGuesses) {
-  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
-  std::vector<GenerateInput> inputs = random_inputs();
-  inputs.resize(kSources / 10);
-  GenerateOptions options = GetParam().options;
-  const auto expected = generate(models_[0], inputs, options);
+TEST_P(DeterminismOfGuesses, ASourceGetsTheSameBytesWithAnyModelThatGuesses) {
   const RandomMarian checkpoint(GetParam().hidden), other({.encoder = 24, .decoder = 40});
   const Model model = Model::load(checkpoint.folder(),
                                   {.threads = 2, .precision = GetParam().precision, .draft_model = other.folder()});
   for (const int batch_size : {1, 4}) {
-    options.batch_size = batch_size;
-    EXPECT_EQ(generate(model, inputs, options), expected);
+    options_.batch_size = batch_size;
+    EXPECT_EQ(generate(model, inputs_, options_), expected_);
   }
 }
 
-TEST_P(Determinism, ASourceGetsTheSameBytesWithACopyThatGuesses) {
-  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
-  std::vector<GenerateInput> inputs = random_inputs();
-  inputs.resize(kSources / 10);
-  GenerateOptions options = GetParam().options;
-  const auto expected = generate(models_[0], inputs, options);
+TEST_P(DeterminismOfGuesses, ASourceGetsTheSameBytesWithACopyThatGuesses) {
   const RandomMarian checkpoint(GetParam().hidden);
   for (const Precision draft : {Precision::int8, Precision::bfloat16}) {
     if (draft == GetParam().precision) continue;
     for (const Execution& execution : {Execution{1, 1, 1}, {3, 2, 2}, {7, 1, 1}}) {
       const Model model = load(checkpoint, execution.threads, GetParam().precision, draft);
-      options.batch_size = execution.batch_size;
-      options.workers = execution.workers;
+      options_.batch_size = execution.batch_size;
+      options_.workers = execution.workers;
       DraftCounts counts;
-      options.on_progress = [&](const GenerateProgress& progress) { counts = progress.drafts; };
+      options_.on_progress = [&](const GenerateProgress& progress) { counts = progress.drafts; };
       for (const std::optional<int> tokens : {std::optional<int>(), {1}, {30}}) {
-        options.num_assistant_tokens = tokens;
-        EXPECT_EQ(generate(model, inputs, options), expected) << to_string(draft) << ", " << tokens.value_or(0);
-        if (*options.num_beams > 1 || execution.batch_size > 1) continue;
+        options_.num_assistant_tokens = tokens;
+        EXPECT_EQ(generate(model, inputs_, options_), expected_) << to_string(draft) << ", " << tokens.value_or(0);
+        if (*options_.num_beams > 1 || execution.batch_size > 1) continue;
         EXPECT_GT(counts.accepted, counts.rounds / 2) << "few guesses are right";
         EXPECT_LT(counts.accepted, counts.proposed) << "no guess is wrong";
       }
@@ -267,8 +266,9 @@ const std::array kSearches = {
     Search{"GreedyWideInt8", {.num_beams = 1}, Precision::int8, kWide},
 };
 
-INSTANTIATE_TEST_SUITE_P(Searches, Determinism, testing::ValuesIn(kSearches),
-                         [](const testing::TestParamInfo<Search>& instance) { return instance.param.name; });
+constexpr auto kName = [](const testing::TestParamInfo<Search>& instance) { return instance.param.name; };
+INSTANTIATE_TEST_SUITE_P(Searches, Determinism, testing::ValuesIn(kSearches), kName);
+INSTANTIATE_TEST_SUITE_P(Searches, DeterminismOfGuesses, testing::ValuesIn(kSearches), kName);
 
 }  // namespace
 }  // namespace encdec
