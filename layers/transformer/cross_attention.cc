@@ -1,12 +1,42 @@
 #include "encdec/layers/transformer/cross_attention.h"
 
 #include <array>
+#include <cstring>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
 #include "encdec/layers/transformer/expectations.h"
 
 namespace encdec {
+
+namespace {
+
+// Writes the memory of all sources. `part_of(source, part)` returns the first row of keys or values: parts [0, H) are
+// the keys of each head, parts [H, 2*H) the values. Rows are `stride` floats apart.
+template <class PartOf>
+void write_memory(const KeyValueForm& form, bool packed, Dim stride, const PartOf& part_of, Tensor& output,
+                  RunState& state) {
+  const int head_dim = static_cast<int>(form.head_dim);
+  const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form.type);
+  state.team().run(2 * form.heads, [&](int part, int) {
+    for (const Sequence& source : state.sequences) {
+      if (source.rows == 0) continue;
+      std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form.bytes() +
+                      static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
+      const float* from = part_of(source, part);
+      if (packed) {
+        const auto pack = part < form.heads ? kernels::pack_bfloat16_keys : kernels::pack_bfloat16_values;
+        pack({source.rows, head_dim, head_dim}, from, stride, reinterpret_cast<std::uint16_t*>(to));
+        continue;
+      }
+      for (int row = 0; row < source.rows; ++row, from += stride, to += row_bytes) {
+        store_as(form.type, from, head_dim, to);
+      }
+    }
+  });
+}
+
+}  // namespace
 
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
     : form_(key_value_form_of(options, weights.pack().precision)),
@@ -23,24 +53,31 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   expect_all_rows(state.sequences, inputs[0].rows());
   Tensor projected = state.scratch(output.shape());
   key_value_.apply(inputs[0], nullptr, projected, state);
-  const int head_dim = static_cast<int>(form_.head_dim);
-  const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form_.type);
-  state.team().run(2 * form_.heads, [&](int part, int) {  // parts [0, H): keys of each head; then the values
-    for (const Sequence& source : state.sequences) {
-      if (source.rows == 0) continue;
-      std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +
-                      static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
-      const float* from = projected.row(source.first_row) + part * head_dim;
-      if (packed_) {
-        const auto pack = part < form_.heads ? kernels::pack_bfloat16_keys : kernels::pack_bfloat16_values;
-        pack({source.rows, head_dim, head_dim}, from, projected.width(), reinterpret_cast<std::uint16_t*>(to));
-        continue;
-      }
-      for (int row = 0; row < source.rows; ++row, from += projected.width(), to += row_bytes) {
-        store_as(form_.type, from, head_dim, to);
-      }
-    }
-  });
+  const auto part_of = [&](const Sequence& source, int part) {
+    return projected.row(source.first_row) + part * form_.head_dim;
+  };
+  write_memory(form_, packed_, projected.width(), part_of, output, state);
+}
+
+CrossAttentionMemoryCopy::CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options,
+                                                   DataType type)
+    : form_(key_value_form_of(options, pack.precision)), packed_(packs_memory(options, pack.precision)), type_(type) {}
+
+Shape CrossAttentionMemoryCopy::output_shape(Shapes inputs) const {
+  expect_rows(inputs[0], 2 * form_.width(), "memory");
+  return inputs[0];
+}
+
+void CrossAttentionMemoryCopy::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  expect_all_rows(state.sequences, inputs[0].rows());
+  if (type_ == form_.type) {
+    std::memcpy(output.raw(), inputs[0].raw(), static_cast<std::size_t>(output.rows()) * form_.bytes());
+    return;
+  }
+  const auto part_of = [&](const Sequence& source, int part) {
+    return inputs[0].row(source.first_row) + part * source.rows * form_.head_dim;
+  };
+  write_memory(form_, packed_, form_.head_dim, part_of, output, state);
 }
 
 namespace {

@@ -28,6 +28,24 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
+// The same keys and values as those of a model with equal dimensions, in the form of this model's precision.
+//   memory [S, 2*H*K] of the other model -> memory [S, 2*H*K] of this one
+class CrossAttentionMemoryCopy final : public Layer {
+ public:
+  // `type` is the other model's type. REQUIRES: it is float32 or that of this model.
+  CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options, DataType type);
+
+  std::string_view kind() const override { return "cross_attention_memory_copy"; }
+  Shape output_shape(Shapes inputs) const override;
+  DataType output_type() const override { return form_.type; }
+  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
+
+ private:
+  KeyValueForm form_;
+  bool packed_;
+  DataType type_;
+};
+
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the memory rows
 // [first_memory_row, first_memory_row + memory_rows) of its sequence. If there are none, the attended values are zeros.
 //   y = output(concat_h softmax(scale * q_h k_hᵀ) v_h) (+ residual);  q = query(x), k and v from the memory

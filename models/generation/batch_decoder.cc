@@ -45,6 +45,7 @@ class BatchDecoder {
     int source = Session::kNoSource;
     int draft_source = Session::kNoSource;  // in the session of the model that guesses
     std::unique_ptr<Search> search;
+    std::size_t rows = 0;      // sequences of the last step; of the first one before that
     std::size_t reported = 0;  // number of tokens reported
     bool is_number = true;
   };
@@ -121,14 +122,18 @@ class BatchDecoder {
       if (draft_ != nullptr && has_encoder == (draft_sources[i] != Session::kNoSource)) {
         search->draft_with(*draft_, draft_sources[i]);
       }
+      const std::size_t rows = first_rows(jobs[i]);
       running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
       if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
         work_.session.set_source_attention(Session::SourceAttention::keep);
       }
       source_tokens_ += has_encoder ? jobs[i].prompt.source_rows() : jobs[i].prompt.target.size();
-      running_.push_back(
-          {.job = std::move(jobs[i]), .source = source, .draft_source = draft_sources[i], .search = std::move(search)});
+      running_.push_back({.job = std::move(jobs[i]),
+                          .source = source,
+                          .draft_source = draft_sources[i],
+                          .search = std::move(search),
+                          .rows = rows});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
         const std::vector<float> scores(job.prompt.prefix_length);
@@ -137,17 +142,25 @@ class BatchDecoder {
     }
   }
 
+  // Returns the number of a job's sequences at its beginning. A search of another kind begins with one.
+  static std::size_t first_rows(const DecodeJob& job) { return job.search ? 1 : job.rules->rows_per_source(); }
+  std::size_t rows_in_flight() const {
+    std::size_t rows = 0;
+    for (const Running& running : running_) rows += running.rows;
+    return rows;
+  }
+
   // Opens the sources of jobs in the session of the model that guesses, if there is one. Returns their numbers there;
   // kNoSource for a source that is too long for that model.
   std::vector<int> open_in_draft(std::span<const DecodeJob> jobs, const Session::Encoded& encoded) {
     std::vector<int> opened(jobs.size(), Session::kNoSource);
-    const auto guesses = [](const DecodeJob& job) { return !job.search && *job.rules->settings.num_beams == 1; };
+    const auto guesses = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
     if (draft_ == nullptr || !draft_->model().config.has_encoder() || std::ranges::none_of(jobs, guesses))
       return opened;
-    std::size_t rows = running_rows_;
-    for (const DecodeJob& job : jobs) rows += job.rules->rows_per_source();
+    std::size_t rows = rows_in_flight();
+    for (const DecodeJob& job : jobs) rows += first_rows(job);
     if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    if (draft_->model().encoder_input == Transformer::EncoderInput::hidden_states) {
+    if (draft_->model().copies_memories) {
       std::ranges::copy(draft_->take_sources(work_.session, encoded), opened.begin());
       return opened;
     }
@@ -171,6 +184,7 @@ class BatchDecoder {
     for (Running& running : running_) {
       std::size_t input = inputs_.size(), number = 0;
       (running.search.get()->*add)(inputs_);
+      running.rows = inputs_.size() - input;
       for (; input < inputs_.size(); ++input) {
         const std::size_t rows = std::min(inputs_[input].logits, inputs_[input].tokens.size());
         for (std::size_t row = 0; row < rows; ++row) rows_.push_back({&running, number++, input});
@@ -186,8 +200,9 @@ class BatchDecoder {
 
   // Lets the searches guess, if the rows in flight leave the CPU time to check guesses.
   void draft() {
-    if (running_rows_ > work_.limits.guessing_rows) return;
-    const std::size_t most = work_.limits.checked_rows / running_rows_ - 1;
+    const std::size_t rows = rows_in_flight();
+    if (rows > work_.limits.guessing_rows) return;
+    const std::size_t most = work_.limits.checked_rows / rows - 1;
     for (Running& running : running_) {
       if (!running.job.rules->needs_source_attention()) running.search->draft(most);
     }

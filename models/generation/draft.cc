@@ -1,6 +1,8 @@
 #include "encdec/models/generation/draft.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace encdec {
 namespace {
@@ -54,6 +56,32 @@ void DraftLength::tell(std::size_t proposed, std::size_t accepted) {
     paused_ = pause_;
     pause_ = std::min(2 * pause_, kLongestPause);
   }
+}
+
+ModelDraft::ModelDraft(Session& session, int source, int fixed)
+    : session_(&session), source_(source), limit_(std::numeric_limits<std::size_t>::max()), length_(fixed, kMost) {
+  if (const auto limit = session.model().config.decoder.position_limit()) limit_ = static_cast<std::size_t>(*limit);
+}
+
+std::size_t ModelDraft::begin(std::size_t most, std::size_t length) {
+  return session_ == nullptr ? 0 : std::min({most, length_.next(), limit_ - std::min(limit_, length - 1)});
+}
+
+Session::TargetTokens ModelDraft::input(std::span<const std::int32_t> tokens) {
+  if (target_ < 0) target_ = session_->open_target(source_);
+  return {target_, tokens.subspan(std::exchange(read_, tokens.size()))};
+}
+
+void ModelDraft::accept(std::size_t guessed, std::size_t right, std::size_t length) {
+  length_.tell(guessed, right);
+  if (read_ < length) return;
+  read_ = length - 1;
+  session_->shorten_target(target_, static_cast<int>(read_));
+}
+
+void ModelDraft::close() {
+  if (target_ >= 0) session_->close_target(target_);
+  target_ = -1, read_ = 0;
 }
 
 }  // namespace encdec

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/session/token_ids.h"
+#include "encdec/models/session/session.h"
 
 namespace encdec {
 
@@ -57,6 +57,35 @@ class DraftLength {
   int wrong_ = 0;   // guesses in a row without a right token
   int pause_ = 1;   // steps of the next pause
   int paused_ = 0;  // steps that are left of this pause
+};
+
+// The guesses for one result by another model, which reads the result's tokens in its own session.
+// Order of calls: (begin [input* accept])* close
+class ModelDraft {
+ public:
+  // Guesses nothing.
+  ModelDraft() = default;
+  // The result's source is `source` in `session`. `fixed` is as in DraftLength.
+  ModelDraft(Session& session, int source, int fixed);
+
+  // Begins a guess of at most `most` tokens after `length` tokens. Returns how many to guess.
+  std::size_t begin(std::size_t most, std::size_t length);
+  // Returns the input that makes the model guess the token after `tokens`, the result and the guesses so far.
+  Session::TargetTokens input(std::span<const std::int32_t> tokens);
+  // Tells that `right` of `guessed` tokens were right. The result now has `length` tokens, the last of them new.
+  void accept(std::size_t guessed, std::size_t right, std::size_t length);
+  void close();
+
+ private:
+  // Maximum number of tokens to guess at once: with more, the tokens after a wrong one cost too much.
+  static constexpr std::size_t kMost = 7;
+
+  Session* session_ = nullptr;
+  int source_ = Session::kNoSource;
+  std::size_t limit_ = 0;  // number of tokens that the model can read
+  int target_ = -1;        // number in the session, or -1
+  std::size_t read_ = 0;   // number of tokens read
+  DraftLength length_;
 };
 
 }  // namespace encdec

@@ -72,8 +72,8 @@ struct GenerateProgress {
   std::size_t finished_sources = 0;  // sources whose results are complete
   std::size_t source_tokens = 0;     // tokens of all sources encoded so far
   std::size_t generated_tokens = 0;  // tokens of the best hypotheses of finished and running sources
-  double encode_seconds = 0;         // time in the encoder, summed over workers
-  double decode_seconds = 0;         // time in the decoder and its output layer, summed over workers
+  double encode_seconds = 0;         // time in encoders, summed over workers
+  double decode_seconds = 0;         // time in decoders and their output layers, summed over workers
   DraftCounts drafts = {};
 
   // Adds the numbers of another worker. Leaves finished_sources unchanged.

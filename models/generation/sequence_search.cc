@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
@@ -52,7 +51,6 @@ class SequenceSearch final : public Search {
       target.history = prompt.target;
       target.repeated = RepeatedText(prompt.draft);
       target.text_length = DraftLength(rules.settings.num_assistant_tokens.value_or(0));
-      target.model_length = DraftLength(rules.settings.num_assistant_tokens.value_or(0), kMostOfModel);
     }
     targets_.front().number = session.open_target(source);
   }
@@ -71,18 +69,13 @@ class SequenceSearch final : public Search {
         ++target.guessed;
         if (ends_guess(token)) break;
       }
-      const bool asks_model = draft_session_ != nullptr && target.guessed == 0;
-      const std::size_t readable = draft_limit_ - std::min(draft_limit_, target.history.size() - 1);
-      target.of_model = asks_model ? std::min({most, target.model_length.next(), left, readable}) : 0;
+      if (target.guessed == 0) target.of_model = target.model.begin(std::min(most, left), target.history.size());
     }
   }
 
   void draft_with(Session& session, int source) override {
-    draft_session_ = &session;
-    draft_source_ = source;
-    if (const auto limit = session.model().config.decoder.position_limit()) {
-      draft_limit_ = static_cast<std::size_t>(*limit);
-    }
+    const int fixed = rules_.settings.num_assistant_tokens.value_or(0);
+    for (Target& target : targets_) target.model = ModelDraft(session, source, fixed);
   }
 
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
@@ -90,9 +83,7 @@ class SequenceSearch final : public Search {
     for (const std::size_t i : running_) {
       Target& target = targets_[i];
       if (target.guessed >= target.of_model) continue;
-      if (target.draft_number < 0) target.draft_number = draft_session_->open_target(draft_source_);
-      inputs.push_back({target.draft_number, std::span(target.history).subspan(target.draft_read)});
-      target.draft_read = target.history.size();
+      inputs.push_back(target.model.input(target.history));
       draft_rows_.push_back(i);
     }
   }
@@ -184,8 +175,6 @@ class SequenceSearch final : public Search {
 
  private:
   static constexpr std::int32_t kNotANumber = -1;
-  // Maximum number of tokens that a model guesses at once: with more, the tokens after a wrong one cost too much.
-  static constexpr std::size_t kMostOfModel = 7;
 
   struct Target {
     int number = -1;  // number in the session
@@ -193,10 +182,9 @@ class SequenceSearch final : public Search {
     std::size_t guessed = 0;   // guesses at the end of `history`
     std::size_t of_model = 0;  // number of guesses wanted of the model that guesses
     RepeatedText repeated;
-    DraftLength text_length, model_length;
-    TokenIds read;               // source and result, for prompt_lookup_num_tokens
-    int draft_number = -1;       // number in the session of the model that guesses
-    std::size_t draft_read = 0;  // tokens of the history that this model has read
+    DraftLength text_length;
+    TokenIds read;  // source and result, for prompt_lookup_num_tokens
+    ModelDraft model;
     StepScores draft_scores;
     Hypothesis result;
   };
@@ -250,9 +238,9 @@ class SequenceSearch final : public Search {
     if (rules_.settings.top_log_probs > 0) place.top = scores.top();
   }
 
-  void close(const Target& target, Session& session) const {
+  static void close(Target& target, Session& session) {
     session.close_target(target.number);
-    if (target.draft_number >= 0) draft_session_->close_target(target.draft_number);
+    target.model.close();
   }
 
   // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
@@ -277,11 +265,7 @@ class SequenceSearch final : public Search {
     history.resize(end);
     if (guessed > 0) {
       session.shorten_target(target.number, static_cast<int>(end) - 1);  // the last token has not been read
-      (target.of_model > 0 ? target.model_length : target.text_length).tell(guessed, right);
-      if (target.draft_read >= end) {
-        target.draft_read = end - 1;
-        draft_session_->shorten_target(target.draft_number, static_cast<int>(end) - 1);
-      }
+      target.of_model > 0 ? target.model.accept(guessed, right, end) : target.text_length.tell(guessed, right);
       counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};
     }
     return ended;
@@ -295,10 +279,7 @@ class SequenceSearch final : public Search {
   std::vector<Target> targets_;
   std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
   bool is_first_step_ = true;
-  std::vector<Place> places_;  // by row
-  Session* draft_session_ = nullptr;
-  int draft_source_ = Session::kNoSource;
-  std::size_t draft_limit_ = std::numeric_limits<std::size_t>::max();  // tokens that the model that guesses can read
+  std::vector<Place> places_;            // by row
   std::vector<std::size_t> draft_rows_;  // by row of the model that guesses: index into targets_
   DraftCounts counts_;
 };

@@ -94,8 +94,9 @@ std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) 
 std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
                                                 const std::shared_ptr<const WeightStore>& weights,
                                                 const ModelDescription& description, const PackOptions& pack,
-                                                Transformer::EncoderInput input = Transformer::EncoderInput::sources) {
-  return std::make_shared<const Transformer>(config, WeightScope(weights, description.weight_names, pack), input);
+                                                const Transformer* encodes_for_it = nullptr) {
+  const WeightScope scope(weights, description.weight_names, pack);
+  return std::make_shared<const Transformer>(config, scope, encodes_for_it);
 }
 
 }  // namespace
@@ -180,11 +181,10 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
              {.threads = threads, .precision = options.draft_precision.value_or(precision), .backend = backend});
     check_draft(*impl, other);
     draft = other.network();
-  } else if (impl->config.has_decoder() && impl->config.source_kind() == SourceKind::tokens &&
-             options.draft_precision.value_or(precision) != precision) {
+  } else if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
     PackOptions pack = pack_options(*options.draft_precision);
     pack.memory = std::make_shared<WeightMemory>();
-    draft = make_network(impl->config, checkpoint.weights, description, pack, Transformer::EncoderInput::hidden_states);
+    draft = make_network(impl->config, checkpoint.weights, description, pack, impl->network.get());
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
   std::vector<std::string> unused = impl->network->weights.unused();

@@ -149,27 +149,31 @@ class StackBuilder {
   const WeightScope weights_;
 };
 
-Edge add_encoder(Graph& graph, const TransformerConfig& config, const WeightScope& weights,
-                 const OutputProjection& projection) {
+Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
+  Graph graph("encoder");
   const FrameOptions& frames = config.encoder.frames;
   const Edge source = config.source_kind() == SourceKind::frames
                           ? graph.input("source_frames", {kSourceRows, frames.per_row * frames.width})
                           : graph.input("source_ids", {kSourceRows}, DataType::int32);
   StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
-  return encoder.add<MultiHeadAttention>(source, projection, {});
-}
-
-Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
-                    Transformer::EncoderInput input) {
-  Graph graph("encoder");
-  const Edge x = input == Transformer::EncoderInput::sources
-                     ? add_encoder(graph, config, weights, projection)
-                     : graph.input("encoder_hidden_states", {kSourceRows, config.model_dim});
+  const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
     graph.output(graph.add((w / "memory").path(),
                            std::make_shared<CrossAttentionMemory>(w, attention_options(config, config.decoder, layer)),
                            {x}));
+  }
+  return graph;
+}
+
+Graph build_memory_copies(const TransformerConfig& config, const WeightScope& weights, const KeyValueForm& form) {
+  Graph graph("encoder");
+  for (int layer = 0; layer < config.decoder.layers; ++layer) {
+    const std::string name = (weights / "decoder" / layer / "cross_attention" / "memory").path();
+    const Edge memory = graph.input(name, {kSourceRows, 2 * form.width()}, form.type);
+    const AttentionOptions options = attention_options(config, config.decoder, layer);
+    graph.output(graph.add(name + ".copy",
+                           std::make_shared<CrossAttentionMemoryCopy>(weights.pack(), options, form.type), {memory}));
   }
   return graph;
 }
@@ -190,10 +194,14 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
 
 }  // namespace
 
-Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_, EncoderInput encoder_input_)
-    : config(config_), weights(weights_), encoder_input(encoder_input_) {
+Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
+                         const Transformer* encodes_for_it)
+    : config(config_), weights(weights_), copies_memories(config_.has_encoder() && encodes_for_it != nullptr) {
   const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
-  if (config.has_encoder()) encoder.emplace(build_encoder(config, weights, projection, encoder_input));
+  if (config.has_encoder()) {
+    encoder.emplace(copies_memories ? build_memory_copies(config, weights, encodes_for_it->key_value_form())
+                                    : build_encoder(config, weights, projection));
+  }
   if (config.has_decoder()) {
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));

@@ -18,12 +18,10 @@ namespace encdec {
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder
 struct Transformer {
-  // The encoder's input: sources, or the last hidden states of another model's encoder with the same configuration.
-  enum class EncoderInput : std::uint8_t { sources, hidden_states };
-
+  // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources.
   // Throws WeightError or ShapeError if the weights do not fit the configuration.
   Transformer(const TransformerConfig& config_, const WeightScope& weights,
-              EncoderInput encoder_input_ = EncoderInput::sources);
+              const Transformer* encodes_for_it = nullptr);
 
   // Returns the graphs that exist, in the order in which they run.
   std::vector<const Executor*> graphs() const;
@@ -32,11 +30,11 @@ struct Transformer {
 
   TransformerConfig config;  // configuration that the graphs were built for
   WeightScope weights;       // weights that the graphs were built from
-  EncoderInput encoder_input;
+  bool copies_memories;      // another model encodes this one's sources
   // The encoder; unset in a decoder-only model.
   //   token ids: int32 [S], or frames: [S, frames.per_row * frames.width]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
-  // With EncoderInput::hidden_states: last hidden states [S, D] -> the memories alone
+  // If copies_memories: the other model's memories -> the memories alone
   std::optional<Executor> encoder;
   // The decoder, for one or more tokens of each sequence; unset in an encoder-only model.
   //   {token ids: int32 [T], then the encoder's memories if there is an encoder} -> last hidden states [T, D]

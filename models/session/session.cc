@@ -50,7 +50,8 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources) {
         {.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(source.size())});
     ids_.insert(ids_.end(), source.begin(), source.end());
   }
-  return run_encoder(Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())}));
+  const Tensor input(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
+  return run_encoder(std::span(&input, 1));
 }
 
 Session::Encoded Session::encode(std::span<const Tensor> sources) {
@@ -66,13 +67,14 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
     rows += own;
     frames_.insert(frames_.end(), source.data<float>(), source.data<float>() + source.elements());
   }
-  return run_encoder(Tensor(frames_.data(), DataType::float32, {rows, frames.per_row * frames.width}));
+  const Tensor input(frames_.data(), DataType::float32, {rows, frames.per_row * frames.width});
+  return run_encoder(std::span(&input, 1));
 }
 
 std::span<const int> Session::take_sources(const Session& other, const Encoded& encoded) {
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences = other.encoder_state_->sequences;
-  return run_encoder(encoded.hidden).sources;
+  return run_encoder(encoded.memories).sources;
 }
 
 void Session::check_frames(const Tensor& frames) const {
@@ -85,18 +87,17 @@ void Session::check_frames(const Tensor& frames) const {
                                frames.empty() ? "nothing" : to_string(frames.shape()), per_row, width));
 }
 
-Session::Encoded Session::run_encoder(const Tensor& input) {
-  const auto outputs = model_->encoder->run(std::span(&input, 1), *encoder_state_);
+Session::Encoded Session::run_encoder(std::span<const Tensor> inputs) {
+  const auto outputs = model_->encoder->run(inputs, *encoder_state_);
+  const auto memories = outputs.subspan(model_->copies_memories ? 0 : 1);
   encoded_sources_.clear();
   if (model_->decoder) {
-    const auto memories =
-        outputs.last(outputs.size() - (model_->encoder_input == Transformer::EncoderInput::sources ? 1 : 0));
     for (const Sequence& source : encoder_state_->sequences) {
       encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
     }
     std::ranges::copy(source_memory_.tensors(), decoder_inputs_.begin() + 1);
   }
-  return {outputs[0], encoded_sources_};
+  return {model_->copies_memories ? Tensor() : outputs[0], encoded_sources_, memories};
 }
 
 void Session::close_source(int source) {

@@ -39,8 +39,9 @@ class Session {
 
   // Result of encode().
   struct Encoded {
-    Tensor hidden;                 // last hidden states [S, D], one source after another
-    std::span<const int> sources;  // numbers of the sources, in the order given; empty in an encoder-only model
+    Tensor hidden;                     // last hidden states [S, D], one source after another
+    std::span<const int> sources;      // numbers of the sources, in the order given; empty in an encoder-only model
+    std::span<const Tensor> memories;  // of the sources, for each decoder layer
   };
   // Reads sources and opens them, until close_source() or reset(). The result is valid until the next encode(). Throws
   // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
@@ -50,7 +51,7 @@ class Session {
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
-  // Opens the sources of the last encode() of `other` in this session, whose model reads their hidden states.
+  // Opens the sources of the last encode() of `other` in this session, whose model copies their memories.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
@@ -116,13 +117,18 @@ class Session {
   // Observes when every node of all graphs runs, in later runs. An empty observer ends the observation.
   void set_run_observer(const NodeRunObserver& observer);
 
-  // Returns the seconds spent in encode() since the last reset_times().
-  double encode_seconds() const { return encode_seconds_; }
-  double decode_seconds() const { return decode_seconds_; }      // the same for decode()
-  void reset_times() { encode_seconds_ = decode_seconds_ = 0; }  // sets both to 0
+  // Returns the seconds spent in encode() since the last reset_times(), here and in draft().
+  double encode_seconds() const { return encode_seconds_ + (draft_ ? draft_->encode_seconds() : 0); }
+  // The same for decode().
+  double decode_seconds() const { return decode_seconds_ + (draft_ ? draft_->decode_seconds() : 0); }
+  // Sets both to 0.
+  void reset_times() {
+    encode_seconds_ = decode_seconds_ = 0;
+    if (draft_) draft_->reset_times();
+  }
 
  private:
-  Encoded run_encoder(const Tensor& input);
+  Encoded run_encoder(std::span<const Tensor> inputs);
   int remember_source(int target, int source);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden);

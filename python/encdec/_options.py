@@ -114,6 +114,7 @@ class TranscribeOptions(TypedDict, total=False):
     temperature: float | Sequence[float]
     beam_size: int | None
     best_of: int | None
+    num_assistant_tokens: int | None
     patience: float | None
     length_penalty: float | None
     suppress_tokens: int | Ids | str | None

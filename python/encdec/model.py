@@ -533,6 +533,7 @@ class Model:
         - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
         - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.
         - ``prompt_reset_on_temperature`` (0.5), ``seed``.
+        - ``num_assistant_tokens``: tokens that a model guesses at once (see ``Model``); None: chosen for each window.
         - ``batch_size``, ``workers``: results do not depend on these.
         - ``on_error="null"``: return None for a recording that cannot be read.
 

@@ -31,6 +31,7 @@ TEST_F(Drafts, AreCheckedAndCounted) {
   EXPECT_GT(right["draft_tokens"], 0);
   EXPECT_EQ(right["accepted_tokens"], right["draft_tokens"]);
   EXPECT_LT(right["rounds"], right["draft_tokens"]);
+  EXPECT_GT(right["tokens_per_round"], 2.0);
   auto lines = split_lines(golden_outputs("text"));
   std::ranges::rotate(lines, lines.begin() + 1);
   const json wrong = generate({"--token-ids", "--draft-file", folder_.write("draft", join_lines(lines))});
@@ -38,6 +39,7 @@ TEST_F(Drafts, AreCheckedAndCounted) {
   const json none = generate({"--token-ids"});
   EXPECT_EQ(none["draft_tokens"], 0);
   EXPECT_EQ(none["rounds"], 0);
+  EXPECT_EQ(none["tokens_per_round"], 0.0);
 }
 
 TEST_F(Drafts, ComeFromTheSourceEarlierOccurrencesAndALowerPrecision) {

@@ -207,12 +207,14 @@ TEST(Generate, StatsHaveTheirKeys) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : stats.items()) {
     keys.push_back(key);
-    const bool counts_guesses = key == "draft_tokens" || key == "accepted_tokens" || key == "rounds";
+    const bool counts_guesses =
+        key == "draft_tokens" || key == "accepted_tokens" || key == "rounds" || key == "tokens_per_round";
     EXPECT_EQ(value.get<double>() > 0, !counts_guesses) << key;
   }
   EXPECT_THAT(keys, testing::UnorderedElementsAre("load_seconds", "encode_seconds", "decode_seconds", "total_seconds",
                                                   "source_tokens", "generated_tokens", "tokens_per_second",
-                                                  "peak_resident_bytes", "draft_tokens", "accepted_tokens", "rounds"));
+                                                  "peak_resident_bytes", "draft_tokens", "accepted_tokens", "rounds",
+                                                  "tokens_per_round"));
   EXPECT_EQ(stats["source_tokens"], words(sources));
   EXPECT_EQ(stats["generated_tokens"], words(outputs));
   EXPECT_GE(stats["total_seconds"], stats["load_seconds"].get<double>() + stats["encode_seconds"].get<double>() +

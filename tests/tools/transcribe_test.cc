@@ -160,6 +160,24 @@ TEST_F(TranscribeTest, StatisticsShowTheSpeed) {
   EXPECT_GT(object["generated_tokens"], 0);
 }
 
+TEST_F(TranscribeTest, GuessesChangeNothingAndAreMadeWithoutBeams) {
+  const std::string stats = folder_.path("stats.json"), tone = recording("a.wav", 1.5, 400);
+  const std::string expected = text_of({"--beam-size", "1", "--output-format", "json", tone});
+  for (const std::vector<std::string>& draft :
+       {std::vector<std::string>{"--draft-precision", "int8"}, {"--draft-model", kModel}}) {
+    std::vector<std::string> arguments = {"--beam-size", "1", "--output-format", "json", "--stats", stats, tone};
+    arguments.insert(arguments.begin(), draft.begin(), draft.end());
+    EXPECT_EQ(text_of(arguments), expected);
+    EXPECT_GT(nlohmann::json::parse(read_file(stats))["accepted_tokens"], 0);
+  }
+  const Finished noted =
+      run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", kModel, "--draft-precision", "int8", tone},
+           .input = "",
+           .output_file = {},
+           .closed = {}});
+  EXPECT_THAT(noted.errors, HasSubstr("search with 5 beams makes no guesses"));
+}
+
 TEST_F(TranscribeTest, ByTransformersRulesItMatchesTransformers) {
   const fs::path golden = fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats" / "transformers.json";
   for (const auto& expected : nlohmann::json::parse(read_file(golden))) {

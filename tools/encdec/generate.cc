@@ -77,7 +77,8 @@ class Generation final : private GenerateStream {
     if (!options_.model.quiet) note_ignored_settings();
     options_.model.note_typed_input(options_.input);
     const GenerateOptions options = generate_options();
-    if (!options_.model.quiet) note_unused_guesses(options);
+    const bool has_text = draft_ != nullptr || options.draft_source || options.prompt_lookup_num_tokens.value_or(0) > 0;
+    options_.model.note_unused_guesses(*(model_.generation_config() | options).num_beams, has_text);
     if (options_.shard.number > 0) {
       manifest_.emplace(options_.shard, options_.input, output_path_, result_settings(options));
       if (manifest_->is_done()) {
@@ -140,13 +141,6 @@ class Generation final : private GenerateStream {
     if (ignored.empty()) return;
     spdlog::warn("{}: generation settings {} are not supported and are ignored", options_.model.folder,
                  fmt::join(ignored, ", "));
-  }
-
-  void note_unused_guesses(const GenerateOptions& options) const {
-    const bool guesses = options_.model.draft_precision || !options_.model.draft_model.empty() || draft_ != nullptr ||
-                         options.draft_source || options.prompt_lookup_num_tokens.value_or(0) > 0;
-    const int beams = *(model_.generation_config() | options).num_beams;
-    if (guesses && beams > 1) spdlog::info("no tokens are guessed: search with {} beams makes no guesses", beams);
   }
 
   GenerateOptions generate_options() {

@@ -119,6 +119,12 @@ void ModelArguments::add_draft_options(CLI::App& command) {
       ->group("Guesses");
 }
 
+void ModelArguments::note_unused_guesses(int beams, bool has_text) const {
+  const bool guesses = has_text || draft_precision || !draft_model.empty();
+  if (!guesses || beams <= 1 || quiet) return;
+  spdlog::info("no tokens are guessed: search with {} beams makes no guesses", beams);
+}
+
 void ModelArguments::add_quiet_option(CLI::App& command, const std::string& description) {
   command.add_flag("--quiet", quiet, description + " on standard error");
 }

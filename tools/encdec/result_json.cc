@@ -39,6 +39,9 @@ void add_drafts(const DraftCounts& drafts, Json& object) {
   object["draft_tokens"] = drafts.proposed;
   object["accepted_tokens"] = drafts.accepted;
   object["rounds"] = drafts.rounds;
+  // Each round adds one token more than the guesses that were right.
+  const auto tokens = static_cast<double>(drafts.accepted + drafts.rounds);
+  object["tokens_per_round"] = drafts.rounds > 0 ? tokens / static_cast<double>(drafts.rounds) : 0.0;
 }
 
 std::string to_json(const Stats& stats) {

@@ -105,6 +105,7 @@ class Transcription final : TranscribeStream {
   bool run() {
     const SpeechModel model(arguments_.model.load());
     stats_.load_seconds = stopwatch_.seconds();
+    arguments_.model.note_unused_guesses(options_.beam_size, false);
     bar_ = arguments_.model.quiet ? ProgressBar::hidden() : ProgressBar();
     options_.on_segments = [this](std::size_t number, std::span<const TranscriptSegment> segments) {
       bar_.clear();

@@ -73,6 +73,7 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                  "Format of transcripts; if not given, by the ending of --output, else txt"),
              words);
   arguments.model.add_load_options(command);
+  arguments.model.add_draft_options(command);
   // Declared before the other options: --rules sets all of them, and those that are given are applied after it.
   const auto set_rules = [&arguments](const std::string& name) {
     arguments.options = TranscribeOptions::of(*speech_rules_named(name));
@@ -91,7 +92,8 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->check(integer_from(0, kMaxBatchSize));
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
-  for (const std::string_view group : {"Speech", "Search", "Guards", "Times"}) add_group(command, group, arguments);
+  for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
+    add_group(command, group, arguments);
 
   const std::string raw = "Samples without a header";
   const auto set_raw = [&arguments](const std::string& text) {

@@ -12,6 +12,7 @@ class BeamAttempt final : public WindowAttempt {
  public:
   using WindowAttempt::WindowAttempt;
 
+ private:
   // The best next tokens, best first.
   void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) override {
     const float of_allowed = kernels::log_sum_exp(logits);
@@ -22,7 +23,6 @@ class BeamAttempt final : public WindowAttempt {
     }
   }
 
- private:
   struct Candidate {
     std::size_t parent;
     std::int32_t token;

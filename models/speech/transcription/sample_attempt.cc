@@ -6,20 +6,17 @@
 namespace encdec {
 namespace {
 
-// Independent samples; at temperature 0 one sequence, of the likeliest tokens.
+// Independent samples.
 class SampleAttempt final : public WindowAttempt {
  public:
   using WindowAttempt::WindowAttempt;
 
+ private:
   // One token for each sample of the row.
   void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) override {
     const float of_allowed = kernels::log_sum_exp(logits);
     std::vector<Choice>& choices = choices_[row];
     choices.clear();
-    if (settings_.temperature == 0) {
-      choices.push_back(choice(kernels::arg_max(logits), logits, of_all, of_allowed));
-      return;
-    }
     scratch.scores.assign(logits.begin(), logits.end());
     for (float& score : scratch.scores) score = static_cast<float>(score / settings_.temperature);
     const std::size_t samples = is_first_step() ? group_ : 1;
@@ -30,7 +27,6 @@ class SampleAttempt final : public WindowAttempt {
     }
   }
 
- private:
   bool extend(Session& session) override {
     const bool is_first = is_first_step();
     if (is_first) {

@@ -56,8 +56,9 @@ TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
 
 SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
   GenerateOptions settings = with_neutral_values({});
-  const bool samples = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
-  settings.num_beams = std::max(options.beam_size, samples ? options.best_of : 1);
+  settings.num_beams = options.beam_size;
+  settings.do_sample = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
+  settings.num_return_sequences = options.best_of;
   settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
   settings.max_new_tokens =
       static_cast<int>(WhisperRules::of(options.rules).max_new_tokens(static_cast<std::size_t>(facts.context), 0));

@@ -11,10 +11,26 @@ WindowAttempt::WindowAttempt(const Settings& settings, int target) : settings_(s
   choices_.resize(group_);
 }
 
-void WindowAttempt::add_inputs(std::vector<Session::TargetTokens>& inputs) const {
+void WindowAttempt::add_inputs(std::vector<Session::TargetTokens>& inputs) {
   for (std::size_t i = 0; i < running_.size(); ++i) {
-    inputs.push_back({targets_[i], is_first_step() ? settings_.prompt : std::span(running_[i].tokens).last(1)});
+    inputs.push_back({targets_[i], is_first_step() ? settings_.prompt.subspan(settings_.read)
+                                                   : std::span<const std::int32_t>(running_[i].tokens).last(1)});
   }
+}
+
+void WindowAttempt::read(std::size_t row, const StepOutput& output) {
+  const float of_all = normalizer_of(output.logits);
+  ban(tokens(row), output.logits);
+  choose(row, output.logits, of_all, output.scratch);
+}
+
+void WindowAttempt::ban(std::span<const std::int32_t> sampled, std::span<float> logits) const {
+  const TranscriptionTask& task = settings_.task;
+  for (const std::int32_t token : task.suppressed()) logits[static_cast<std::size_t>(token)] = kBanned;
+  if (sampled.empty()) {
+    for (const std::int32_t token : task.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
+  }
+  if (task.options().timestamps) task.timestamp_rules().apply(sampled, logits);
 }
 
 WindowAttempt::Choice WindowAttempt::choice(std::int32_t token, std::span<const float> logits, float of_all,
@@ -50,8 +66,10 @@ void WindowAttempt::close(Session& session) {
 }
 
 std::unique_ptr<WindowAttempt> make_attempt(const WindowAttempt::Settings& settings, int target) {
-  const bool has_beams = settings.temperature == 0 && settings.task.options().beam_size > 1;
-  return has_beams ? make_beam_attempt(settings, target) : make_sample_attempt(settings, target);
+  const auto make = settings.temperature > 0                ? make_sample_attempt
+                    : settings.task.options().beam_size > 1 ? make_beam_attempt
+                                                            : make_greedy_attempt;
+  return make(settings, target);
 }
 
 }  // namespace encdec

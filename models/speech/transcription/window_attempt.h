@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "encdec/models/generation/draft.h"
 #include "encdec/models/generation/search.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 #include "encdec/models/speech/transcription/whisper_rules.h"
@@ -14,29 +15,32 @@ namespace encdec {
 
 // One attempt at a window's text, at one temperature: greedy, beam search or samples. In the first step one row stands
 // for all sequences.
-// Order of calls: (add_inputs choose+ advance)+ (finish | close)
+// Order of calls: ([draft] add_inputs read+ advance)+ (finish | close)
 class WindowAttempt {
  public:
   struct Settings {
     const TranscriptionTask& task;
-    std::span<const std::int32_t> prompt;  // the rest of the prompt, which the first step reads
+    std::span<const std::int32_t> prompt;
+    std::size_t read = 0;  // number of prompt tokens that the target has read
     std::size_t max_new_tokens = 0;
     double temperature = 0;
-    RandomKey random;  // key of the attempt
+    RandomKey random;   // key of the attempt
+    ModelDraft& draft;  // guesses for greedy search
+    DraftCounts& draft_counts;
   };
-  // `target` has read the prompt before Settings::prompt.
   WindowAttempt(const Settings& settings, int target);
   virtual ~WindowAttempt() = default;
 
-  void add_inputs(std::vector<Session::TargetTokens>& inputs) const;
-  // Returns the tokens of a row's sequence so far.
-  const TokenIds& tokens(std::size_t row) const { return running_[row].tokens; }
+  // See Search.
+  virtual void draft(std::size_t /*most*/) {}
+  virtual void add_draft_inputs(std::vector<Session::TargetTokens>& /*inputs*/) {}
+  virtual void read_draft(const StepOutput& /*output*/) {}
+  virtual void add_inputs(std::vector<Session::TargetTokens>& inputs);
+  // Bans tokens in a row's logits and chooses its next tokens.
+  virtual void read(std::size_t row, const StepOutput& output);
   bool is_first_step() const { return length_ == 0; }
   std::size_t length() const { return length_; }
 
-  // Chooses the next tokens of a row from logits in which tokens have been banned. `of_all` is the log-sum-exp of the
-  // logits before that.
-  virtual void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) = 0;
   // Appends the tokens chosen. Returns true if the attempt is over.
   bool advance(Session& session);
   // Closes all targets and returns the best sequence.
@@ -49,6 +53,13 @@ class WindowAttempt {
     float log_probability = 0;  // log-softmax over the allowed tokens, at temperature 1
     float score = 0;            // by which beams are ranked
   };
+  // Returns the tokens so far of a row's sequence.
+  virtual std::span<const std::int32_t> tokens(std::size_t row) const { return running_[row].tokens; }
+  // Bans the tokens that must not follow `sampled`, the tokens after the prompt.
+  void ban(std::span<const std::int32_t> sampled, std::span<float> logits) const;
+  // Chooses the next tokens of a row from logits in which tokens have been banned. `of_all` is the log-sum-exp of the
+  // logits before that.
+  virtual void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) = 0;
   // Returns the choice of `token`; of token 0 for -1, which means that all tokens are banned.
   Choice choice(std::int32_t token, std::span<const float> logits, float of_all, float of_allowed) const;
   // Returns true if no more sequences are needed.
@@ -62,13 +73,12 @@ class WindowAttempt {
   std::vector<WindowSequence> running_ = {{}};
   std::vector<WindowSequence> finished_;
   std::vector<std::vector<Choice>> choices_;  // by row
-
- private:
-  std::size_t length_ = 0;  // number of tokens of each running sequence
+  std::size_t length_ = 0;                    // number of tokens of each running sequence
 };
 
-// Returns an attempt for the temperature: beam search at 0 if beam_size is above 1, otherwise greedy search or samples.
+// Returns an attempt for the temperature: above 0 samples; at 0 beam search if beam_size is above 1, or greedy search.
 std::unique_ptr<WindowAttempt> make_attempt(const WindowAttempt::Settings& settings, int target);
+std::unique_ptr<WindowAttempt> make_greedy_attempt(const WindowAttempt::Settings& settings, int target);
 std::unique_ptr<WindowAttempt> make_beam_attempt(const WindowAttempt::Settings& settings, int target);
 std::unique_ptr<WindowAttempt> make_sample_attempt(const WindowAttempt::Settings& settings, int target);
 

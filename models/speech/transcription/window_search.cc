@@ -35,27 +35,30 @@ class WindowSearch final : public Search {
     }
   }
 
+  void draft(std::size_t most) override {
+    if (attempt_ != nullptr) attempt_->draft(most);
+  }
+  void draft_with(Session& session, int source) override {
+    draft_ = ModelDraft(session, source, task_.options().num_assistant_tokens.value_or(0));
+  }
+  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    if (attempt_ != nullptr) attempt_->add_draft_inputs(inputs);
+  }
+  void read_draft(std::size_t /*row*/, const StepOutput& output) override { attempt_->read_draft(output); }
+  DraftCounts draft_counts() const override { return draft_counts_; }
+
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (attempt_ != nullptr) return attempt_->add_inputs(inputs);
     inputs.push_back({prefix_target_, std::span(prompt_).first(prefix_length_)});
   }
 
   void read(std::size_t row, const StepOutput& output) override {
-    const std::span<float> logits = output.logits;
-    const float normalizer = normalizer_of(logits);
     // The logits after the start token, before any token is banned, hold the no-speech probability.
-    if (attempt_ == nullptr || (attempt_->is_first_step() && prefix_length_ == 0)) {
-      const float silence = logits[static_cast<std::size_t>(task_.tokens().no_speech)];
-      no_speech_ = std::exp(double{silence} - double{normalizer});
+    if (attempt_ == nullptr || (attempt_->is_first_step() && prefix_length_ == 0 && row == 0)) {
+      const float silence = output.logits[static_cast<std::size_t>(task_.tokens().no_speech)];
+      no_speech_ = std::exp(double{silence} - double{normalizer_of(output.logits)});
     }
-    if (attempt_ == nullptr) return;
-    const TokenIds& sampled = attempt_->tokens(row);
-    for (const std::int32_t token : task_.suppressed()) logits[static_cast<std::size_t>(token)] = kBanned;
-    if (sampled.empty()) {
-      for (const std::int32_t token : task_.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
-    }
-    if (task_.options().timestamps) task_.timestamp_rules().apply(sampled, logits);
-    attempt_->choose(row, logits, normalizer, output.scratch);
+    if (attempt_ != nullptr) attempt_->read(row, output);
   }
 
   State advance(Session& session) override {
@@ -91,10 +94,13 @@ class WindowSearch final : public Search {
  private:
   void begin_attempt(Session& session) {
     attempt_ = make_attempt({.task = task_,
-                             .prompt = std::span(prompt_).subspan(prefix_length_),
+                             .prompt = prompt_,
+                             .read = prefix_length_,
                              .max_new_tokens = max_new_tokens_,
                              .temperature = task_.options().temperatures[temperature_],
-                             .random = random_.with(place_.first).with(temperature_)},
+                             .random = random_.with(place_.first).with(temperature_),
+                             .draft = draft_,
+                             .draft_counts = draft_counts_},
                             session.fork_target(prefix_target_));
   }
 
@@ -121,6 +127,8 @@ class WindowSearch final : public Search {
   double no_speech_ = 0;
   std::size_t temperature_ = 0;             // index of the attempt's temperature
   std::unique_ptr<WindowAttempt> attempt_;  // null while prefix_target_ reads its tokens
+  ModelDraft draft_;
+  DraftCounts draft_counts_;
 };
 
 }  // namespace

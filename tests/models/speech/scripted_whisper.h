@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "encdec/models/generation/decode_feed.h"
@@ -30,48 +31,74 @@ class Whisper {
 
   TranscriptionTask task(const TranscribeOptions& options) const { return {model_.parts(), facts_, options}; }
 
-  // Decodes jobs side by side.
-  void run(const std::vector<DecodeJob>& jobs, const Script& script) const {
-    SessionPool::Lease lease(model_.parts().sessions);
-    Session& session = *lease;
-    std::vector<Tensor> frames;
-    for (const DecodeJob& job : jobs) frames.push_back(job.prompt.frames);
-    const auto opened = session.encode(frames).sources;
-    const std::vector<int> sources(opened.begin(), opened.end());
-    std::vector<std::unique_ptr<Search>> searches;
-    for (std::size_t i = 0; i < jobs.size(); ++i) searches.push_back(jobs[i].search(jobs[i], sources[i], session));
-    while (!searches.empty()) step(session, searches, script);
-    for (const int source : sources) session.close_source(source);
+  // Decodes jobs side by side. If there is a second script, it guesses up to 4 tokens at a time.
+  void run(const std::vector<DecodeJob>& jobs, const Script& script, const Script* guesses = nullptr) const {
+    SessionPool::Lease lease(model_.parts().sessions), draft(model_.parts().sessions);
+    const std::vector<int> sources = encode(*lease, jobs), draft_sources = encode(*draft, jobs);
+    Searches searches;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      searches.push_back(jobs[i].search(jobs[i], sources[i], *lease));
+      if (guesses != nullptr) searches.back()->draft_with(*draft, draft_sources[i]);
+    }
+    while (!searches.empty()) {
+      if (guesses != nullptr) {
+        for (const auto& search : searches) search->draft(4);
+        while (play(*draft, searches, *guesses, &Search::add_draft_inputs, &Search::read_draft)) {
+        }
+      }
+      play(*lease, searches, script, &Search::add_inputs, &Search::read);
+      for (auto& search : searches) {
+        const Search::State state = search->advance(*lease);
+        if (state == Search::State::completing) search->complete(*lease);
+        if (state != Search::State::running) search.reset();
+      }
+      std::erase(searches, nullptr);
+    }
   }
 
  private:
-  static void step(Session& session, std::vector<std::unique_ptr<Search>>& searches, const Script& script) {
+  using Searches = std::vector<std::unique_ptr<Search>>;
+
+  static std::vector<int> encode(Session& session, const std::vector<DecodeJob>& jobs) {
+    std::vector<Tensor> frames;
+    for (const DecodeJob& job : jobs) frames.push_back(job.prompt.frames);
+    const auto opened = session.encode(frames).sources;
+    return {opened.begin(), opened.end()};
+  }
+
+  // Decodes what the searches add, and lets them read the script's logits. Returns false if they add nothing.
+  static bool play(Session& session, const Searches& searches, const Script& script,
+                   void (Search::*add)(std::vector<Session::TargetTokens>&),
+                   void (Search::*read)(std::size_t, const StepOutput&)) {
     std::vector<Session::TargetTokens> inputs;
     std::vector<std::size_t> ends;
     for (const auto& search : searches) {
-      search->add_inputs(inputs);
+      (search.get()->*add)(inputs);
       ends.push_back(inputs.size());
     }
+    if (inputs.empty()) return false;
     Tensor logits = session.decode(inputs);
     ProcessorScratch scratch;
+    std::int64_t row = 0;
     for (std::size_t i = 0, input = 0; i < searches.size(); ++i) {
-      for (std::size_t row = 0; input < ends[i]; ++row, ++input) {
-        const std::span values(logits.row(static_cast<std::int64_t>(input)), static_cast<std::size_t>(logits.width()));
-        std::ranges::fill(values, -50.0F);
-        if (const auto next = script.find(inputs[input].tokens.back()); next != script.end()) {
-          for (const auto& [token, probability] : next->second) {
-            values[static_cast<std::size_t>(token)] = static_cast<float>(std::log(probability));
-          }
+      for (std::size_t own = 0; input < ends[i]; ++input) {
+        for (const std::int32_t token : inputs[input].tokens.last(inputs[input].logits)) {
+          const std::span values(logits.row(row++), static_cast<std::size_t>(logits.width()));
+          write_logits(script, token, values);
+          (searches[i].get()->*read)(own++, {.logits = values, .source_attention = {}, .scratch = scratch});
         }
-        searches[i]->read(row, {.logits = values, .source_attention = {}, .scratch = scratch});
       }
     }
-    for (auto& search : searches) {
-      const Search::State state = search->advance(session);
-      if (state == Search::State::completing) search->complete(session);
-      if (state != Search::State::running) search.reset();
+    return true;
+  }
+
+  static void write_logits(const Script& script, std::int32_t last, std::span<float> logits) {
+    std::ranges::fill(logits, -50.0F);
+    const auto next = script.find(last);
+    if (next == script.end()) return;
+    for (const auto& [token, probability] : next->second) {
+      logits[static_cast<std::size_t>(token)] = static_cast<float>(std::log(probability));
     }
-    std::erase(searches, nullptr);
   }
 
   Model model_ = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face");

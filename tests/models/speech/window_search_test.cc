@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -23,7 +25,7 @@ TranscribeOptions plain(SpeechRules rules, int beam_size) {
 }
 
 std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Script& script,
-                                      const std::vector<std::uint64_t>& places) {
+                                      const std::vector<std::uint64_t>& places, const Script* guesses = nullptr) {
   const Whisper whisper;
   const TranscriptionTask task = whisper.task(options);
   std::vector<std::shared_ptr<DecodedWindow>> results;
@@ -35,7 +37,7 @@ std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Sc
     jobs.push_back(
         task.window(std::move(frames), {.first = first, .frames = 40, .sound = 40}, kEnglish, {}, results.back()));
   }
-  whisper.run(jobs, script);
+  whisper.run(jobs, script, guesses);
   std::vector<DecodedWindow> windows;
   for (const auto& result : results) windows.push_back(*result);
   return windows;
@@ -65,6 +67,30 @@ TEST_P(EachRules, GreedySearchTakesTheLikeliestToken) {
   EXPECT_EQ(window.temperature, 0);
   EXPECT_NEAR(window.avg_logprob, std::log(0.6 * 0.4) / 3, 1e-5) << "the end token counts";
   EXPECT_NEAR(window.no_speech_prob, 0.25, 1e-5) << "read after the start token";
+}
+
+TEST_P(EachRules, GuessesChangeNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Script later = kMisleading, wrong = kMisleading, endless = kMisleading;
+  later[11] = {{12, 1}};                  // the end is guessed one token late
+  wrong[kNoTimestamps] = {{1, 0.7}};      // a right guess
+  wrong[1] = {{2, 1}};                    // and a wrong one
+  endless[11] = endless[1] = {{1, nan}};  // guesses nothing that makes sense
+  endless[12] = endless[13] = {{13, 0.9}};
+  Script breaks = kMisleading;
+  breaks[2] = {{1, nan}};  // the model computes NaN after a wrong guess
+  for (const Script* guesses : std::initializer_list<const Script*>{&kMisleading, &later, &wrong, &endless}) {
+    for (const bool timestamps : {false, true}) {
+      TranscribeOptions options = plain(GetParam(), 1);
+      options.timestamps = timestamps;
+      const DecodedWindow expected = decode(options, kMisleading),
+                          window = decode_all(options, breaks, {0}, guesses).front();
+      EXPECT_EQ(window.tokens, expected.tokens);
+      EXPECT_EQ(window.has_ended, expected.has_ended);
+      EXPECT_EQ(window.avg_logprob, expected.avg_logprob);
+      EXPECT_EQ(window.no_speech_prob, expected.no_speech_prob);
+    }
+  }
 }
 
 TEST_P(EachRules, BeamsFindALikelierText) {

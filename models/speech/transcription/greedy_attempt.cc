@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <utility>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/kernels/logits.h"
+#include "encdec/models/speech/transcription/window_attempt.h"
+
+namespace encdec {
+namespace {
+
+// The likeliest token at each step. Guessed tokens are read together with the last token. At each place a token is
+// chosen from the logits; it counts if all guesses before it are what was chosen. See SequenceSearch.
+class GreedyAttempt final : public WindowAttempt {
+ public:
+  GreedyAttempt(const Settings& settings, int target)
+      : WindowAttempt(settings, target), history_(settings.prompt.begin(), settings.prompt.end()) {}
+
+  void draft(std::size_t most) override {
+    // A step adds one token more than the guesses that are right.
+    const std::size_t left = settings_.max_new_tokens - length() - 1;
+    wanted_ = settings_.draft.begin(std::min(most, left), history_.size());
+  }
+  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    if (guessed_ < wanted_) inputs.push_back(settings_.draft.input(history_));
+  }
+  void read_draft(const StepOutput& output) override {
+    ban(tokens(guessed_), output.logits);
+    history_.push_back(std::max(kernels::arg_max(output.logits), 0));
+    ++guessed_;
+    if (is_end(history_.back())) wanted_ = guessed_;
+  }
+
+  void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    const std::span<const std::int32_t> history(history_);
+    const auto unread = is_first_step() ? history.subspan(settings_.read) : history.last(guessed_ + 1);
+    inputs.push_back({targets_.front(), unread, guessed_ + 1});
+    choices_.assign(guessed_ + 1, {});
+  }
+  void read(std::size_t row, const StepOutput& output) override {
+    try {
+      WindowAttempt::read(row, output);
+    } catch (const BackendError&) {
+      if (row == 0) throw;  // the other rows follow guesses, which may be wrong
+    }
+  }
+
+ private:
+  // Rows follow 0, 1, 2, ... guesses.
+  std::span<const std::int32_t> tokens(std::size_t row) const override {
+    return std::span(history_).subspan(settings_.prompt.size(), length() + row);
+  }
+
+  void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& /*scratch*/) override {
+    choices_[row] = {choice(kernels::arg_max(logits), logits, of_all, kernels::log_sum_exp(logits))};
+  }
+
+  bool extend(Session& session) override {
+    WindowSequence& sequence = running_.front();
+    const std::size_t guessed = std::exchange(guessed_, 0);
+    std::size_t end = history_.size() - guessed, right = 0;
+    for (const std::vector<Choice>& place : choices_) {
+      // The guesses so far are right. The next step reads this place again, without a guess, and fails.
+      if (place.empty()) break;
+      const Choice& choice = place.front();
+      const bool was_guessed = end < history_.size() && history_[end] == choice.token;
+      history_.resize(std::max(history_.size(), end + 1));
+      history_[end++] = choice.token;
+      right += was_guessed ? 1 : 0;
+      sequence.sum += choice.log_probability;
+      sequence.score += choice.score;
+      sequence.has_ended = is_end(choice.token);
+      if (!sequence.has_ended) sequence.tokens.push_back(choice.token);
+      if (sequence.has_ended || !was_guessed) break;
+    }
+    history_.resize(end);
+    length_ = end - settings_.prompt.size() - 1;  // advance() counts one token
+    if (guessed > 0) {
+      session.shorten_target(targets_.front(), static_cast<int>(end) - 1);  // the last token has not been read
+      settings_.draft.accept(guessed, right, end);
+      settings_.draft_counts += {.proposed = guessed, .accepted = right, .rounds = 1};
+    }
+    return sequence.has_ended;
+  }
+
+  TokenIds history_;         // the prompt, the text and the guesses
+  std::size_t guessed_ = 0;  // number of guesses at the end of history_
+  std::size_t wanted_ = 0;   // number of guesses wanted
+};
+
+}  // namespace
+
+std::unique_ptr<WindowAttempt> make_greedy_attempt(const WindowAttempt::Settings& settings, int target) {
+  return std::make_unique<GreedyAttempt>(settings, target);
+}
+
+}  // namespace encdec
