@@ -1,7 +1,6 @@
 #include "encdec/layers/transformer/cross_attention.h"
 
 #include <array>
-#include <cstring>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
@@ -59,9 +58,8 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   write_memory(form_, packed_, projected.width(), part_of, output, state);
 }
 
-CrossAttentionMemoryCopy::CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options,
-                                                   DataType type)
-    : form_(key_value_form_of(options, pack.precision)), packed_(packs_memory(options, pack.precision)), type_(type) {}
+CrossAttentionMemoryCopy::CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options)
+    : form_(key_value_form_of(options, pack.precision)), packed_(packs_memory(options, pack.precision)) {}
 
 Shape CrossAttentionMemoryCopy::output_shape(Shapes inputs) const {
   expect_rows(inputs[0], 2 * form_.width(), "memory");
@@ -70,10 +68,6 @@ Shape CrossAttentionMemoryCopy::output_shape(Shapes inputs) const {
 
 void CrossAttentionMemoryCopy::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());
-  if (type_ == form_.type) {
-    std::memcpy(output.raw(), inputs[0].raw(), static_cast<std::size_t>(output.rows()) * form_.bytes());
-    return;
-  }
   const auto part_of = [&](const Sequence& source, int part) {
     return inputs[0].row(source.first_row) + part * source.rows * form_.head_dim;
   };

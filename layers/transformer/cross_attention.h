@@ -28,12 +28,11 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
-// The same keys and values as those of a model with equal dimensions, in the form of this model's precision.
+// The keys and values of a float32 model with equal dimensions, in the form of this model's precision.
 //   memory [S, 2*H*K] of the other model -> memory [S, 2*H*K] of this one
 class CrossAttentionMemoryCopy final : public Layer {
  public:
-  // `type` is the other model's type. REQUIRES: it is float32 or that of this model.
-  CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options, DataType type);
+  CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options);
 
   std::string_view kind() const override { return "cross_attention_memory_copy"; }
   Shape output_shape(Shapes inputs) const override;
@@ -43,7 +42,6 @@ class CrossAttentionMemoryCopy final : public Layer {
  private:
   KeyValueForm form_;
   bool packed_;
-  DataType type_;
 };
 
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the memory rows

@@ -160,7 +160,7 @@ class BatchDecoder {
     std::size_t rows = rows_in_flight();
     for (const DecodeJob& job : jobs) rows += first_rows(job);
     if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    if (draft_->model().copies_memories) {
+    if (!draft_->model().encodes) {
       std::ranges::copy(draft_->take_sources(work_.session, encoded), opened.begin());
       return opened;
     }

@@ -182,6 +182,10 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     check_draft(*impl, other);
     draft = other.network();
   } else if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
+    if (*options.draft_precision != Precision::bfloat16 && *options.draft_precision != Precision::int8) {
+      throw ConfigError(fmt::format("draft_precision is {}, expected bfloat16 or int8: a copy of the model guesses",
+                                    to_string(*options.draft_precision)));
+    }
     PackOptions pack = pack_options(*options.draft_precision);
     pack.memory = std::make_shared<WeightMemory>();
     draft = make_network(impl->config, checkpoint.weights, description, pack, impl->network.get());

@@ -166,14 +166,15 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
+// `form` is that of the float32 memories to copy.
 Graph build_memory_copies(const TransformerConfig& config, const WeightScope& weights, const KeyValueForm& form) {
   Graph graph("encoder");
   for (int layer = 0; layer < config.decoder.layers; ++layer) {
     const std::string name = (weights / "decoder" / layer / "cross_attention" / "memory").path();
     const Edge memory = graph.input(name, {kSourceRows, 2 * form.width()}, form.type);
     const AttentionOptions options = attention_options(config, config.decoder, layer);
-    graph.output(graph.add(name + ".copy",
-                           std::make_shared<CrossAttentionMemoryCopy>(weights.pack(), options, form.type), {memory}));
+    graph.output(
+        graph.add(name + ".copy", std::make_shared<CrossAttentionMemoryCopy>(weights.pack(), options), {memory}));
   }
   return graph;
 }
@@ -196,11 +197,12 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
 
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
-    : config(config_), weights(weights_), copies_memories(config_.has_encoder() && encodes_for_it != nullptr) {
+    : config(config_), weights(weights_), encodes(config_.has_encoder() && encodes_for_it == nullptr) {
   const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
-  if (config.has_encoder()) {
-    encoder.emplace(copies_memories ? build_memory_copies(config, weights, encodes_for_it->key_value_form())
-                                    : build_encoder(config, weights, projection));
+  if (encodes) {
+    encoder.emplace(build_encoder(config, weights, projection));
+  } else if (config.has_encoder() && encodes_for_it->key_value_form().type != key_value_form().type) {
+    encoder.emplace(build_memory_copies(config, weights, encodes_for_it->key_value_form()));
   }
   if (config.has_decoder()) {
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));

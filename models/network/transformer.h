@@ -30,11 +30,11 @@ struct Transformer {
 
   TransformerConfig config;  // configuration that the graphs were built for
   WeightScope weights;       // weights that the graphs were built from
-  bool copies_memories;      // another model encodes this one's sources
-  // The encoder; unset in a decoder-only model.
+  bool encodes;              // false if another model encodes this one's sources
+  // The encoder; unset in a decoder-only model, and if another model's memories have the form that this one reads.
   //   token ids: int32 [S], or frames: [S, frames.per_row * frames.width]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
-  // If copies_memories: the other model's memories -> the memories alone
+  // If not `encodes`: the other model's memories -> the memories alone, in another form
   std::optional<Executor> encoder;
   // The decoder, for one or more tokens of each sequence; unset in an encoder-only model.
   //   {token ids: int32 [T], then the encoder's memories if there is an encoder} -> last hidden states [T, D]

@@ -38,6 +38,7 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
     output_state_.emplace(model_->output->graph(), team);
     decoder_inputs_.resize(model_->decoder->graph().inputs().size());
   }
+  if (draft_ && draft_->model_->config.has_encoder() && !draft_->model_->encoder) draft_->memory_ = &source_memory_;
 }
 
 Session::Encoded Session::encode(std::span<const TokenIds> sources) {
@@ -72,6 +73,7 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
 }
 
 std::span<const int> Session::take_sources(const Session& other, const Encoded& encoded) {
+  if (!model_->encoder) return encoded.sources;  // this session reads the memories of `other`
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences = other.encoder_state_->sequences;
   return run_encoder(encoded.memories).sources;
@@ -89,19 +91,18 @@ void Session::check_frames(const Tensor& frames) const {
 
 Session::Encoded Session::run_encoder(std::span<const Tensor> inputs) {
   const auto outputs = model_->encoder->run(inputs, *encoder_state_);
-  const auto memories = outputs.subspan(model_->copies_memories ? 0 : 1);
+  const auto memories = outputs.subspan(model_->encodes ? 1 : 0);
   encoded_sources_.clear();
   if (model_->decoder) {
     for (const Sequence& source : encoder_state_->sequences) {
       encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
     }
-    std::ranges::copy(source_memory_.tensors(), decoder_inputs_.begin() + 1);
   }
-  return {model_->copies_memories ? Tensor() : outputs[0], encoded_sources_, memories};
+  return {model_->encodes ? outputs[0] : Tensor(), encoded_sources_, memories};
 }
 
 void Session::close_source(int source) {
-  source_memory_.remove(source);
+  if (memory_ == &source_memory_) source_memory_.remove(source);
 }
 
 void Session::reset() {
@@ -204,7 +205,7 @@ Tensor Session::decode(std::span<const TargetTokens> inputs) {
                       .past = decoder_state_->cache_index.length(input.target),
                       .slot = input.target};
     if (const int source = source_of_[static_cast<std::size_t>(input.target)]; source != kNoSource) {
-      const SourceMemory::Rows memory = source_memory_.rows(source);
+      const SourceMemory::Rows memory = memory_->rows(source);
       sequence.first_memory_row = memory.first;
       sequence.memory_rows = memory.count;
     }
@@ -212,6 +213,7 @@ Tensor Session::decode(std::span<const TargetTokens> inputs) {
     decoder_state_->cache_index.append(input.target, count);
     ids_.insert(ids_.end(), input.tokens.begin(), input.tokens.end());
   }
+  std::ranges::copy(memory_->tensors(), decoder_inputs_.begin() + 1);
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
   return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs));
 }

@@ -51,7 +51,7 @@ class Session {
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
-  // Opens the sources of the last encode() of `other` in this session, whose model copies their memories.
+  // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
@@ -150,6 +150,7 @@ class Session {
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   SourceMemory source_memory_;
+  const SourceMemory* memory_ = &source_memory_;  // memory that the decoder reads, here or in the session of draft()
   std::vector<int> encoded_sources_;
   std::vector<int> source_of_;  // by target; a target's number is its slot in the decoder's cache index
 };

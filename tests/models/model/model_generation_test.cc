@@ -263,6 +263,12 @@ TEST(ModelGeneration, AnExceptionInOnProgressStopsAllWorkers) {
   EXPECT_LT(steps, 20'000) << "of 25,000 without the exception";
 }
 
+TEST(ModelGeneration, RefusesACopyToGuessThatHasAHigherPrecision) {
+  const LoadOptions options{.precision = Precision::int8, .draft_precision = Precision::float32};
+  EXPECT_THAT(failure([&] { Model::load(kMarianCases / "shared_swish" / "model", options); }),
+              HasSubstr("draft_precision is float32, expected bfloat16 or int8"));
+}
+
 // Results, tokens as they are reported, and calls that stop at any step, with a model and texts that guess.
 TEST(ModelGeneration, GuessesChangeNothingAfterACallThatStopsAtAnyStep) {
   const auto sources = random_sources(12, 20, 20);
