@@ -31,6 +31,8 @@ class Session {
   // `draft` is a model that guesses the next tokens of this one, or null.
   Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
           std::shared_ptr<const Transformer> draft = nullptr);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   const Transformer& model() const { return *model_; }  // model that the session runs
   ThreadTeam& team() { return *team_; }                 // threads that share the work
@@ -41,7 +43,7 @@ class Session {
   struct Encoded {
     Tensor hidden;                     // last hidden states [S, D], one source after another
     std::span<const int> sources;      // numbers of the sources, in the order given; empty in an encoder-only model
-    std::span<const Tensor> memories;  // of the sources, for each decoder layer
+    std::span<const Tensor> memories;  // cross-attention keys and values, by decoder layer
   };
   // Reads sources and opens them, until close_source() or reset(). The result is valid until the next encode(). Throws
   // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
@@ -150,7 +152,7 @@ class Session {
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   SourceMemory source_memory_;
-  const SourceMemory* memory_ = &source_memory_;  // memory that the decoder reads, here or in the session of draft()
+  const SourceMemory* memory_ = &source_memory_;  // or that of the session whose draft() this is
   std::vector<int> encoded_sources_;
   std::vector<int> source_of_;  // by target; a target's number is its slot in the decoder's cache index
 };

@@ -89,6 +89,18 @@ def test_recordings_are_the_same_alone_and_among_others(speech_model: encdec.Mod
     assert [found[id(each)] for each in recordings] == expected
 
 
+def test_guesses_change_no_transcript(speech_model: encdec.Model, speech_path: Path) -> None:
+    audio: Any = noise(3)
+    plain = speech_model.transcribe(audio, beam_size=1)
+    for guessing in (
+        encdec.Model(speech_path, draft_precision="int8"),
+        encdec.Model(speech_path, assistant_model=speech_path),
+    ):
+        for number in (None, 1, 9):
+            assert guessing.transcribe(audio, beam_size=1, num_assistant_tokens=number) == plain
+        assert guessing.transcribe(audio) == speech_model.transcribe(audio)
+
+
 def test_options_have_effects(speech_model: encdec.Model) -> None:
     audio: Any = noise(3)
     plain = speech_model.transcribe(audio)

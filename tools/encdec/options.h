@@ -47,7 +47,7 @@ struct ModelArguments {
   void add_load_options(CLI::App& command);
   // Adds --draft-precision and --draft-model.
   void add_draft_options(CLI::App& command);
-  // Notes that guesses are not used if there are `beams`. `has_text` tells that a text guesses too.
+  // Writes a note if something is to guess and `beams` make no guesses. `has_text`: a text is to guess.
   void note_unused_guesses(int beams, bool has_text) const;
   // Adds --quiet. `description` begins the help text, such as "No progress bar".
   void add_quiet_option(CLI::App& command, const std::string& description);
