@@ -120,7 +120,7 @@ class BatchDecoder {
       auto search = jobs[i].search ? jobs[i].search(jobs[i], source, work_.session)
                                    : make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
       if (draft_ != nullptr && has_encoder == (draft_sources[i] != Session::kNoSource)) {
-        search->draft_with(*draft_, draft_sources[i]);
+        search->draft_with(*draft_, draft_sources[i], draft_length_);
       }
       const std::size_t rows = first_rows(jobs[i]);
       running_rows_ += jobs[i].rules->rows_per_source();
@@ -321,6 +321,7 @@ class BatchDecoder {
   std::size_t finished_tokens_ = 0;                  // tokens of finished results
   std::size_t running_tokens_ = 0;                   // tokens of running searches
   DraftCounts finished_drafts_, running_drafts_;
+  DraftLength draft_length_{0, ModelDraft::kMost};
 };
 
 }  // namespace

@@ -58,8 +58,12 @@ void DraftLength::tell(std::size_t proposed, std::size_t accepted) {
   }
 }
 
-ModelDraft::ModelDraft(Session& session, int source, int fixed)
-    : session_(&session), source_(source), limit_(std::numeric_limits<std::size_t>::max()), length_(fixed, kMost) {
+ModelDraft::ModelDraft(Session& session, int source, DraftLength& length, int fixed)
+    : session_(&session),
+      source_(source),
+      limit_(std::numeric_limits<std::size_t>::max()),
+      length_(length.for_next_result(fixed)),
+      length_of_all_(fixed > 0 ? nullptr : &length) {
   if (const auto limit = session.model().config.decoder.position_limit()) limit_ = static_cast<std::size_t>(*limit);
 }
 
@@ -80,7 +84,9 @@ void ModelDraft::accept(std::size_t guessed, std::size_t right, std::size_t leng
 }
 
 void ModelDraft::close() {
-  if (target_ >= 0) session_->close_target(target_);
+  if (target_ < 0) return;
+  session_->close_target(target_);
+  if (length_of_all_ != nullptr) *length_of_all_ = length_;
   target_ = -1, read_ = 0;
 }
 

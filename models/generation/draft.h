@@ -41,6 +41,8 @@ class DraftLength {
  public:
   // `fixed` is 0 for a number that follows what was right and is at most `most`.
   explicit DraftLength(int fixed = 0, std::size_t most = 32) : fixed_(static_cast<std::size_t>(fixed)), most_(most) {}
+  // Returns `fixed` for a fixed number, else one that goes on with what was right until now.
+  DraftLength for_next_result(int fixed) const { return fixed > 0 ? DraftLength(fixed, most_) : *this; }
 
   // Returns the number of tokens to guess in the next step. Called once for each step.
   std::size_t next();
@@ -63,10 +65,13 @@ class DraftLength {
 // Order of calls: (begin [input* accept])* close
 class ModelDraft {
  public:
+  // Maximum number of tokens to guess at once: with more, the tokens after a wrong one cost too much.
+  static constexpr std::size_t kMost = 7;
+
   // Guesses nothing.
   ModelDraft() = default;
-  // The result's source is `source` in `session`. `fixed` is as in DraftLength.
-  ModelDraft(Session& session, int source, int fixed);
+  // The result's source is `source` in `session`. `length` follows what was right in results that are complete.
+  ModelDraft(Session& session, int source, DraftLength& length, int fixed);
 
   // Begins a guess of at most `most` tokens after `length` tokens. Returns how many to guess.
   std::size_t begin(std::size_t most, std::size_t length);
@@ -74,18 +79,17 @@ class ModelDraft {
   Session::TargetTokens input(std::span<const std::int32_t> tokens);
   // Tells that `right` of `guessed` tokens were right. The result now has `length` tokens, the last of them new.
   void accept(std::size_t guessed, std::size_t right, std::size_t length);
+  // Ends the result, if one has begun.
   void close();
 
  private:
-  // Maximum number of tokens to guess at once: with more, the tokens after a wrong one cost too much.
-  static constexpr std::size_t kMost = 7;
-
   Session* session_ = nullptr;
   int source_ = Session::kNoSource;
   std::size_t limit_ = 0;  // number of tokens that the model can read
   int target_ = -1;        // number in the session, or -1
   std::size_t read_ = 0;   // number of tokens read
   DraftLength length_;
+  DraftLength* length_of_all_ = nullptr;  // null for a fixed number
 };
 
 }  // namespace encdec

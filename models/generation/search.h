@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "encdec/models/generation/draft.h"
 #include "encdec/models/generation/logits_processor.h"
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/generation/random_key.h"
@@ -85,7 +86,8 @@ class Search {
   // add_inputs(), or not at all. Searches that cannot check guesses make none.
   virtual void draft(std::size_t /*most*/) {}
   // Lets another model guess where nothing else does, in its own session, where the search's source is `source`.
-  virtual void draft_with(Session& /*session*/, int /*source*/) {}
+  // `length` is that of the batch; see ModelDraft.
+  virtual void draft_with(Session& /*session*/, int /*source*/, DraftLength& /*length*/) {}
   // Appends what that model reads to guess one more token of each target, if another one is wanted. Called after
   // draft(), then once after all rows have been read by read_draft(), until nothing is appended.
   virtual void add_draft_inputs(std::vector<Session::TargetTokens>& /*inputs*/) {}

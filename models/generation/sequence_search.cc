@@ -73,9 +73,9 @@ class SequenceSearch final : public Search {
     }
   }
 
-  void draft_with(Session& session, int source) override {
+  void draft_with(Session& session, int source, DraftLength& length) override {
     const int fixed = rules_.settings.num_assistant_tokens.value_or(0);
-    for (Target& target : targets_) target.model = ModelDraft(session, source, fixed);
+    for (Target& target : targets_) target.model = ModelDraft(session, source, length, fixed);
   }
 
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {

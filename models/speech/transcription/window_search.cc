@@ -38,8 +38,8 @@ class WindowSearch final : public Search {
   void draft(std::size_t most) override {
     if (attempt_ != nullptr) attempt_->draft(most);
   }
-  void draft_with(Session& session, int source) override {
-    draft_ = ModelDraft(session, source, task_.options().num_assistant_tokens.value_or(0));
+  void draft_with(Session& session, int source, DraftLength& length) override {
+    draft_ = ModelDraft(session, source, length, task_.options().num_assistant_tokens.value_or(0));
   }
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (attempt_ != nullptr) attempt_->add_draft_inputs(inputs);
@@ -83,6 +83,7 @@ class WindowSearch final : public Search {
   }
 
   void abandon(Session& session) override {
+    draft_.close();
     if (attempt_ != nullptr) attempt_->close(session);
     session.close_target(prefix_target_);
   }
@@ -105,6 +106,7 @@ class WindowSearch final : public Search {
   }
 
   void end_attempt(Session& session) {
+    draft_.close();
     WindowSequence best = attempt_->finish(session);
     const WhisperRules& rules = task_.rules();
     *result_ = {.temperature = task_.options().temperatures[temperature_],

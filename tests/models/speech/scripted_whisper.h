@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -36,9 +38,10 @@ class Whisper {
     SessionPool::Lease lease(model_.parts().sessions), draft(model_.parts().sessions);
     const std::vector<int> sources = encode(*lease, jobs), draft_sources = encode(*draft, jobs);
     Searches searches;
+    DraftLength length;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       searches.push_back(jobs[i].search(jobs[i], sources[i], *lease));
-      if (guesses != nullptr) searches.back()->draft_with(*draft, draft_sources[i]);
+      if (guesses != nullptr) searches.back()->draft_with(*draft, draft_sources[i], length);
     }
     while (!searches.empty()) {
       if (guesses != nullptr) {
@@ -54,6 +57,7 @@ class Whisper {
       }
       std::erase(searches, nullptr);
     }
+    EXPECT_EQ(draft->open_target(draft_sources.front()), 0) << "a guess has left a target open";
   }
 
  private:
