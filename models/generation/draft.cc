@@ -29,6 +29,13 @@ std::size_t place_after_match(std::span<const std::int32_t> text, std::span<cons
   return best;
 }
 
+std::span<const std::int32_t> guess_by_lookup(std::span<const std::int32_t> text, std::size_t most) {
+  if (text.empty() || most == 0) return {};
+  const std::size_t place = place_after_match(text.first(text.size() - 1), text, text.size());
+  if (place == 0) return {};
+  return text.subspan(place, std::min(most, text.size() - place));
+}
+
 std::span<const std::int32_t> RepeatedText::guess(std::span<const std::int32_t> result, std::size_t most) {
   for (; seen_ < result.size(); ++seen_) {
     const bool repeats = next_ < text_.size() && text_[next_] == result[seen_];

@@ -22,6 +22,8 @@ class RepeatedText {
 
   // Returns the guess of at most `most` tokens after `result`, which begins with the result of the previous call.
   std::span<const std::int32_t> guess(std::span<const std::int32_t> result, std::size_t most);
+  // The same, without a limit.
+  std::span<const std::int32_t> guess(std::span<const std::int32_t> result) { return guess(result, text_.size()); }
 
  private:
   TokenIds text_;
@@ -33,6 +35,9 @@ class RepeatedText {
 // ends closest to `near`. Returns 0 if not even the last token occurs.
 std::size_t place_after_match(std::span<const std::int32_t> text, std::span<const std::int32_t> result,
                               std::size_t near);
+
+// Returns a guess of at most `most` tokens after `text`: what followed the last tokens where they occurred before.
+std::span<const std::int32_t> guess_by_lookup(std::span<const std::int32_t> text, std::size_t most);
 
 // How many tokens to guess for one result. With a fixed number always that many. Otherwise the number follows what was
 // right: it doubles after a guess that was right to its end, and falls to one more than was right after another. If

@@ -218,10 +218,7 @@ class SequenceSearch final : public Search {
     const TokenHistory history = history_of(target.history);
     target.read.assign(source_.begin(), source_.end());
     target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
-    const std::span read(target.read);
-    const std::size_t place = place_after_match(read.first(read.size() - 1), read, read.size());
-    return place == 0 ? std::span<const std::int32_t>()
-                      : read.subspan(place, std::min({most, lookup, read.size() - place}));
+    return guess_by_lookup(target.read, std::min(most, lookup));
   }
 
   // Chooses a token of a target from the scores after `guesses` guesses.

@@ -114,7 +114,9 @@ class TranscribeOptions(TypedDict, total=False):
     temperature: float | Sequence[float]
     beam_size: int | None
     best_of: int | None
+    drafts: str | Sequence[str | None] | None
     num_assistant_tokens: int | None
+    prompt_lookup_num_tokens: int | None
     patience: float | None
     length_penalty: float | None
     suppress_tokens: int | Ids | str | None
@@ -162,7 +164,7 @@ GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
 EMBED = frozenset(EmbedOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
-TRANSCRIBE = frozenset(_encdec.transcribe_option_names())
+TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
 LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 

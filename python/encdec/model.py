@@ -533,7 +533,9 @@ class Model:
         - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
         - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.
         - ``prompt_reset_on_temperature`` (0.5), ``seed``.
-        - ``num_assistant_tokens``: tokens that a model guesses at once (see ``Model``); None: chosen for each window.
+        - ``drafts``: for each recording what its text may be, such as an earlier transcript, or None. Where it is right,
+          greedy search is faster; the transcript never changes. More guesses: ``prompt_lookup_num_tokens``.
+          ``num_assistant_tokens`` is the number of tokens to guess at once; None: follows how many were right.
         - ``batch_size``, ``workers``: results do not depend on these.
         - ``on_error="null"``: return None for a recording that cannot be read.
 
@@ -606,10 +608,17 @@ class Model:
         options = self._transcribe_options(function, options)
         null = _inputs.is_null(on_error)
         recordings, single = _recordings.as_list(audio)
+        known = _inputs.known_targets(None, options.pop("drafts", None), len(recordings), single)
         sounds = []
         for number, each in enumerate(recordings, 1):
             name = "audio" if single else f"recording {number}"
-            sounds.append(_recordings.make_sound(each, name, sampling_rate, null))
+            sound = _recordings.make_sound(each, name, sampling_rate, null)
+            draft = known[number - 1][1] if known is not None else None
+            if draft is not None and not isinstance(draft, str):
+                raise TypeError(f"drafts: {type(draft).__name__}, expected str or None")
+            if sound is not None and draft is not None:
+                sound.set_draft(draft)
+            sounds.append(sound)
         return sounds, single, options
 
     def _transcripts(self, found: list[Any], single: bool, options: Any) -> Any:
@@ -657,6 +666,8 @@ class Model:
         >>> [transcript.duration for path, transcript in speech_model.transcribe_iter([recording, recording])]
         [0.5, 0.5]
         """
+        if options.pop("drafts", None) is not None:
+            raise TypeError("transcribe_iter: drafts, expected none: transcribe() takes them")
         options = self._transcribe_options("transcribe_iter", options)
         null = _inputs.is_null(on_error)
         if _recordings.is_single(audio):

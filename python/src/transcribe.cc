@@ -34,6 +34,7 @@ nb::object format_transcript(nb::dict fields, nb::object format_name, nb::dict l
 void bind_transcribe(nb::module_& module) {
   nb::class_<Sound>(module, "Sound")
       .def_ro("size", &Sound::bytes)
+      .def("set_draft", [](Sound& sound, std::string draft) { sound.recording.draft = std::move(draft); })
       .def("open", [](const Sound& sound) { compute([&] { return sound.recording.open() != nullptr; }); })
       .def_static(
           "of_file", [](nb::bytes path) { return sound_of_file(plain(path)); }, nb::arg("path"))

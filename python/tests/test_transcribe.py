@@ -99,6 +99,15 @@ def test_guesses_change_no_transcript(speech_model: encdec.Model, speech_path: P
         for number in (None, 1, 9):
             assert guessing.transcribe(audio, beam_size=1, num_assistant_tokens=number) == plain
         assert guessing.transcribe(audio) == speech_model.transcribe(audio)
+    for drafts in (plain.text, [plain.text], [None], "another"):
+        assert speech_model.transcribe(audio, beam_size=1, drafts=drafts) == plain
+        assert speech_model.transcribe([audio], beam_size=1, drafts=drafts, prompt_lookup_num_tokens=3) == [plain]
+    with pytest.raises(ValueError, match="2 drafts for 1 sources"):
+        speech_model.transcribe(audio, drafts=["a", "b"])
+    with pytest.raises(TypeError, match="drafts: list, expected str or None"):
+        speech_model.transcribe([audio], drafts=[["a"]])
+    with pytest.raises(TypeError, match="transcribe_iter: drafts"):
+        list(speech_model.transcribe_iter([audio], drafts="a"))
 
 
 def test_options_have_effects(speech_model: encdec.Model) -> None:

@@ -164,11 +164,14 @@ TEST_F(TranscribeTest, GuessesChangeNothingAndAreMadeWithoutBeams) {
   const std::string stats = folder_.path("stats.json"), tone = recording("a.wav", 1.5, 400);
   const std::string expected = text_of({"--beam-size", "1", "--output-format", "json", tone});
   for (const std::vector<std::string>& draft :
-       {std::vector<std::string>{"--draft-precision", "int8"}, {"--draft-model", kModel}}) {
+       {std::vector<std::string>{"--draft-precision", "int8"},
+        {"--draft-model", kModel},
+        {"--prompt-lookup-num-tokens", "4"},
+        {"--draft-file", folder_.write("draft", nlohmann::json::parse(expected)["text"].get<std::string>() + "\n")}}) {
     std::vector<std::string> arguments = {"--beam-size", "1", "--output-format", "json", "--stats", stats, tone};
     arguments.insert(arguments.begin(), draft.begin(), draft.end());
     EXPECT_EQ(text_of(arguments), expected);
-    EXPECT_GT(nlohmann::json::parse(read_file(stats))["accepted_tokens"], 0);
+    EXPECT_GT(nlohmann::json::parse(read_file(stats))["draft_tokens"], 0);
   }
   const Finished noted =
       run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", kModel, "--draft-precision", "int8", tone},
@@ -176,6 +179,9 @@ TEST_F(TranscribeTest, GuessesChangeNothingAndAreMadeWithoutBeams) {
            .output_file = {},
            .closed = {}});
   EXPECT_THAT(noted.errors, HasSubstr("search with 5 beams makes no guesses"));
+  const Finished missing = transcribe({"--draft-file", folder_.write("short", "a\n"), tone, tone});
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_THAT(missing.errors, HasSubstr("short: 1 lines, expected one for each of 2 recordings"));
 }
 
 TEST_F(TranscribeTest, ByTransformersRulesItMatchesTransformers) {

@@ -15,6 +15,7 @@
 #include "common/stopwatch.h"
 #include "encdec/commands.h"
 #include "encdec/interrupt.h"
+#include "encdec/line_reader.h"
 #include "encdec/lines.h"
 #include "encdec/output_file.h"
 #include "encdec/progress_bar.h"
@@ -97,6 +98,7 @@ class Transcription final : TranscribeStream {
       arguments_.formats = {transcript_format_named(name_ending(arguments_.output)).value_or(TranscriptFormat::txt)};
     }
     if (!arguments_.output_dir.empty()) name_outputs();
+    if (!arguments_.draft.empty()) drafts_ = std::make_unique<LineReader>(arguments_.draft);
     if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);
     options_.workers = arguments_.model.share_cpus(options_.workers, std::ssize(arguments_.files) / kFilesPerWorker);
   }
@@ -105,7 +107,8 @@ class Transcription final : TranscribeStream {
   bool run() {
     const SpeechModel model(arguments_.model.load());
     stats_.load_seconds = stopwatch_.seconds();
-    arguments_.model.note_unused_guesses(options_.beam_size, false);
+    arguments_.model.note_unused_guesses(options_.beam_size,
+                                         drafts_ != nullptr || options_.prompt_lookup_num_tokens > 0);
     bar_ = arguments_.model.quiet ? ProgressBar::hidden() : ProgressBar();
     options_.on_segments = [this](std::size_t number, std::span<const TranscriptSegment> segments) {
       bar_.clear();
@@ -179,6 +182,11 @@ class Transcription final : TranscribeStream {
     if (read_ == arguments_.files.size()) return std::nullopt;
     const std::string& file = arguments_.files[read_++];
     Recording recording = file == kStandardInput ? standard_input() : Recording::of_file(file);
+    if (drafts_ && !drafts_->next(recording.draft)) {
+      throw InputError(fmt::format("{}: {} lines, expected one for each of {} recordings", drafts_->name(),
+                                   drafts_->lines(), arguments_.files.size()));
+    }
+    if (drafts_) check_utf8(recording.draft, drafts_->position());
     seconds_ = seconds_ && recording.seconds ? std::optional(*seconds_ + *recording.seconds) : std::nullopt;
     return recording;
   }
@@ -262,6 +270,7 @@ class Transcription final : TranscribeStream {
   Stopwatch stopwatch_;
   TranscribeArguments arguments_;
   TranscribeOptions options_;
+  std::unique_ptr<LineReader> drafts_;
   std::optional<OutputFile> stats_file_;
   Stats stats_;
   std::vector<std::string> names_;  // paths of outputs without the format's ending; empty for standard output

@@ -73,6 +73,9 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                  "Format of transcripts; if not given, by the ending of --output, else txt"),
              words);
   arguments.model.add_load_options(command);
+  add_file_option(command, "--draft-file", arguments.draft,
+                  "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
+      ->group("Guesses");
   arguments.model.add_draft_options(command);
   // Declared before the other options: --rules sets all of them, and those that are given are applied after it.
   const auto set_rules = [&arguments](const std::string& name) {

@@ -20,6 +20,7 @@ struct TranscribeArguments {
   std::string output;
   std::string output_dir;
   std::string stats;
+  std::string draft;                      // path of a file of guesses; empty for none
   std::vector<TranscriptFormat> formats;  // empty if --output-format is not given
   TranscriptLineOptions lines;
   bool is_raw = false;  // standard input has no header

@@ -13,12 +13,21 @@ namespace {
 class GreedyAttempt final : public WindowAttempt {
  public:
   GreedyAttempt(const Settings& settings, int target)
-      : WindowAttempt(settings, target), history_(settings.prompt.begin(), settings.prompt.end()) {}
+      : WindowAttempt(settings, target),
+        history_(settings.prompt.begin(), settings.prompt.end()),
+        text_({settings.draft_text.begin(), settings.draft_text.end()}),
+        text_length_(settings.task.options().num_assistant_tokens.value_or(0)) {}
 
   void draft(std::size_t most) override {
     // A step adds one token more than the guesses that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
-    wanted_ = settings_.draft.begin(std::min(most, left), history_.size());
+    for (const std::int32_t token : guess(std::min({most, text_length_.next(), left}))) {
+      if (token >= settings_.task.network().config.decoder.vocabulary) break;  // a token of the tokenizer alone
+      history_.push_back(token);
+      ++guessed_;
+      if (is_end(token)) break;
+    }
+    wanted_ = guessed_ > 0 ? 0 : settings_.draft.begin(std::min(most, left), history_.size());
   }
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (guessed_ < wanted_) inputs.push_back(settings_.draft.input(history_));
@@ -50,6 +59,14 @@ class GreedyAttempt final : public WindowAttempt {
     return std::span(history_).subspan(settings_.prompt.size(), length() + row);
   }
 
+  // Returns the guess of a text, or else what followed the last tokens before.
+  TokenIds guess(std::size_t most) {
+    auto guess = text_.guess(said_, most);
+    const auto lookup = static_cast<std::size_t>(settings_.task.options().prompt_lookup_num_tokens);
+    if (guess.empty()) guess = guess_by_lookup(history_, std::min(most, lookup));
+    return {guess.begin(), guess.end()};
+  }
+
   void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& /*scratch*/) override {
     choices_[row] = {choice(kernels::arg_max(logits), logits, of_all, kernels::log_sum_exp(logits))};
   }
@@ -70,13 +87,14 @@ class GreedyAttempt final : public WindowAttempt {
       sequence.score += choice.score;
       sequence.has_ended = is_end(choice.token);
       if (!sequence.has_ended) sequence.tokens.push_back(choice.token);
+      if (!sequence.has_ended && !settings_.task.tokens().is_timestamp(choice.token)) said_.push_back(choice.token);
       if (sequence.has_ended || !was_guessed) break;
     }
     history_.resize(end);
     length_ = end - settings_.prompt.size() - 1;  // advance() counts one token
     if (guessed > 0) {
       session.shorten_target(targets_.front(), static_cast<int>(end) - 1);  // the last token has not been read
-      settings_.draft.accept(guessed, right, end);
+      wanted_ > 0 ? settings_.draft.accept(guessed, right, end) : text_length_.tell(guessed, right);
       settings_.draft_counts += {.proposed = guessed, .accepted = right, .rounds = 1};
     }
     return sequence.has_ended;
@@ -84,7 +102,10 @@ class GreedyAttempt final : public WindowAttempt {
 
   TokenIds history_;         // the prompt, the text and the guesses
   std::size_t guessed_ = 0;  // number of guesses at the end of history_
-  std::size_t wanted_ = 0;   // number of guesses wanted
+  std::size_t wanted_ = 0;   // number of guesses wanted of the model that guesses
+  RepeatedText text_;
+  DraftLength text_length_;
+  TokenIds said_;  // the text without times
 };
 
 }  // namespace

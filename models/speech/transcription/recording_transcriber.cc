@@ -1,6 +1,7 @@
 #include "encdec/models/speech/transcription/recording_transcriber.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace encdec {
 
@@ -8,6 +9,7 @@ RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Record
     : task_(task), seconds_(recording.seconds), language_(task.language()) {
   text_ = {.tokens = task.initial_prompt(), .initial = task.initial_prompt().size()};
   task.rules().start(text_, task.options());
+  if (!recording.draft.empty()) draft_ = RepeatedText(task.tokens().encode(" " + recording.draft));
   if (task.voice_activity() != nullptr) {
     finder_.emplace(recording, task.voice_activity(), task.options().vad);
     recording_ = std::move(recording);
@@ -70,8 +72,12 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
             .frames = window_frames(),
             .sound = static_cast<std::int64_t>(windows_->sound_frames()) - static_cast<std::int64_t>(seek_)};
   decoded_ = std::make_shared<DecodedWindow>();
-  return task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_,
-                      task_.rules().previous_text(text_, task_.max_previous_tokens(), task_.options()), decoded_);
+  DecodeJob job =
+      task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_,
+                   task_.rules().previous_text(text_, task_.max_previous_tokens(), task_.options()), decoded_);
+  const auto rest = draft_.guess(said_);
+  job.prompt.draft.assign(rest.begin(), rest.end());
+  return job;
 }
 
 std::vector<TranscriptSegment> RecordingTranscriber::finish() {
@@ -107,6 +113,8 @@ void RecordingTranscriber::keep(TranscriptSegment& segment) {
   const auto kept = static_cast<std::ptrdiff_t>(task_.rules().close(segment, task_.tokens()));
   segment.id = segment_count_++;
   text_.tokens.insert(text_.tokens.end(), segment.tokens.begin(), segment.tokens.begin() + kept);
+  std::ranges::copy_if(segment.tokens, std::back_inserter(said_),
+                       [this](std::int32_t token) { return !task_.tokens().is_timestamp(token); });
   if (times_) times_->restore(segment);
 }
 

@@ -59,6 +59,8 @@ class RecordingTranscriber {
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
   PromptText text_;
+  RepeatedText draft_;
+  TokenIds said_;                  // the text so far, without times
   double last_speech_ = 0;         // end of the last word, in seconds
   std::size_t segment_count_ = 0;  // number of segments so far
   WindowPlace place_;              // the window that is being decoded

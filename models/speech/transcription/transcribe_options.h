@@ -63,9 +63,9 @@ struct TranscribeOptions {
   std::optional<double> length_penalty = {};
   // Token ids never to generate; -1 stands for all tokens that are not speech, such as brackets and notes.
   std::vector<std::int32_t> suppress_tokens = {-1};
-  // Tokens that a model guesses at once (LoadOptions::draft_precision), in greedy search; unset: follows how many were
-  // right. Results do not depend on it.
+  // Guesses for greedy search, which change only the time: as in GenerateOptions.
   std::optional<int> num_assistant_tokens = {};
+  int prompt_lookup_num_tokens = 0;
   // Seed of the random numbers; equal recordings get equal samples.
   std::uint64_t seed = 0;
 

@@ -24,8 +24,9 @@ class WindowAttempt {
     std::size_t read = 0;  // number of prompt tokens that the target has read
     std::size_t max_new_tokens = 0;
     double temperature = 0;
-    RandomKey random;   // key of the attempt
-    ModelDraft& draft;  // guesses for greedy search
+    RandomKey random;                          // key of the attempt
+    std::span<const std::int32_t> draft_text;  // what the text may be; empty if unknown
+    ModelDraft& draft;                         // guesses for greedy search
     DraftCounts& draft_counts;
   };
   WindowAttempt(const Settings& settings, int target);

@@ -20,6 +20,7 @@ class WindowSearch final : public Search {
       : Search(*job.rules, job.prompt, session),
         task_(task),
         prompt_(job.prompt.target),
+        draft_text_(job.prompt.draft),
         place_(place),
         language_(language),
         source_number_(source),
@@ -100,6 +101,7 @@ class WindowSearch final : public Search {
                              .max_new_tokens = max_new_tokens_,
                              .temperature = task_.options().temperatures[temperature_],
                              .random = random_.with(place_.first).with(temperature_),
+                             .draft_text = draft_text_,
                              .draft = draft_,
                              .draft_counts = draft_counts_},
                             session.fork_target(prefix_target_));
@@ -118,7 +120,7 @@ class WindowSearch final : public Search {
   }
 
   const TranscriptionTask& task_;
-  TokenIds prompt_;
+  TokenIds prompt_, draft_text_;
   WindowPlace place_;
   std::int32_t language_;
   int source_number_;

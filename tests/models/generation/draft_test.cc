@@ -22,6 +22,18 @@ TEST(PlaceAfterMatch, IsThatOfTheLongestMatchAndOfEqualOnesTheNearest) {
   EXPECT_EQ(place_after_match({}, TokenIds{1}, 0), 0u);
 }
 
+TEST(GuessByLookup, IsWhatFollowedTheLastTokensBefore) {
+  const auto guess = [](TokenIds text, std::size_t most) {
+    const auto found = guess_by_lookup(text, most);
+    return TokenIds(found.begin(), found.end());
+  };
+  EXPECT_THAT(guess({1, 2, 3, 4, 1, 2}, 2), ElementsAre(3, 4));
+  EXPECT_THAT(guess({1, 2, 1, 2}, 5), ElementsAre(1, 2));
+  EXPECT_THAT(guess({1, 2, 1, 2}, 0), IsEmpty());
+  EXPECT_THAT(guess({1, 2, 3}, 5), IsEmpty());
+  EXPECT_THAT(guess({}, 5), IsEmpty());
+}
+
 class Following : public testing::Test {
  protected:
   // Returns the guess after more tokens of the result.

@@ -102,6 +102,34 @@ TEST(SpeechModel, GuessesChangeNoTranscript) {
   }
 }
 
+// Guesses that are right, wrong, and not known to the model, in several windows.
+TEST(SpeechModel, TextsThatGuessChangeNoTranscript) {
+  const SpeechModel model = load();
+  TranscribeOptions options{.temperatures = {0}, .beam_size = 1};
+  const Transcript expected = model.transcribe(recording(3), options);
+  std::size_t accepted = 0;
+  options.on_work = [&](const GenerateProgress& work) { accepted = work.drafts.accepted; };
+  const auto accepted_of = [&](const std::string& draft) {
+    Recording own = recording(3);
+    own.draft = draft;
+    accepted = 0;
+    const Transcript transcript = model.transcribe(std::move(own), options);
+    EXPECT_EQ(transcript.text, expected.text);
+    EXPECT_EQ(transcript.segments.size(), expected.segments.size());
+    for (std::size_t i = 0; i < std::min(transcript.segments.size(), expected.segments.size()); ++i) {
+      EXPECT_EQ(transcript.segments[i].tokens, expected.segments[i].tokens);
+      EXPECT_EQ(transcript.segments[i].avg_logprob, expected.segments[i].avg_logprob);
+    }
+    return accepted;
+  };
+  EXPECT_EQ(accepted_of(""), 0u);
+  EXPECT_GT(accepted_of(expected.text), accepted_of("quite another text <|endoftext|> \xe2\x82\xac"));
+  options.prompt_lookup_num_tokens = 3;
+  EXPECT_GT(accepted_of(""), 0u);
+  options.num_assistant_tokens = 9;
+  EXPECT_GT(accepted_of(expected.text), 0u);
+}
+
 TEST(SpeechModel, ARecordingWithoutEndDoesNotBlockOthers) {
   const SpeechModel model = load();
   std::atomic<int> reads = 0;
