@@ -20,7 +20,7 @@ struct Recording {
   std::string name = {};               // for messages
   std::function<Read()> open;          // returns a reader from the beginning
   std::optional<double> seconds = {};  // duration; unset if unknown
-  std::string draft = {};              // what its text may be, such as an earlier transcript: guesses for greedy search
+  std::string draft = {};              // expected text, such as an earlier transcript, for guesses; empty if unknown
 
   // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.
   static Recording of_file(const std::string& path);

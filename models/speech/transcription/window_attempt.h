@@ -25,7 +25,7 @@ class WindowAttempt {
     std::size_t max_new_tokens = 0;
     double temperature = 0;
     RandomKey random;                          // key of the attempt
-    std::span<const std::int32_t> draft_text;  // what the text may be; empty if unknown
+    std::span<const std::int32_t> draft_text;  // expected text, for guesses; empty if unknown
     ModelDraft& draft;                         // guesses for greedy search
     DraftCounts& draft_counts;
   };
