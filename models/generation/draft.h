@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,28 @@ std::size_t place_after_match(std::span<const std::int32_t> text, std::span<cons
 // Returns a guess of at most `most` tokens after `text`: what followed the last tokens where they occurred before.
 std::span<const std::int32_t> guess_by_lookup(std::span<const std::int32_t> text, std::size_t most);
 
+// Puts the tokens chosen in place of the `guessed` tokens at the end of `history`, as far as they count: a choice
+// counts if all guesses before it are what was chosen. Returns the number of right guesses.
+// - choice(i): the token chosen after i guesses. It is nullopt if the model computed NaN there; if the guesses before
+// it
+//   are right, the next step reads this place again, without a guess, and fails.
+// - take(i, length): called for each choice that counts, the last of `length` tokens. Returns whether the result ends.
+template <class Choice, class Take>
+std::size_t accept_guesses(TokenIds& history, std::size_t guessed, const Choice& choice, const Take& take) {
+  std::size_t end = history.size() - guessed, right = 0;
+  for (std::size_t i = 0; i <= guessed; ++i) {
+    const std::optional<std::int32_t> token = choice(i);
+    if (!token) break;
+    const bool was_guessed = i < guessed && history[end] == *token;
+    if (i == guessed) history.emplace_back();
+    history[end++] = *token;
+    right += was_guessed ? 1 : 0;
+    if (take(i, end) || !was_guessed) break;
+  }
+  history.resize(end);
+  return right;
+}
+
 // How many tokens to guess for one result. With a fixed number always that many. Otherwise the number follows what was
 // right: it doubles after a guess that was right to its end, and falls to one more than was right after another. If
 // several guesses in a row have no right token, a pause of one step follows. Each further pause is twice as long.
@@ -46,7 +69,7 @@ class DraftLength {
  public:
   // `fixed` is 0 for a number that follows what was right and is at most `most`.
   explicit DraftLength(int fixed = 0, std::size_t most = 32) : fixed_(static_cast<std::size_t>(fixed)), most_(most) {}
-  // Returns `fixed` for a fixed number, else one that goes on with what was right until now.
+  // Returns the number for the next result: `fixed` if that is above 0, else this one as it stands.
   DraftLength for_next_result(int fixed) const { return fixed > 0 ? DraftLength(fixed, most_) : *this; }
 
   // Returns the number of tokens to guess in the next step. Called once for each step.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
@@ -123,7 +124,7 @@ class SequenceSearch final : public Search {
       place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
       if (place.guesses == 0) throw;
-      place.token = kNotANumber;
+      place.token.reset();
       return;
     }
     if (is_first_step_ && targets_.size() > 1) {
@@ -174,8 +175,6 @@ class SequenceSearch final : public Search {
   DraftCounts draft_counts() const override { return counts_; }
 
  private:
-  static constexpr std::int32_t kNotANumber = -1;
-
   struct Target {
     int number = -1;  // number in the session
     TokenIds history;
@@ -193,8 +192,7 @@ class SequenceSearch final : public Search {
     std::size_t target = 0;   // index into targets_
     std::size_t guesses = 0;  // number of guesses before this token
     StepScores scores;
-    // The choice, or kNotANumber.
-    std::int32_t token = 0;
+    std::optional<std::int32_t> token;  // the choice; unset if the scores are NaN
     float score = 0;
     std::vector<TokenScore> top;
   };
@@ -231,7 +229,7 @@ class SequenceSearch final : public Search {
   }
   void choose(std::size_t target, const StepScores& scores, std::size_t guesses, Place& place) const {
     place.token = choose(target, guesses, scores);
-    place.score = scores.log_probability(place.token);
+    place.score = scores.log_probability(*place.token);
     if (rules_.settings.top_log_probs > 0) place.top = scores.top();
   }
 
@@ -242,25 +240,18 @@ class SequenceSearch final : public Search {
 
   // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
   bool accept(Target& target, std::span<Place> places, Session& session) {
-    TokenIds& history = target.history;
     Hypothesis& result = target.result;
     const std::size_t guessed = std::exchange(target.guessed, 0);
-    std::size_t end = history.size() - guessed, right = 0;
     bool ended = false;
-    for (Place& place : places) {
-      // The guesses so far are right. The next step reads this place again, without a guess, and fails.
-      if (place.token == kNotANumber) break;
-      const bool was_guessed = end < history.size() && history[end] == place.token;
-      history.resize(std::max(history.size(), end + 1));
-      history[end++] = place.token;
-      right += was_guessed ? 1 : 0;
-      result.token_scores.push_back(place.score);
-      if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(place.top));
-      ended = rules_.is_end(place.token) || end - prompt_length_ >= limit_;
-      if (ended || !was_guessed) break;
-    }
-    history.resize(end);
+    const auto take = [&](std::size_t i, std::size_t length) {
+      result.token_scores.push_back(places[i].score);
+      if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(places[i].top));
+      return ended = rules_.is_end(*places[i].token) || length - prompt_length_ >= limit_;
+    };
+    const std::size_t right = accept_guesses(
+        target.history, guessed, [&](std::size_t i) { return places[i].token; }, take);
     if (guessed > 0) {
+      const std::size_t end = target.history.size();
       session.shorten_target(target.number, static_cast<int>(end) - 1);  // the last token has not been read
       target.of_model > 0 ? target.model.accept(guessed, right, end) : target.text_length.tell(guessed, right);
       counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};

@@ -54,10 +54,11 @@ def known_targets(prefix: Any, drafts: Any, count: int, single: bool) -> list[tu
     """Returns a list with a prefix and a draft for each source, or None. A single one is used for all sources."""
     if prefix is None and drafts is None:
         return None
-    return list(zip(_one_each("prefix", prefix, count, single), _one_each("draft", drafts, count, single)))
+    return list(zip(one_each("prefix", prefix, count, single), one_each("draft", drafts, count, single)))
 
 
-def _one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
+def one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
+    """Returns a list with what is given for each source. A single one, or None, is used for all sources."""
     if given is None or is_single(given):
         return [given] * count
     each = list(given)

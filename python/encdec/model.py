@@ -608,12 +608,11 @@ class Model:
         options = self._transcribe_options(function, options)
         null = _inputs.is_null(on_error)
         recordings, single = _recordings.as_list(audio)
-        known = _inputs.known_targets(None, options.pop("drafts", None), len(recordings), single)
+        drafts = _inputs.one_each("draft", options.pop("drafts", None), len(recordings), single)
         sounds = []
-        for number, each in enumerate(recordings, 1):
+        for number, (each, draft) in enumerate(zip(recordings, drafts), 1):
             name = "audio" if single else f"recording {number}"
             sound = _recordings.make_sound(each, name, sampling_rate, null)
-            draft = known[number - 1][1] if known is not None else None
             if draft is not None and not isinstance(draft, str):
                 raise TypeError(f"drafts: {type(draft).__name__}, expected str or None")
             if sound is not None and draft is not None:

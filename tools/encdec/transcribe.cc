@@ -182,13 +182,19 @@ class Transcription final : TranscribeStream {
     if (read_ == arguments_.files.size()) return std::nullopt;
     const std::string& file = arguments_.files[read_++];
     Recording recording = file == kStandardInput ? standard_input() : Recording::of_file(file);
-    if (drafts_ && !drafts_->next(recording.draft)) {
+    if (drafts_) recording.draft = next_draft();
+    seconds_ = seconds_ && recording.seconds ? std::optional(*seconds_ + *recording.seconds) : std::nullopt;
+    return recording;
+  }
+
+  std::string next_draft() {
+    std::string draft;
+    if (!drafts_->next(draft)) {
       throw InputError(fmt::format("{}: {} lines, expected one for each of {} recordings", drafts_->name(),
                                    drafts_->lines(), arguments_.files.size()));
     }
-    if (drafts_) check_utf8(recording.draft, drafts_->position());
-    seconds_ = seconds_ && recording.seconds ? std::optional(*seconds_ + *recording.seconds) : std::nullopt;
-    return recording;
+    check_utf8(draft, drafts_->position());
+    return draft;
   }
 
   Recording standard_input() const {

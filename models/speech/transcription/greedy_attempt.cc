@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
@@ -8,8 +9,7 @@
 namespace encdec {
 namespace {
 
-// The likeliest token at each step. Guessed tokens are read together with the last token. At each place a token is
-// chosen from the logits; it counts if all guesses before it are what was chosen. See SequenceSearch.
+// The likeliest token at each step. Guessed tokens are read together with the last token; see accept_guesses().
 class GreedyAttempt final : public WindowAttempt {
  public:
   GreedyAttempt(const Settings& settings, int target)
@@ -74,23 +74,20 @@ class GreedyAttempt final : public WindowAttempt {
   bool extend(Session& session) override {
     WindowSequence& sequence = running_.front();
     const std::size_t guessed = std::exchange(guessed_, 0);
-    std::size_t end = history_.size() - guessed, right = 0;
-    for (const std::vector<Choice>& place : choices_) {
-      // The guesses so far are right. The next step reads this place again, without a guess, and fails.
-      if (place.empty()) break;
-      const Choice& choice = place.front();
-      const bool was_guessed = end < history_.size() && history_[end] == choice.token;
-      history_.resize(std::max(history_.size(), end + 1));
-      history_[end++] = choice.token;
-      right += was_guessed ? 1 : 0;
+    const auto chosen = [&](std::size_t i) {
+      return choices_[i].empty() ? std::nullopt : std::optional(choices_[i].front().token);
+    };
+    const auto take = [&](std::size_t i, std::size_t /*length*/) {
+      const Choice& choice = choices_[i].front();
       sequence.sum += choice.log_probability;
       sequence.score += choice.score;
       sequence.has_ended = is_end(choice.token);
-      if (!sequence.has_ended) sequence.tokens.push_back(choice.token);
-      if (!sequence.has_ended && !settings_.task.tokens().is_timestamp(choice.token)) said_.push_back(choice.token);
-      if (sequence.has_ended || !was_guessed) break;
-    }
-    history_.resize(end);
+      if (sequence.has_ended) return true;
+      sequence.tokens.push_back(choice.token);
+      if (!settings_.task.tokens().is_timestamp(choice.token)) said_.push_back(choice.token);
+      return false;
+    };
+    const std::size_t right = accept_guesses(history_, guessed, chosen, take), end = history_.size();
     length_ = end - settings_.prompt.size() - 1;  // advance() counts one token
     if (guessed > 0) {
       session.shorten_target(targets_.front(), static_cast<int>(end) - 1);  // the last token has not been read
