@@ -156,6 +156,12 @@ class WeightScope {
 
   // Returns the scope one level deeper.
   WeightScope operator/(std::string_view name) const;
+  // Returns this scope for layers whose matrix products are in float32, whatever pack().precision is.
+  WeightScope in_float32() const {
+    WeightScope scope = *this;
+    scope.pack_.precision = Precision::float32;
+    return scope;
+  }
   WeightScope operator/(int index) const { return *this / std::to_string(index); }  // the scope of a layer in a stack
 
   // Returns the prefix without a final dot: "encoder.0.self_attention". It is also the name of the node that is built

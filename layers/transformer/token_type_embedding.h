@@ -11,8 +11,8 @@ struct TokenTypeOptions {
   Dim model_dim = 0;  // D
 };
 
-// Token type embedding (Devlin et al. 2019, section 3: segment embeddings) for texts of one segment, which have type 0:
-//   y_r = x_r + table[0];  [R, D] -> [R, D]
+// Sum of each row and the embedding of its token's type (Devlin et al. 2019, section 3: segment embeddings).
+//   y_r = x_r + table[type_r];  {x: [R, D], types: int32 [R]} -> [R, D]
 class TokenTypeEmbedding final : public Layer {
  public:
   // Takes weight [types, D]. Throws WeightError, naming the tensor, if it is missing or does not fit.
@@ -20,10 +20,11 @@ class TokenTypeEmbedding final : public Layer {
 
   std::string_view kind() const override { return "token_type_embedding"; }
   Shape output_shape(Shapes inputs) const override;
+  // Throws InputError for a type that the table lacks.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  Tensor first_type_;  // float32 [D]
+  Tensor table_;  // float32 [types, D]
 };
 
 }  // namespace encdec

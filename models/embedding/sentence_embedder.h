@@ -53,6 +53,8 @@ class SentenceEmbedder {
   Dim width() const { return width_; }
   // Returns the maximum number of tokens of a text, special tokens included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
+  // Returns whether a vector depends on the hidden states of the first token alone.
+  bool reads_first_row() const { return pooling_ == std::vector{Pooling::first_token}; }
 
   // Returns the vector of one text. `hidden` [tokens, D] has at least one row. Only the first `dimensions` elements are
   // kept (0 for all); with `normalize` they are then scaled to length 1.

@@ -1,4 +1,5 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020) and DistilBERT (Sanh et al. 2019).
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -8,6 +9,24 @@
 
 namespace encdec {
 namespace {
+
+// Returns the head of the classifier that "architectures" names, if it names one. `activation` is that of the first
+// linear map of a head for texts.
+HeadConfig read_head(const JsonObject& json, Activation activation) {
+  const std::vector<std::string> names = json.strings("architectures");
+  const std::string name = names.empty() ? "" : names.front();
+  HeadConfig head;
+  if (name.ends_with("ForSequenceClassification")) {
+    head = {.kind = HeadKind::sequences, .activation = activation};
+  } else if (name.ends_with("ForTokenClassification")) {
+    head.kind = HeadKind::tokens;
+  } else {
+    return {};
+  }
+  const auto labels = json.object("id2label");
+  head.labels = labels ? static_cast<Dim>(labels->value().size()) : ConfigReader(json).width("num_labels", 2);
+  return head;
+}
 
 // The keys in config.json of the settings that all these models have.
 struct BertKeys {
@@ -47,11 +66,15 @@ TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary) {
   TransformerConfig result = read_encoder(config, {}, vocabulary);
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   result.token_types = config.width("type_vocab_size", 2);
+  result.head = read_head(json, Activation::tanh);
   return result;
 }
 
-WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights) {
+WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights, std::string head_dense,
+                              std::string head_output) {
   std::vector<NamePattern> table = {
+      {"head.dense", {std::move(head_dense)}},
+      {"head.output", {std::move(head_output)}},
       {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
       {"encoder.positional_encoding", {prefix + "embeddings.position_embeddings"}},
       {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
@@ -69,7 +92,7 @@ WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weig
 }
 
 ModelDescription describe_bert(const JsonObject& config, const WeightStore& weights) {
-  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights)};
+  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights, "bert.pooler.dense", "classifier")};
 }
 
 // Positions are numbered as in fairseq: the table also has rows for the pad token and the ids below it.
@@ -83,13 +106,17 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
                         positions.count, positions.offset);
   }
   positions.count -= positions.offset;
-  return {std::move(config), bert_weight_names("roberta.", weights)};
+  const bool of_tokens = config.head.kind == HeadKind::tokens;
+  return {std::move(config),
+          bert_weight_names("roberta.", weights, "classifier.dense", of_tokens ? "classifier" : "classifier.out_proj")};
 }
 
 WeightNames distilbert_weight_names(const WeightStore& weights) {
   return with_gamma_and_beta(without_missing_prefix(
       "distilbert.", weights,
       names_by_table({
+          {"head.dense", {"pre_classifier"}},
+          {"head.output", {"classifier"}},
           {"encoder.embedding", {"distilbert.embeddings.word_embeddings"}},
           {"encoder.positional_encoding", {"distilbert.embeddings.position_embeddings"}},
           {"encoder.embedding_norm", {"distilbert.embeddings.LayerNorm"}},
@@ -106,7 +133,9 @@ WeightNames distilbert_weight_names(const WeightStore& weights) {
 
 ModelDescription describe_distilbert(const JsonObject& config, const WeightStore& weights) {
   constexpr BertKeys kKeys = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", 6};
-  return {read_encoder(ConfigReader(config), kKeys, 30522), distilbert_weight_names(weights)};
+  TransformerConfig network = read_encoder(ConfigReader(config), kKeys, 30522);
+  network.head = read_head(config, Activation::relu);
+  return {std::move(network), distilbert_weight_names(weights)};
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
 
 // An input in the form that the model reads.
 struct Prompt {
-  TokenIds source = {};  // tokens for the encoder; empty for a decoder-only model
-  Tensor frames = {};    // frames for an encoder that reads audio [F, mel bands], instead of `source`
+  TokenIds source = {};                           // tokens for the encoder; empty for a decoder-only model
+  std::size_t second_segment = kNoSecondSegment;  // as in Encoding, for `source`
+  Tensor frames = {};  // frames for an encoder that reads audio [F, mel bands], instead of `source`
   Dim frames_per_row = 1;
   TokenIds draft = {};   // a guess of the result, prefix included; empty for none
   TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt

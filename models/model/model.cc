@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "encdec/engine/backend/backends.h"
@@ -129,6 +131,14 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   const Checkpoint& checkpoint = impl->checkpoint;
   ModelDescription description = describe_model(checkpoint);
   impl->config = std::move(description.config);
+  TransformerConfig& config = impl->config;
+  if (config.architecture == Architecture::encoder_only) {
+    impl->embedder = SentenceEmbedder::read(path, config.model_dim);
+    const HeadKind head = config.head.kind;
+    if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
+    const bool reads_first_rows = head == HeadKind::sequences || impl->embedder.reads_first_row();
+    config.gathers_rows = reads_first_rows && config.encoder.layers > 0;
+  }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
   if (impl->config.has_decoder()) {
@@ -196,9 +206,6 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
                 [&](const std::string& name) { return name == kMelFilters || is_setting(name, *checkpoint.weights); });
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->weights_note = describe_left_over(unused);
-  if (impl->config.architecture == Architecture::encoder_only) {
-    impl->embedder = SentenceEmbedder::read(path, impl->config.model_dim);
-  }
   return Model(std::move(impl));
 }
 
@@ -361,15 +368,36 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
   return maps;
 }
 
-Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
-  Tensor vectors = Tensor::allocate(
-      {static_cast<Dim>(texts.size()), EmbeddingTask(impl_->parts(), impl_->embedder, options).width()});
+std::unique_ptr<const TextTask> Model::embedding_task(const EmbedOptions& options) const {
+  return std::make_unique<EmbeddingTask>(impl_->parts(), impl_->embedder, options);
+}
+
+std::unique_ptr<const TextTask> Model::classification_task(const ClassifyOptions& options) const {
+  const HeadKind head = impl_->config.head.kind;
+  if (head != HeadKind::sequences) {
+    refuse<ConfigError>(
+        impl_->folder.string(),
+        "{}, expected a classifier of texts: architectures in config.json end with "
+        "ForSequenceClassification",
+        head == HeadKind::tokens ? "a model that classifies tokens" : "a model without a head for labels");
+  }
+  return std::make_unique<ClassificationTask>(impl_->parts(), *classifier(), impl_->embedder, options);
+}
+
+const Classifier* Model::classifier() const {
+  return impl_->classifier ? &*impl_->classifier : nullptr;
+}
+
+// Returns the vectors [N, width] of texts, which have the queue of a call of their own.
+template <class Text, class Options>
+Tensor Model::vectors(std::span<const Text> texts, const Options& options, Dim width) const {
+  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), width});
   Mailbox<std::exception_ptr> failures;  // woken when all vectors are there
   std::atomic<std::size_t> missing = texts.size();
   RequestQueue queue(*this, {.batch_size = options.batch_size});
   queue.submit(texts, options,
                {.on_result =
-                    [&](std::size_t text, const EmbedResult& result) {
+                    [&](std::size_t text, const VectorResult& result) {
                       std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
                       if (--missing == 0) failures.wake();
                     },
@@ -378,6 +406,51 @@ Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& o
     for (const std::exception_ptr& failure : failures.take(kCancellationInterval)) std::rethrow_exception(failure);
   }
   return vectors;
+}
+
+Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+  return vectors(std::span(texts), options, embedding_task(options)->width());
+}
+
+Tensor Model::classify(std::span<const TextPair> texts, const ClassifyOptions& options) const {
+  return vectors(texts, options, classification_task(options)->width());
+}
+
+Tensor Model::classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
+                                 const ZeroShotOptions& options) const {
+  const ClassifyOptions raw{.batch_size = options.batch_size,
+                            .function = ScoreFunction::none,
+                            .max_length = options.max_length,
+                            .long_texts = options.long_texts,
+                            .truncation = Truncation::only_first};
+  const auto outputs = static_cast<std::size_t>(classification_task(raw)->width());
+  std::vector<TextPair> pairs;
+  for (const std::string& text : texts) {
+    std::ranges::move(hypotheses(text, labels, options.hypothesis_template), std::back_inserter(pairs));
+  }
+  const Tensor logits = classify(pairs, raw);
+  Tensor scores = Tensor::allocate({static_cast<Dim>(texts.size()), static_cast<Dim>(labels.size())});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const float* of_text = logits.data<float>() + i * labels.size() * outputs;
+    std::ranges::copy(classifier()->candidate_scores({of_text, labels.size() * outputs}, options.multi_label),
+                      scores.row(static_cast<Dim>(i)));
+  }
+  return scores;
+}
+
+std::vector<Ranking> Model::rerank(const std::string& query, std::span<const std::string> documents,
+                                   const RerankOptions& options) const {
+  ClassifyOptions pairs{
+      .batch_size = options.batch_size, .max_length = options.max_length, .long_texts = options.long_texts};
+  const Dim labels = classification_task(pairs)->width();
+  if (labels != 1) refuse<ConfigError>(impl_->folder.string(), "{} labels, expected 1: a model that ranks", labels);
+  if (documents.empty()) throw InputError("a query without documents, expected at least one");
+  check_range("top_n", options.top_n, 0, std::numeric_limits<int>::max());
+  pairs.function = options.raw_scores ? ScoreFunction::none : classifier()->ranking_function();
+  std::vector<TextPair> texts;
+  for (const std::string& document : documents) texts.push_back({query, document});
+  const Tensor scores = classify(texts, pairs);
+  return ranked({scores.data<float>(), documents.size()}, options.top_n);
 }
 
 }  // namespace encdec

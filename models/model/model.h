@@ -12,7 +12,9 @@
 
 #include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/classification/classifier.h"
 #include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/embedding/text_task.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/network/config.h"
@@ -56,7 +58,7 @@ struct ForwardOptions {
 
 // Result of Model::forward(). Rows after the end of a shorter sequence are zero.
 struct ForwardResult {
-  Tensor logits;                     // [B, T, V]; empty in an encoder-only model
+  Tensor logits;                     // [B, T, V]; of a classifier [B, labels] or [B, S, labels]; else empty
   Tensor encoder_last_hidden_state;  // [B, S, D]; empty in a decoder-only model
 };
 
@@ -190,11 +192,32 @@ class Model {
   // name that the folder does not have.
   Tensor embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
 
+  // Returns the labels of a classifier; null for other models.
+  const Classifier* classifier() const;
+  // Returns the scores of each text or pair of texts, float32 [N, labels]; classifier()->labels() has their names.
+  // Throws as embed() does, and ConfigError for a model that does not classify texts.
+  Tensor classify(std::span<const TextPair> texts, const ClassifyOptions& options = {}) const;
+  // Returns the scores of each text by labels that the model was not trained on, float32 [N, labels]: how far a natural
+  // language inference model finds that the text implies a sentence with the label (Yin et al. 2019, section 4.1;
+  // transformers' pipeline "zero-shot-classification"). Throws as classify() does, and InputError if there are no
+  // labels or the template has no place for them.
+  Tensor classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
+                            const ZeroShotOptions& options = {}) const;
+  // Returns how well each document answers the query, the best first. Each is read together with the query (Nogueira &
+  // Cho 2019; sentence-transformers' CrossEncoder). Throws as classify() does, ConfigError for a model with more than
+  // one label, and InputError if there are no documents.
+  std::vector<Ranking> rerank(const std::string& query, std::span<const std::string> documents,
+                              const RerankOptions& options = {}) const;
+
  private:
   friend class RequestQueue;
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   static void check_draft(const Impl& model, const Model& draft);
+  std::unique_ptr<const TextTask> embedding_task(const EmbedOptions& options) const;
+  std::unique_ptr<const TextTask> classification_task(const ClassifyOptions& options) const;
+  template <class Text, class Options>
+  Tensor vectors(std::span<const Text> texts, const Options& options, Dim width) const;
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -25,6 +25,20 @@ std::vector<Dim> lengths_of(std::span<const TokenIds> rows) {
   return lengths;
 }
 
+// Returns a classifier's logits: [B, labels], or [B, S, labels] if it classifies tokens.
+Tensor classify(Session& session, const Session::Encoded& encoded, std::span<const Dim> rows) {
+  const Tensor packed = session.classify(encoded);
+  const auto sources = static_cast<Dim>(rows.size());
+  const bool of_tokens = session.model().config.head.kind == HeadKind::tokens;
+  Tensor logits = Tensor::allocate(of_tokens ? Shape{sources, std::ranges::max(rows), packed.width()} : packed.shape());
+  if (of_tokens) {
+    unpack(packed, rows, logits);
+  } else {
+    std::copy_n(packed.data<float>(), packed.elements(), logits.data<float>());
+  }
+  return logits;
+}
+
 // Encodes `sources` if there is an encoder, then decodes `targets` if there is a decoder. `rows` has the number of
 // encoder rows of each source.
 template <class Source>
@@ -40,6 +54,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
       const Session::Encoded encoded = session.encode(sources);
       unpack(encoded.hidden, rows, result.encoder_last_hidden_state);
       opened = encoded.sources;
+      if (session.model().head) result.logits = classify(session, encoded, rows);
     }
   }
   if (config.has_decoder()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "encdec/models/classification/classification_task.h"
 #include "encdec/models/embedding/embedding_task.h"
 #include "encdec/models/model/model.h"
 
@@ -21,6 +22,7 @@ struct Model::Impl {
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
   SentenceEmbedder embedder;
+  std::optional<Classifier> classifier;
   std::vector<std::string> notes;
   std::string precision_note;
   std::string weights_note;

@@ -11,10 +11,10 @@
 #include "encdec/engine/base/mutex.h"
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/generation/batch_decoder.h"
-#include "encdec/models/model/embed_request.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/model_impl.h"
 #include "encdec/models/model/request_turns.h"
+#include "encdec/models/model/text_request.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {
@@ -124,7 +124,7 @@ class RequestQueue::Workers {
         if (parts_.network.config.has_decoder()) {
           decode(feed, *session, worker);
         } else {
-          embed(feed, *session);
+          read_texts(feed, *session);
         }
       } catch (...) {
         // Failures of sources that had been taken have been reported. Fail the rest of the request too, or its next
@@ -212,8 +212,8 @@ class RequestQueue::Workers {
                     }});
   }
 
-  // Encodes texts of all requests, in batches large enough to keep the CPU busy.
-  void embed(WorkerFeed& feed, Session& session) {
+  // Reads texts of all requests, in batches large enough to keep the CPU busy.
+  void read_texts(WorkerFeed& feed, Session& session) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
     std::vector<DecodeJob> jobs;
@@ -221,21 +221,42 @@ class RequestQueue::Workers {
       feed.take({.rows = rows, .bytes = kAny, .tokens = kTokensPerBatch, .is_idle = true}, jobs);
       if (jobs.empty()) return;
       try {
-        std::vector<TokenIds> texts;
-        for (const DecodeJob& job : jobs) texts.push_back(job.prompt.source);
-        const Tensor hidden = session.encode(texts).hidden;
-        Dim row = 0;
-        for (const DecodeJob& job : jobs) {
-          const auto length = static_cast<Dim>(job.prompt.source.size());
-          request_of(job).on_hidden(job, hidden.slice(row, length));
-          row += length;
-        }
+        using Reads = TextTask::Reads;
+        // What a request reads decides how its texts are computed, so a result does not depend on other requests.
+        for (const Reads reads : {Reads::rows, Reads::first_row, Reads::logits}) read(jobs, reads, session);
         rows_ += jobs.size();
         ++steps_;
       } catch (...) {
         for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
         throw;
       }
+    }
+  }
+
+  // Computes those of the jobs whose requests want `reads`.
+  static void read(std::span<const DecodeJob> jobs, TextTask::Reads reads, Session& session) {
+    std::vector<const DecodeJob*> wanted;
+    std::vector<TokenIds> texts;
+    std::vector<std::size_t> second_segments;
+    for (const DecodeJob& job : jobs) {
+      if (request_of(job).reads() != reads) continue;
+      wanted.push_back(&job);
+      texts.push_back(job.prompt.source);
+      second_segments.push_back(job.prompt.second_segment);
+    }
+    if (wanted.empty()) return;
+    const TransformerConfig& config = session.model().config;
+    const bool is_classified = reads == TextTask::Reads::logits;
+    const bool first_rows =
+        is_classified ? config.head.kind == HeadKind::sequences : reads == TextTask::Reads::first_row;
+    const Session::Encoded encoded =
+        session.encode(texts, {.second_segments = second_segments, .first_rows = first_rows && config.gathers_rows});
+    const Tensor rows = is_classified ? session.classify(encoded) : encoded.hidden;
+    Dim row = 0;
+    for (const DecodeJob* job : wanted) {
+      const Dim count = first_rows ? 1 : static_cast<Dim>(job->prompt.source.size());
+      request_of(*job).on_rows(*job, rows.slice(row, count));
+      row += count;
     }
   }
 
@@ -301,10 +322,24 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
   return submit(request, std::move(jobs), client);
 }
 
-Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+template <class Text>
+Request RequestQueue::submit_texts(std::span<const Text> texts, std::unique_ptr<const TextTask> task,
+                                   VectorHandlers handlers, std::uint64_t client) {
+  const auto request = std::make_shared<TextRequest>(model_, std::move(task), std::move(handlers));
+  std::vector<DecodeJob> jobs;
+  for (const Text& text : texts) jobs.push_back(request->job(text, jobs.size()));
+  sort_longest_first(jobs);  // so that texts of similar length are read together
+  return submit(request, std::move(jobs), client);
+}
+
+Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, VectorHandlers handlers,
                              std::uint64_t client) {
-  const auto request = std::make_shared<EmbedRequest>(model_, model_.impl_->embedder, options, std::move(handlers));
-  return submit(request, request->jobs(texts), client);
+  return submit_texts(texts, model_.embedding_task(options), std::move(handlers), client);
+}
+
+Request RequestQueue::submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
+                             std::uint64_t client) {
+  return submit_texts(texts, model_.classification_task(options), std::move(handlers), client);
 }
 
 Request RequestQueue::submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client) {

@@ -57,15 +57,15 @@ struct GenerateHandlers {
 };
 
 // The vector of one text.
-struct EmbedResult {
-  std::vector<float> values;      // [D]
+struct VectorResult {
+  std::vector<float> values;      // an embedding [D], or scores by label [labels]
   std::size_t source_tokens = 0;  // number of tokens read, special tokens included
 };
 
 // Callbacks of one request for vectors of texts. `text` is the index in the `texts` given to submit(). The rules of
 // GenerateHandlers apply.
-struct EmbedHandlers {
-  std::function<void(std::size_t text, EmbedResult result)> on_result;
+struct VectorHandlers {
+  std::function<void(std::size_t text, VectorResult result)> on_result;
   std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
   std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
 };
@@ -139,7 +139,11 @@ class RequestQueue {
                  std::uint64_t client = 0);
   // Submits texts whose vectors are wanted. Texts of many requests are read in one pass. Throws as Model::embed() does;
   // otherwise as above.
-  Request submit(std::span<const std::string> texts, const EmbedOptions& options, EmbedHandlers handlers,
+  Request submit(std::span<const std::string> texts, const EmbedOptions& options, VectorHandlers handlers,
+                 std::uint64_t client = 0);
+
+  // Submits texts or pairs of texts whose scores are wanted. Throws as Model::classify() does; otherwise as above.
+  Request submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
                  std::uint64_t client = 0);
 
   // Submits a request of any kind with its first jobs; see RequestState.
@@ -151,6 +155,9 @@ class RequestQueue {
  private:
   class Workers;
   Workers& workers();
+  template <class Text>
+  Request submit_texts(std::span<const Text> texts, std::unique_ptr<const TextTask> task, VectorHandlers handlers,
+                       std::uint64_t client);
 
   Model model_;
   RequestQueueOptions options_;

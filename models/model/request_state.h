@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "encdec/models/embedding/text_task.h"
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/model/request_queue.h"
@@ -19,7 +20,7 @@
 namespace encdec {
 
 // A submitted request as its queue sees it. Each kind of request is a class of its own, which turns inputs into jobs
-// and results of jobs into calls of its handlers: GenerateRequest, EmbedRequest, SpeechRequest.
+// and results of jobs into calls of its handlers: GenerateRequest, TextRequest, SpeechRequest.
 class RequestState : public DecodeClient, public std::enable_shared_from_this<RequestState> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -43,8 +44,10 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   void on_start(const DecodeJob& job) {
     if (on_start_) call([&] { on_start_(job.index, job.prompt.source_tokens); });
   }
-  // Takes a job's last hidden states [tokens, D], in place of on_result() if the model has no decoder.
-  virtual void on_hidden(const DecodeJob& /*job*/, const Tensor& /*hidden*/) {}
+  // What on_rows() takes.
+  virtual TextTask::Reads reads() const { return TextTask::Reads::rows; }
+  // Takes what the network computed for a job, in place of on_result() if the model has no decoder.
+  virtual void on_rows(const DecodeJob& /*job*/, const Tensor& /*rows*/) {}
   // Returns whether a job needs no decoding: its result has no tokens.
   virtual bool is_empty(const DecodeJob& /*job*/) const { return false; }
   // The shortlist that the jobs are decoded with; null if all tokens may be produced.

@@ -82,6 +82,20 @@ struct StackConfig {
   }
 };
 
+// What a classifier computes from the encoder's last hidden states.
+enum class HeadKind : std::uint8_t {
+  none,
+  sequences,  // logits of a text, from the row of its first token
+  tokens,     // logits of each token
+};
+
+// The head of a classifier: y = output(dense(h)), where only some have the first linear map.
+struct HeadConfig {
+  HeadKind kind = HeadKind::none;
+  Dim labels = 0;                             // number of logits
+  std::optional<Activation> activation = {};  // of `dense`, D -> D; unset: there is no such map
+};
+
 // Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
 struct TransformerConfig {
   std::string model_type;                                     // name of the family in config.json: "marian"
@@ -103,6 +117,9 @@ struct TransformerConfig {
   Dim token_types = 0;                                    // rows of the token type embedding; 0 means none
   float logits_scale = 1.0f;                              // factor of the hidden states before the output projection
   Bias output_bias = Bias::optional;                      // bias of the logits
+  HeadConfig head;                                        // head of a classifier
+  // Encoder-only: the encoder has an input of row numbers, and its last layer computes no other rows.
+  bool gathers_rows = false;
 
   std::optional<std::int32_t> pad_token;                  // from config.json
   std::optional<std::int32_t> decoder_start_token;        // default; a call or generation_config.json may override it

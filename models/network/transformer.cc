@@ -7,6 +7,8 @@
 #include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/layers/transformer/cross_attention.h"
 #include "encdec/layers/transformer/embedding.h"
+#include "encdec/layers/transformer/gather.h"
+#include "encdec/layers/transformer/gathered_attention.h"
 #include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "encdec/layers/transformer/token_type_embedding.h"
@@ -47,6 +49,10 @@ class StackBuilder {
                  : add_embedded_tokens(
                        input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
     for (int layer = 0; layer < stack_.layers; ++layer) {
+      if (config_.gathers_rows && layer + 1 == stack_.layers) {
+        x = add_gathered_block(layer, x);
+        continue;
+      }
       x = add_block<SelfAttention>(layer, x, memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)]);
     }
     if (config_.norm_order == NormOrder::first) x = add_norm(weights_ / "norm", {x});
@@ -86,8 +92,9 @@ class StackBuilder {
                                                     .scale = stack_.embedding_scale,
                                                     .tied = std::move(tied)});
     if (config_.token_types > 0) {
+      const Edge types = graph_.input("token_types", {kSourceRows}, DataType::int32);
       x = graph_.add<TokenTypeEmbedding>(
-          weights_ / "token_type_embedding", {x},
+          weights_ / "token_type_embedding", {x, types},
           TokenTypeOptions{.types = config_.token_types, .model_dim = config_.model_dim});
     }
     const WeightScope norm = weights_ / "embedding_norm";
@@ -119,6 +126,32 @@ class StackBuilder {
                                           attention_options(config_, stack_, layer));
       });
     }
+    return add_feed_forward(w, x);
+  }
+
+  // Adds the last block of an encoder, which computes only the rows of the graph's input "rows".
+  Edge add_gathered_block(int layer, Edge x) {
+    const WeightScope w = weights_ / layer;
+    const Edge rows = graph_.input("rows", {kTargetRows}, DataType::int32);
+    const auto gather = [&](const char* name, Edge from) {
+      return graph_.add((w / name).path(), std::make_shared<Gather>(), {from, rows});
+    };
+    const Edge gathered = gather("rows", x);
+    const auto add_attention = [&](std::vector<Edge> inputs) {
+      return graph_.add<GatheredAttention>(w / "self_attention", std::move(inputs),
+                                           attention_options(config_, stack_, layer));
+    };
+    const WeightScope norm = w / "self_attention_norm";
+    if (config_.norm_order == NormOrder::last) {
+      x = add_norm(norm, {gathered, add_attention({gathered, x})});
+    } else {
+      const Edge normalized = add_norm(norm, {x});
+      x = add_attention({gather("normalized_rows", normalized), normalized, gathered});
+    }
+    return add_feed_forward(w, x);
+  }
+
+  Edge add_feed_forward(const WeightScope& w, Edge x) {
     return add_residual_block(w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
       return graph_.add<FeedForward>(w / "feed_forward", std::move(inputs),
                                      FeedForwardOptions{.kind = config_.feed_forward,
@@ -193,6 +226,19 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
+Graph build_head(const TransformerConfig& config, const WeightScope& weights) {
+  Graph graph("head");
+  const Dim width = config.model_dim;
+  Edge x = graph.input("last_hidden_states", {kTargetRows, width});
+  if (const auto activation = config.head.activation) {
+    x = graph.add<Linear>(weights / "dense", {x},
+                          LinearOptions{.input_width = width, .output_width = width, .activation = *activation});
+  }
+  graph.output(graph.add<Linear>(weights / "output", {x},
+                                 LinearOptions{.input_width = width, .output_width = config.head.labels}));
+  return graph;
+}
+
 }  // namespace
 
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
@@ -208,6 +254,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));
   }
+  if (config.head.kind != HeadKind::none) head.emplace(build_head(config, (weights / "head").in_float32()));
 }
 
 KeyValueForm Transformer::key_value_form() const {
@@ -216,7 +263,7 @@ KeyValueForm Transformer::key_value_form() const {
 
 std::vector<const Executor*> Transformer::graphs() const {
   std::vector<const Executor*> graphs;
-  for (const auto* executor : {&encoder, &decoder, &output}) {
+  for (const auto* executor : {&encoder, &decoder, &output, &head}) {
     if (*executor) graphs.push_back(&**executor);
   }
   return graphs;

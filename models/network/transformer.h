@@ -17,6 +17,7 @@ namespace encdec {
 //   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder
+//   head.{dense, output}, if the model is a classifier
 struct Transformer {
   // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources.
   // Throws WeightError or ShapeError if the weights do not fit the configuration.
@@ -41,6 +42,8 @@ struct Transformer {
   std::optional<Executor> decoder;
   // The output projection: hidden states of the decoder [T, D] -> logits [T, V]; unset in an encoder-only model.
   std::optional<Executor> output;
+  // The head of a classifier: last hidden states [T, D] -> logits [T, labels]; unset if there is none.
+  std::optional<Executor> head;
 };
 
 }  // namespace encdec

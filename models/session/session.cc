@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <numeric>
 
 #include "encdec/engine/base/error.h"
 
@@ -38,21 +39,36 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
     output_state_.emplace(model_->output->graph(), team);
     decoder_inputs_.resize(model_->decoder->graph().inputs().size());
   }
+  if (model_->head) head_state_.emplace(model_->head->graph(), team);
   if (draft_ && draft_->model_->config.has_encoder() && !draft_->model_->encoder) draft_->memory_ = &source_memory_;
 }
 
-Session::Encoded Session::encode(std::span<const TokenIds> sources) {
+Session::Encoded Session::encode(std::span<const TokenIds> sources, const Reading& reading) {
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences.clear();
   ids_.clear();
-  for (const TokenIds& source : sources) {
+  types_.clear();
+  rows_.clear();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const TokenIds& source = sources[i];
     if (source.empty()) throw InputError("a source without tokens, expected at least one");
-    encoder_state_->sequences.push_back(
-        {.first_row = static_cast<int>(ids_.size()), .rows = static_cast<int>(source.size())});
+    const auto first = static_cast<int>(ids_.size());
+    encoder_state_->sequences.push_back({.first_row = first, .rows = static_cast<int>(source.size())});
     ids_.insert(ids_.end(), source.begin(), source.end());
+    types_.resize(ids_.size(), 0);
+    if (!reading.second_segments.empty() && reading.second_segments[i] < source.size()) {
+      std::fill(types_.begin() + first + static_cast<std::ptrdiff_t>(reading.second_segments[i]), types_.end(), 1);
+    }
+    rows_.resize(reading.first_rows ? i + 1 : ids_.size());
+    std::iota(rows_.begin() + (reading.first_rows ? static_cast<std::ptrdiff_t>(i) : first), rows_.end(), first);
   }
-  const Tensor input(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
-  return run_encoder(std::span(&input, 1));
+  const auto vector = [](TokenIds& values) {
+    return Tensor(values.data(), DataType::int32, {static_cast<Dim>(values.size())});
+  };
+  std::vector<Tensor> inputs{vector(ids_)};
+  if (model_->config.token_types > 0) inputs.push_back(vector(types_));
+  if (model_->config.gathers_rows) inputs.push_back(vector(rows_));
+  return run_encoder(inputs);
 }
 
 Session::Encoded Session::encode(std::span<const Tensor> sources) {
@@ -77,6 +93,19 @@ std::span<const int> Session::take_sources(const Session& other, const Encoded& 
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences = other.encoder_state_->sequences;
   return run_encoder(encoded.memories).sources;
+}
+
+Tensor Session::classify(const Encoded& encoded) {
+  Tensor rows = encoded.hidden;
+  if (const auto& sequences = encoder_state_->sequences;
+      model_->config.head.kind == HeadKind::sequences && rows.rows() != static_cast<Dim>(sequences.size())) {
+    const auto width = static_cast<std::size_t>(encoded.hidden.width());
+    wanted_rows_.resize(sequences.size() * width);
+    float* to = wanted_rows_.data();
+    for (const Sequence& sequence : sequences) to = std::copy_n(encoded.hidden.row(sequence.first_row), width, to);
+    rows = Tensor(wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), encoded.hidden.width()});
+  }
+  return model_->head->run(std::span(&rows, 1), *head_state_)[0];
 }
 
 void Session::check_frames(const Tensor& frames) const {
@@ -155,13 +184,13 @@ std::span<const float> Session::source_attention(std::size_t input) const {
 }
 
 void Session::set_observer(const NodeObserver& observer) {
-  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_}) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
     if (*state) (*state)->observer = observer;
   }
 }
 
 void Session::set_run_observer(const NodeRunObserver& observer) {
-  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &shortlist_state_}) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_, &shortlist_state_}) {
     if (*state) (*state)->run_observer = observer;
   }
 }

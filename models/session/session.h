@@ -45,16 +45,29 @@ class Session {
     std::span<const int> sources;      // numbers of the sources, in the order given; empty in an encoder-only model
     std::span<const Tensor> memories;  // cross-attention keys and values, by decoder layer
   };
+  // How encode() reads the sources of an encoder-only model.
+  struct Reading {
+    // For each source, the index of its first token of the second segment (Encoding::second_segment). Empty: no source
+    // has a second segment.
+    std::span<const std::size_t> second_segments = {};
+    // Computes the last hidden states of the first token of each source alone: Encoded::hidden is [sources, D].
+    // REQUIRES: the model's configuration has gathers_rows.
+    bool first_rows = false;
+  };
   // Reads sources and opens them, until close_source() or reset(). The result is valid until the next encode(). Throws
   // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
   // REQUIRES: the model has an encoder that reads tokens.
-  Encoded encode(std::span<const TokenIds> sources);
+  Encoded encode(std::span<const TokenIds> sources) { return encode(sources, Reading()); }
+  Encoded encode(std::span<const TokenIds> sources, const Reading& reading);
   // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands]. Throws InputError as
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
   // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
+  // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
+  // for tokens. Valid until the next call. REQUIRES: the model has a head.
+  Tensor classify(const Encoded& encoded);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
   void check_frames(const Tensor& frames) const;
@@ -141,11 +154,14 @@ class Session {
   std::optional<RunState> encoder_state_;
   std::optional<RunState> decoder_state_;
   std::optional<RunState> output_state_;
+  std::optional<RunState> head_state_;
   std::vector<std::vector<float>> attention_of_row_;  // mean attention to the source, by row of the decoder
   const VocabularyShortlist* shortlist_ = nullptr;
   std::optional<RunState> shortlist_state_;
   Tensor spread_logits_;
   TokenIds ids_;
+  TokenIds types_;  // of the tokens of encode()
+  TokenIds rows_;   // whose last hidden states encode() computes
   std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;

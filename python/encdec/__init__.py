@@ -24,13 +24,14 @@ from ._registry import build_info
 from .attention import Attention
 from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
-from .results import ForwardResult, GenerateResult, Hypothesis, ScoreResult
+from .results import Classification, ForwardResult, GenerateResult, Hypothesis, Ranking, ScoreResult
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, TranscriptWord
 
 __all__ = [
     "Attention",
     "BackendError",
+    "Classification",
     "ConfigError",
     "Error",
     "FileError",
@@ -40,6 +41,7 @@ __all__ = [
     "InputError",
     "Model",
     "Pipeline",
+    "Ranking",
     "ResourceError",
     "ScoreResult",
     "ShapeError",

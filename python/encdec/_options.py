@@ -78,10 +78,24 @@ class EmbedOptions(TypedDict, total=False):
 
     normalize: bool | None
     dimensions: int | None
+    truncate_dim: int | None
     prompt: str | None
     prompt_name: str | None
     long_texts: Literal["error", "truncate"] | None
     batch_size: int | None
+
+
+class RerankOptions(TypedDict, total=False):
+    max_length: int | None
+    long_texts: Literal["error", "truncate"] | None
+    batch_size: int | None
+
+
+class ClassifyOptions(RerankOptions, total=False):
+    """Options of transformers' pipelines."""
+
+    truncation: Literal["longest_first", "only_first", "only_second"] | None
+    function_to_apply: Literal["none", "sigmoid", "softmax"] | None
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -162,6 +176,8 @@ class TranscriptLineOptions(TypedDict, total=False):
 
 GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
 EMBED = frozenset(EmbedOptions.__annotations__)
+RERANK = frozenset(RerankOptions.__annotations__)
+CLASSIFY = frozenset(ClassifyOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
@@ -187,7 +203,6 @@ _OUR_NAMES = {
     "output_attentions": "attention",
     "return_attention": "attention",
     "torch_dtype": "precision",
-    "truncate_dim": "dimensions",
     "vad_filter": "vad_model",
 }
 #: Advice for options of other engines that no single option of ours replaces.

@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
-from . import _encdec, _inputs, _options, _recordings, _registry, _requests
+from . import _classify, _encdec, _inputs, _options, _recordings, _registry, _requests
 from ._errors import TokenizerError
 from ._lifetime import close_at_exit
 from .attention import Attention
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._inputs import Source
     from ._recordings import Recording
-    from .results import FloatArray
+    from .results import Classification, FloatArray, Ranking
 
 OnError = Literal["raise", "null"]
 Audio = TypeVar("Audio", bound="Recording | None")
@@ -388,7 +388,7 @@ class Model:
         For encoder-only models. Vectors are pooled and normalised as the files of the checkpoint say
         (sentence-transformers). Options:
 
-        - ``dimensions``: keep only the first numbers of each vector.
+        - ``dimensions`` or ``truncate_dim``: keep only the first numbers of each vector.
         - ``normalize=True``: scale each vector to length 1, after ``dimensions``.
         - ``prompt``: a text to put before each text.
         - ``prompt_name``: the name of a prompt in the checkpoint, to use instead.
@@ -418,6 +418,75 @@ class Model:
 
         vectors: list[FloatArray] = await _requests.gather(submit, len(inputs), False)
         return vectors[0] if single else numpy.stack(vectors)
+
+    @overload
+    def classify(self, texts: str, pairs: str | None = None, *, labels: str | Iterable[str] | None = None,
+                 hypothesis_template: str = ..., multi_label: bool = False,
+                 **options: Unpack[_options.ClassifyOptions]) -> Classification: ...
+    @overload
+    def classify(self, texts: Iterable[str], pairs: Iterable[str] | None = None, *,
+                 labels: str | Iterable[str] | None = None, hypothesis_template: str = ..., multi_label: bool = False,
+                 **options: Unpack[_options.ClassifyOptions]) -> list[Classification]: ...
+    def classify(self, texts: Any, pairs: Any = None, **options: Any) -> Any:
+        """Returns the labels of each text, or of each pair of texts, with their scores, the best first.
+
+        For classifiers: ``architectures`` in their config.json end with ForSequenceClassification. Scores are those of
+        transformers' pipelines. Options:
+
+        - ``labels``: labels to choose from, for a natural language inference model (zero-shot classification).
+          ``hypothesis_template`` is the sentence with ``{}`` in place of the label. With ``multi_label=True`` each label
+          has a score of its own, from 0 to 1.
+        - ``max_length``, ``truncation``, ``long_texts="error"``: the handling of texts that are too long.
+        - ``function_to_apply``: ``"none"``, ``"sigmoid"`` or ``"softmax"``, in place of the model's own.
+
+        Raises ConfigError for a model that is no classifier of texts.
+        """
+        return self._run(self._plan_classify("classify", texts, pairs, options))
+
+    async def aclassify(self, texts: Any, pairs: Any = None, **options: Any) -> Any:
+        """Returns the same as ``classify``, but is awaited. Texts of many tasks share batches."""
+        return await self._arun(self._plan_classify("aclassify", texts, pairs, options))
+
+    def rerank(self, query: str, documents: Iterable[str], top_n: int | None = None, *, raw_scores: bool = False,
+               **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
+        """Returns how well each document answers the query, the best first; with ``top_n`` only that many.
+
+        For models with one label (cross-encoders). Their files say whether a score is a logit or from 0 to 1; with
+        ``raw_scores`` it is the logit. Equal scores stay in the order of the documents. Raises ConfigError for other
+        models, and InputError if there are no documents.
+        """
+        _options.check_names("rerank", options, _options.RERANK)
+        return self._run(_classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options))
+
+    async def arerank(self, query: str, documents: Iterable[str], top_n: int | None = None, *, raw_scores: bool = False,
+                      **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
+        """Returns the same as ``rerank``, but is awaited. Documents of many tasks share batches."""
+        _options.check_names("arerank", options, _options.RERANK)
+        plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
+        return await self._arun(plan)
+
+    def _plan_classify(self, function: str, texts: Any, pairs: Any, options: dict[str, Any]) -> _classify.Plan:
+        labels = options.pop("labels", None)
+        template = options.pop("hypothesis_template", "This example is {}.")
+        multi_label = options.pop("multi_label", False)
+        _options.check_names(function, options, _options.CLASSIFY)
+        if labels is None:
+            return _classify.classify(self._core, texts, pairs, options)
+        if pairs is not None:
+            raise TypeError(f"{function}() got both 'pairs' and 'labels'")
+        return _classify.by_labels(self._core, texts, labels, template, multi_label, options)
+
+    def _run(self, plan: _classify.Plan) -> Any:
+        return plan.finish(self._core.classify(plan.texts, plan.seconds, plan.options))
+
+    async def _arun(self, plan: _classify.Plan) -> Any:
+        queue = self._queue
+
+        def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
+            seconds = None if plan.seconds is None else [plan.seconds[each] for each in indices]
+            return queue.submit_pairs(inbox, number, [plan.texts[each] for each in indices], seconds, plan.options)
+
+        return plan.finish(await _requests.gather(submit, len(plan.texts), False))
 
     @overload
     def score(  # type: ignore[overload-overlap]

@@ -56,6 +56,34 @@ class GenerateResult:
 
 
 @dataclass(frozen=True)
+class Classification:
+    """The labels of a text with their scores, the best first."""
+
+    labels: list[str]
+    scores: list[float]
+
+    @property
+    def label(self) -> str:
+        """The best label."""
+        return self.labels[0]
+
+    @property
+    def score(self) -> float:
+        """The score of the best label."""
+        return self.scores[0]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A document and how well it answers the query."""
+
+    #: The number of the document in the list given to ``rerank``.
+    index: int
+    score: float
+    document: str
+
+
+@dataclass(frozen=True)
 class ScoreResult:
     """The log-probability of a target."""
 

@@ -98,9 +98,9 @@ GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_token
   return handlers;
 }
 
-EmbedHandlers Inbox::embed_handlers(std::uint64_t request) const {
+VectorHandlers Inbox::vector_handlers(std::uint64_t request) const {
   return {.on_result =
-              [state = state_, request](std::size_t text, EmbedResult result) {
+              [state = state_, request](std::size_t text, VectorResult result) {
                 state->put({request, text, std::move(result)});
               },
           .on_failure =

@@ -18,7 +18,7 @@ namespace encdec::python {
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
-  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, EmbedResult, Transcript, std::exception_ptr>
+  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, Transcript, std::exception_ptr>
       news;
 };
 
@@ -37,7 +37,7 @@ class Inbox {
   // Return callbacks that add events of the request with the given number. They may be called after the inbox is
   // destroyed.
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
-  EmbedHandlers embed_handlers(std::uint64_t request) const;
+  VectorHandlers vector_handlers(std::uint64_t request) const;
   TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
 
  private:

@@ -81,6 +81,18 @@ std::vector<std::string> texts_from(nb::list values) {
   return texts;
 }
 
+std::vector<TextPair> pairs_from(nb::list texts, nb::object seconds) {
+  std::vector<TextPair> pairs;
+  for (std::string& text : texts_from(texts)) pairs.push_back({std::move(text)});
+  if (seconds.is_none()) return pairs;
+  std::vector<std::string> others = texts_from(nb::cast<nb::list>(seconds));
+  if (others.size() != pairs.size()) {
+    throw InputError(fmt::format("{} texts and {} pairs, expected as many", pairs.size(), others.size()));
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].second = std::move(others[i]);
+  return pairs;
+}
+
 TokenIds ids_from(nb::handle value, std::string_view what) {
   constexpr std::string_view kExpected = "str or token ids";
   nb::object list = nb::borrow(value);

@@ -55,6 +55,30 @@ nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
   return to_array(compute([&] { return model.embed(list, options); }));
 }
 
+nb::object classify(const Model& model, nb::list texts, nb::object seconds, nb::dict keywords) {
+  const ClassifyOptions options = classify_options(keywords);
+  const std::vector<TextPair> pairs = pairs_from(texts, seconds);
+  return to_array(compute([&] { return model.classify(pairs, options); }));
+}
+
+// Returns {"of", "labels", "function", "rerank_function"}; None if the model is no classifier.
+nb::object classifier_of(const Model& model) {
+  const Classifier* classifier = model.classifier();
+  if (classifier == nullptr) return nb::none();
+  nb::dict fields;
+  fields["of"] = model.config().head.kind == HeadKind::tokens ? "tokens" : "texts";
+  fields["labels"] = classifier->labels();
+  fields["function"] = std::string(name_of(kScoreFunctionNames, classifier->function()));
+  fields["rerank_function"] = std::string(name_of(kScoreFunctionNames, classifier->ranking_function()));
+  return fields;
+}
+
+nb::list hypotheses_of(const std::string& text, const std::vector<std::string>& labels, const std::string& pattern) {
+  nb::list sentences;
+  for (const TextPair& pair : hypotheses(text, labels, pattern)) sentences.append(*pair.second);
+  return sentences;
+}
+
 nb::list score(const Model& model, nb::list sources, nb::list targets, nb::dict keywords) {
   const ScoreOptions options = score_options(keywords);
   const TextsOrRows source_list = texts_or_rows(sources, "source");
@@ -147,12 +171,25 @@ void bind_model(nb::module_& module) {
       .def("generate", &generate, nb::arg("sources"), nb::arg("known").none(), nb::arg("options"),
            nb::arg("null_on_error"))
       .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
+      .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
+      .def(
+          "hypotheses",
+          [](const Model&, const std::string& text, const std::vector<std::string>& labels,
+             const std::string& pattern) { return hypotheses_of(text, labels, pattern); },
+          nb::arg("text"), nb::arg("labels"), nb::arg("pattern"))
+      .def(
+          "candidate_scores",
+          [](const Model& model, const std::vector<float>& logits, bool multi_label) {
+            return model.classifier()->candidate_scores(logits, multi_label);
+          },
+          nb::arg("logits"), nb::arg("multi_label"))
       .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))
       .def("forward", &forward, nb::arg("sources"), nb::arg("targets"))
       .def("attention", &attention, nb::arg("source"), nb::arg("target").none(), nb::arg("options"))
       .def("content",
            [](const Model& model) { return to_string(compute([&] { return content_of(model.weights()); })); })
       .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
+      .def_prop_ro("classifier", &classifier_of)
       .def_prop_ro("reads_sound", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
       .def_prop_ro("backend", [](const Model& model) { return model.backend_of(model.precision()); })

@@ -26,6 +26,13 @@ void read_long(Keywords& keywords, std::string_view name, LongSources& result) {
   result = word == "error" ? LongSources::error : LongSources::truncate;
 }
 
+// Returns the value with a name.
+auto named(std::string_view option, const std::string& word, const auto& table) {
+  const auto value = value_named<decltype(table.front().value)>(table, word);
+  if (!value) throw ConfigError(fmt::format("{} is '{}', expected {}", option, word, fmt::join(names_of(table), ", ")));
+  return *value;
+}
+
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
   if (!value.is_valid()) return;
@@ -101,10 +108,26 @@ EmbedOptions embed_options(const nb::dict& dict) {
   EmbedOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.normalize, "normalize");
-  keywords.read(options.dimensions, "dimensions");
+  keywords.read(options.dimensions, "dimensions", "truncate_dim");
   keywords.read(options.prompt, "prompt");
   keywords.read(options.prompt_name, "prompt_name");
   read_long(keywords, "long_texts", options.long_texts);
+  keywords.finish();
+  return options;
+}
+
+ClassifyOptions classify_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  ClassifyOptions options;
+  keywords.read(options.batch_size, "batch_size");
+  keywords.read(options.max_length, "max_length");
+  read_long(keywords, "long_texts", options.long_texts);
+  std::string word(name_of(kTruncationNames, options.truncation));
+  keywords.read(word, "truncation");
+  options.truncation = named("truncation", word, kTruncationNames);
+  if (const nb::object function = keywords.take("function_to_apply"); function.is_valid()) {
+    options.function = named("function_to_apply", text_from(function, "function_to_apply"), kScoreFunctionNames);
+  }
   keywords.finish();
   return options;
 }

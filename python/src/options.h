@@ -16,6 +16,7 @@ namespace encdec::python {
 // name or a wrong type, and ConfigError for a value out of range. The library checks the options further.
 GenerateOptions generate_options(const nanobind::dict& keywords);
 EmbedOptions embed_options(const nanobind::dict& keywords);
+ClassifyOptions classify_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
 AttentionKind attention_kind(std::string_view word);  // "encoder", "decoder" or "cross"
 AttentionMapOptions attention_options(const nanobind::dict& keywords);

@@ -75,7 +75,16 @@ Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint6
   const std::shared_ptr<RequestQueue> queue = holder.get();
   const EmbedOptions options = embed_options(keywords);
   const std::vector<std::string> list = texts_from(texts);
-  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.embed_handlers(number)); });
+  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.vector_handlers(number)); });
+}
+
+Request submit_pairs(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
+                     nb::object seconds, nb::dict keywords) {
+  const std::shared_ptr<RequestQueue> queue = holder.get();
+  const ClassifyOptions options = classify_options(keywords);
+  const std::vector<TextPair> pairs = pairs_from(texts, seconds);
+  return submit_without_lock(pairs.size(),
+                             [&] { return queue->submit(pairs, options, inbox.vector_handlers(number)); });
 }
 
 Request submit_sound(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, const SpeechModel& model,
@@ -124,7 +133,7 @@ nb::object to_tuple(Event event) {
   }
   if (const auto* result = std::get_if<GenerateResult>(&event.news)) return tuple("result", to_python(*result));
   if (const auto* transcript = std::get_if<Transcript>(&event.news)) return tuple("result", to_python(*transcript));
-  if (auto* embedding = std::get_if<EmbedResult>(&event.news)) {
+  if (auto* embedding = std::get_if<VectorResult>(&event.news)) {
     return tuple("result", to_array(std::move(embedding->values)));
   }
   return tuple("failure", to_python(std::get<std::exception_ptr>(event.news)));
@@ -163,6 +172,8 @@ void bind_requests(nb::module_& module) {
       .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("known").none(),
            nb::arg("options"), nb::arg("with_tokens"), nb::arg("null_on_error"))
       .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
+      .def("submit_pairs", &submit_pairs, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"),
+           nb::arg("seconds").none(), nb::arg("options"))
       .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),
            nb::arg("options"))
       .def("close", &ClosableQueue::close);

@@ -25,8 +25,12 @@ std::shared_ptr<const Layer> layer_of(const LayerCase& c, int threads = 1) {
 
 LayerRunner runner_of(const LayerCase& c, int threads = 1) {
   std::vector<Shape> shapes;
-  for (const Tensor& input : c.inputs) shapes.push_back(with_any_rows(input));
-  return {layer_of(c, threads), shapes, threads, c.inputs.front().type()};
+  std::vector<DataType> types;
+  for (const Tensor& input : c.inputs) {
+    shapes.push_back(with_any_rows(input));
+    types.push_back(input.type());
+  }
+  return {layer_of(c, threads), shapes, threads, types};
 }
 
 Tensor run(LayerRunner& runner, const std::vector<Tensor>& inputs, std::span<const int> rows) {

@@ -7,10 +7,12 @@
 namespace encdec {
 namespace {
 
-Graph graph_of(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, DataType type) {
+Graph graph_of(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, std::span<const DataType> types) {
   Graph graph("test");
   std::vector<Edge> edges;
-  for (const Shape& shape : inputs) edges.push_back(graph.input("input " + std::to_string(edges.size()), shape, type));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    edges.push_back(graph.input("input " + std::to_string(i), inputs[i], types[std::min(i, types.size() - 1)]));
+  }
   graph.output(graph.add("layer", std::move(layer), std::move(edges)));
   return graph;
 }
@@ -38,8 +40,9 @@ std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pas
   return sequences;
 }
 
-LayerRunner::LayerRunner(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, int threads, DataType type)
-    : executor_(graph_of(std::move(layer), inputs, type)),
+LayerRunner::LayerRunner(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, int threads,
+                         const std::vector<DataType>& types)
+    : executor_(graph_of(std::move(layer), inputs, types)),
       state_(executor_.graph(), std::make_shared<ThreadTeam>(threads)) {}
 
 void LayerRunner::open_slots(std::vector<Sequence>& sequences) {

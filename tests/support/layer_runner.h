@@ -18,9 +18,9 @@ std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pas
 // A runner of one layer as a graph of one node. All runs share one state.
 class LayerRunner {
  public:
-  // The numbers of rows in `inputs` may be symbols.
+  // The numbers of rows in `inputs` may be symbols. The last of `types` is that of all further inputs.
   LayerRunner(std::shared_ptr<const Layer> layer, std::span<const Shape> inputs, int threads = 1,
-              DataType type = DataType::float32);
+              const std::vector<DataType>& types = {DataType::float32});
 
   RunState& state() { return state_; }
 

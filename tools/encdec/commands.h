@@ -20,13 +20,16 @@ class UsageError : public std::runtime_error {
 // Writes one line to standard error: "encdec: " and the message.
 void print_error(std::string_view message);
 
-// Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on.
+// Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on;
+// add_rerank() is in classify.cc.
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
+Action add_classify(CLI::App& command);
 Action add_embed(CLI::App& command);
 Action add_forward(CLI::App& command);
 Action add_generate(CLI::App& command);
 Action add_inspect(CLI::App& command);
+Action add_rerank(CLI::App& command);
 Action add_score(CLI::App& command);
 Action add_serve(CLI::App& command);
 Action add_tokenize(CLI::App& command);

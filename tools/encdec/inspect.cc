@@ -106,6 +106,13 @@ Json summary_of(const Model& model, const std::string& folder) {
   json["gated"] = config.feed_forward == FeedForwardKind::gated;
   json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
   json["norm_order"] = config.norm_order == NormOrder::first ? "first" : "last";
+  if (const Classifier* classifier = model.classifier(); classifier != nullptr) {
+    const bool of_tokens = config.head.kind == HeadKind::tokens;
+    json["classifier"] = {{"of", of_tokens ? "tokens" : "texts"},
+                          {"labels", classifier->labels()},
+                          {"function", name_of(kScoreFunctionNames, classifier->function())},
+                          {"rerank_function", name_of(kScoreFunctionNames, classifier->ranking_function())}};
+  }
   add_amounts(model.weights(), json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
@@ -189,6 +196,12 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
     if (config->has_decoder()) line("decoder", stack_text(config->decoder));
     line("block", fmt::format("{}{}, {} norm {}", json["gated"] ? "gated " : "", value("activation"), value("norm"),
                               value("norm_order")));
+  }
+  if (json.contains("classifier")) {
+    const Json& classifier = json["classifier"];
+    const auto labels = classifier["labels"].get<std::vector<std::string>>();
+    line("classifier", fmt::format("of {}, {} labels: {}", classifier["of"].get<std::string>(), labels.size(),
+                                   fmt::join(labels, ", ")));
   }
   line("parameters", value("parameters"));
   line("stored as", stored_text(json["stored"]));

@@ -136,17 +136,25 @@ asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, 
   co_return co_await results_of<GenerateResult>(work, inputs.size(), on_result);
 }
 
-asio::awaitable<std::vector<EmbedResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
-                                                      EmbedOptions options) {
+asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
+                                                       EmbedOptions options) {
   check_inputs(texts.size());
   Work work = Work::embed(executor_, model, texts, options, client_);
-  const std::function<void(std::size_t, EmbedResult&)> nothing;
-  auto results = co_await results_of<EmbedResult>(work, texts.size(), nothing);
+  const std::function<void(std::size_t, VectorResult&)> nothing;
+  auto results = co_await results_of<VectorResult>(work, texts.size(), nothing);
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
         400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
   }
   co_return results;
+}
+
+asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, std::vector<TextPair> texts,
+                                                          ClassifyOptions options) {
+  check_inputs(texts.size());
+  Work work = Work::classify(executor_, model, texts, options, client_);
+  const std::function<void(std::size_t, VectorResult&)> nothing;
+  co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {

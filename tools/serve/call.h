@@ -62,8 +62,10 @@ class Call : public std::enable_shared_from_this<Call> {
   using OnResult = std::function<void(std::size_t input, GenerateResult& result)>;
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                         GenerateOptions options, OnResult on_result = {});
-  asio::awaitable<std::vector<EmbedResult>> embed(ServedModel& model, std::vector<std::string> texts,
-                                                  EmbedOptions options);
+  asio::awaitable<std::vector<VectorResult>> embed(ServedModel& model, std::vector<std::string> texts,
+                                                   EmbedOptions options);
+  asio::awaitable<std::vector<VectorResult>> classify(ServedModel& model, std::vector<TextPair> texts,
+                                                      ClassifyOptions options);
   // Starts generating.
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls

@@ -13,6 +13,7 @@
 #include "serve/http/form.h"
 #include "serve/option_rows.h"
 #include "serve/text/language.h"
+#include "serve/text_request.h"
 
 namespace encdec::serve {
 namespace {
@@ -131,10 +132,7 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
   options.normalize = request.boolean("normalize").value_or(is_normal);
   options.prompt_name = request.string("prompt_name");
   options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
-  options.long_texts = request.boolean("truncate").value_or(true) ? LongSources::truncate : LongSources::error;
-  if (const auto side = request.string("truncation_direction"); side && lower_case(*side) != "right") {
-    throw HttpError(400, fmt::format("'truncation_direction' is '{}', expected right", *side));
-  }
+  options.long_texts = read_long_texts(request);
   return options;
 }
 
@@ -147,9 +145,9 @@ bool is_special(const Model& model, std::int32_t id) {
          id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
-nlohmann::ordered_json vectors_json(const std::vector<EmbedResult>& results) {
+nlohmann::ordered_json vectors_json(const std::vector<VectorResult>& results) {
   nlohmann::ordered_json vectors = nlohmann::ordered_json::array();
-  for (const EmbedResult& result : results) vectors.push_back(cli::to_array(result.values));
+  for (const VectorResult& result : results) vectors.push_back(cli::to_array(result.values));
   return vectors;
 }
 

@@ -38,6 +38,6 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 bool is_special(const Model& model, std::int32_t id);
 
 // Returns the vectors as a list of lists: [[0.1, ...], ...].
-nlohmann::ordered_json vectors_json(const std::vector<EmbedResult>& results);
+nlohmann::ordered_json vectors_json(const std::vector<VectorResult>& results);
 
 }  // namespace encdec::serve

@@ -50,6 +50,7 @@ std::span<const Route> libretranslate_routes();
 std::span<const Route> openai_routes();
 std::span<const Route> openai_audio_routes();
 std::span<const Route> tei_routes();
+std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
 std::span<const Route> hugging_face_routes();
 std::span<const Route> whisper_cpp_routes();
@@ -59,5 +60,7 @@ std::span<const Route> native_routes();
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": {"message": "...", ...}}, the form of OpenAI's API.
 HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
+// Returns {"error": "...", "error_type": "..."}, the form of text-embeddings-inference.
+HttpResponse tei_error(const HttpError& error, const HttpRequest& request);
 
 }  // namespace encdec::serve

@@ -16,7 +16,11 @@ namespace encdec::serve {
 namespace {
 
 const char* what_it_does(const ServedModel& model) {
-  return model.embeds() ? "embeds texts" : model.transcribes() ? "transcribes recordings" : "generates text";
+  return model.embeds()        ? "embeds texts"
+         : model.transcribes() ? "transcribes recordings"
+         : model.classifies()  ? "classifies texts"
+         : model.tags()        ? "classifies tokens"
+                               : "generates text";
 }
 
 // Returns the languages that a model translates. A model that transcribes has none, although its tokenizer has tokens
@@ -69,6 +73,16 @@ ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const cha
 ServedModel& ModelSet::embedder(const std::string& name) const {
   return find(
       name, [](const ServedModel& model) { return model.embeds(); }, "embeds texts");
+}
+
+ServedModel& ModelSet::classifier(const std::string& name) const {
+  return find(
+      name, [](const ServedModel& model) { return model.classifies(); }, "classifies texts");
+}
+
+ServedModel& ModelSet::ranker(const std::string& name) const {
+  return find(
+      name, [](const ServedModel& model) { return model.ranks(); }, "ranks documents");
 }
 
 ServedModel& ModelSet::generator(const std::string& name) const {

@@ -27,11 +27,16 @@ class ServedModel {
   QueueStatus status() const { return queue_.status(); }
   const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
-  bool embeds() const { return !model_.config().has_decoder(); }
+  // What the model is for; one of these is true.
+  bool embeds() const { return !model_.config().has_decoder() && model_.classifier() == nullptr; }
+  bool classifies() const { return model_.config().head.kind == HeadKind::sequences; }
+  bool tags() const { return model_.config().head.kind == HeadKind::tokens; }
   bool transcribes() const { return speech_.has_value(); }
   // REQUIRES: transcribes().
   const SpeechModel& speech() const { return *speech_; }
-  bool generates() const { return !embeds() && !transcribes(); }
+  bool generates() const { return model_.config().has_decoder() && !transcribes(); }
+  // Returns whether the model has one label, so that its score ranks texts.
+  bool ranks() const { return classifies() && model_.classifier()->labels().size() == 1; }
   // Returns whether the model's family is trained to translate single sentences.
   bool translates_sentences() const;
   // Returns the time of loading, in seconds since 1970.
@@ -56,6 +61,8 @@ class ModelSet {
   // Each returns the model called `name` or, if the name is empty, the first model of the kind. Throws HttpError, 404,
   // if there is none.
   ServedModel& embedder(const std::string& name) const;
+  ServedModel& classifier(const std::string& name) const;
+  ServedModel& ranker(const std::string& name) const;
   ServedModel& generator(const std::string& name) const;
   ServedModel& transcriber(const std::string& name) const;
   ServedModel& any(const std::string& name) const;

@@ -33,7 +33,7 @@ inline HttpError out_of_time() {
 // are the last news about their source. Work::next() rethrows an exception_ptr instead of returning it.
 struct WorkNews {
   std::size_t source = 0;
-  std::variant<FinalTokens, FinalSegments, GenerateResult, EmbedResult, Transcript, std::exception_ptr> what = {};
+  std::variant<FinalTokens, FinalSegments, GenerateResult, VectorResult, Transcript, std::exception_ptr> what = {};
 };
 
 // The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news with next(). The
@@ -48,9 +48,12 @@ class Work {
   // FinalTokens, and at the end a GenerateResult.
   static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                      const GenerateOptions& options, std::uint64_t client);
-  // Embeds all texts in one request of the queue. News: an EmbedResult for each text.
+  // Computes the vectors of all texts, their embeddings or scores, in one request of the queue. News: a VectorResult
+  // for each text.
   static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                     const EmbedOptions& options, std::uint64_t client);
+  static Work classify(const asio::any_io_executor& executor, ServedModel& model, std::span<const TextPair> texts,
+                       const ClassifyOptions& options, std::uint64_t client);
   // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
@@ -67,6 +70,9 @@ class Work {
   asio::awaitable<WorkNews> next(Clock::time_point deadline);
 
  private:
+  template <class Text, class Options>
+  static Work vectors(const asio::any_io_executor& executor, ServedModel& model, std::span<const Text> texts,
+                      const Options& options, std::uint64_t client);
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
   struct SourceState;
   static void count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens);

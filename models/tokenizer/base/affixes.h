@@ -3,14 +3,30 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/tokenizer.h"
+
 namespace encdec {
+
+// The special tokens around a pair of texts.
+struct PairAffixes {
+  std::vector<std::int32_t> before = {};
+  std::vector<std::int32_t> between = {};
+  std::vector<std::int32_t> after = {};
+  std::size_t first_segment = kNoSecondSegment;  // number of ids in `between` of the first segment; none: all ids are
+
+  // Puts a pair together.
+  Encoding join(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second) const;
+};
 
 // The special tokens before and after the ids of a text.
 struct Affixes {
   std::vector<std::int32_t> before = {};
   std::vector<std::int32_t> after = {};
+  std::optional<PairAffixes> pair = {};  // unset if the tokenizer has no form for pairs
 
   // Shortens `ids` so that ids, `before` and `after` together have at most `max_length` ids. 0 means no limit.
   void cut(std::vector<std::int32_t>& ids, std::size_t max_length) const {
@@ -22,5 +38,10 @@ struct Affixes {
     ids.insert(ids.end(), after.begin(), after.end());
   }
 };
+
+// Returns the numbers of ids that are left of texts of `first` and `second` ids, of at most `room` together, as Hugging
+// Face's tokenizers 0.23 does. Throws InputError if a text that alone may be shortened would have no ids left.
+std::pair<std::size_t, std::size_t> pair_lengths(std::size_t first, std::size_t second, std::size_t room,
+                                                 Truncation truncation);
 
 }  // namespace encdec

@@ -1,5 +1,7 @@
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "encdec/engine/base/refuse.h"
@@ -11,6 +13,11 @@ std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, Te
   result.reserve(ids.size());
   for (const std::int32_t id : ids) result.emplace_back(piece(id, side));
   return result;
+}
+
+Encoding Tokenizer::encode_pair(std::string_view /*first*/, std::string_view /*second*/,
+                                const EncodeOptions& /*options*/) const {
+  throw InputError(fmt::format("a pair of texts, but the tokenizer ({}) reads single texts", kind()));
 }
 
 void refuse_languages(const EncodeOptions& options, std::string_view name) {

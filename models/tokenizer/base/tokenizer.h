@@ -1,19 +1,36 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "encdec/engine/base/named_values.h"
+
 namespace encdec {
 
 // The two texts of a translation. A checkpoint may have a vocabulary for each.
 enum class TextSide { source, target };
 
-// Options of Tokenizer::encode() and encode_target().
+// Which texts of a pair are shortened, at their ends, if the pair is too long (transformers' TruncationStrategy).
+enum class Truncation : std::uint8_t {
+  longest_first,  // the longer one, until both are equally long; then both
+  only_first,
+  only_second,
+};
+
+inline constexpr std::array kTruncationNames = {
+    Named{Truncation::longest_first, "longest_first"},
+    Named{Truncation::only_first, "only_first"},
+    Named{Truncation::only_second, "only_second"},
+};
+
+// Options of Tokenizer::encode(), encode_target() and encode_pair().
 struct EncodeOptions {
   // Languages for multilingual models, as the checkpoint spells them ("fra_Latn", "fr_XX", "fr"). Empty means the
   // checkpoint's default.
@@ -21,6 +38,18 @@ struct EncodeOptions {
   std::string target_language = {};
   // Maximum number of ids, special tokens included. The end of a longer text is cut off. 0 means no limit.
   std::size_t max_length = 0;
+  Truncation truncation = Truncation::longest_first;  // for pairs
+};
+
+// Encoding::second_segment if there is none.
+inline constexpr std::size_t kNoSecondSegment = std::numeric_limits<std::size_t>::max();
+
+// A text or a pair of texts as a model reads it.
+struct Encoding {
+  std::vector<std::int32_t> ids = {};
+  // Index of the first id of the second segment: Devlin et al. 2019, section 3. transformers' token_type_ids are 1 from
+  // there on and 0 before.
+  std::size_t second_segment = kNoSecondSegment;
 };
 
 // A tokenizer: text to token ids and back, with the same results as the checkpoint's original tokenizer. Read-only and
@@ -42,6 +71,10 @@ class Tokenizer {
   std::vector<std::int32_t> encode_target(std::string_view text, const EncodeOptions& options = {}) const {
     return encode_side(text, options, TextSide::target);
   }
+  // Returns the ids of two texts that the model reads together, as a source. Throws as encode() does, and InputError if
+  // the tokenizer has no form for pairs.
+  virtual Encoding encode_pair(std::string_view first, std::string_view second,
+                               const EncodeOptions& options = {}) const;
   // Returns the text of generated ids, without special tokens. Throws InputError for an id that the target vocabulary
   // does not have.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;

@@ -79,11 +79,17 @@ Parts load(PipelineSource& source, nlohmann::json document) {
   return load(source);
 }
 
-Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after) {
+Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
+             Separator separator) {
   Parts parts = load(source, std::move(document));
   const TokenIds ids(source, parts);
-  if (!before.empty()) parts.affixes.before = {ids.named(before)};
-  if (!after.empty()) parts.affixes.after = {ids.named(after)};
+  Affixes& affixes = parts.affixes;
+  if (!before.empty()) affixes.before = {ids.named(before)};
+  if (!after.empty()) affixes.after = {ids.named(after)};
+  PairAffixes pair{.before = affixes.before, .between = affixes.after, .after = affixes.after};
+  if (separator == Separator::twice) pair.between.insert(pair.between.end(), pair.after.begin(), pair.after.end());
+  if (separator == Separator::once_then_second_segment) pair.first_segment = pair.between.size();
+  affixes.pair = std::move(pair);
   return parts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -18,9 +19,13 @@ using Parts = PipelineParts;
 Parts load(PipelineSource& source);
 // The same with a document in place of source.file.rest.
 Parts load(PipelineSource& source, nlohmann::json document);
+// What stands between two texts that are read together: the token after each text, once or twice; after it may begin a
+// second segment.
+enum class Separator : std::uint8_t { once, once_then_second_segment, twice };
 // The same, and puts two tokens around texts: those with the names `before` and `after` in the settings; "" means none.
 // Throws TokenizerError if a token does not exist.
-Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after);
+Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
+             Separator separator = Separator::once);
 // Options of with_languages().
 struct Languages {
   std::vector<std::string> names = {};  // languages that the vocabulary lacks are dropped

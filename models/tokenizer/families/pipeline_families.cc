@@ -17,6 +17,7 @@ namespace encdec {
 namespace {
 
 using family_parts::Parts;
+using family_parts::Separator;
 using Json = nlohmann::json;
 
 constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
@@ -224,7 +225,7 @@ Parts make_xlm_roberta(PipelineSource& source) {
   add_extra(source, {});
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
   Json document = metaspace_document(unigram(kFairseqUnknown), Cut::words_first, prefix ? "always" : "never");
-  return family_parts::framed(source, std::move(document), "bos_token", "eos_token");
+  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
 // Frame: [CLS] X [SEP].
@@ -244,12 +245,14 @@ Parts make_bert(PipelineSource& source) {
   normalizer["handle_chinese_chars"] = source.config.boolean("tokenize_chinese_chars").value_or(true);
   normalizer["lowercase"] = source.config.boolean("do_lower_case").value_or(true);
   if (const auto strips_accents = source.config.boolean("strip_accents")) normalizer["strip_accents"] = *strips_accents;
-  return family_parts::framed(source, std::move(document), "cls_token", "sep_token");
+  return family_parts::framed(source, std::move(document), "cls_token", "sep_token",
+                              Separator::once_then_second_segment);
 }
 
 // Frame: <s> X </s>.
 Parts make_roberta(PipelineSource& source) {
-  return family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token", "sep_token");
+  return family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token", "sep_token",
+                              Separator::twice);
 }
 
 // Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that

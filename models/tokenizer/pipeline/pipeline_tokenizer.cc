@@ -19,6 +19,20 @@ class PipelineTokenizer final : public Tokenizer {
 
   std::string kind() const override { return parts_.kind; }
 
+  Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options) const override {
+    if (!parts_.affixes.pair) return Tokenizer::encode_pair(first, second, options);
+    const PairAffixes& affixes = *parts_.affixes.pair;
+    std::vector<std::int32_t> first_ids = encode_plain(first), second_ids = encode_plain(second);
+    if (options.max_length > 0) {
+      const std::size_t special = affixes.before.size() + affixes.between.size() + affixes.after.size();
+      const std::size_t room = options.max_length - std::min(special, options.max_length);
+      const auto lengths = pair_lengths(first_ids.size(), second_ids.size(), room, options.truncation);
+      first_ids.resize(lengths.first);
+      second_ids.resize(lengths.second);
+    }
+    return affixes.join(first_ids, second_ids);
+  }
+
   std::string decode(std::span<const std::int32_t> ids) const override {
     std::vector<std::string> texts;
     std::size_t bytes = 0;

@@ -123,8 +123,14 @@ std::int32_t read_token_pair(const JsonObject& part, const std::string& key) {
   return value[1].get<std::int32_t>();
 }
 
-Affixes read_pair_of_tokens(const JsonObject& part) {
-  return {.before = {read_token_pair(part, "cls")}, .after = {read_token_pair(part, "sep")}};
+Affixes read_bert_processing(const JsonObject& part) {
+  const std::vector<std::int32_t> cls{read_token_pair(part, "cls")}, sep{read_token_pair(part, "sep")};
+  return {.before = cls, .after = sep, .pair = PairAffixes{cls, sep, sep, 1}};
+}
+
+Affixes read_roberta_processing(const JsonObject& part) {
+  const std::vector<std::int32_t> cls{read_token_pair(part, "cls")}, sep{read_token_pair(part, "sep")};
+  return {.before = cls, .after = sep, .pair = PairAffixes{cls, {sep[0], sep[0]}, sep}};
 }
 
 // Returns the ids of a special token of a template.
@@ -139,29 +145,74 @@ std::vector<std::int32_t> read_ids(const JsonObject& token) {
   return result;
 }
 
-// Reads the tokens around a single text. The template for pairs of texts is ignored.
-Affixes read_template_processing(const JsonObject& part) {
+// An item of a template: special tokens, or a text if there are none.
+struct TemplateItem {
+  std::vector<std::int32_t> ids = {};
+  std::string text = {};   // "A" or "B"
+  bool is_second = false;  // the item belongs to the second segment
+};
+
+// Reads the list `key`, whose texts are `texts`, one letter each.
+std::vector<TemplateItem> read_template(const JsonObject& part, std::string_view key, std::string_view texts) {
   std::map<std::string, std::vector<std::int32_t>, std::less<>> tokens;
   const JsonObject described = part.required_object("special_tokens");
   for (const auto& [name, value] : described.value().items()) tokens[name] = read_ids(described.required_object(name));
-  Affixes affixes;
-  std::size_t texts = 0;
-  for (const JsonObject& item : read_list(part, "single")) {
-    if (item.has("SpecialToken")) {
-      const std::string id = item.required_object("SpecialToken").required_string("id");
+  std::vector<TemplateItem> items;
+  for (const JsonObject& item : read_list(part, key)) {
+    const bool is_token = item.has("SpecialToken");
+    if (!is_token && !item.has("Sequence")) fail(item, "neither 'SpecialToken' nor 'Sequence', expected one of them");
+    const JsonObject content = item.required_object(is_token ? "SpecialToken" : "Sequence");
+    const std::string id = content.required_string("id");
+    TemplateItem read{.is_second = content.integer("type_id", {0, kMaxTokenIds - 1}).value_or(0) != 0};
+    if (is_token) {
       const auto found = tokens.find(id);
       if (found == tokens.end()) fail(item, "'{}' is not in special_tokens, expected one that is", printable(id));
-      std::vector<std::int32_t>& side = texts == 0 ? affixes.before : affixes.after;
-      side.insert(side.end(), found->second.begin(), found->second.end());
-    } else if (item.has("Sequence")) {
-      const std::string id = item.required_object("Sequence").required_string("id");
-      if (id != "A") fail(item, "the text '{}', expected A", printable(id));
-      ++texts;
+      read.ids = found->second;
     } else {
-      fail(item, "neither 'SpecialToken' nor 'Sequence', expected one of them");
+      if (id.size() != 1 || texts.find(id[0]) == texts.npos) {
+        fail(item, "the text '{}', expected {}", printable(id), fmt::join(texts, " or "));
+      }
+      read.text = id;
+    }
+    items.push_back(std::move(read));
+  }
+  return items;
+}
+
+// Returns the tokens around two texts; nullopt for a template in another order than A, B, or in which the first
+// segment does not end once, between the texts.
+std::optional<PairAffixes> read_pair_template(const JsonObject& part) {
+  PairAffixes affixes;
+  std::vector<std::int32_t>* const places[] = {&affixes.before, &affixes.between, &affixes.after};
+  std::size_t texts = 0;
+  for (const TemplateItem& item : read_template(part, "pair", "AB")) {
+    const bool has_second = affixes.first_segment != kNoSecondSegment;
+    if (has_second != item.is_second) {
+      if (has_second || texts != 1) return std::nullopt;
+      affixes.first_segment = affixes.between.size();
+    }
+    if (item.text.empty()) {
+      places[texts]->insert(places[texts]->end(), item.ids.begin(), item.ids.end());
+    } else if (texts == 2 || item.text != (texts == 0 ? "A" : "B")) {
+      return std::nullopt;
+    } else {
+      ++texts;
     }
   }
+  return texts == 2 ? std::optional(affixes) : std::nullopt;
+}
+
+// Reads the tokens around a text and around two texts.
+Affixes read_template_processing(const JsonObject& part) {
+  Affixes affixes;
+  std::size_t texts = 0;
+  for (const TemplateItem& item : read_template(part, "single", "A")) {
+    if (!item.text.empty()) ++texts;
+    std::vector<std::int32_t>& side = texts == 0 ? affixes.before : affixes.after;
+    side.insert(side.end(), item.ids.begin(), item.ids.end());
+  }
   if (texts != 1) fail(part, "'single' has {} texts, expected one", texts);
+  if (part.has("pair")) affixes.pair = read_pair_template(part);
   return affixes;
 }
 
@@ -183,9 +234,9 @@ Affixes read_processor_sequence(const JsonObject& part) {
 
 // Reads the tokens around a text.
 Affixes read_post_processor(const JsonObject& part) {
-  static const Readers<Affixes> kReaders = {{"BertProcessing", read_pair_of_tokens},
+  static const Readers<Affixes> kReaders = {{"BertProcessing", read_bert_processing},
                                             {"ByteLevel", [](const JsonObject&) { return Affixes(); }},
-                                            {"RobertaProcessing", read_pair_of_tokens},
+                                            {"RobertaProcessing", read_roberta_processing},
                                             {"Sequence", read_processor_sequence},
                                             {"TemplateProcessing", read_template_processing}};
   return read_kind(part, kReaders);

@@ -21,14 +21,18 @@ def zero_padding(values, rows):
 @dataclass
 class Forward:
     nodes: dict  # padded, in graph order; the last one is the output
-    output: torch.Tensor  # logits, or the hidden states of an encoder-only model
+    output: torch.Tensor  # logits, or the hidden states of an encoder-only model, followed by a classifier's logits
     encoder_output: torch.Tensor | None
+    classes: torch.Tensor | None = None  # a classifier's logits: [B, labels] or [B, S, labels]
 
     def pack(self, sources, targets):
         """Returns the rows of all sequences one after another, without padding."""
         packed = {}
         for name, values in self.nodes.items():
-            rows = sources if name.startswith("encoder.") else targets
+            if values.dim() == 2:  # a row for each source: the head of a classifier of texts
+                packed[name] = values.clone()
+                continue
+            rows = targets if name.startswith("decoder.") or not sources else sources
             packed[name] = torch.cat([values[b, : len(row)] for b, row in enumerate(rows)]).contiguous()
         return packed
 
@@ -36,7 +40,8 @@ class Forward:
 @torch.no_grad()
 def run_forward(family, model, sources, targets):
     """Runs the model on one padded batch with explicit masks."""
-    model = model.base_model if family.kind == ENCODER_ONLY else model
+    if family.kind == ENCODER_ONLY and family.head_class:  # the oracle has no head
+        model = model.base_model
     nodes = {}
     handles = []
 
@@ -71,11 +76,15 @@ def run_forward(family, model, sources, targets):
         )
     else:
         ids, mask = pad_rows(sources or targets, pad)
-        output = model(input_ids=ids, attention_mask=mask)
+        output = model(input_ids=ids, attention_mask=mask, output_hidden_states=family.kind == ENCODER_ONLY)
     for handle in handles:
         handle.remove()
     if family.kind == ENCODER_ONLY:
-        return Forward(nodes, output.last_hidden_state, None)
+        hidden, classes = output.hidden_states[-1], output.get("logits")
+        if classes is None:
+            return Forward(nodes, hidden, hidden)
+        of_rows = classes if classes.dim() == 3 else classes[:, None].expand(-1, hidden.shape[1], -1)
+        return Forward(nodes, torch.cat([hidden, of_rows], dim=-1), hidden, classes)
     nodes["output_projection"] = output.logits
     return Forward(nodes, output.logits, output.encoder_last_hidden_state if sources else None)
 
@@ -124,7 +133,11 @@ def tensors_of(case, forward, sources, targets, greedy):
     if sources:
         tensors["source_ids"] = pad_rows(sources, -1)[0].int()
     if kind == ENCODER_ONLY:
-        return tensors | {"last_hidden_state": zero_padding(forward.output, sources)}
+        tensors["last_hidden_state"] = zero_padding(forward.encoder_output, sources)
+        if forward.classes is not None:
+            per_token = forward.classes.dim() == 3
+            tensors["logits"] = zero_padding(forward.classes, sources) if per_token else forward.classes
+        return tensors
     if kind == ENCODER_DECODER:
         tensors["encoder_last_hidden_state"] = zero_padding(forward.encoder_output, sources)
     return tensors | {

@@ -63,7 +63,7 @@ Tensor looked_up(const Tensor& ids, const Tensor& table) {
 }
 
 LayerRunner runner_for(Dim vocabulary) {
-  return {std::make_shared<OneHot>(vocabulary), std::vector<Shape>{{kTargetRows}}, 1, DataType::int32};
+  return {std::make_shared<OneHot>(vocabulary), std::vector<Shape>{{kTargetRows}}, 1, {DataType::int32}};
 }
 
 TEST(OneHot, IsOneAtTheTokenAndZeroElsewhere) {

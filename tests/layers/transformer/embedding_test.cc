@@ -20,7 +20,9 @@ LayerRunner runner_for(const Tensor& table, float scale) {
   return {std::make_shared<Embedding>(
               make_scope({{"weight", table}}),
               EmbeddingOptions{.vocabulary = table.shape()[0], .model_dim = table.shape()[1], .scale = scale}),
-          std::vector<Shape>{{kTargetRows}}, 1, DataType::int32};
+          std::vector<Shape>{{kTargetRows}},
+          1,
+          {DataType::int32}};
 }
 
 TEST(Embedding, ReturnsTheRowOfEachId) {

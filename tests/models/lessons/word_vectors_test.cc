@@ -107,7 +107,7 @@ TEST(WordVectors, AnEmbeddingFindsThem) {
   const Dim count = vectors.vectors().rows(), width = vectors.vectors().width();
   LayerRunner runner(
       std::make_shared<Embedding>(vectors.scope(), EmbeddingOptions{.vocabulary = count, .model_dim = width}),
-      std::vector<Shape>{{kSourceRows}}, 1, DataType::int32);
+      std::vector<Shape>{{kSourceRows}}, 1, {DataType::int32});
   Tensor ids = Tensor::allocate({2}, DataType::int32);
   ids.data<std::int32_t>()[0] = vectors.find("東京").value();
   ids.data<std::int32_t>()[1] = vectors.find("the").value();

@@ -28,7 +28,7 @@ Request embed(RequestQueue& queue, Steps& steps, Calls& calls) {
   const std::vector<std::string> texts{"a few words"};
   return queue.submit(texts, {},
                       {.on_result =
-                           [&](std::size_t, const EmbedResult& result) {
+                           [&](std::size_t, const VectorResult& result) {
                              calls.add(steps, "vector " + std::to_string(result.values.front()), true);
                            },
                        .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },

@@ -30,8 +30,8 @@ class Outcome {
     return {.on_result = [this](std::size_t source, GenerateResult result) { add(source, std::move(result)); },
             .on_failure = [this](std::size_t source, std::exception_ptr failure) { fail(source, failure); }};
   }
-  EmbedHandlers embed_handlers() {
-    return {.on_result = [this](std::size_t text, EmbedResult result) { add(text, std::move(result)); },
+  VectorHandlers vector_handlers() {
+    return {.on_result = [this](std::size_t text, VectorResult result) { add(text, std::move(result)); },
             .on_failure = [this](std::size_t text, std::exception_ptr failure) { fail(text, failure); }};
   }
 
@@ -48,7 +48,7 @@ class Outcome {
 
   // Read these only after all sources have finished.
   std::map<std::size_t, GenerateResult> results;
-  std::map<std::size_t, EmbedResult> embeddings;
+  std::map<std::size_t, VectorResult> embeddings;
   std::map<std::size_t, std::string> failures;
   std::vector<std::size_t> order;
 
@@ -58,7 +58,7 @@ class Outcome {
     EXPECT_TRUE(results.emplace(source, std::move(result)).second);
     finish(source);
   }
-  void add(std::size_t text, EmbedResult embedding) {
+  void add(std::size_t text, VectorResult embedding) {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(embeddings.emplace(text, std::move(embedding)).second);
     finish(text);
@@ -322,7 +322,7 @@ TEST(RequestQueue, ARequestWithBadInputIsRefusedAsAWhole) {
   EXPECT_THAT(failure([&] { queue.submit(inputs_of({{1}}), {.num_beams = 2, .num_return_sequences = 2}, handlers); }),
               HasSubstr("num_return_sequences is 2, expected 1"));
   const std::vector<std::string> texts{"a"};
-  EXPECT_THAT(failure([&] { queue.submit(texts, {}, outcome.embed_handlers()); }), HasSubstr("has a decoder"));
+  EXPECT_THAT(failure([&] { queue.submit(texts, {}, outcome.vector_handlers()); }), HasSubstr("has a decoder"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.workers = 0}); }), HasSubstr("workers is 0, expected 1 to 1024"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.batch_size = -1}); }), HasSubstr("batch_size is -1"));
 
@@ -379,6 +379,28 @@ TEST(RequestQueue, AHandlerThatThrowsCancelsOnlyItsRequest) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(RequestQueue, ScoresAndEmbeddingsOfOneBatchEqualThoseAlone) {
+  const Model model =
+      Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers/reranker/model", {.threads = 2});
+  const std::vector<std::string> texts{"a", "a few more words, then", "the last"};
+  const std::vector<TextPair> pairs{{"a"}, {"a few more words", "then"}, {"", "the last one of three"}};
+  const Tensor expected = model.embed(texts), expected_scores = model.classify(pairs);
+  RequestQueue queue(model, {.workers = 2});
+  std::vector<Outcome> outcomes(60);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    i % 2 == 0 ? queue.submit(texts, EmbedOptions(), outcomes[i].vector_handlers())
+               : queue.submit(pairs, ClassifyOptions(), outcomes[i].vector_handlers());
+  }
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    ASSERT_TRUE(outcomes[i].wait(3));
+    const Tensor& rows = i % 2 == 0 ? expected : expected_scores;
+    for (std::size_t t = 0; t < 3; ++t) {
+      const float* row = rows.row(static_cast<Dim>(t));
+      EXPECT_EQ(outcomes[i].embeddings[t].values, std::vector<float>(row, row + rows.width())) << i << ", " << t;
+    }
+  }
+}
+
 TEST(RequestQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
   const std::filesystem::path folder =
       std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers/mean_normalized";
@@ -389,7 +411,7 @@ TEST(RequestQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
   RequestQueue queue(model, {.workers = 2});
   std::vector<Outcome> outcomes(60);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    queue.submit(texts, i % 2 == 0 ? EmbedOptions() : cut, outcomes[i].embed_handlers());
+    queue.submit(texts, i % 2 == 0 ? EmbedOptions() : cut, outcomes[i].vector_handlers());
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     ASSERT_TRUE(outcomes[i].wait(texts.size()));

@@ -11,6 +11,7 @@
 #include "serve/generation_request.h"
 #include "serve/routes.h"
 #include "serve/text/stop_texts.h"
+#include "serve/text_request.h"
 
 namespace encdec::serve {
 namespace hugging_face {
@@ -42,12 +43,6 @@ class TaskParameters {
     return read_options(JsonObject(values_, "parameters"), model, limits);
   }
 
- private:
-  // Parameters of the client and of transformers' pipelines that are not generation options.
-  static constexpr std::array<std::string_view, 6> kFlags = {
-      "details",   "return_full_text",      "clean_up_tokenization_spaces",
-      "watermark", "decoder_input_details", "generate_parameters"};
-
   // Returns GenerateOptions::long_sources for the parameter "truncation": a boolean or a TruncationStrategy.
   static const char* long_sources_of(const nlohmann::json& truncation) {
     constexpr std::array<std::string_view, 3> kTruncating = {"longest_first", "only_first", "only_second"};
@@ -59,6 +54,12 @@ class TaskParameters {
                                      "only_second or do_not_truncate",
                                      is_name ? "'" + name + "'" : std::string(truncation.type_name())));
   }
+
+ private:
+  // Parameters of the client and of transformers' pipelines that are not generation options.
+  static constexpr std::array<std::string_view, 6> kFlags = {
+      "details",   "return_full_text",      "clean_up_tokenization_spaces",
+      "watermark", "decoder_input_details", "generate_parameters"};
 
   void add(const nlohmann::json& parameters) {
     for (const auto& item : parameters.items()) {
@@ -181,12 +182,91 @@ asio::awaitable<void> extract_features(Call& call, const JsonObject& request, co
   call.respond(is_list ? vectors : vectors.front());
 }
 
+// Returns the elements of "inputs": those of the list, or the one input. Sets `is_list`.
+std::vector<nlohmann::json> list_of_inputs(const Call& call, const JsonObject& request, bool& is_list) {
+  const auto inputs = request.value().find("inputs");
+  if (inputs == request.value().end()) throw HttpError(400, "'inputs' is missing");
+  is_list = inputs->is_array();
+  if (!is_list) return {*inputs};
+  if (inputs->empty()) throw HttpError(400, "'inputs' is empty");
+  call.check_inputs(inputs->size());
+  return {inputs->begin(), inputs->end()};
+}
+
+JsonObject parameters_of(const JsonObject& request) {
+  return request.object("parameters").value_or(JsonObject(nlohmann::json::object(), "parameters"));
+}
+
+LongSources long_texts_of(const JsonObject& parameters) {
+  const auto found = parameters.value().find("truncation");
+  const bool truncates = found == parameters.value().end() || found->is_null() ||
+                         std::string_view(TaskParameters::long_sources_of(*found)) == "truncate";
+  return truncates ? LongSources::truncate : LongSources::error;
+}
+
+// The answer is a list for each text, and also a list for a single one: clients read the first element.
+asio::awaitable<void> classify_texts(Call& call, const JsonObject& request, const std::string& name) {
+  ServedModel& model = call.parts().models.classifier(name);
+  const JsonObject parameters = parameters_of(request);
+  bool is_list = false;
+  std::vector<TextPair> texts;
+  for (const nlohmann::json& input : list_of_inputs(call, request, is_list))
+    texts.push_back(read_pair(input, "inputs"));
+  ClassifyOptions options{.long_texts = long_texts_of(parameters)};
+  if (const auto function = parameters.string("function_to_apply")) {
+    options.function = value_named<ScoreFunction>(kScoreFunctionNames, *function);
+    if (!options.function) {
+      throw HttpError(400, fmt::format("'function_to_apply' is '{}', expected {}", *function,
+                                       fmt::join(names_of(kScoreFunctionNames), ", ")));
+    }
+  }
+  const auto top_k = static_cast<int>(parameters.integer("top_k", {.min = 1, .max = kMaxTokenCount}).value_or(0));
+  const auto results = co_await call.classify(model, std::move(texts), options);
+  Json answer = Json::array();
+  for (const VectorResult& result : results) {
+    answer.push_back(labels_json(model.model().classifier()->labels(), result.values, top_k));
+  }
+  call.respond(answer);
+}
+
+asio::awaitable<void> classify_by_labels(Call& call, const JsonObject& request, const std::string& name) {
+  ServedModel& model = call.parts().models.classifier(name);
+  const JsonObject parameters = parameters_of(request);
+  std::vector<std::string> labels = parameters.strings("candidate_labels");
+  if (labels.size() == 1) labels = split_labels(labels.front());
+  bool is_list = false;
+  std::vector<TextPair> pairs;
+  for (const nlohmann::json& input : list_of_inputs(call, request, is_list)) {
+    const std::string pattern =
+        parameters.string("hypothesis_template").value_or(ZeroShotOptions().hypothesis_template);
+    std::ranges::move(hypotheses(read_pair(input, "inputs").first, labels, pattern), std::back_inserter(pairs));
+  }
+  const ClassifyOptions options{
+      .function = ScoreFunction::none, .long_texts = long_texts_of(parameters), .truncation = Truncation::only_first};
+  const auto results = co_await call.classify(model, std::move(pairs), options);
+  Json answer = Json::array();
+  for (std::size_t first = 0; first < results.size(); first += labels.size()) {
+    std::vector<float> logits;
+    for (std::size_t i = first; i < first + labels.size(); ++i) {
+      logits.insert(logits.end(), results[i].values.begin(), results[i].values.end());
+    }
+    const bool multi_label = parameters.boolean("multi_label").value_or(false);
+    answer.push_back(labels_json(labels, model.model().classifier()->candidate_scores(logits, multi_label)));
+  }
+  call.respond(is_list ? answer : answer.front());
+}
+
 asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std::string& name, std::string_view task) {
   if (task == "feature-extraction") co_return co_await extract_features(call, request, name);
+  if (task == "text-classification") co_return co_await classify_texts(call, request, name);
+  if (task == "zero-shot-classification") co_return co_await classify_by_labels(call, request, name);
+  if (task == "sentence-similarity") {
+    co_return co_await answer_similarity(call, request.required_object("inputs"), name);
+  }
   if (result_key(task) == nullptr) {
     throw HttpError(404,
-                    "unknown task, expected translation, summarization, text-generation, "
-                    "text2text-generation or feature-extraction");
+                    "unknown task, expected translation, summarization, text-generation, text2text-generation, "
+                    "feature-extraction, sentence-similarity, text-classification or zero-shot-classification");
   }
   co_await generate(call, request, name, task);
 }
@@ -204,7 +284,8 @@ asio::awaitable<void> natural_task(Call& call) {
   if (model.transcribes()) {
     throw HttpError(400, fmt::format("model '{}' transcribes recordings: POST /v1/audio/transcriptions", model.name()));
   }
-  const char* task = model.embeds()                          ? "feature-extraction"
+  const char* task = model.classifies()                      ? "text-classification"
+                     : model.embeds()                        ? "feature-extraction"
                      : !model.model().config().has_encoder() ? "text-generation"
                      : !model.languages().targets.empty()    ? "translation"
                                                              : "text2text-generation";

@@ -47,7 +47,7 @@ asio::awaitable<void> embeddings(Call& call) {
   const auto results = co_await call.embed(model, std::move(texts), options);
   Json data = Json::array();
   std::size_t tokens = 0;
-  for (const EmbedResult& result : results) {
+  for (const VectorResult& result : results) {
     Json embedding =
         format == "base64" ? Json(encode_base64(std::as_bytes(std::span(result.values)))) : to_array(result.values);
     data.push_back({{"object", "embedding"}, {"index", data.size()}, {"embedding", std::move(embedding)}});

@@ -11,15 +11,11 @@
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
 #include "serve/routes.h"
+#include "serve/text_request.h"
 
 namespace encdec::serve {
-namespace tei {
 
-using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
-
-HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
   // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
   const auto [status, type] = [&]() -> std::pair<int, const char*> {
     switch (error.status()) {
@@ -32,6 +28,12 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) 
   }();
   return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
 }
+
+namespace tei {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
 
 asio::awaitable<void> embed(Call& call) {
   const JsonObject request = call.json();
@@ -48,20 +50,32 @@ asio::awaitable<void> embed(Call& call) {
 
 asio::awaitable<void> similarity(Call& call) {
   const JsonObject request = call.json();
-  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
-  const JsonObject inputs = request.required_object("inputs");
-  std::vector<std::string> texts = inputs.strings("sentences");
-  if (texts.empty()) throw HttpError(400, "`inputs.sentences` cannot be empty");
-  texts.insert(texts.begin(), inputs.required_string("source_sentence"));
-  const EmbedOptions options{.normalize = true};
-  const auto results = co_await call.embed(model, std::move(texts), options);
-  std::vector<float> cosines;
-  for (std::size_t i = 1; i < results.size(); ++i) {
-    double sum = 0;
-    for (std::size_t k = 0; k < results[i].values.size(); ++k) sum += results[0].values[k] * results[i].values[k];
-    cosines.push_back(static_cast<float>(sum));
+  co_await answer_similarity(call, request.required_object("inputs"), request.string("model").value_or(""));
+}
+
+// Inputs: "a", ["a"], one pair ["a", "b"], or a list of such lists.
+asio::awaitable<void> predict(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.classifier(request.string("model").value_or(""));
+  const auto inputs = request.value().find("inputs");
+  if (inputs == request.value().end()) throw HttpError(400, "'inputs' is missing, expected a text, a pair or a list");
+  const bool is_batch = inputs->is_array() && !inputs->empty() && inputs->front().is_array();
+  std::vector<TextPair> texts;
+  if (is_batch) {
+    call.check_inputs(inputs->size());
+    for (const nlohmann::json& item : *inputs)
+      texts.push_back(read_pair(item, fmt::format("inputs[{}]", texts.size())));
+  } else {
+    texts.push_back(read_pair(*inputs, "inputs"));
   }
-  call.respond(cli::to_array(cosines));
+  ClassifyOptions options{.long_texts = read_long_texts(request)};
+  if (request.boolean("raw_scores").value_or(false)) options.function = ScoreFunction::none;
+  const auto results = co_await call.classify(model, std::move(texts), options);
+  Json answer = Json::array();
+  for (const VectorResult& result : results) {
+    answer.push_back(labels_json(model.model().classifier()->labels(), result.values));
+  }
+  call.respond(is_batch ? answer : answer.front());
 }
 
 asio::awaitable<void> tokenize(Call& call) {
@@ -97,12 +111,23 @@ asio::awaitable<void> decode(Call& call) {
   co_return;
 }
 
+Json label_names(const Classifier& classifier) {
+  Json names = Json::object(), numbers = Json::object();
+  for (const std::string& label : classifier.labels()) {
+    names[std::to_string(names.size())] = label;
+    numbers[label] = numbers.size();
+  }
+  return {{"id2label", std::move(names)}, {"label2id", std::move(numbers)}};
+}
+
 asio::awaitable<void> info(Call& call) {
   const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
   const auto positions = model.model().config().input_stack().position_limit();
   const ServeSettings& settings = call.parts().settings;
   const ServiceLimits& limits = settings.limits;
-  const Json type = model.embeds()        ? Json{{"embedding", {{"pooling", nullptr}}}}
+  const Json type = model.model().classifier() != nullptr
+                        ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.model().classifier())}}
+                    : model.embeds()      ? Json{{"embedding", {{"pooling", nullptr}}}}
                     : model.transcribes() ? Json{{"transcription", Json::object()}}
                                           : Json{{"generation", Json::object()}};
   Json names = Json::array();
@@ -144,9 +169,9 @@ asio::awaitable<void> info(Call& call) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/embed", &embed, &error_form},       Route{"POST", "/similarity", &similarity, &error_form},
-    Route{"POST", "/tokenize", &tokenize, &error_form}, Route{"POST", "/decode", &decode, &error_form},
-    Route{"GET", "/info", &info, &error_form},
+    Route{"POST", "/embed", &embed, &tei_error},     Route{"POST", "/similarity", &similarity, &tei_error},
+    Route{"POST", "/predict", &predict, &tei_error}, Route{"POST", "/tokenize", &tokenize, &tei_error},
+    Route{"POST", "/decode", &decode, &tei_error},   Route{"GET", "/info", &info, &tei_error},
 };
 
 }  // namespace tei

@@ -32,6 +32,22 @@ def sub_layers(layer):
     return [("self_attention", *attention), ("feed_forward", *feed_forward)]
 
 
+def classifier_taps(model):
+    output = getattr(model.classifier, "out_proj", model.classifier)
+    of_texts = "SequenceClassification" in type(model).__name__
+    return [
+        *taps(model.base_model),
+        *([Tap("head.dense", output, at="input")] if of_texts else []),
+        Tap("head.output", output),
+    ]
+
+
+def classifier(name, of, **more):
+    """Returns a family of classifiers of texts ("Sequence") or tokens ("Token")."""
+    model_class = getattr(transformers, f"{name}For{of}Classification")
+    return Family(model_class, getattr(transformers, f"{name}Config"), classifier_taps, kind=ENCODER_ONLY, **more)
+
+
 def family(name, head_parts, **more):
     """Returns a family whose oracle has no head. The saved model can have one."""
     return Family(
@@ -59,6 +75,12 @@ BERT, BERT_HEAD = pair("Bert", "cls.", **ids(0))
 ROBERTA, ROBERTA_HEAD = pair("Roberta", "lm_head.", **ids(1, 0, 2))
 XLM_ROBERTA, XLM_ROBERTA_HEAD = pair("XLMRoberta", "lm_head.", **ids(1, 0, 2))
 DISTILBERT, DISTILBERT_HEAD = pair("DistilBert", "vocab_", **ids(0))
+
+
+BERT_CLASSIFIER, BERT_TAGGER = (classifier("Bert", of, **ids(0)) for of in ("Sequence", "Token"))
+ROBERTA_CLASSIFIER, ROBERTA_TAGGER = (classifier("Roberta", of, **ids(1, 0, 2)) for of in ("Sequence", "Token"))
+XLM_ROBERTA_CLASSIFIER = classifier("XLMRoberta", "Sequence", **ids(1, 0, 2))
+DISTILBERT_CLASSIFIER, DISTILBERT_TAGGER = (classifier("DistilBert", of, **ids(0)) for of in ("Sequence", "Token"))
 
 
 def sizes(hidden_size, layers, heads, intermediate_size, vocab_size, **more):
@@ -105,6 +127,8 @@ def bert_cases():
         Case("base", BERT, sizes(12, 2, 3, 31, 26)),
         Case("masked_lm", BERT_HEAD, sizes(16, 1, 4, 27, 24, hidden_act="gelu_new", layer_norm_eps=1e-3)),
         Case("old_names", BERT_HEAD, sizes(15, 1, 5, 29, 25), publish=publish_old_bert),
+        Case("classifier", BERT_CLASSIFIER, sizes(12, 2, 3, 21, 26, num_labels=3)),
+        Case("tagger", BERT_TAGGER, sizes(12, 1, 2, 21, 26, num_labels=5)),
     ]
 
 
@@ -114,6 +138,8 @@ def roberta_cases():
     return [
         Case("base", ROBERTA, sizes(12, 2, 2, 31, 26, **one_type), pad_inside_source=True),
         Case("masked_lm", ROBERTA_HEAD, sizes(15, 1, 3, 22, 24, **one_type), pad_inside_source=True),
+        Case("classifier", ROBERTA_CLASSIFIER, sizes(10, 2, 2, 22, 24, num_labels=1, **one_type)),
+        Case("tagger", ROBERTA_TAGGER, sizes(10, 1, 2, 22, 24, num_labels=4, **one_type)),
     ]
 
 
@@ -121,6 +147,7 @@ def xlm_roberta_cases():
     return [
         Case("base", XLM_ROBERTA, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
         Case("masked_lm", XLM_ROBERTA_HEAD, sizes(10, 1, 5, 27, 24, type_vocab_size=1), pad_inside_source=True),
+        Case("classifier", XLM_ROBERTA_CLASSIFIER, sizes(12, 1, 3, 22, 24, num_labels=2, type_vocab_size=1)),
     ]
 
 
@@ -128,4 +155,6 @@ def distilbert_cases():
     return [
         Case("base", DISTILBERT, distilbert_sizes(12, 2, 3, 31, 26)),
         Case("masked_lm", DISTILBERT_HEAD, distilbert_sizes(14, 1, 2, 23, 24, activation="relu")),
+        Case("classifier", DISTILBERT_CLASSIFIER, distilbert_sizes(12, 2, 3, 23, 24, num_labels=5)),
+        Case("tagger", DISTILBERT_TAGGER, distilbert_sizes(12, 1, 2, 23, 24, num_labels=3)),
     ]

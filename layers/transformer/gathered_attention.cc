@@ -1,0 +1,58 @@
+#include "encdec/layers/transformer/gathered_attention.h"
+
+#include <array>
+
+#include "encdec/layers/transformer/expectations.h"
+
+namespace encdec {
+
+GatheredAttention::GatheredAttention(const WeightScope& weights, const AttentionOptions& options)
+    : options_(options),
+      in_bfloat16_(attends_in_bfloat16(weights.pack().precision)),
+      query_(weights / "query",
+             {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
+      key_value_(std::array{weights / "key", weights / "value"},
+                 {.input_width = options.model_dim, .output_width = options.inner_dim()},
+                 std::array{options.key_bias, options.bias}),
+      output_(weights / "output", {.input_width = options.inner_dim(),
+                                   .output_width = options.model_dim,
+                                   .bias = options.bias,
+                                   .residual = options.residual}) {}
+
+Shape GatheredAttention::output_shape(Shapes inputs) const {
+  expect_count(inputs, options_.residual == Residual::add ? 3 : 2);
+  expect_rows(inputs[1], options_.model_dim, "input");
+  expect_rows(inputs[0], options_.model_dim, "gathered rows");
+  const Shape output = inputs[0];
+  expect_inputs(inputs, 2, options_.residual, output);
+  return output;
+}
+
+void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
+  const Tensor &gathered = inputs[0], &all = inputs[1];
+  expect_all_rows(state.sequences, all.rows());
+  const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
+  Tensor query = state.scratch({gathered.rows(), inner});
+  Tensor key_value = state.scratch({all.rows(), 2 * inner});
+  Tensor attended = state.scratch({gathered.rows(), inner});
+  query_.apply(gathered, nullptr, query, state);
+  key_value_.apply(all, nullptr, key_value, state);
+  const bool has_all = gathered.rows() == all.rows();
+  attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
+    const Dim first = has_all ? sequence.first_row : &sequence - state.sequences.data();
+    const float* keys = key_value.row(sequence.first_row);
+    return kernels::HeadAttention{.query = query.row(first),
+                                  .query_stride = inner,
+                                  .output = attended.row(first),
+                                  .output_stride = inner,
+                                  .keys = {.data = keys, .stride = 2 * inner, .head_stride = head_dim},
+                                  .values = {.data = keys + inner, .stride = 2 * inner, .head_stride = head_dim},
+                                  .query_count = has_all ? sequence.rows : 1,
+                                  .key_count = sequence.rows,
+                                  .all_queries_in_one_call = true,
+                                  .in_bfloat16 = in_bfloat16_};
+  });
+  output_.apply(attended, options_.residual == Residual::add ? &inputs.back() : nullptr, output, state);
+}
+
+}  // namespace encdec

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "encdec/models/classification/classifier.h"
+#include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/embedding/text_task.h"
+
+namespace encdec {
+
+// The work of Model::classify() and Model::rerank(): a vector is the scores of a text, by label.
+class ClassificationTask final : public TextTask {
+ public:
+  // `folder` has the limit of tokens and the default prompt. Throws as TextTask does, and ConfigError if an option is
+  // out of range. REQUIRES: what `parts` refers to outlives this object, and the model's head is for texts.
+  ClassificationTask(const ModelParts& parts, const Classifier& classifier, const SentenceEmbedder& folder,
+                     const ClassifyOptions& options);
+
+  Dim width() const override { return labels_; }
+  void compute(const Tensor& logits, float* vector) const override;
+
+ private:
+  Dim labels_;
+  ScoreFunction function_;
+};
+
+}  // namespace encdec

@@ -1,0 +1,140 @@
+#include "encdec/models/classification/classifier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/file_names.h"
+
+namespace encdec {
+namespace {
+
+// Returns the activation of a CrossEncoder; nullopt if the files name none, or one that sentence-transformers ignores.
+std::optional<ScoreFunction> cross_encoder_function(const std::filesystem::path& folder, const JsonObject& config) {
+  std::optional<std::string> name;
+  if (const auto path = folder / "config_sentence_transformers.json"; file_exists(path)) {
+    name = read_json_object(path).string("activation_fn");  // from version 5.4 on
+  }
+  if (const auto settings = config.object("sentence_transformers"); settings && !name) {
+    name = settings->string("activation_fn");  // from version 4.0 on
+  }
+  if (!name) name = config.string("sbert_ce_default_activation_function");
+  if (!name || !name->starts_with("torch.")) return std::nullopt;
+  if (name->ends_with(".Sigmoid")) return ScoreFunction::sigmoid;
+  if (name->ends_with(".Identity")) return ScoreFunction::none;
+  return std::nullopt;
+}
+
+ScoreFunction pipeline_function(const JsonObject& config, std::size_t labels) {
+  const std::string problem = config.string("problem_type").value_or("");
+  if (problem == "regression") return ScoreFunction::none;
+  if (problem == "multi_label_classification" || labels == 1) return ScoreFunction::sigmoid;
+  return ScoreFunction::softmax;
+}
+
+}  // namespace
+
+Classifier::Classifier(const std::filesystem::path& folder, const JsonObject& config, Dim labels)
+    : labels_(static_cast<std::size_t>(labels)) {
+  const auto names = config.object("id2label");
+  for (std::size_t i = 0; i < labels_.size(); ++i) {
+    const std::string key = std::to_string(i);
+    if (!names) {
+      labels_[i] = "LABEL_" + key;
+      continue;
+    }
+    const auto found = names->value().find(key);
+    if (found == names->value().end()) {
+      refuse<ConfigError>(names->where(), "no label {}, expected labels from 0 to {}", key, labels_.size() - 1);
+    }
+    labels_[i] = found->is_string() ? found->get<std::string>() : found->dump();
+  }
+  function_ = pipeline_function(config, labels_.size());
+  const ScoreFunction usual = labels_.size() == 1 ? ScoreFunction::sigmoid : ScoreFunction::none;
+  ranking_function_ = cross_encoder_function(folder, config).value_or(usual);
+}
+
+std::optional<std::size_t> Classifier::entailment() const {
+  constexpr std::string_view kPrefix = "entail";
+  const auto found = std::ranges::find_if(labels_, [&](std::string_view label) {
+    return label.size() >= kPrefix.size() &&
+           std::ranges::equal(label.substr(0, kPrefix.size()), kPrefix, {},
+                              [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  });
+  if (found == labels_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - labels_.begin());
+}
+
+std::vector<float> Classifier::candidate_scores(std::span<const float> logits, bool multi_label) const {
+  const std::size_t outputs = labels_.size(), candidates = logits.size() / outputs;
+  const std::size_t entailed = entailment().value_or(outputs - 1);
+  std::vector<float> scores;
+  if (candidates > 1 && !multi_label) {
+    for (std::size_t i = 0; i < candidates; ++i) scores.push_back(logits[i * outputs + entailed]);
+    to_scores(ScoreFunction::softmax, scores);
+    return scores;
+  }
+  const std::size_t contradicted = entailed == 0 ? outputs - 1 : 0;
+  for (std::size_t i = 0; i < candidates; ++i) {
+    std::array<float, 2> both = {logits[i * outputs + contradicted], logits[i * outputs + entailed]};
+    to_scores(ScoreFunction::softmax, both);
+    scores.push_back(both[1]);
+  }
+  return scores;
+}
+
+void to_scores(ScoreFunction function, std::span<float> logits) {
+  if (function == ScoreFunction::sigmoid) {
+    for (float& x : logits) x = 1.0f / (1.0f + std::exp(-x));
+  }
+  if (function != ScoreFunction::softmax) return;
+  const float largest = std::ranges::max(logits);
+  float sum = 0;
+  for (float& x : logits) sum += x = std::exp(x - largest);
+  for (float& x : logits) x /= sum;
+}
+
+std::vector<std::string> split_labels(std::string_view list) {
+  std::vector<std::string> labels;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view label = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    label.remove_prefix(std::min(label.find_first_not_of(' '), label.size()));
+    label = label.substr(0, label.find_last_not_of(' ') + 1);
+    if (!label.empty()) labels.emplace_back(label);
+  }
+  return labels;
+}
+
+std::vector<TextPair> hypotheses(const std::string& text, std::span<const std::string> labels,
+                                 const std::string& hypothesis_template) {
+  constexpr std::string_view kPlace = "{}";
+  const std::size_t place = hypothesis_template.find(kPlace);
+  if (place == std::string::npos) {
+    throw InputError(
+        fmt::format("hypothesis template '{}', expected one with {{}} for the label", printable(hypothesis_template)));
+  }
+  if (labels.empty()) throw InputError("no labels, expected at least one");
+  std::vector<TextPair> pairs;
+  for (const std::string& label : labels) {
+    std::string sentence = hypothesis_template;
+    pairs.push_back({text, sentence.replace(place, kPlace.size(), label)});
+  }
+  return pairs;
+}
+
+std::vector<Ranking> ranked(std::span<const float> scores, int top_n) {
+  std::vector<Ranking> rankings;
+  for (const float score : scores) rankings.push_back({rankings.size(), score});
+  std::ranges::stable_sort(rankings, std::greater(), &Ranking::score);
+  if (top_n > 0) rankings.resize(std::min(rankings.size(), static_cast<std::size_t>(top_n)));
+  return rankings;
+}
+
+}  // namespace encdec

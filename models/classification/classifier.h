@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/base/named_values.h"
+#include "encdec/engine/base/tensor.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/generation/generate_options.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
+
+namespace encdec {
+
+// How the logits of a text become its scores.
+enum class ScoreFunction : std::uint8_t { none, sigmoid, softmax };
+
+// Names as in transformers' function_to_apply.
+inline constexpr std::array kScoreFunctionNames = {
+    Named{ScoreFunction::none, "none"},
+    Named{ScoreFunction::sigmoid, "sigmoid"},
+    Named{ScoreFunction::softmax, "softmax"},
+};
+
+// A text, or a pair of texts that a model reads together.
+struct TextPair {
+  std::string first;
+  std::optional<std::string> second = {};
+};
+
+// Options of Model::classify().
+struct ClassifyOptions {
+  // Number of texts read together; 0 for enough to keep the CPU busy. Results do not depend on it.
+  int batch_size = 0;
+  std::optional<ScoreFunction> function = {};  // if unset, Classifier::function()
+  // Maximum number of tokens of a text or pair, special tokens included; 0 for what the folder and the network allow.
+  int max_length = 0;
+  LongSources long_texts = LongSources::truncate;     // handling of a text with more tokens
+  Truncation truncation = Truncation::longest_first;  // of pairs
+};
+
+// Options of Model::rerank().
+struct RerankOptions {
+  int batch_size = 0;       // as in ClassifyOptions
+  int top_n = 0;            // number of documents to return; 0 for all
+  bool raw_scores = false;  // scores are logits, whatever the folder's files say
+  int max_length = 0;       // as in ClassifyOptions
+  LongSources long_texts = LongSources::truncate;
+};
+
+// A document and how well it answers the query.
+struct Ranking {
+  std::size_t index = 0;  // number of the document, from 0
+  float score = 0;
+};
+
+// Options of Model::classify_by_labels().
+struct ZeroShotOptions {
+  int batch_size = 0;  // as in ClassifyOptions
+  int max_length = 0;  // as in ClassifyOptions; a text is shortened, never a label's sentence
+  LongSources long_texts = LongSources::truncate;
+  std::string hypothesis_template = "This example is {}.";  // sentence with {} in place of the label
+  bool multi_label = false;                                 // labels are independent: each has a score from 0 to 1
+};
+
+// The labels of a classifier, and how its logits become scores: transformers' pipelines "text-classification" and
+// "token-classification", and sentence-transformers' CrossEncoder. Read-only.
+class Classifier {
+ public:
+  // Reads id2label and problem_type of config.json, and the activation of a CrossEncoder, which stands in config.json
+  // or in config_sentence_transformers.json of `folder`. Throws ConfigError, naming the file, unless the labels are
+  // numbered from 0 to `labels` - 1.
+  Classifier(const std::filesystem::path& folder, const JsonObject& config, Dim labels);
+
+  const std::vector<std::string>& labels() const { return labels_; }
+  // Returns the function of text-classification: from problem_type, else sigmoid for one label and softmax for more.
+  ScoreFunction function() const { return function_; }
+  // Returns the function of a CrossEncoder: from the folder's files, else sigmoid for one label and none for more.
+  ScoreFunction ranking_function() const { return ranking_function_; }
+  // Returns the number of the label that means "the first text implies the second" in a natural language inference
+  // model: as in transformers, the first that begins with "entail" in lower case. nullopt if there is none.
+  std::optional<std::size_t> entailment() const;
+  // Returns scores of a text by labels that the model was not trained on: transformers' "zero-shot-classification".
+  // `logits` [candidates, labels()] are those of hypotheses(). Without entailment(), the last label stands for it.
+  std::vector<float> candidate_scores(std::span<const float> logits, bool multi_label) const;
+
+ private:
+  std::vector<std::string> labels_;
+  ScoreFunction function_ = ScoreFunction::softmax;
+  ScoreFunction ranking_function_ = ScoreFunction::sigmoid;
+};
+
+// Turns the logits of one row into scores, in place.
+void to_scores(ScoreFunction function, std::span<float> logits);
+
+// Returns the labels of a list with commas, without spaces around them and without empty ones.
+std::vector<std::string> split_labels(std::string_view list);
+// Returns a text with each sentence that says that the text has a label. Throws InputError if there are no labels or
+// the template has no {} for them.
+std::vector<TextPair> hypotheses(const std::string& text, std::span<const std::string> labels,
+                                 const std::string& hypothesis_template);
+
+// Returns the best documents first, at most `top_n` unless that is 0. Equal scores stay in the order of the documents.
+std::vector<Ranking> ranked(std::span<const float> scores, int top_n);
+
+}  // namespace encdec

@@ -1,0 +1,178 @@
+#include <encdec/engine/base/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "common/json_arrays.h"
+#include "encdec/commands.h"
+#include "encdec/lines.h"
+#include "encdec/output_file.h"
+#include "encdec/text_windows.h"
+
+namespace encdec::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ClassifyArguments {
+  TextArguments text;
+  ClassifyOptions classify;
+  ZeroShotOptions zero_shot;
+  std::vector<std::string> labels;  // empty for those of the model
+  int max_length = 0;
+  bool pairs = false;
+  bool all_scores = false;
+  bool json = false;
+};
+
+// Returns the line of a text: its labels with their scores, the best first.
+std::string format_scores(std::span<const std::string> labels, std::span<const float> scores,
+                          const ClassifyArguments& arguments) {
+  const std::vector<Ranking> best = ranked(scores, arguments.all_scores ? 0 : 1);
+  if (arguments.json) {
+    Json list = Json::array();
+    for (const auto& [index, score] : best) list.push_back({{"label", labels[index]}, {"score", short_number(score)}});
+    return Json{{"labels", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  std::string line;
+  for (const auto& [index, score] : best) {
+    line += fmt::format("{}{}\t{}", line.empty() ? "" : "\t", as_line(labels[index]), score);
+  }
+  return line + "\n";
+}
+
+TextPair pair_of(const std::string& line, const std::string& position) {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
+    throw InputError(fmt::format("{}: expected two texts with a tab between", position));
+  }
+  return {line.substr(0, tab), line.substr(tab + 1)};
+}
+
+void classify(ClassifyArguments& arguments) {
+  LineReader input(arguments.text.input);
+  const Model model = arguments.text.model.load_text_model();
+  const auto set = [&](auto& options) {
+    options.batch_size = arguments.text.batch_size;
+    options.long_texts = arguments.text.long_texts;
+    options.max_length = arguments.max_length;
+  };
+  set(arguments.classify);
+  set(arguments.zero_shot);
+  const std::vector<std::string>& candidates = arguments.labels;
+  std::int64_t read = 0;
+  for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
+    Tensor scores;
+    if (candidates.empty()) {
+      std::vector<TextPair> texts;
+      for (const std::string& line : lines) {
+        ++read;
+        texts.push_back(arguments.pairs ? pair_of(line, fmt::format("{}:{}", input.name(), read)) : TextPair{line});
+      }
+      scores = model.classify(texts, arguments.classify);
+    } else {
+      scores = model.classify_by_labels(lines, candidates, arguments.zero_shot);
+    }
+    const std::span<const std::string> labels = candidates.empty() ? model.classifier()->labels() : candidates;
+    std::string text;
+    for (Dim i = 0; i < scores.rows(); ++i) text += format_scores(labels, {scores.row(i), labels.size()}, arguments);
+    return text;
+  });
+}
+
+struct RerankArguments {
+  TextArguments text;
+  RerankOptions rerank;
+  std::string query;
+  bool json = false;
+};
+
+std::string format_ranking(const Ranking& ranking, const std::string& document, bool json) {
+  if (!json) return fmt::format("{}\t{}\t{}\n", ranking.index, ranking.score, document);
+  const Json object = {{"index", ranking.index}, {"score", short_number(ranking.score)}, {"document", document}};
+  return object.dump() + "\n";
+}
+
+void rerank(RerankArguments& arguments) {
+  LineReader input(arguments.text.input);
+  OutputFile output(arguments.text.output);
+  check_utf8(arguments.query, "--query");
+  const Model model = arguments.text.model.load_text_model();
+  arguments.text.model.note_typed_input(arguments.text.input);
+  arguments.rerank.batch_size = arguments.text.batch_size;
+  arguments.rerank.long_texts = arguments.text.long_texts;
+  std::vector<std::string> documents;
+  for (std::string line; input.next(line);) {
+    check_utf8(line, input.position());
+    documents.push_back(line);
+  }
+  for (const Ranking& ranking : model.rerank(arguments.query, documents, arguments.rerank)) {
+    output.write(format_ranking(ranking, documents[ranking.index], arguments.json));
+  }
+  output.commit();
+}
+
+void add_max_length_option(CLI::App& command, int& max_length) {
+  add_number_option(command, "--max-length", max_length,
+                    "Maximum tokens of a text or pair, special tokens included; 0: what the model allows")
+      ->check(integer_from(0, kMaxTokens));
+}
+
+}  // namespace
+
+Action add_classify(CLI::App& command) {
+  const auto options = std::make_shared<ClassifyArguments>();
+  options->text.add_files(command, "Texts in UTF-8, one per line", "LABEL<TAB>SCORE for each text");
+  CLI::Option* pairs = command.add_flag("--pairs", options->pairs, "Lines are TEXT<TAB>TEXT: two texts read together");
+  command.add_flag("--all-scores", options->all_scores, "All labels of each text, the best first");
+  command.add_flag("--json", options->json, R"(One JSON object for each text: {"labels": [{"label", "score"}]})");
+  CLI::Option* labels =
+      command
+          .add_option_function<std::string>(
+              "--labels", [options](const std::string& list) { options->labels = split_labels(list); },
+              "Labels to choose from, for a natural language inference model (zero-shot classification)")
+          ->type_name("A,B,C")
+          ->check(expecting("labels separated by commas",
+                            [](const std::string& list) { return !split_labels(list).empty(); }))
+          ->excludes(pairs);
+  command
+      .add_option("--hypothesis-template", options->zero_shot.hypothesis_template,
+                  "Sentence with {} in place of the label, which the model compares with the text")
+      ->type_name("TEXT")
+      ->capture_default_str()
+      ->needs(labels);
+  command.add_flag("--multi-label", options->zero_shot.multi_label, "Each label has a score of its own, from 0 to 1")
+      ->needs(labels);
+  add_max_length_option(command, options->max_length);
+  options->text.add_reading(command);
+  command.footer(
+      R"(Scores are those of transformers' pipelines: softmax over the labels, sigmoid for one label and for models with several
+labels a text, the model's own numbers for regression. The model must be a classifier: architectures in its config.json
+end with ForSequenceClassification.)");
+  return [options] { classify(*options); };
+}
+
+Action add_rerank(CLI::App& command) {
+  const auto options = std::make_shared<RerankArguments>();
+  options->text.add_files(command, "Documents in UTF-8, one per line",
+                          "INDEX<TAB>SCORE<TAB>DOCUMENT, the best first; INDEX counts lines from 0");
+  command.add_option("--query", options->query, "Text that the documents are to answer")->type_name("TEXT")->required();
+  add_number_option(command, "--top-n", options->rerank.top_n, "Number of documents to write; 0: all")
+      ->check(integer_from(0, kMaxTokens));
+  command.add_flag("--json", options->json, R"(One JSON object for each document: {"index", "score", "document"})");
+  command.add_flag("--raw-scores", options->rerank.raw_scores, "Scores are logits, whatever the model's files say");
+  add_max_length_option(command, options->rerank.max_length);
+  options->text.add_reading(command);
+  command.footer(
+      R"(The model reads the query together with each document (a cross-encoder). Its files say whether a score is a logit or
+from 0 to 1. Documents of equal score stay in the order of the input.)");
+  return [options] { rerank(*options); };
+}
+
+}  // namespace encdec::cli
