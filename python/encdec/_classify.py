@@ -21,7 +21,7 @@ class Plan:
     texts: list[Any]
     seconds: list[Any] | None
     options: dict[str, Any]
-    finish: Callable[[Sequence[FloatArray]], Any]
+    finish: Callable[[Iterable[FloatArray]], Any]
 
 
 def _classifier(core: _encdec.Model) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def classify(core: _encdec.Model, texts: str | Iterable[str], pairs: str | Itera
         if single != single_pair:
             raise TypeError("texts and pairs: expected one of each, or a list of each")
 
-    def finish(rows: Sequence[FloatArray]) -> Classification | list[Classification]:
+    def finish(rows: Iterable[FloatArray]) -> Classification | list[Classification]:
         found = [_best_first(labels, row.tolist()) for row in rows]
         return found[0] if single else found
 
@@ -59,10 +59,10 @@ def by_labels(core: _encdec.Model, texts: str | Iterable[str], labels: str | Ite
     names = [each.strip() for each in labels.split(",") if each.strip()] if isinstance(labels, str) else list(labels)
     sentences = core.hypotheses("", names, template)
 
-    def finish(rows: Sequence[FloatArray]) -> Classification | list[Classification]:
-        found = []
-        for first in range(0, len(rows), len(names)):
-            logits = [logit for row in rows[first : first + len(names)] for logit in row.tolist()]
+    def finish(rows: Iterable[FloatArray]) -> Classification | list[Classification]:
+        lists, found = [row.tolist() for row in rows], []
+        for first in range(0, len(lists), len(names)):
+            logits = [logit for row in lists[first : first + len(names)] for logit in row]
             found.append(_best_first(names, core.candidate_scores(logits, multi_label)))
         return found[0] if single else found
 
@@ -81,7 +81,7 @@ def rerank(core: _encdec.Model, path: str, query: str, documents: Iterable[str],
     if not texts:
         raise InputError("a query without documents, expected at least one")
 
-    def finish(rows: Sequence[FloatArray]) -> list[Ranking]:
+    def finish(rows: Iterable[FloatArray]) -> list[Ranking]:
         found = [Ranking(index, float(row[0]), texts[index]) for index, row in enumerate(rows)]
         found.sort(key=lambda each: -each.score)  # equal scores stay in order
         return found[:top_n]

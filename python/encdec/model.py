@@ -420,9 +420,10 @@ class Model:
         return vectors[0] if single else numpy.stack(vectors)
 
     @overload
-    def classify(self, texts: str, pairs: str | None = None, *, labels: str | Iterable[str] | None = None,
-                 hypothesis_template: str = ..., multi_label: bool = False,
-                 **options: Unpack[_options.ClassifyOptions]) -> Classification: ...
+    def classify(  # type: ignore[overload-overlap]
+        self, texts: str, pairs: str | None = None, *, labels: str | Iterable[str] | None = None,
+        hypothesis_template: str = ..., multi_label: bool = False,
+        **options: Unpack[_options.ClassifyOptions]) -> Classification: ...
     @overload
     def classify(self, texts: Iterable[str], pairs: Iterable[str] | None = None, *,
                  labels: str | Iterable[str] | None = None, hypothesis_template: str = ..., multi_label: bool = False,
@@ -456,14 +457,17 @@ class Model:
         models, and InputError if there are no documents.
         """
         _options.check_names("rerank", options, _options.RERANK)
-        return self._run(_classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options))
+        plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
+        found: list[Ranking] = self._run(plan)
+        return found
 
     async def arerank(self, query: str, documents: Iterable[str], top_n: int | None = None, *, raw_scores: bool = False,
                       **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
         """Returns the same as ``rerank``, but is awaited. Documents of many tasks share batches."""
         _options.check_names("arerank", options, _options.RERANK)
         plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
-        return await self._arun(plan)
+        found: list[Ranking] = await self._arun(plan)
+        return found
 
     def _plan_classify(self, function: str, texts: Any, pairs: Any, options: dict[str, Any]) -> _classify.Plan:
         labels = options.pop("labels", None)

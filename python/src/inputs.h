@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "encdec/models/classification/classifier.h"
 #include "encdec/models/generation/generate_options.h"
 #include "on_error.h"
 

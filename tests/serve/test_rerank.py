@@ -1,0 +1,143 @@
+"""Scores, labels and similarities: Cohere's client, huggingface_hub, and the addresses that other clients call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import cohere
+import httpx
+import pytest
+from huggingface_hub import InferenceClient
+
+from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
+
+RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
+QUERY = "who sat on the mat?"
+DOCUMENTS = ["a dog", "the cat sat on a mat.", "", "a dog"]
+PIPELINE = "/models/inference/pipeline/"
+
+
+@pytest.fixture(scope="module")
+def labeller() -> Iterator[Server]:
+    models = {"ranker": RANKER, "inference": INFERENCE, "embedder": EMBEDDER}
+    with running(*model_arguments(models)) as server:
+        yield server
+
+
+def post(server: Server, path: str, body: dict[str, Any]) -> Any:
+    return httpx.post(server.url + path, json=body).json()
+
+
+def ranked(**options: Any) -> list[dict[str, Any]]:
+    return run("rerank", RANKER, DOCUMENTS, {"query": QUERY, "json": True, **options})
+
+
+def labels_of(text: str, **options: Any) -> Any:
+    return run("classify", INFERENCE, [text], {"json": True, "all_scores": True, **options})[0]["labels"]
+
+
+@pytest.mark.parametrize("top_n", [None, 2])
+def test_cohere(labeller: Server, top_n: int | None) -> None:
+    for client in (cohere.Client("a key", base_url=labeller.url), cohere.ClientV2("a key", base_url=labeller.url)):
+        answer = client.rerank(model="ranker", query=QUERY, documents=DOCUMENTS, top_n=top_n)
+        found = [(each.index, each.relevance_score) for each in answer.results]
+        assert found == [(each["index"], each["score"]) for each in ranked()][:top_n]
+
+
+def test_cohere_errors(labeller: Server) -> None:
+    client = cohere.ClientV2("a key", base_url=labeller.url)
+    with pytest.raises(cohere.errors.BadRequestError, match="cannot be empty"):
+        client.rerank(model="ranker", query=QUERY, documents=[])
+    with pytest.raises(cohere.errors.NotFoundError, match="'inference' classifies texts, expected one that ranks"):
+        client.rerank(model="inference", query=QUERY, documents=DOCUMENTS)
+
+
+def test_text_embeddings_inference(labeller: Server) -> None:
+    def rerank(**body: Any) -> Any:
+        return post(labeller, "/rerank", {"query": QUERY, "texts": DOCUMENTS, **body})
+
+    assert rerank() == [{"index": each["index"], "score": each["score"]} for each in ranked()]
+    assert rerank(return_text=True)[0]["text"] == DOCUMENTS[ranked()[0]["index"]]
+    assert rerank(raw_scores=True) == [
+        {"index": each["index"], "score": each["score"]} for each in ranked(raw_scores=True)
+    ]
+    assert rerank(texts=[])["error_type"] == "Validation"
+    assert "expected right" in rerank(truncation_direction="Left")["error"]
+
+
+def test_jina(labeller: Server) -> None:
+    body = {"model": "ranker", "query": QUERY, "documents": [{"text": each} for each in DOCUMENTS], "top_n": 1}
+    answer = post(labeller, "/v1/rerank", body)
+    [best] = ranked(top_n=1)
+    assert answer["results"] == [
+        {"index": best["index"], "relevance_score": best["score"], "document": {"text": best["document"]}}
+    ]
+    assert answer["usage"]["total_tokens"] > 0
+    assert "documents[0]" in post(labeller, "/v1/rerank", {**body, "documents": [1]})["detail"]
+
+
+def test_predict(labeller: Server) -> None:
+    def predict(inputs: Any) -> Any:
+        return post(labeller, "/predict", {"model": "inference", "inputs": inputs})
+
+    assert predict("the cat") == predict(["the cat"]) == labels_of("the cat")
+    assert predict(["the cat", "a"]) == labels_of("the cat\ta", pairs=True)
+    assert predict([["the cat"], ["the cat", "a"]]) == [predict("the cat"), predict(["the cat", "a"])]
+    assert "list of 3" in predict([["a", "b", "c"]])["error"]
+
+
+def test_text_classification(labeller: Server) -> None:
+    client = InferenceClient(model=labeller.url + PIPELINE + "text-classification")
+    found = [{"label": each.label, "score": each.score} for each in client.text_classification("the cat")]
+    assert found == labels_of("the cat")
+    assert len(client.text_classification("the cat", top_k=2)) == 2
+    natural = InferenceClient(model=labeller.url + "/models/inference").text_classification("the cat")
+    assert [each.score for each in natural] == [each["score"] for each in found]
+
+
+@pytest.mark.parametrize("options", [{}, {"multi_label": True}, {"hypothesis_template": "About {}."}])
+def test_zero_shot_classification(labeller: Server, options: dict[str, Any]) -> None:
+    client = InferenceClient(model=labeller.url + PIPELINE + "zero-shot-classification")
+    found = client.zero_shot_classification("the cat", ["sport", "cats"], **options)
+    assert [{"label": each.label, "score": each.score} for each in found] == labels_of(
+        "the cat", labels="sport,cats", **options
+    )
+
+
+def test_sentence_similarity(labeller: Server) -> None:
+    client = InferenceClient(model=labeller.url + "/models/embedder/pipeline/sentence-similarity")
+    same, other = client.sentence_similarity("the cat", other_sentences=["the cat", "a"])
+    assert same == pytest.approx(1) and other < 1
+
+
+def test_answers_are_the_same_among_others(labeller: Server) -> None:
+    """Many clients at once get the bytes that one gets alone."""
+    bodies = [{"query": QUERY, "documents": DOCUMENTS[: i % 4 + 1], "model": "ranker"} for i in range(40)]
+
+    def ask(body: dict[str, Any]) -> Any:
+        return post(labeller, "/v2/rerank", body)["results"]
+
+    alone = [ask(body) for body in bodies[:4]]
+    found: list[Any] = [None] * len(bodies)
+
+    def run(i: int) -> None:
+        found[i] = ask(bodies[i])
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(bodies))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [alone[i % 4] for i in range(len(bodies))]
+
+
+def test_models_say_what_they_are_for(labeller: Server) -> None:
+    def kind(name: str) -> Any:
+        return httpx.get(f"{labeller.url}/info?model={name}").json()["model_type"]
+
+    assert kind("ranker") == {"reranker": {"id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0}}}
+    assert list(kind("inference")) == ["classifier"] and list(kind("embedder")) == ["embedding"]
+    answer = post(labeller, "/embed", {"model": "ranker", "inputs": "a"})
+    assert "classifies texts, expected one that embeds texts: embedder" in answer["error"]
