@@ -6,24 +6,14 @@
 #include "encdec/engine/base/refuse.h"
 
 namespace encdec {
-namespace {
-
-// Returns the smaller of two limits, of which 0 means none.
-std::size_t smaller_limit(std::size_t a, std::size_t b) {
-  return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
-}
-
-}  // namespace
-
 ClassificationTask::ClassificationTask(const ModelParts& parts, const Classifier& classifier,
                                        const SentenceEmbedder& folder, const ClassifyOptions& options)
-    : TextTask(parts, {.reads = Reads::logits,
-                       .prompt = folder.prompt({}, {}),
-                       .max_length = smaller_limit(folder.max_length(),
-                                                   static_cast<std::size_t>(std::max(options.max_length, 0))),
-                       .truncation = options.truncation,
-                       .long_texts = options.long_texts,
-                       .batch_size = options.batch_size}),
+    : VectorTask(parts, {.reads = Reads::logits,
+                         .prompt = folder.prompt({}, {}),
+                         .max_length = smaller_limit(folder.max_length(), options.max_length),
+                         .truncation = options.truncation,
+                         .long_texts = options.long_texts,
+                         .batch_size = options.batch_size}),
       labels_(static_cast<Dim>(classifier.labels().size())),
       function_(options.function.value_or(classifier.function())) {
   check_range("max_length", options.max_length, 0, std::numeric_limits<int>::max());

@@ -7,7 +7,7 @@
 namespace encdec {
 
 // The work of Model::classify() and Model::rerank(): a vector is the scores of a text, by label.
-class ClassificationTask final : public TextTask {
+class ClassificationTask final : public VectorTask {
  public:
   // `folder` has the limit of tokens and the default prompt. Throws as TextTask does, and ConfigError if an option is
   // out of range. REQUIRES: what `parts` refers to outlives this object, and the model's head is for texts.

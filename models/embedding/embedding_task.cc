@@ -9,12 +9,12 @@
 namespace encdec {
 
 EmbeddingTask::EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& embedder, EmbedOptions options)
-    : TextTask(parts, {.reads = parts.network.config.gathers_rows && embedder.reads_first_row() ? Reads::first_row
-                                                                                                : Reads::rows,
-                       .prompt = embedder.prompt(options.prompt, options.prompt_name),
-                       .max_length = embedder.max_length(),
-                       .long_texts = options.long_texts,
-                       .batch_size = options.batch_size}),
+    : VectorTask(parts, {.reads = parts.network.config.gathers_rows && embedder.reads_first_row() ? Reads::first_row
+                                                                                                  : Reads::rows,
+                         .prompt = embedder.prompt(options.prompt, options.prompt_name),
+                         .max_length = embedder.max_length(),
+                         .long_texts = options.long_texts,
+                         .batch_size = options.batch_size}),
       embedder_(embedder),
       options_(std::move(options)) {
   check_range("dimensions", options_.dimensions, 0, std::numeric_limits<int>::max());

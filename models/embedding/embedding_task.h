@@ -6,7 +6,7 @@
 namespace encdec {
 
 // The work of Model::embed(): a vector is made of a text's hidden states.
-class EmbeddingTask final : public TextTask {
+class EmbeddingTask final : public VectorTask {
  public:
   // REQUIRES: what `parts` refers to and `embedder` outlive this object.
   // Throws as TextTask does, and ConfigError if an option is out of range or the folder has no prompt of the given

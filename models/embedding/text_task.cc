@@ -25,6 +25,11 @@ TextTask::TextTask(const ModelParts& parts, Settings settings) : parts_(parts), 
   }
 }
 
+std::size_t TextTask::smaller_limit(std::size_t folder, int call) {
+  const auto own = static_cast<std::size_t>(std::max(call, 0));
+  return folder == 0 || own == 0 ? std::max(folder, own) : std::min(folder, own);
+}
+
 Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {
   const std::size_t limit = settings_.max_length;
   const EncodeOptions options{.max_length = settings_.long_texts == LongSources::truncate ? limit : 0,
@@ -32,8 +37,9 @@ Encoding TextTask::encode(const std::string& text, const std::string* second, st
   const std::string first = settings_.prompt + text;
   Encoding encoding;
   try {
-    encoding = second == nullptr ? Encoding{parts_.tokenizer->encode(first, options)}
-                                 : parts_.tokenizer->encode_pair(first, *second, options);
+    encoding = second != nullptr       ? parts_.tokenizer->encode_pair(first, *second, options)
+               : settings_.with_ranges ? parts_.tokenizer->encode_with_ranges(first, options)
+                                       : Encoding{parts_.tokenizer->encode(first, options)};
   } catch (const InputError& error) {
     throw InputError(fmt::format("text {}: {}", number, error.what()));
   }

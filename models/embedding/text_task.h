@@ -9,11 +9,11 @@
 
 namespace encdec {
 
-// The work of one call that wants a vector of each text: its embedding, or a classifier's scores. Turns texts into
-// tokens, and what the network computes from these into vectors. May be used by many threads at once.
+// The work of one call on texts that an encoder-only model reads. Turns texts into tokens; a class for each kind of
+// call turns what the network computes from them into results. May be used by many threads at once.
 class TextTask {
  public:
-  // What compute() takes.
+  // What the call needs of each text.
   enum class Reads : std::uint8_t {
     rows,       // last hidden states of all tokens [tokens, D]
     first_row,  // those of the first token alone [1, D]
@@ -29,11 +29,6 @@ class TextTask {
   Encoding encode(const std::string& text, const std::string* second, std::size_t number) const;
   Reads reads() const { return settings_.reads; }
 
-  // Returns the number of elements of a vector.
-  virtual Dim width() const = 0;
-  // Writes the vector [width()] of a text.
-  virtual void compute(const Tensor& input, float* vector) const = 0;
-
  protected:
   struct Settings {
     Reads reads = Reads::rows;
@@ -42,14 +37,29 @@ class TextTask {
     Truncation truncation = Truncation::longest_first;
     LongSources long_texts = LongSources::truncate;
     int batch_size = 0;
+    bool with_ranges = false;  // encode() sets Encoding::ranges
   };
   // Throws ConfigError if the batch size is out of range or the model has a decoder; TokenizerError if there is no
   // tokenizer. REQUIRES: what `parts` refers to outlives this object.
   TextTask(const ModelParts& parts, Settings settings);
+  // Returns the smaller of the folder's limit of tokens and that of the call; 0 means no limit.
+  static std::size_t smaller_limit(std::size_t folder, int call);
 
  private:
   ModelParts parts_;
   Settings settings_;
+};
+
+// The work of a call that wants a vector of each text: its embedding, or a classifier's scores.
+class VectorTask : public TextTask {
+ public:
+  // Returns the number of elements of a vector.
+  virtual Dim width() const = 0;
+  // Writes the vector [width()] of a text. `input` is what reads() says.
+  virtual void compute(const Tensor& input, float* vector) const = 0;
+
+ protected:
+  using TextTask::TextTask;
 };
 
 }  // namespace encdec

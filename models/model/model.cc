@@ -368,44 +368,71 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
   return maps;
 }
 
-std::unique_ptr<const TextTask> Model::embedding_task(const EmbedOptions& options) const {
+// Throws ConfigError unless the model is a classifier of this kind.
+void Model::expect_head(HeadKind kind) const {
+  const auto name = [](HeadKind head) {
+    return head == HeadKind::none     ? "a model without a head for labels"
+           : head == HeadKind::tokens ? "a classifier of tokens"
+                                      : "a classifier of texts";
+  };
+  const HeadKind head = impl_->config.head.kind;
+  if (head == kind) return;
+  refuse<ConfigError>(impl_->folder.string(), "{}, expected {}: architectures in config.json end with {}", name(head),
+                      name(kind), kind == HeadKind::tokens ? "ForTokenClassification" : "ForSequenceClassification");
+}
+
+std::unique_ptr<const VectorTask> Model::embedding_task(const EmbedOptions& options) const {
   return std::make_unique<EmbeddingTask>(impl_->parts(), impl_->embedder, options);
 }
 
-std::unique_ptr<const TextTask> Model::classification_task(const ClassifyOptions& options) const {
-  const HeadKind head = impl_->config.head.kind;
-  if (head != HeadKind::sequences) {
-    refuse<ConfigError>(
-        impl_->folder.string(),
-        "{}, expected a classifier of texts: architectures in config.json end with "
-        "ForSequenceClassification",
-        head == HeadKind::tokens ? "a model that classifies tokens" : "a model without a head for labels");
-  }
+std::unique_ptr<const VectorTask> Model::classification_task(const ClassifyOptions& options) const {
+  expect_head(HeadKind::sequences);
   return std::make_unique<ClassificationTask>(impl_->parts(), *classifier(), impl_->embedder, options);
+}
+
+std::unique_ptr<const TaggingTask> Model::tagging_task(const TagOptions& options) const {
+  expect_head(HeadKind::tokens);
+  return std::make_unique<TaggingTask>(impl_->parts(), *classifier(), impl_->embedder, options);
 }
 
 const Classifier* Model::classifier() const {
   return impl_->classifier ? &*impl_->classifier : nullptr;
 }
 
-// Returns the vectors [N, width] of texts, which have the queue of a call of their own.
-template <class Text, class Options>
-Tensor Model::vectors(std::span<const Text> texts, const Options& options, Dim width) const {
-  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), width});
-  Mailbox<std::exception_ptr> failures;  // woken when all vectors are there
+// Reads texts in a queue of this call, and calls take(index, result) for each, one call at a time.
+template <class Result, class Text, class Options, class Take>
+void Model::read(std::span<const Text> texts, const Options& options, const Take& take) const {
+  Mailbox<std::exception_ptr> failures;  // woken when all results are there
   std::atomic<std::size_t> missing = texts.size();
   RequestQueue queue(*this, {.batch_size = options.batch_size});
   queue.submit(texts, options,
                {.on_result =
-                    [&](std::size_t text, const VectorResult& result) {
-                      std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
+                    [&](std::size_t text, Result result) {
+                      take(text, std::move(result));
                       if (--missing == 0) failures.wake();
                     },
                 .on_failure = [&](std::size_t, std::exception_ptr failure) { failures.put(std::move(failure)); }});
   while (missing > 0) {
     for (const std::exception_ptr& failure : failures.take(kCancellationInterval)) std::rethrow_exception(failure);
   }
+}
+
+// Returns the vectors [N, width] of texts.
+template <class Text, class Options>
+Tensor Model::vectors(std::span<const Text> texts, const Options& options, Dim width) const {
+  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), width});
+  read<VectorResult>(texts, options, [&](std::size_t text, const VectorResult& result) {
+    std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
+  });
   return vectors;
+}
+
+std::vector<std::vector<Entity>> Model::tag(std::span<const std::string> texts, const TagOptions& options) const {
+  tagging_task(options);  // checks the options, also if there are no texts
+  std::vector<std::vector<Entity>> entities(texts.size());
+  read<std::vector<Entity>>(texts, options,
+                            [&](std::size_t text, std::vector<Entity> found) { entities[text] = std::move(found); });
+  return entities;
 }
 
 Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {

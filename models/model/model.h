@@ -13,6 +13,7 @@
 #include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/classification/classifier.h"
+#include "encdec/models/classification/tagger.h"
 #include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/embedding/text_task.h"
 #include "encdec/models/generation/generate_options.h"
@@ -203,6 +204,10 @@ class Model {
   // labels or the template has no place for them.
   Tensor classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
                             const ZeroShotOptions& options = {}) const;
+  // Returns the entities of each text: names of persons, places and the like, as the model was trained. Throws as
+  // embed() does, ConfigError for a model that does not classify tokens, and InputError if the tokenizer does not know
+  // which characters a token stands for.
+  std::vector<std::vector<Entity>> tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   // Returns how well each document answers the query, the best first. Each is read together with the query (Nogueira &
   // Cho 2019; sentence-transformers' CrossEncoder). Throws as classify() does, ConfigError for a model with more than
   // one label, and InputError if there are no documents.
@@ -214,8 +219,12 @@ class Model {
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   static void check_draft(const Impl& model, const Model& draft);
-  std::unique_ptr<const TextTask> embedding_task(const EmbedOptions& options) const;
-  std::unique_ptr<const TextTask> classification_task(const ClassifyOptions& options) const;
+  void expect_head(HeadKind kind) const;
+  std::unique_ptr<const VectorTask> embedding_task(const EmbedOptions& options) const;
+  std::unique_ptr<const VectorTask> classification_task(const ClassifyOptions& options) const;
+  std::unique_ptr<const TaggingTask> tagging_task(const TagOptions& options) const;
+  template <class Result, class Text, class Options, class Take>
+  void read(std::span<const Text> texts, const Options& options, const Take& take) const;
   template <class Text, class Options>
   Tensor vectors(std::span<const Text> texts, const Options& options, Dim width) const;
   std::shared_ptr<const Impl> impl_;

@@ -323,7 +323,7 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
 }
 
 template <class Text>
-Request RequestQueue::submit_texts(std::span<const Text> texts, std::unique_ptr<const TextTask> task,
+Request RequestQueue::submit_texts(std::span<const Text> texts, std::unique_ptr<const VectorTask> task,
                                    VectorHandlers handlers, std::uint64_t client) {
   const auto request = std::make_shared<TextRequest>(model_, std::move(task), std::move(handlers));
   std::vector<DecodeJob> jobs;
@@ -340,6 +340,14 @@ Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOpti
 Request RequestQueue::submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
                              std::uint64_t client) {
   return submit_texts(texts, model_.classification_task(options), std::move(handlers), client);
+}
+
+Request RequestQueue::submit(std::span<const std::string> texts, const TagOptions& options, TagHandlers handlers,
+                             std::uint64_t client) {
+  const auto request = std::make_shared<TagRequest>(model_, model_.tagging_task(options), std::move(handlers));
+  std::vector<DecodeJob> jobs = request->jobs(texts);
+  sort_longest_first(jobs);
+  return submit(request, std::move(jobs), client);
 }
 
 Request RequestQueue::submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client) {

@@ -70,6 +70,13 @@ struct VectorHandlers {
   std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
 };
 
+// Callbacks of one request for entities, as VectorHandlers.
+struct TagHandlers {
+  std::function<void(std::size_t text, std::vector<Entity> entities)> on_result;
+  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
+  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
+};
+
 // A snapshot of what a queue is doing, for monitoring.
 struct QueueStatus {
   std::size_t waiting = 0;         // sources that no worker has taken yet
@@ -146,6 +153,10 @@ class RequestQueue {
   Request submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
                  std::uint64_t client = 0);
 
+  // Submits texts whose entities are wanted. Throws as Model::tag() does; otherwise as above.
+  Request submit(std::span<const std::string> texts, const TagOptions& options, TagHandlers handlers,
+                 std::uint64_t client = 0);
+
   // Submits a request of any kind with its first jobs; see RequestState.
   Request submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client = 0);
 
@@ -156,7 +167,7 @@ class RequestQueue {
   class Workers;
   Workers& workers();
   template <class Text>
-  Request submit_texts(std::span<const Text> texts, std::unique_ptr<const TextTask> task, VectorHandlers handlers,
+  Request submit_texts(std::span<const Text> texts, std::unique_ptr<const VectorTask> task, VectorHandlers handlers,
                        std::uint64_t client);
 
   Model model_;

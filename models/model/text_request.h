@@ -1,11 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "encdec/models/classification/classifier.h"
+#include "encdec/models/classification/tagger.h"
 #include "encdec/models/embedding/text_task.h"
 #include "encdec/models/model/request_state.h"
 
@@ -14,7 +15,7 @@ namespace encdec {
 // A request for vectors of texts.
 class TextRequest final : public RequestState {
  public:
-  TextRequest(Model model, std::unique_ptr<const TextTask> task, VectorHandlers handlers)
+  TextRequest(Model model, std::unique_ptr<const VectorTask> task, VectorHandlers handlers)
       : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
         task_(std::move(task)),
         handlers_(std::move(handlers)) {}
@@ -46,8 +47,51 @@ class TextRequest final : public RequestState {
     return job;
   }
 
-  std::unique_ptr<const TextTask> task_;
+  std::unique_ptr<const VectorTask> task_;
   VectorHandlers handlers_;
+};
+
+// A request for the entities of texts.
+class TagRequest final : public RequestState {
+ public:
+  TagRequest(Model model, std::unique_ptr<const TaggingTask> task, TagHandlers handlers)
+      : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
+        task_(std::move(task)),
+        handlers_(std::move(handlers)) {}
+
+  // Returns the jobs of all texts. Throws as TextTask::encode() does.
+  std::vector<DecodeJob> jobs(std::span<const std::string> texts) {
+    std::vector<DecodeJob> jobs;
+    for (const std::string& text : texts) {
+      DecodeJob& job = jobs.emplace_back(DecodeJob{.index = jobs.size()});
+      texts_.push_back({text, task_->encode(text, nullptr, jobs.size())});
+      job.prompt.source = texts_.back().encoding.ids;
+      job.prompt.source_tokens = job.prompt.source.size();
+    }
+    return jobs;
+  }
+
+  void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}
+  TextTask::Reads reads() const override { return task_->reads(); }
+  void on_rows(const DecodeJob& job, const Tensor& rows) override {
+    complete(job, [&] {
+      const auto& [text, encoding] = texts_[job.index];
+      auto entities = task_->entities(text, encoding, rows);
+      return [this, &job, entities = std::move(entities)]() mutable {
+        handlers_.on_result(job.index, std::move(entities));
+      };
+    });
+  }
+
+ private:
+  struct Text {
+    std::string text;
+    Encoding encoding;
+  };
+
+  std::unique_ptr<const TaggingTask> task_;
+  TagHandlers handlers_;
+  std::vector<Text> texts_;
 };
 
 }  // namespace encdec

@@ -21,9 +21,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 import transformers
 from sentence_transformers import CrossEncoder
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from tokenizers.processors import RobertaProcessing
-from transformers import BertTokenizer, DistilBertTokenizer, RobertaTokenizer, pipeline
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers.processors import RobertaProcessing, TemplateProcessing
+from transformers import BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, pipeline
 
 from make_sentence_transformers import LETTERS, VOCABULARY, randomize
 
@@ -39,6 +39,14 @@ TEXTS = [
 QUERY = "who sat on the mat?"
 DOCUMENTS = ["the cat sat on a mat.", "a dog", "", "Singing in the rain!", "a dog", "the " * 40]
 LABELS = ["sport", "the weather", "cats"]
+TAGGED = [
+    "the cat sat on a mat.",
+    "  two  spaces,\tand a Café in Łódź: the end",
+    "ﬁne e\u0301t\u0301 ½ İ",
+    "a",
+    "the the 日本 ☃ the",
+    "a text that is far too long for the model, so that its end is cut off",
+]
 
 
 def sizes(**more):
@@ -122,6 +130,35 @@ def write_case(name, model_class, config, write_tokenizer, change=None, cross_en
     (FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def write_pieces(folder):
+    letters = [("▁" + letter, -3.0 - 0.01 * i) for i, letter in enumerate(LETTERS)] + [(letter, -3.5) for letter in LETTERS]
+    pieces = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁the", -2.0), ("at", -2.5), ("▁", -4.0), *letters]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
+    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>",
+                            model_max_length=34).save_pretrained(folder)
+    return len(pieces)
+
+
+def write_tagger(name, model_class, config, write_tokenizer):
+    folder = FOLDER / "taggers" / name / "model"
+    folder.mkdir(parents=True)
+    config.vocab_size = write_tokenizer(folder) or config.vocab_size
+    randomize(model_class(config), seed=sum(name.encode())).save_pretrained(folder)
+    tag = pipeline("token-classification", model=str(folder))
+    expected = {"texts": TAGGED}
+    for strategy in ("none", "simple", "first", "average", "max"):
+        for ignored in (["O"], []):
+            rows = [tag(text, aggregation_strategy=strategy, ignore_labels=ignored) for text in TAGGED]
+            expected[strategy + ("" if ignored else " all")] = [
+                [{key: float(f"{value:.8g}") if key == "score" else value for key, value in each.items()} for each in row] for row in rows
+            ]
+    (FOLDER / "taggers" / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def name_activation_in_config(key, activation):
     """Returns a change of the folder to the form of a version of sentence-transformers before 5.4."""
     def change(folder):
@@ -179,6 +216,12 @@ def main():
     write_case("several_labels", distilbert,
                transformers.DistilBertConfig(**distilbert_sizes(num_labels=4, problem_type="multi_label_classification")),
                lambda folder: write_word_pieces(folder, DistilBertTokenizer))
+    tags = labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC")
+    write_tagger("word_pieces", transformers.BertForTokenClassification, transformers.BertConfig(**sizes(**tags)), write_word_pieces)
+    write_tagger("byte_pairs", transformers.RobertaForTokenClassification,
+                 transformers.RobertaConfig(**sizes(type_vocab_size=1, layer_norm_eps=1e-5, **tags)), write_byte_pairs)
+    write_tagger("pieces", transformers.XLMRobertaForTokenClassification,
+                 transformers.XLMRobertaConfig(**sizes(type_vocab_size=1, layer_norm_eps=1e-5, **tags)), write_pieces)
     write_case("regression", bert, transformers.BertConfig(**sizes(num_labels=2, problem_type="regression")), write_word_pieces)
 
 

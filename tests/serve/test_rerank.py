@@ -13,7 +13,9 @@ from huggingface_hub import InferenceClient
 
 from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
 
-RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
+RANKER, INFERENCE, TAGGER = (
+    GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference", "taggers/byte_pairs")
+)
 QUERY = "who sat on the mat?"
 DOCUMENTS = ["a dog", "the cat sat on a mat.", "", "a dog"]
 PIPELINE = "/models/inference/pipeline/"
@@ -21,7 +23,7 @@ PIPELINE = "/models/inference/pipeline/"
 
 @pytest.fixture(scope="module")
 def labeller() -> Iterator[Server]:
-    models = {"ranker": RANKER, "inference": INFERENCE, "embedder": EMBEDDER}
+    models = {"ranker": RANKER, "inference": INFERENCE, "tagger": TAGGER, "embedder": EMBEDDER}
     with running(*model_arguments(models)) as server:
         yield server
 
@@ -104,6 +106,18 @@ def test_zero_shot_classification(labeller: Server, options: dict[str, Any]) -> 
     assert [{"label": each.label, "score": each.score} for each in found] == labels_of(
         "the cat", labels="sport,cats", **options
     )
+
+
+@pytest.mark.parametrize("aggregation", ["none", "simple", "max"])
+def test_token_classification(labeller: Server, aggregation: str) -> None:
+    text = "the cat in Łódź"
+    client = InferenceClient(model=labeller.url + "/models/tagger/pipeline/token-classification")
+    found = client.token_classification(text, aggregation_strategy=aggregation, ignore_labels=["x"])
+    [line] = run("tag", TAGGER, [text], {"json": True, "aggregation": aggregation, "ignore_labels": "x"})
+    names = ("entity", "entity_group", "score", "word", "start", "end")
+    assert found and [{name: getattr(each, name) for name in names} for each in found] == [
+        {name: each.get(name) for name in names} for each in line["entities"]
+    ]
 
 
 def test_sentence_similarity(labeller: Server) -> None:

@@ -116,6 +116,28 @@ TEST(Rerank, RefusesWhatItCannotRank) {
                      1, {"without a head", "ForSequenceClassification"}));
 }
 
+TEST(Tag, WritesEntitiesAsLinesOrJson) {
+  const std::string text = "the cat in Łódź\n\n";
+  const Finished json_lines = run_on("tag", "taggers/byte_pairs", {"--aggregation", "simple", "--json"}, text);
+  ASSERT_EQ(json_lines.status, 0) << json_lines.errors;
+  const auto objects = objects_of(json_lines.output);
+  ASSERT_EQ(objects.size(), 2u);
+  std::string expected;
+  for (const json& entity : objects[0]["entities"]) {
+    expected += entity["entity_group"].get<std::string>() + "\t" + entity["score"].dump() + "\t" +
+                entity["start"].dump() + "\t" + entity["end"].dump() + "\t" + entity["word"].get<std::string>() + "\n";
+    EXPECT_LE(entity["end"], 15);
+    EXPECT_GE(entity["end_byte"], entity["end"]);
+  }
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(objects[1], json::parse(R"({"entities": []})"));
+  EXPECT_EQ(run_on("tag", "taggers/byte_pairs", {"--aggregation", "simple"}, text).output, expected + "\n\n");
+  const json none = objects_of(run_on("tag", "taggers/byte_pairs", {"--json", "--ignore-labels", "x"}, text).output)[0];
+  EXPECT_EQ(none["entities"][0]["index"], 1);
+  EXPECT_TRUE(failed(run_on("tag", "inference", {}, "a\n"), 1, {"expected a classifier of tokens"}));
+  EXPECT_TRUE(failed(run_on("tag", "taggers/pieces", {"--aggregation", "x"}, "a\n"), 2, {"--aggregation"}));
+}
+
 TEST(Inspect, NamesTheLabelsOfAClassifier) {
   const Finished text = encdec_command({"inspect", "--model", folder("inference")});
   EXPECT_THAT(text.output, testing::HasSubstr("of texts, 3 labels: contradiction, neutral, Entailment"));

@@ -18,6 +18,23 @@ nlohmann::ordered_json to_array(std::span<const float> values) {
   return array;
 }
 
+nlohmann::ordered_json to_array(std::span<const Entity> entities, Aggregation aggregation) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Entity& entity : entities) {
+    nlohmann::ordered_json& item = list.emplace_back(nlohmann::ordered_json::object());
+    const bool is_token = aggregation == Aggregation::none;
+    item[is_token ? "entity" : "entity_group"] = entity.label;
+    item["score"] = short_number(entity.score);
+    if (is_token) item["index"] = entity.token;
+    item["word"] = entity.word;
+    item["start"] = entity.characters.begin;
+    item["end"] = entity.characters.end;
+    item["start_byte"] = entity.bytes.begin;
+    item["end_byte"] = entity.bytes.end;
+  }
+  return list;
+}
+
 nlohmann::ordered_json to_array(std::span<const TokenScore> tokens) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const TokenScore& score : tokens) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <encdec/models/classification/tagger.h>
 #include <encdec/models/generation/generate_options.h>
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,6 +14,9 @@ namespace encdec::cli {
 double short_number(float value);
 // Returns an array of numbers.
 nlohmann::ordered_json to_array(std::span<const float> values);
+// Returns [{"entity", "score", "index", "word", "start", "end", "start_byte", "end_byte"}] with the names of
+// transformers' pipeline; aggregated "entity_group" instead of "entity", and no "index".
+nlohmann::ordered_json to_array(std::span<const Entity> entities, Aggregation aggregation);
 // Returns [{"token", "log_probability"}].
 nlohmann::ordered_json to_array(std::span<const TokenScore> tokens);
 // Returns [[{"token", "log_probability"}]].

@@ -118,6 +118,39 @@ void rerank(RerankArguments& arguments) {
   output.commit();
 }
 
+struct TagArguments {
+  TextArguments text;
+  TagOptions tag;
+  bool json = false;
+};
+
+// Returns a line for each entity and an empty line, or one JSON object.
+std::string format_entities(const std::vector<Entity>& entities, const TagArguments& arguments) {
+  if (arguments.json) {
+    return Json{{"entities", to_array(entities, arguments.tag.aggregation)}}.dump(-1, ' ', false,
+                                                                                  Json::error_handler_t::replace) +
+           "\n";
+  }
+  std::string lines;
+  for (const Entity& entity : entities) {
+    lines += fmt::format("{}\t{}\t{}\t{}\t{}\n", as_line(entity.label), entity.score, entity.characters.begin,
+                         entity.characters.end, as_line(entity.word));
+  }
+  return lines + "\n";
+}
+
+void tag(TagArguments& arguments) {
+  LineReader input(arguments.text.input);
+  const Model model = arguments.text.model.load_text_model();
+  arguments.tag.batch_size = arguments.text.batch_size;
+  arguments.tag.long_texts = arguments.text.long_texts;
+  for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
+    std::string text;
+    for (const auto& entities : model.tag(lines, arguments.tag)) text += format_entities(entities, arguments);
+    return text;
+  });
+}
+
 void add_max_length_option(CLI::App& command, int& max_length) {
   add_number_option(command, "--max-length", max_length,
                     "Maximum tokens of a text or pair, special tokens included; 0: what the model allows")
@@ -156,6 +189,36 @@ Action add_classify(CLI::App& command) {
 labels a text, the model's own numbers for regression. The model must be a classifier: architectures in its config.json
 end with ForSequenceClassification.)");
   return [options] { classify(*options); };
+}
+
+Action add_tag(CLI::App& command) {
+  const auto options = std::make_shared<TagArguments>();
+  options->text.add_files(command, "Texts in UTF-8, one per line",
+                          "For each text its entities, LABEL<TAB>SCORE<TAB>START<TAB>END<TAB>WORD, and an empty line");
+  CLI::Option* aggregation = command.add_option_function<std::string>(
+      "--aggregation",
+      [options](const std::string& word) {
+        options->tag.aggregation = *value_named<Aggregation>(kAggregationNames, word);
+      },
+      "How tokens become entities: each token; neighbours with the same label; or words, with the label of the first "
+      "token, of the highest mean score or of the highest score");
+  take_words(aggregation, names_of(kAggregationNames))->default_str("none");
+  command
+      .add_option_function<std::string>(
+          "--ignore-labels", [options](const std::string& list) { options->tag.ignore_labels = split_labels(list); },
+          "Labels of entities to leave out")
+      ->type_name("A,B,C")
+      ->default_str("O");
+  command.add_flag(
+      "--json", options->json,
+      R"(One JSON object for each text: {"entities": [{"entity" or "entity_group", "score", "word", ...}]})");
+  add_max_length_option(command, options->tag.max_length);
+  options->text.add_reading(command);
+  command.footer(
+      R"(START and END count characters (code points) of the text; the JSON also has start_byte and end_byte. Scores, words and
+aggregation are those of transformers' pipeline. The model must classify tokens: architectures in its config.json end
+with ForTokenClassification.)");
+  return [options] { tag(*options); };
 }
 
 Action add_rerank(CLI::App& command) {

@@ -21,7 +21,7 @@ class UsageError : public std::runtime_error {
 void print_error(std::string_view message);
 
 // Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on;
-// add_rerank() is in classify.cc.
+// add_rerank() and add_tag() are in classify.cc.
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_classify(CLI::App& command);
@@ -32,6 +32,7 @@ Action add_inspect(CLI::App& command);
 Action add_rerank(CLI::App& command);
 Action add_score(CLI::App& command);
 Action add_serve(CLI::App& command);
+Action add_tag(CLI::App& command);
 Action add_tokenize(CLI::App& command);
 Action add_transcribe(CLI::App& command);
 

@@ -52,6 +52,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"embed", "Compute one vector for each text with an encoder-only model", add_embed},
     Subcommand{"rerank", "Order documents by how well they answer a query, with a cross-encoder", add_rerank},
     Subcommand{"classify", "Label each text, or pair of texts, with a classifier", add_classify},
+    Subcommand{"tag", "Find names and other entities in texts with a classifier of tokens", add_tag},
     Subcommand{"tokenize", "Convert texts to token ids and back", add_tokenize},
     Subcommand{"attention", "Show attention weights in the terminal, as a picture, a page or numbers", add_attention},
     Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect},

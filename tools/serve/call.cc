@@ -157,6 +157,14 @@ asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, st
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }
 
+asio::awaitable<std::vector<std::vector<Entity>>> Call::tag(ServedModel& model, std::vector<std::string> texts,
+                                                            TagOptions options) {
+  check_inputs(texts.size());
+  Work work = Work::tag(executor_, model, texts, options, client_);
+  const std::function<void(std::size_t, std::vector<Entity>&)> nothing;
+  co_return co_await results_of<std::vector<Entity>>(work, texts.size(), nothing);
+}
+
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
   check_answer(model, inputs.size(), options);
   return Work::stream(executor_, model, inputs, options, client_);

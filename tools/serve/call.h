@@ -66,6 +66,8 @@ class Call : public std::enable_shared_from_this<Call> {
                                                    EmbedOptions options);
   asio::awaitable<std::vector<VectorResult>> classify(ServedModel& model, std::vector<TextPair> texts,
                                                       ClassifyOptions options);
+  asio::awaitable<std::vector<std::vector<Entity>>> tag(ServedModel& model, std::vector<std::string> texts,
+                                                        TagOptions options);
   // Starts generating.
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls

@@ -62,6 +62,7 @@ class ModelSet {
   // if there is none.
   ServedModel& embedder(const std::string& name) const;
   ServedModel& classifier(const std::string& name) const;
+  ServedModel& tagger(const std::string& name) const;
   ServedModel& ranker(const std::string& name) const;
   ServedModel& generator(const std::string& name) const;
   ServedModel& transcriber(const std::string& name) const;

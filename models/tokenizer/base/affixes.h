@@ -27,6 +27,10 @@ struct Affixes {
   std::vector<std::int32_t> before = {};
   std::vector<std::int32_t> after = {};
   std::optional<PairAffixes> pair = {};  // unset if the tokenizer has no form for pairs
+  // Whether spaces at the ends of a piece are left out of its TextRange. unless_added: not the first of a text, which
+  // the tokenizer may have added.
+  enum class Trim : std::uint8_t { none, all, unless_added };
+  Trim trim = Trim::none;
 
   // Shortens `ids` so that ids, `before` and `after` together have at most `max_length` ids. 0 means no limit.
   void cut(std::vector<std::int32_t>& ids, std::size_t max_length) const {

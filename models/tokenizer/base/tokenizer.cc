@@ -20,6 +20,14 @@ Encoding Tokenizer::encode_pair(std::string_view /*first*/, std::string_view /*s
   throw InputError(fmt::format("a pair of texts, but the tokenizer ({}) reads single texts", kind()));
 }
 
+Encoding Tokenizer::encode_with_ranges(std::string_view /*text*/, const EncodeOptions& /*options*/) const {
+  throw InputError(fmt::format("the tokenizer ({}) does not know which characters a token stands for", kind()));
+}
+
+std::string Tokenizer::join(std::vector<std::string> pieces) const {
+  return fmt::format("{}", fmt::join(pieces, ""));
+}
+
 void refuse_languages(const EncodeOptions& options, std::string_view name) {
   const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
   if (!language.empty()) refuse<InputError>(name, "language '{}', but the tokenizer has none", printable(language));

@@ -44,12 +44,21 @@ struct EncodeOptions {
 // Encoding::second_segment if there is none.
 inline constexpr std::size_t kNoSecondSegment = std::numeric_limits<std::size_t>::max();
 
+// A part of a text, [begin, end) in characters (code points).
+struct TextRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
 // A text or a pair of texts as a model reads it.
 struct Encoding {
   std::vector<std::int32_t> ids = {};
   // Index of the first id of the second segment: Devlin et al. 2019, section 3. transformers' token_type_ids are 1 from
   // there on and 0 before.
   std::size_t second_segment = kNoSecondSegment;
+  // Set by encode_with_ranges(). For each id, the part of the text that it stands for; empty for special tokens.
+  std::vector<TextRange> ranges = {};
+  std::size_t special_before = 0, special_after = 0;  // numbers of special tokens around the text
 };
 
 // A tokenizer: text to token ids and back, with the same results as the checkpoint's original tokenizer. Read-only and
@@ -75,6 +84,9 @@ class Tokenizer {
   // the tokenizer has no form for pairs.
   virtual Encoding encode_pair(std::string_view first, std::string_view second,
                                const EncodeOptions& options = {}) const;
+  // Returns the ids of encode() and the parts of the text that they stand for: offset_mapping in transformers. Throws
+  // as encode() does, and InputError if the tokenizer does not know these parts.
+  virtual Encoding encode_with_ranges(std::string_view text, const EncodeOptions& options = {}) const;
   // Returns the text of generated ids, without special tokens. Throws InputError for an id that the target vocabulary
   // does not have.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
@@ -83,6 +95,13 @@ class Tokenizer {
   virtual std::string_view piece(std::int32_t id, TextSide side) const = 0;
   // Returns piece() of each id.
   std::vector<std::string> pieces(std::span<const std::int32_t> ids, TextSide side) const;
+
+  // Returns the text of pieces: transformers' convert_tokens_to_string(). For tokenizers with encode_with_ranges().
+  virtual std::string join(std::vector<std::string> pieces) const;
+  // Returns whether pieces that continue a word are spelled with a prefix, such as "##ing".
+  virtual bool marks_continuing_pieces() const { return false; }
+  // Returns the token for unknown characters; nullopt if there is none.
+  virtual std::optional<std::int32_t> unknown_token() const { return std::nullopt; }
 
   // Returns the id of a token, spelled as in the target vocabulary; nullopt if the vocabulary does not have the token.
   virtual std::optional<std::int32_t> token_id(std::string_view token) const = 0;

@@ -60,6 +60,7 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
     parts.added_tokens.push_back(pipeline_token(settings.described({.content = content, .special = true}), settings));
   }
   parts.split_special_tokens = settings.split_special_tokens;
+  parts.unknown_token = source.token("unk_token");
   // transformers does not clean up after BPE, because that would remove spaces of the original text.
   const bool always =
       source.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);

@@ -251,8 +251,12 @@ Parts make_bert(PipelineSource& source) {
 
 // Frame: <s> X </s>.
 Parts make_roberta(PipelineSource& source) {
-  return family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token", "sep_token",
-                              Separator::twice);
+  const bool adds_space = source.config.boolean("add_prefix_space").value_or(false);
+  const bool trims = source.config.boolean("trim_offsets").value_or(true);
+  Parts parts = family_parts::framed(source, family_parts::byte_level_document(source, false), "cls_token", "sep_token",
+                                     Separator::twice);
+  if (trims) parts.affixes.trim = adds_space ? Affixes::Trim::unless_added : Affixes::Trim::all;
+  return parts;
 }
 
 // Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that

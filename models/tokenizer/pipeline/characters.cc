@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -57,23 +58,34 @@ bool is_too_new(utf8proc_int32_t c) {
   return c > 0x7FC && contains(character_tables::kNotDecomposed, static_cast<char32_t>(c));
 }
 
-// Sorts each run of marks by combining class.
-void order_marks(std::vector<utf8proc_int32_t>& text) {
-  const auto combining_class = [](utf8proc_int32_t c) {
-    return is_too_new(c) ? utf8proc_propval_t{0} : utf8proc_get_property(c)->combining_class;
-  };
+utf8proc_propval_t combining_class(utf8proc_int32_t c) {
+  return is_too_new(c) ? utf8proc_propval_t{0} : utf8proc_get_property(c)->combining_class;
+}
+
+// A character, and its CharacterChange::change.
+struct ChangedCharacter {
+  utf8proc_int32_t value;
+  std::int32_t change;
+};
+
+// Sorts each run of marks by combining class. `value_of` returns the character of an element.
+template <class Element, class ValueOf>
+void order_marks(std::vector<Element>& text, const ValueOf& value_of) {
+  const auto class_of = [&](const Element& element) { return combining_class(value_of(element)); };
   for (std::size_t begin = 0; begin < text.size();) {
-    if (combining_class(text[begin]) == 0) {
+    if (class_of(text[begin]) == 0) {
       ++begin;
       continue;
     }
     std::size_t end = begin + 1;
-    while (end < text.size() && combining_class(text[end]) != 0) ++end;
+    while (end < text.size() && class_of(text[end]) != 0) ++end;
     std::stable_sort(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](auto a, auto b) { return combining_class(a) < combining_class(b); });
+                     [&](const Element& a, const Element& b) { return class_of(a) < class_of(b); });
     begin = end;
   }
 }
+
+constexpr auto kComposing = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
 
 // Composes letters and marks, but not across a character that is too new.
 std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
@@ -83,13 +95,60 @@ std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
     std::size_t end = begin;
     while (end < text.size() && !is_too_new(text[end])) ++end;
     const utf8proc_ssize_t size =
-        utf8proc_normalize_utf32(text.data() + begin, static_cast<utf8proc_ssize_t>(end - begin),
-                                 static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+        utf8proc_normalize_utf32(text.data() + begin, static_cast<utf8proc_ssize_t>(end - begin), kComposing);
     result.insert(result.end(), text.data() + begin, text.data() + begin + size);
     if (end < text.size()) result.push_back(text[end++]);
     begin = end;
   }
   return result;
+}
+
+// Composes as compose() does, and adds up the changes of the characters that become one.
+std::vector<ChangedCharacter> compose_changes(std::span<const ChangedCharacter> text) {
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::vector<ChangedCharacter> result;
+  std::size_t starter = kNone;  // index in `result` of the letter that marks are added to
+  utf8proc_propval_t last_class = 0;
+  for (const ChangedCharacter& c : text) {
+    const utf8proc_propval_t own_class = combining_class(c.value);
+    const bool is_next = starter != kNone && starter + 1 == result.size();
+    if (starter != kNone && (is_next || last_class < own_class) && !is_too_new(c.value)) {
+      std::array<utf8proc_int32_t, 2> both = {result[starter].value, c.value};
+      if (utf8proc_normalize_utf32(both.data(), 2, kComposing) == 1) {
+        result[starter] = {both[0], result[starter].change + c.change - 1};
+        continue;
+      }
+    }
+    last_class = own_class;
+    if (own_class == 0) starter = is_too_new(c.value) ? kNone : result.size();
+    result.push_back(c);
+  }
+  return result;
+}
+
+bool is_composed(NormalForm form) {
+  return form == NormalForm::nfc || form == NormalForm::nfkc;
+}
+
+// Calls take(part, is_first) with the parts of each character.
+template <class Take>
+void decompose(std::string_view valid, NormalForm form, const Take& take) {
+  const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
+  while (!valid.empty()) {
+    poll_cancelled();
+    const Character c = first_character(valid);
+    valid.remove_prefix(c.bytes);
+    std::array<utf8proc_int32_t, 32> parts;  // at most 18
+    utf8proc_ssize_t count = 1;
+    parts[0] = static_cast<utf8proc_int32_t>(c.value);
+    if (c.value >= 0x80 && !is_too_new(parts[0])) {
+      int unused = 0;
+      count = utf8proc_decompose_char(parts[0], parts.data(), parts.size(), options, &unused);
+    }
+    for (utf8proc_ssize_t i = 0; i < count; ++i) take(parts[static_cast<std::size_t>(i)], i == 0);
+  }
 }
 
 }  // namespace
@@ -154,32 +213,30 @@ void append_lowercase(std::string& text, char32_t c) {
 std::string normal_form(std::string_view valid, NormalForm form) {
   const bool is_ascii = std::all_of(valid.begin(), valid.end(), [](char byte) { return (byte & 0x80) == 0; });
   if (is_ascii) return std::string(valid);
-  const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
-  const bool is_composed = form == NormalForm::nfc || form == NormalForm::nfkc;
-  const auto options =
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
-
   // Decompose character by character and sort the marks here: utf8proc sorts marks in quadratic time.
   std::vector<utf8proc_int32_t> decomposed;
   decomposed.reserve(valid.size());
-  while (!valid.empty()) {
-    poll_cancelled();
-    const Character c = first_character(valid);
-    valid.remove_prefix(c.bytes);
-    std::array<utf8proc_int32_t, 32> parts;  // at most 18
-    utf8proc_ssize_t count = 1;
-    parts[0] = static_cast<utf8proc_int32_t>(c.value);
-    if (c.value >= 0x80 && !is_too_new(parts[0])) {
-      int unused = 0;
-      count = utf8proc_decompose_char(parts[0], parts.data(), parts.size(), options, &unused);
-    }
-    decomposed.insert(decomposed.end(), parts.begin(), parts.begin() + count);
-  }
-  order_marks(decomposed);
-  if (is_composed) decomposed = compose(std::move(decomposed));
+  decompose(valid, form, [&](utf8proc_int32_t part, bool /*is_first*/) { decomposed.push_back(part); });
+  order_marks(decomposed, [](utf8proc_int32_t c) { return c; });
+  if (is_composed(form)) decomposed = compose(std::move(decomposed));
   std::string result;
   for (const utf8proc_int32_t c : decomposed) append_utf8(result, static_cast<char32_t>(c));
   return result;
+}
+
+std::vector<CharacterChange> normal_form_changes(std::string_view valid, NormalForm form) {
+  std::vector<ChangedCharacter> characters;
+  decompose(valid, form, [&](utf8proc_int32_t part, bool is_first) { characters.push_back({part, is_first ? 0 : 1}); });
+  order_marks(characters, [](const ChangedCharacter& c) { return c.value; });
+  if (is_composed(form)) characters = compose_changes(characters);
+  std::vector<CharacterChange> changes;
+  std::string bytes;
+  for (const auto& [value, change] : characters) {
+    bytes.clear();
+    append_utf8(bytes, static_cast<char32_t>(value));
+    changes.push_back({static_cast<std::uint32_t>(bytes.size()), change});
+  }
+  return changes;
 }
 
 std::size_t first_grapheme(std::string_view valid) {

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 
 namespace encdec {
 
@@ -24,6 +26,8 @@ void append_lowercase(std::string& text, char32_t c);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::string normal_form(std::string_view valid, NormalForm form);
+// Returns the characters of normal_form() as changes of the characters of `valid`, as tokenizers records them.
+std::vector<CharacterChange> normal_form_changes(std::string_view valid, NormalForm form);
 
 // Returns the size in bytes of the first extended grapheme cluster (Unicode TR 29).
 // REQUIRES: `valid` is not empty.

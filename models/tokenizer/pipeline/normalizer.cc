@@ -9,7 +9,9 @@ namespace {
 void to_normal_form(PipelineText& text, NormalForm form) {
   const std::string_view origin = std::string_view(text.text).substr(0, text.origin_bytes);
   const std::size_t origin_bytes = normal_form(origin, form).size();
+  if (!text.spans.empty()) text.spans = text.changed_spans(normal_form_changes(text.text, form));
   text.text = normal_form(text.text, form);
+  if (!text.spans.empty()) text.spans.resize(text.text.size(), text.spans.back());
   check_rewritten_size(text.text.size());
   text.origin_bytes = std::min(origin_bytes, text.text.size());
 }
@@ -66,6 +68,22 @@ void replace_cluster(TextRewriter& rewriter, std::size_t bytes, std::string_view
     bytes -= first;
   }
   rewriter.replace(bytes, by);
+}
+
+// Records that `old_part` is replaced by `new_part`, as tokenizers does in its Precompiled normalizer.
+void record_replacement(std::string_view old_part, std::string_view new_part, std::vector<CharacterChange>& changes) {
+  const auto count = [](std::string_view text) {
+    std::int32_t characters = 0;
+    for (; !text.empty(); ++characters) text.remove_prefix(first_character(text).bytes);
+    return characters;
+  };
+  const std::int32_t old_count = count(old_part), new_count = count(new_part);
+  for (std::int32_t i = 0; !new_part.empty(); ++i) {
+    const auto bytes = static_cast<std::uint32_t>(first_character(new_part).bytes);
+    changes.push_back({bytes, i >= old_count ? 1 : 0});
+    new_part.remove_prefix(bytes);
+  }
+  if (new_count < old_count && !changes.empty()) changes.back().change += new_count - old_count;
 }
 
 }  // namespace
@@ -154,25 +172,34 @@ Normalizer bert(BertOptions options) {
 Normalizer precompiled(NormalizationTable table) {
   constexpr std::size_t kWholeClusterBytes = 6;
   // Replaces all of `part` even if only its beginning matches, as tokenizers does.
-  const auto replaces = [table = std::move(table)](TextRewriter& rewriter, std::string_view part) {
+  const auto replaces = [table = std::move(table)](TextRewriter& rewriter, std::string_view part,
+                                                   std::vector<CharacterChange>* changes) {
     const auto match = table.find(part, NormalizationTable::Wanted::shortest);
-    if (match.bytes > 0) replace_cluster(rewriter, part.size(), match.replacement);
-    return match.bytes > 0;
+    if (match.bytes == 0) return false;
+    replace_cluster(rewriter, part.size(), match.replacement);
+    if (changes != nullptr) record_replacement(part, match.replacement, *changes);
+    return true;
   };
   return [replaces](PipelineText& text) {
-    const std::string old = text.text;
+    const PipelineText old = text;
+    std::vector<CharacterChange> recorded;
+    std::vector<CharacterChange>* const changes = old.spans.empty() ? nullptr : &recorded;
     TextRewriter rewriter(text);
-    for (std::string_view rest = old; !rest.empty();) {
+    for (std::string_view rest = old.text; !rest.empty();) {
       std::string_view cluster = rest.substr(0, first_grapheme(rest));
       rest.remove_prefix(cluster.size());
-      if (cluster.size() < kWholeClusterBytes && replaces(rewriter, cluster)) continue;
+      if (cluster.size() < kWholeClusterBytes && replaces(rewriter, cluster, changes)) continue;
       while (!cluster.empty()) {
         const std::size_t bytes = first_character(cluster).bytes;
-        if (!replaces(rewriter, cluster.substr(0, bytes))) rewriter.keep(bytes);
+        if (!replaces(rewriter, cluster.substr(0, bytes), changes)) {
+          rewriter.keep(bytes);
+          if (changes != nullptr) changes->push_back({static_cast<std::uint32_t>(bytes), 0});
+        }
         cluster.remove_prefix(bytes);
       }
     }
     rewriter.finish();
+    if (changes != nullptr) text.spans = old.changed_spans(recorded);
   };
 }
 

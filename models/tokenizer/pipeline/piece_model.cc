@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 
 #include "encdec/engine/base/cancellation.h"
@@ -31,6 +32,12 @@ bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vec
   return true;
 }
 
+// Appends the part [begin, begin + bytes) of a word for each of the last `ids` ids.
+void append_parts(std::vector<ByteSpan>* parts, std::size_t begin, std::size_t bytes, std::size_t ids = 1) {
+  if (parts == nullptr) return;
+  parts->insert(parts->end(), ids, {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + bytes)});
+}
+
 class Unigram final : public PieceModel {
  public:
   Unigram(UnigramOptions options, const std::string& name) : options_(std::move(options)), name_(name) {
@@ -56,7 +63,7 @@ class Unigram final : public PieceModel {
     unknown_score_ = lowest - kUnknownPenalty;
   }
 
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
     const auto score_of = [&](std::int32_t id, std::size_t) {
       return std::optional(options_.pieces[static_cast<std::size_t>(id)].score);
     };
@@ -65,6 +72,14 @@ class Unigram final : public PieceModel {
       if (unknown_id) return unknown_score_;
       refuse<TokenizerError>(name_, "no piece for '{}', and no unk_id", printable(character));
     };
+    const auto add_parts = [&](std::string_view piece, std::size_t count) {
+      append_parts(parts, static_cast<std::size_t>(piece.data() - word.data()), piece.size(), count);
+    };
+    const auto take_unknown = [&](std::string_view piece) {
+      const std::size_t before = ids.size();
+      append(piece, ids);
+      add_parts(piece, ids.size() - before);
+    };
     std::string_view unknowns;  // the current run of unknown pieces
     best_cut<double>(word, trie_, score_of, unknown, [&](std::string_view piece) {
       const auto known = trie_.find(piece);
@@ -72,10 +87,11 @@ class Unigram final : public PieceModel {
         unknowns = unknowns.empty() ? piece : std::string_view(unknowns.data(), unknowns.size() + piece.size());
         return;
       }
-      if (!unknowns.empty()) append(std::exchange(unknowns, {}), ids);
+      if (!unknowns.empty()) take_unknown(std::exchange(unknowns, {}));
       ids.push_back(*known);
+      add_parts(piece, 1);
     });
-    if (!unknowns.empty()) append(unknowns, ids);
+    if (!unknowns.empty()) take_unknown(unknowns);
   }
 
   std::optional<std::int32_t> id(std::string_view piece) const override { return trie_.find(piece); }
@@ -152,11 +168,15 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     }
   }
 
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
     if (options_.ignore_merges) {
-      if (const auto whole = id(word)) return ids.push_back(*whole);
+      if (const auto whole = id(word)) {
+        append_parts(parts, 0, word.size());
+        return ids.push_back(*whole);
+      }
     }
-    SymbolChain chain = symbols(word);
+    std::vector<std::uint32_t> bytes;
+    SymbolChain chain = symbols(word, parts != nullptr ? &bytes : nullptr);
     merge_pairs<std::uint32_t>(chain,
                                [&](std::size_t left, std::size_t middle, std::size_t /*end*/) -> std::optional<Merge> {
                                  const auto found = merges_.find(pair_key(chain.symbol(left), chain.symbol(middle)));
@@ -165,22 +185,38 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     // Reserves the exact size for a text of one word. For a later word of a text this is skipped: reserving exactly for
     // each word would copy `ids` each time.
     if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());
-    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) ids.push_back(chain.symbol(i));
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) {
+      ids.push_back(chain.symbol(i));
+      if (parts == nullptr) continue;
+      const std::size_t size = std::accumulate(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                                               bytes.begin() + static_cast<std::ptrdiff_t>(chain.end(i)), 0u);
+      append_parts(parts, begin, size);
+      begin += size;
+    }
   }
 
  private:
   using Merge = PairMerge<std::uint32_t>;
 
   // Returns the characters of a word as symbols. An unknown character is added only after the next character has shown
-  // whether the two are fused.
-  SymbolChain symbols(std::string_view word) const {
+  // whether the two are fused. Unless null, `sizes` gets the bytes that tokenizers counts for each symbol: none for
+  // characters that are dropped, so that those after them seem to stand earlier.
+  SymbolChain symbols(std::string_view word, std::vector<std::uint32_t>* sizes) const {
     const std::string& prefix = options_.continuing_subword_prefix;
     const std::string& suffix = options_.end_of_word_suffix;
     const std::optional<std::string>& unknown_token = options_.unknown_token;
     SymbolChain result(word.size());
     std::vector<std::int32_t> bytes;
-    bool is_unknown_pending = false;
+    std::size_t unknown_bytes = 0;  // size of the unknown characters that have not been added
     std::string decorated;
+    const auto add = [&](std::int32_t symbol, std::size_t size) {
+      result.add(symbol);
+      if (sizes != nullptr) sizes->push_back(static_cast<std::uint32_t>(size));
+    };
+    const auto add_unknown = [&] {
+      if (unknown_bytes > 0) add(unknown_id(*unknown_token), std::exchange(unknown_bytes, 0));
+    };
     for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
       poll_cancelled();
       end = begin + first_character(word.substr(begin)).bytes;
@@ -193,18 +229,17 @@ class Bpe final : public VocabularyModel<BpeOptions> {
         symbol = decorated;
       }
       if (const auto known = id(symbol)) {
-        if (is_unknown_pending) result.add(unknown_id(*unknown_token));
-        is_unknown_pending = false;
-        result.add(*known);
+        add_unknown();
+        add(*known, end - begin);
       } else if (options_.byte_fallback && append_byte_pieces(symbol, *this, bytes)) {
-        for (const std::int32_t byte : std::exchange(bytes, {})) result.add(byte);
-      } else {
-        if (is_unknown_pending && !options_.fuse_unknown) result.add(unknown_id(*unknown_token));
-        is_unknown_pending = unknown_token.has_value();
-        if (is_unknown_pending) unknown_id(*unknown_token);  // throws if the vocabulary lacks it
+        for (const std::int32_t byte : std::exchange(bytes, {})) add(byte, 1);
+      } else if (unknown_token) {
+        if (!options_.fuse_unknown) add_unknown();
+        unknown_bytes += end - begin;
+        unknown_id(*unknown_token);  // throws if the vocabulary lacks it
       }
     }
-    if (is_unknown_pending) result.add(unknown_id(*unknown_token));
+    add_unknown();
     return result;
   }
 
@@ -219,15 +254,17 @@ class WordPiece final : public VocabularyModel<WordPieceOptions> {
     continuing_ = trie_.walk(ByteTrie::kRoot, options_.continuing_subword_prefix);
   }
 
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
-    const std::size_t before = ids.size();
-    if (cut(word, ids)) return;
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
+    const std::size_t before = ids.size(), parts_before = parts == nullptr ? 0 : parts->size();
+    if (cut(word, ids, parts)) return;
     ids.resize(before);
     ids.push_back(unknown_id(options_.unknown_token));
+    if (parts != nullptr) parts->resize(parts_before);
+    append_parts(parts, 0, word.size());
   }
 
  private:
-  bool cut(std::string_view word, std::vector<std::int32_t>& ids) const {
+  bool cut(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const {
     std::size_t characters = 0;
     for (std::size_t position = 0; position < word.size(); ++characters) {
       if (characters == options_.max_word_characters) return false;
@@ -239,6 +276,7 @@ class WordPiece final : public VocabularyModel<WordPieceOptions> {
       const ByteTrie::Match longest = trie_.longest(word.substr(begin), node);
       if (longest.value < 0) return false;
       ids.push_back(longest.value);
+      append_parts(parts, begin, longest.bytes);
       begin += longest.bytes;
     }
     return true;
@@ -252,7 +290,7 @@ class WordLevel final : public VocabularyModel<WordLevelOptions> {
  public:
   using VocabularyModel::VocabularyModel;
 
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
     auto found = id(word);
     if (!found) found = id(options_.unknown_token);
     if (!found) {
@@ -260,6 +298,7 @@ class WordLevel final : public VocabularyModel<WordLevelOptions> {
                              printable(options_.unknown_token));
     }
     ids.push_back(*found);
+    append_parts(parts, 0, word.size());
   }
 };
 

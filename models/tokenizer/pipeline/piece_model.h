@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "encdec/models/tokenizer/base/vocabulary.h"
+#include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 
 namespace encdec {
 
@@ -18,9 +19,9 @@ class PieceModel {
  public:
   virtual ~PieceModel() = default;
 
-  // Appends the ids of the word's pieces to `ids`. Throws TokenizerError if the word has unknown characters and the
-  // vocabulary has no unknown token.
-  virtual void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const = 0;
+  // Appends the ids of the word's pieces to `ids` and, unless null, to `parts` the bytes of the word that each stands
+  // for. Throws TokenizerError if the word has unknown characters and the vocabulary has no unknown token.
+  virtual void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const = 0;
 
   // Return nullopt for a piece or an id that the vocabulary does not have.
   virtual std::optional<std::int32_t> id(std::string_view piece) const = 0;

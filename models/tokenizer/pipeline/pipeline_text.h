@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace encdec {
 
@@ -11,17 +14,33 @@ inline constexpr std::size_t kMaxRewrittenBytes = 64u << 20;
 // Throws TokenizerError if `bytes` > kMaxRewrittenBytes.
 void check_rewritten_size(std::size_t bytes);
 
+// A part of a caller's text, [begin, end) in bytes.
+struct ByteSpan {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+// A character of a rewritten text, and how tokenizers counts it: 0 replaces the next old character, 1 is inserted, and
+// -n replaces the next old character and drops n more.
+struct CharacterChange {
+  std::uint32_t bytes;  // size of the new character
+  std::int32_t change;
+};
+
 // A text between the caller and the piece model. It records which of its bytes come from the first character of the
 // caller's text: only there does Metaspace with PrependScheme::first add its prefix.
 struct PipelineText {
   std::string text;
   std::size_t origin_bytes = 0;  // number of bytes at the beginning of `text` that come from that first character
   bool is_first = false;         // the text begins where the caller's text begins
+  // For each byte of `text`, the part of the caller's text that it stands for. Empty if the caller does not ask for it.
+  std::vector<ByteSpan> spans = {};
 
+  enum class Spans : std::uint8_t { none, kept };
   // Returns the whole text of a caller.
-  static PipelineText whole(std::string_view text) { return part(text, 0, text.size()); }
+  static PipelineText whole(std::string_view text) { return part(text, 0, text.size(), Spans::none); }
   // Returns the bytes [begin, end) of the text of a caller.
-  static PipelineText part(std::string_view text, std::size_t begin, std::size_t end);
+  static PipelineText part(std::string_view text, std::size_t begin, std::size_t end, Spans spans);
   // Returns the bytes [begin, end) of this text.
   // REQUIRES: they are whole characters.
   PipelineText slice(std::size_t begin, std::size_t end) const&;
@@ -32,6 +51,8 @@ struct PipelineText {
   void prepend(std::string_view prefix);
   // Replaces every byte by its character in byte-level vocabularies, see byte_character().
   void to_byte_characters();
+  // Returns the spans after a rewriting of the text into the characters of `changes`, as tokenizers does.
+  std::vector<ByteSpan> changed_spans(std::span<const CharacterChange> changes) const;
 };
 
 // A rewriter of a PipelineText, from left to right. Bytes are taken from the old text by keep, drop and replace.
@@ -60,9 +81,11 @@ class TextRewriter {
 
  private:
   void append(std::string_view added, bool is_origin);
+  void append_spans(std::size_t bytes, std::size_t from);
 
   PipelineText& text_;
   std::string result_;
+  std::vector<ByteSpan> spans_;
   std::size_t position_ = 0;
   std::size_t origin_bytes_ = 0;
 };

@@ -33,6 +33,33 @@ class PipelineTokenizer final : public Tokenizer {
     return affixes.join(first_ids, second_ids);
   }
 
+  Encoding encode_with_ranges(std::string_view text, const EncodeOptions& options) const override {
+    const Affixes affixes = affixes_of(options, TextSide::source);
+    Encoding encoding;
+    std::vector<ByteSpan> spans;
+    encoding.ids = encode_plain(text, &spans);
+    affixes.cut(encoding.ids, options.max_length);
+    spans.resize(encoding.ids.size());
+    encoding.ranges = to_characters(text, spans);
+    for (std::size_t i = 0; affixes.trim != Affixes::Trim::none && i < spans.size(); ++i) {
+      trim(piece(encoding.ids[i], TextSide::source), i == 0, affixes.trim, encoding.ranges[i]);
+    }
+    encoding.ranges.insert(encoding.ranges.begin(), affixes.before.size(), TextRange());
+    encoding.ranges.insert(encoding.ranges.end(), affixes.after.size(), TextRange());
+    encoding.special_before = affixes.before.size();
+    encoding.special_after = affixes.after.size();
+    affixes.put_around(encoding.ids);
+    return encoding;
+  }
+
+  std::string join(std::vector<std::string> pieces) const override {
+    if (parts_.decoder) parts_.decoder(pieces);
+    return fmt::format("{}", fmt::join(pieces, parts_.decoder ? "" : " "));
+  }
+
+  bool marks_continuing_pieces() const override { return parts_.marks_continuing_pieces; }
+  std::optional<std::int32_t> unknown_token() const override { return token_id(parts_.unknown_token); }
+
   std::string decode(std::span<const std::int32_t> ids) const override {
     std::vector<std::string> texts;
     std::size_t bytes = 0;
@@ -44,8 +71,7 @@ class PipelineTokenizer final : public Tokenizer {
       check_rewritten_size(bytes += text->size());
       texts.emplace_back(*text);
     }
-    if (parts_.decoder) parts_.decoder(texts);
-    std::string result = fmt::format("{}", fmt::join(texts, parts_.decoder ? "" : " "));
+    std::string result = join(std::move(texts));
     return parts_.clean_up_spaces ? clean_up_spaces(std::move(result)) : result;
   }
 
@@ -76,41 +102,88 @@ class PipelineTokenizer final : public Tokenizer {
  private:
   std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                         TextSide side) const override {
-    if (!parts_.language_affixes) refuse_languages(options, name_);
-    const Affixes affixes = parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
+    const Affixes affixes = affixes_of(options, side);
     std::vector<std::int32_t> ids = encode_plain(text);
     affixes.cut(ids, options.max_length);
     affixes.put_around(ids);
     return ids;
   }
 
-  std::vector<std::int32_t> encode_plain(std::string_view text) const {
+  Affixes affixes_of(const EncodeOptions& options, TextSide side) const {
+    if (!parts_.language_affixes) refuse_languages(options, name_);
+    return parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
+  }
+
+  // Returns the spans in characters of the text.
+  static std::vector<TextRange> to_characters(std::string_view text, std::span<const ByteSpan> spans) {
+    std::vector<std::size_t> characters(text.size() + 1);  // before each byte
+    for (std::size_t i = 0; i < text.size(); ++i)
+      characters[i + 1] = characters[i] + (is_continuation(text[i]) ? 0 : 1);
+    std::vector<TextRange> ranges;
+    for (const auto& [begin, end] : spans) ranges.push_back({characters[begin], characters[end]});
+    return ranges;
+  }
+
+  // Leaves spaces at the ends of a piece out of its range, as byte-level tokenizers do.
+  static void trim(std::string_view piece, bool is_first, Affixes::Trim trim, TextRange& range) {
+    const std::string_view space = byte_character(' ');
+    std::size_t leading = 0, trailing = 0;
+    for (std::string_view rest = piece; rest.starts_with(space); rest.remove_prefix(space.size())) ++leading;
+    for (std::string_view rest = piece; rest.ends_with(space); rest.remove_suffix(space.size())) ++trailing;
+    // The tokenizer adds at most one space, and none to a text that begins with spaces.
+    if (leading == 1 && trim == Affixes::Trim::unless_added && (is_first || range.begin == 0)) leading = 0;
+    range.begin = std::min(range.begin + leading, range.end);
+    if (range.end >= trailing) range.end = std::max(range.end - trailing, range.begin);
+  }
+
+  // Returns the ids of a text without affixes and, unless `spans` is null, the bytes that each stands for.
+  std::vector<std::int32_t> encode_plain(std::string_view text, std::vector<ByteSpan>* spans = nullptr) const {
     using Looking = AddedVocabulary::Looking;
     check_text(text);
+    const auto kept = spans != nullptr ? PipelineText::Spans::kept : PipelineText::Spans::none;
     const auto special_tokens =
         parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
     std::vector<std::int32_t> ids;
     std::size_t normalized_bytes = 0;
     added_.find(text, Looking::for_raw_tokens, special_tokens, [&](const AddedVocabulary::Part& raw) {
       if (raw.begin == raw.end) return;
-      if (raw.id) return ids.push_back(*raw.id);
-      PipelineText part = PipelineText::part(text, raw.begin, raw.end);
+      if (raw.id) {
+        ids.push_back(*raw.id);
+        if (spans != nullptr)
+          spans->push_back({static_cast<std::uint32_t>(raw.begin), static_cast<std::uint32_t>(raw.end)});
+        return;
+      }
+      PipelineText part = PipelineText::part(text, raw.begin, raw.end, kept);
       if (parts_.normalizer) parts_.normalizer(part);
       check_rewritten_size(normalized_bytes += part.text.size());
       const std::string_view normalized = part.text;
       added_.find(normalized, Looking::for_normalized_tokens, special_tokens, [&](const AddedVocabulary::Part& inner) {
         if (inner.begin == inner.end) return;
-        if (inner.id) return ids.push_back(*inner.id);
+        if (inner.id) {
+          ids.push_back(*inner.id);
+          if (spans != nullptr) spans->push_back({part.spans[inner.begin].begin, part.spans[inner.end - 1].end});
+          return;
+        }
         // Moving `part` is safe: slice() moves only if this is the only inner part.
-        encode_part(std::move(part).slice(inner.begin, inner.end), ids);
+        encode_part(std::move(part).slice(inner.begin, inner.end), ids, spans);
       });
     });
     return ids;
   }
 
-  void encode_part(PipelineText&& text, std::vector<std::int32_t>& ids) const {
-    if (!parts_.pre_tokenizer) return parts_.model->tokenize(text.text, ids);
-    parts_.pre_tokenizer(std::move(text), [&](PipelineText&& word) { parts_.model->tokenize(word.text, ids); });
+  void encode_part(PipelineText&& text, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* spans) const {
+    if (!parts_.pre_tokenizer) return encode_word(text, ids, spans);
+    parts_.pre_tokenizer(std::move(text), [&](PipelineText&& word) { encode_word(word, ids, spans); });
+  }
+
+  void encode_word(const PipelineText& word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* spans) const {
+    if (spans == nullptr) return parts_.model->tokenize(word.text, ids, nullptr);
+    std::vector<ByteSpan> parts;
+    parts_.model->tokenize(word.text, ids, &parts);
+    for (const auto& [begin, end] : parts) {
+      const std::size_t last = std::min<std::size_t>(end, word.spans.size());
+      spans->push_back(begin < last ? ByteSpan{word.spans[begin].begin, word.spans[last - 1].end} : ByteSpan());
+    }
   }
 
   [[noreturn]] static void fail_id(std::int32_t id) {

@@ -38,8 +38,10 @@ struct PipelineParts {
   std::function<Affixes(const EncodeOptions& options, TextSide side)> language_affixes = {};
   std::vector<Language> languages = {};  // in the order of their ids
 
-  bool clean_up_spaces = false;       // call clean_up_spaces() after decoding
-  bool split_special_tokens = false;  // treat special tokens in a text as plain text
+  bool marks_continuing_pieces = false;  // Tokenizer::marks_continuing_pieces()
+  std::string unknown_token = {};        // empty for none
+  bool clean_up_spaces = false;          // call clean_up_spaces() after decoding
+  bool split_special_tokens = false;     // treat special tokens in a text as plain text
 };
 
 // Creates a tokenizer that equals Hugging Face's tokenizers 0.23 with the same parts. Encoding cuts out added tokens,

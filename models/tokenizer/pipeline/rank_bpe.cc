@@ -21,8 +21,12 @@ class RankBpe final : public PieceModel {
     vocabulary_.expect_short_pieces(name);
   }
 
-  void tokenize(std::string_view word, std::vector<std::int32_t>& ids) const override {
-    if (const auto whole = vocabulary_.id(word)) return ids.push_back(*whole);
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
+    const auto add = [&](std::int32_t id, std::size_t begin, std::size_t end) {
+      ids.push_back(id);
+      if (parts != nullptr) parts->push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+    };
+    if (const auto whole = vocabulary_.id(word)) return add(*whole, 0, word.size());
     // The chain has one place for each byte of the word, so a place is also an offset into the word.
     SymbolChain chain(word.size());
     for (std::size_t begin = 0; begin < word.size();) {
@@ -40,7 +44,7 @@ class RankBpe final : public PieceModel {
                                 const auto both = vocabulary_.id(word.substr(left, end - left));
                                 return both ? std::optional(Merge{*both, *both}) : std::nullopt;
                               });
-    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) ids.push_back(chain.symbol(i));
+    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) add(chain.symbol(i), i, chain.end(i));
   }
 
   std::optional<std::int32_t> id(std::string_view piece) const override { return vocabulary_.id(piece); }

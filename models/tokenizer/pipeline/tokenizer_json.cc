@@ -128,9 +128,15 @@ Affixes read_bert_processing(const JsonObject& part) {
   return {.before = cls, .after = sep, .pair = PairAffixes{cls, sep, sep, 1}};
 }
 
+Affixes::Trim read_trim(const JsonObject& part) {
+  using enum Affixes::Trim;
+  if (!part.boolean("trim_offsets").value_or(true)) return none;
+  return part.boolean("add_prefix_space").value_or(true) ? unless_added : all;
+}
+
 Affixes read_roberta_processing(const JsonObject& part) {
   const std::vector<std::int32_t> cls{read_token_pair(part, "cls")}, sep{read_token_pair(part, "sep")};
-  return {.before = cls, .after = sep, .pair = PairAffixes{cls, {sep[0], sep[0]}, sep}};
+  return {.before = cls, .after = sep, .pair = PairAffixes{cls, {sep[0], sep[0]}, sep}, .trim = read_trim(part)};
 }
 
 // Returns the ids of a special token of a template.
@@ -218,27 +224,31 @@ Affixes read_template_processing(const JsonObject& part) {
 
 Affixes read_post_processor(const JsonObject& part);
 
-// A ByteLevel processor only changes offsets, which are not computed here. At most one processor of another type is
-// allowed.
+// A ByteLevel processor only changes the parts that tokens stand for. At most one processor of another type is allowed.
 Affixes read_processor_sequence(const JsonObject& part) {
   Affixes result;
   bool found = false;
   for (const JsonObject& item : part.required_objects("processors")) {
-    const Affixes processor = read_post_processor(item);
-    if (item.required_string("type") == "ByteLevel") continue;
+    Affixes processor = read_post_processor(item);
+    if (processor.trim == Affixes::Trim::none) processor.trim = result.trim;
+    if (item.required_string("type") == "ByteLevel") {
+      result.trim = processor.trim;
+      continue;
+    }
     if (std::exchange(found, true)) fail(item, "a second part that adds tokens, expected one");
-    result = processor;
+    result = std::move(processor);
   }
   return result;
 }
 
 // Reads the tokens around a text.
 Affixes read_post_processor(const JsonObject& part) {
-  static const Readers<Affixes> kReaders = {{"BertProcessing", read_bert_processing},
-                                            {"ByteLevel", [](const JsonObject&) { return Affixes(); }},
-                                            {"RobertaProcessing", read_roberta_processing},
-                                            {"Sequence", read_processor_sequence},
-                                            {"TemplateProcessing", read_template_processing}};
+  static const Readers<Affixes> kReaders = {
+      {"BertProcessing", read_bert_processing},
+      {"ByteLevel", [](const JsonObject& p) { return Affixes{.trim = read_trim(p)}; }},
+      {"RobertaProcessing", read_roberta_processing},
+      {"Sequence", read_processor_sequence},
+      {"TemplateProcessing", read_template_processing}};
   return read_kind(part, kReaders);
 }
 
@@ -403,6 +413,7 @@ void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& 
         Kind{"WordPiece", "WordPiece", read_word_piece}, Kind{"WordLevel", "word-level", read_word_level}}) {
     if (known.type != type) continue;
     parts.kind = known.kind;
+    parts.marks_continuing_pieces = !model.string("continuing_subword_prefix").value_or("").empty();
     parts.model = known.read(file, model);
     return;
   }

@@ -28,7 +28,7 @@ const std::filesystem::path kClassifiers = std::filesystem::path(ENCDEC_GOLDEN_D
 std::vector<std::string> classifier_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kClassifiers)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename());
+    if (exists(entry.path() / "expected.json")) names.push_back(entry.path().filename());
   }
   std::ranges::sort(names);
   return names;

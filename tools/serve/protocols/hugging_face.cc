@@ -204,6 +204,13 @@ LongSources long_texts_of(const JsonObject& parameters) {
   return truncates ? LongSources::truncate : LongSources::error;
 }
 
+// Returns the value with a name. Throws HttpError, 400, for an unknown name.
+auto named(const auto& table, std::string_view parameter, const std::string& word) {
+  const auto value = value_named<decltype(table.front().value)>(table, word);
+  if (value) return *value;
+  throw HttpError(400, fmt::format("'{}' is '{}', expected {}", parameter, word, fmt::join(names_of(table), ", ")));
+}
+
 // The answer is a list for each text, and also a list for a single one: clients read the first element.
 asio::awaitable<void> classify_texts(Call& call, const JsonObject& request, const std::string& name) {
   ServedModel& model = call.parts().models.classifier(name);
@@ -214,11 +221,7 @@ asio::awaitable<void> classify_texts(Call& call, const JsonObject& request, cons
     texts.push_back(read_pair(input, "inputs"));
   ClassifyOptions options{.long_texts = long_texts_of(parameters)};
   if (const auto function = parameters.string("function_to_apply")) {
-    options.function = value_named<ScoreFunction>(kScoreFunctionNames, *function);
-    if (!options.function) {
-      throw HttpError(400, fmt::format("'function_to_apply' is '{}', expected {}", *function,
-                                       fmt::join(names_of(kScoreFunctionNames), ", ")));
-    }
+    options.function = named(kScoreFunctionNames, "function_to_apply", *function);
   }
   const auto top_k = static_cast<int>(parameters.integer("top_k", {.min = 1, .max = kMaxTokenCount}).value_or(0));
   const auto results = co_await call.classify(model, std::move(texts), options);
@@ -256,9 +259,31 @@ asio::awaitable<void> classify_by_labels(Call& call, const JsonObject& request, 
   call.respond(is_list ? answer : answer.front());
 }
 
+asio::awaitable<void> tag(Call& call, const JsonObject& request, const std::string& name) {
+  ServedModel& model = call.parts().models.tagger(name);
+  const JsonObject parameters = parameters_of(request);
+  bool is_list = false;
+  std::vector<std::string> texts;
+  for (const nlohmann::json& input : list_of_inputs(call, request, is_list)) {
+    texts.push_back(read_pair(input, "inputs").first);
+  }
+  TagOptions options{.long_texts = long_texts_of(parameters)};
+  if (const auto word = parameters.string("aggregation_strategy")) {
+    options.aggregation = named(kAggregationNames, "aggregation_strategy", *word);
+  }
+  if (parameters.has("ignore_labels")) options.ignore_labels = parameters.strings("ignore_labels");
+  if (parameters.integer("stride", {.min = 0}).value_or(0) != 0) throw HttpError(400, "'stride' is not supported");
+  Json answer = Json::array();
+  for (const auto& entities : co_await call.tag(model, std::move(texts), options)) {
+    answer.push_back(cli::to_array(entities, options.aggregation));
+  }
+  call.respond(is_list ? answer : answer.front());
+}
+
 asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std::string& name, std::string_view task) {
   if (task == "feature-extraction") co_return co_await extract_features(call, request, name);
   if (task == "text-classification") co_return co_await classify_texts(call, request, name);
+  if (task == "token-classification") co_return co_await tag(call, request, name);
   if (task == "zero-shot-classification") co_return co_await classify_by_labels(call, request, name);
   if (task == "sentence-similarity") {
     co_return co_await answer_similarity(call, request.required_object("inputs"), name);
@@ -266,7 +291,8 @@ asio::awaitable<void> run_task(Call& call, const JsonObject& request, const std:
   if (result_key(task) == nullptr) {
     throw HttpError(404,
                     "unknown task, expected translation, summarization, text-generation, text2text-generation, "
-                    "feature-extraction, sentence-similarity, text-classification or zero-shot-classification");
+                    "feature-extraction, sentence-similarity, text-classification, token-classification or "
+                    "zero-shot-classification");
   }
   co_await generate(call, request, name, task);
 }
@@ -284,7 +310,8 @@ asio::awaitable<void> natural_task(Call& call) {
   if (model.transcribes()) {
     throw HttpError(400, fmt::format("model '{}' transcribes recordings: POST /v1/audio/transcriptions", model.name()));
   }
-  const char* task = model.classifies()                      ? "text-classification"
+  const char* task = model.tags()                            ? "token-classification"
+                     : model.classifies()                    ? "text-classification"
                      : model.embeds()                        ? "feature-extraction"
                      : !model.model().config().has_encoder() ? "text-generation"
                      : !model.languages().targets.empty()    ? "translation"

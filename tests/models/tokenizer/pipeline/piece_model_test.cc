@@ -22,7 +22,7 @@ Vocabulary vocabulary(const std::vector<std::string>& pieces) {
 
 Ids tokenize(const PieceModel& model, std::string_view word) {
   Ids ids;
-  model.tokenize(word, ids);
+  model.tokenize(word, ids, nullptr);
   return ids;
 }
 
@@ -103,7 +103,7 @@ TEST(Bpe, TheIdsOfManyWordsGrowByDoubling) {
   int moves = 0;
   for (int word = 0; word < 10'000; ++word) {
     const std::size_t room = ids.capacity();
-    model->tokenize("aaa", ids);
+    model->tokenize("aaa", ids, nullptr);
     moves += ids.capacity() != room ? 1 : 0;
   }
   EXPECT_LE(moves, 20);
@@ -219,8 +219,8 @@ TEST(WordLevel, WordsAreKnownOrUnknown) {
   vocabulary.add("a", 5, "file");
   const auto model = word_level({.vocabulary = std::move(vocabulary)}, "file");
   std::vector<std::int32_t> ids;
-  model->tokenize("a", ids);
-  model->tokenize("b", ids);
+  model->tokenize("a", ids, nullptr);
+  model->tokenize("b", ids, nullptr);
   EXPECT_THAT(ids, testing::ElementsAre(5, 3));
   EXPECT_EQ(*model->piece(5), "a");
   EXPECT_EQ(model->piece(4), std::nullopt);
@@ -229,7 +229,7 @@ TEST(WordLevel, WordsAreKnownOrUnknown) {
 TEST(WordLevel, WithoutUnknownPieceUnknownWordsAreAnError) {
   const auto model = word_level({.vocabulary = {}, .unknown_token = "?"}, "file: model");
   std::vector<std::int32_t> ids;
-  EXPECT_THROW(model->tokenize("b", ids), TokenizerError);
+  EXPECT_THROW(model->tokenize("b", ids, nullptr), TokenizerError);
 }
 
 }  // namespace

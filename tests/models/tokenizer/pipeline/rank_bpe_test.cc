@@ -28,7 +28,7 @@ PieceModelPtr model_of(const std::vector<std::string>& pieces) {
 
 Ids tokenize(const PieceModelPtr& model, std::string_view bytes) {
   Ids ids;
-  model->tokenize(byte_level_piece(bytes), ids);
+  model->tokenize(byte_level_piece(bytes), ids, nullptr);
   return ids;
 }
 

@@ -1,0 +1,80 @@
+// Compares the entities of tests/golden/classifiers/taggers with those of transformers' pipeline.
+#include "encdec/models/classification/tagger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/model.h"
+#include "tests/support/message_of.h"
+
+namespace encdec {
+namespace {
+
+const std::filesystem::path kTaggers = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers/taggers";
+
+class TaggerGolden : public testing::TestWithParam<const char*> {};
+
+TEST_P(TaggerGolden, EntitiesEqualThePipelineInAnyBatch) {
+  const nlohmann::json expected = read_json_object(kTaggers / GetParam() / "expected.json").value();
+  const auto texts = expected["texts"].get<std::vector<std::string>>();
+  const Model model = Model::load(kTaggers / GetParam() / "model", {.threads = 2});
+  for (const auto& [aggregation, name] : kAggregationNames) {
+    for (const bool all : {false, true}) {
+      const nlohmann::json& rows = expected.at(std::string(name) + (all ? " all" : ""));
+      for (const int batch_size : {0, 1}) {
+        TagOptions options{.batch_size = batch_size, .aggregation = aggregation};
+        if (all) options.ignore_labels = {};
+        const auto found = model.tag(texts, options);
+        ASSERT_EQ(found.size(), rows.size());
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+          ASSERT_EQ(found[i].size(), rows[i].size()) << name << ": " << texts[i];
+          for (std::size_t k = 0; k < found[i].size(); ++k) {
+            const Entity& entity = found[i][k];
+            const nlohmann::json& wanted = rows[i][k];
+            EXPECT_EQ(entity.label, wanted.at(aggregation == Aggregation::none ? "entity" : "entity_group"));
+            EXPECT_NEAR(entity.score, wanted["score"].get<float>(), 2e-6) << name << ": " << texts[i];
+            EXPECT_EQ(entity.word, wanted["word"]) << name << ": " << texts[i];
+            EXPECT_EQ(entity.characters.begin, wanted["start"]) << name << ": " << texts[i];
+            EXPECT_EQ(entity.characters.end, wanted["end"]) << name << ": " << texts[i];
+            if (aggregation == Aggregation::none) EXPECT_EQ(entity.token, wanted["index"]);
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Taggers, TaggerGolden, testing::Values("word_pieces", "byte_pairs", "pieces"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+TEST(Tagger, BytesAndCharactersAreTheSamePart) {
+  const Model model = Model::load(kTaggers / "word_pieces" / "model");
+  const std::vector<std::string> texts{"Café ☃ the"};
+  const auto entities = model.tag(texts, {.aggregation = Aggregation::first, .ignore_labels = {}}).front();
+  ASSERT_FALSE(entities.empty());
+  const Entity& last = entities.back();
+  EXPECT_EQ(last.characters.end, 10u);
+  EXPECT_EQ(last.bytes.end, texts[0].size());
+  EXPECT_EQ(last.bytes.begin - last.characters.begin, last.characters.begin > 5   ? 3u
+                                                      : last.characters.begin > 3 ? 1u
+                                                                                  : 0u);
+}
+
+TEST(Tagger, RefusesOtherModels) {
+  const std::vector<std::string> texts{"a"};
+  const Model classifier = Model::load(kTaggers.parent_path() / "reranker" / "model");
+  EXPECT_THAT(message_of<ConfigError>([&] { classifier.tag(texts); }),
+              testing::HasSubstr("a classifier of texts, expected a classifier of tokens"));
+  const Model tagger = Model::load(kTaggers / "word_pieces" / "model");
+  EXPECT_THAT(message_of<ConfigError>([&] { tagger.classify(std::vector<TextPair>{{"a"}}); }),
+              testing::HasSubstr("a classifier of tokens, expected a classifier of texts"));
+  EXPECT_THAT(message_of<InputError>([&] { tagger.tag(texts, {.max_length = 2, .long_texts = LongSources::error}); }),
+              testing::HasSubstr("text 1: 3 tokens, expected at most 2"));
+}
+
+}  // namespace
+}  // namespace encdec
