@@ -24,7 +24,7 @@ from ._registry import build_info
 from .attention import Attention
 from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
-from .results import Classification, ForwardResult, GenerateResult, Hypothesis, Ranking, ScoreResult
+from .results import Classification, Entity, ForwardResult, GenerateResult, Hypothesis, Ranking, ScoreResult
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, TranscriptWord
 
@@ -33,6 +33,7 @@ __all__ = [
     "BackendError",
     "Classification",
     "ConfigError",
+    "Entity",
     "Error",
     "FileError",
     "ForwardResult",

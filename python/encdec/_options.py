@@ -98,6 +98,12 @@ class ClassifyOptions(RerankOptions, total=False):
     function_to_apply: Literal["none", "sigmoid", "softmax"] | None
 
 
+class TagOptions(RerankOptions, total=False):
+    aggregation: Literal["none", "simple", "first", "average", "max"] | None
+    aggregation_strategy: Literal["none", "simple", "first", "average", "max"] | None
+    ignore_labels: Sequence[str] | None
+
+
 class ScoreOptions(TypedDict, total=False):
     source_lang: str | None
     src_lang: str | None
@@ -178,6 +184,7 @@ GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
 EMBED = frozenset(EmbedOptions.__annotations__)
 RERANK = frozenset(RerankOptions.__annotations__)
 CLASSIFY = frozenset(ClassifyOptions.__annotations__)
+TAG = frozenset(TagOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])

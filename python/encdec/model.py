@@ -10,7 +10,7 @@ from . import _classify, _encdec, _inputs, _options, _recordings, _registry, _re
 from ._errors import TokenizerError
 from ._lifetime import close_at_exit
 from .attention import Attention
-from .results import ForwardResult, GenerateResult, ScoreResult, make_result
+from .results import Entity, ForwardResult, GenerateResult, ScoreResult, make_result
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, make_segment, make_transcript
 
@@ -468,6 +468,41 @@ class Model:
         plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
         found: list[Ranking] = await self._arun(plan)
         return found
+
+    @overload
+    def tag(  # type: ignore[overload-overlap]
+        self, texts: str, **options: Unpack[_options.TagOptions]) -> list[Entity]: ...
+    @overload
+    def tag(self, texts: Iterable[str], **options: Unpack[_options.TagOptions]) -> list[list[Entity]]: ...
+    def tag(self, texts: Any, **options: Any) -> Any:
+        """Returns the entities of each text: names of persons, places and the like, as the model was trained.
+
+        For classifiers of tokens: ``architectures`` in their config.json end with ForTokenClassification. Options:
+
+        - ``aggregation``: how tokens become entities, as in transformers: ``"none"``, ``"simple"``, ``"first"``,
+          ``"average"`` or ``"max"``.
+        - ``ignore_labels``: labels of entities to leave out, ``["O"]`` by default.
+        - ``max_length``, ``long_texts="error"``: the handling of texts that are too long.
+
+        Raises ConfigError for other models.
+        """
+        _options.check_names("tag", options, _options.TAG)
+        inputs, single = _inputs.as_list(texts, "texts")
+        found = [[Entity(**each) for each in entities] for entities in self._core.tag(inputs, options)]
+        return found[0] if single else found
+
+    async def atag(self, texts: Any, **options: Any) -> Any:
+        """Returns the same as ``tag``, but is awaited. Texts of many tasks share batches."""
+        _options.check_names("atag", options, _options.TAG)
+        inputs, single = _inputs.as_list(texts, "texts")
+        queue = self._queue
+
+        def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
+            return queue.submit_tags(inbox, number, [inputs[each] for each in indices], options)
+
+        rows = await _requests.gather(submit, len(inputs), False)
+        found = [[Entity(**each) for each in entities] for entities in rows]
+        return found[0] if single else found
 
     def _plan_classify(self, function: str, texts: Any, pairs: Any, options: dict[str, Any]) -> _classify.Plan:
         labels = options.pop("labels", None)

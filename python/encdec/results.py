@@ -74,6 +74,25 @@ class Classification:
 
 
 @dataclass(frozen=True)
+class Entity:
+    """A part of a text with its label."""
+
+    #: ``"B-PER"``; aggregated without its prefix: ``"PER"``.
+    label: str
+    score: float
+    #: The token as the vocabulary spells it; aggregated its text.
+    word: str
+    #: The part of the text: ``text[start:end]``.
+    start: int
+    end: int
+    #: The same in bytes of UTF-8.
+    start_byte: int
+    end_byte: int
+    #: The number of the token among all tokens of the text; 0 if aggregated.
+    token: int = 0
+
+
+@dataclass(frozen=True)
 class Ranking:
     """A document and how well it answers the query."""
 

@@ -80,15 +80,14 @@ void Inbox::wait() const {
   }
 }
 
+// Returns a handler that puts its news into the inbox.
+template <class News>
+std::function<void(std::size_t, News)> Inbox::put(std::uint64_t request) const {
+  return [state = state_, request](std::size_t source, News news) { state->put({request, source, std::move(news)}); };
+}
+
 GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_tokens) const {
-  GenerateHandlers handlers{.on_result =
-                                [state = state_, request](std::size_t source, GenerateResult result) {
-                                  state->put({request, source, std::move(result)});
-                                },
-                            .on_failure =
-                                [state = state_, request](std::size_t source, std::exception_ptr failure) {
-                                  state->put({request, source, failure});
-                                }};
+  GenerateHandlers handlers{.on_result = put<GenerateResult>(request), .on_failure = put<std::exception_ptr>(request)};
   if (with_tokens) {
     handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens,
                                                    std::span<const float> /*scores*/) {
@@ -99,14 +98,11 @@ GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_token
 }
 
 VectorHandlers Inbox::vector_handlers(std::uint64_t request) const {
-  return {.on_result =
-              [state = state_, request](std::size_t text, VectorResult result) {
-                state->put({request, text, std::move(result)});
-              },
-          .on_failure =
-              [state = state_, request](std::size_t text, std::exception_ptr failure) {
-                state->put({request, text, failure});
-              }};
+  return {.on_result = put<VectorResult>(request), .on_failure = put<std::exception_ptr>(request)};
+}
+
+TagHandlers Inbox::tag_handlers(std::uint64_t request) const {
+  return {.on_result = put<std::vector<Entity>>(request), .on_failure = put<std::exception_ptr>(request)};
 }
 
 TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {

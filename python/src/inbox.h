@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -18,7 +19,8 @@ namespace encdec::python {
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
-  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, Transcript, std::exception_ptr>
+  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, std::vector<Entity>, Transcript,
+               std::exception_ptr>
       news;
 };
 
@@ -38,11 +40,14 @@ class Inbox {
   // destroyed.
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
   VectorHandlers vector_handlers(std::uint64_t request) const;
+  TagHandlers tag_handlers(std::uint64_t request) const;
   TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
 
  private:
   class State;
   void check_process() const;
+  template <class News>
+  std::function<void(std::size_t, News)> put(std::uint64_t request) const;
   std::shared_ptr<State> state_;
 };
 

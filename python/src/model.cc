@@ -61,6 +61,14 @@ nb::object classify(const Model& model, nb::list texts, nb::object seconds, nb::
   return to_array(compute([&] { return model.classify(pairs, options); }));
 }
 
+nb::list tag(const Model& model, nb::list texts, nb::dict keywords) {
+  const TagOptions options = tag_options(keywords);
+  const std::vector<std::string> list = texts_from(texts);
+  nb::list found;
+  for (const auto& entities : compute([&] { return model.tag(list, options); })) found.append(to_python(entities));
+  return found;
+}
+
 // Returns {"of", "labels", "function", "rerank_function"}; None if the model is no classifier.
 nb::object classifier_of(const Model& model) {
   const Classifier* classifier = model.classifier();
@@ -171,6 +179,7 @@ void bind_model(nb::module_& module) {
       .def("generate", &generate, nb::arg("sources"), nb::arg("known").none(), nb::arg("options"),
            nb::arg("null_on_error"))
       .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
+      .def("tag", &tag, nb::arg("texts"), nb::arg("options"))
       .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
       .def(
           "hypotheses",

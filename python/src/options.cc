@@ -132,6 +132,23 @@ ClassifyOptions classify_options(const nb::dict& dict) {
   return options;
 }
 
+TagOptions tag_options(const nb::dict& dict) {
+  Keywords keywords(dict);
+  TagOptions options;
+  keywords.read(options.batch_size, "batch_size");
+  keywords.read(options.max_length, "max_length");
+  read_long(keywords, "long_texts", options.long_texts);
+  std::string word(name_of(kAggregationNames, options.aggregation));
+  keywords.read(word, "aggregation", "aggregation_strategy");
+  options.aggregation = named("aggregation", word, kAggregationNames);
+  if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
+    options.ignore_labels.clear();
+    for (const nb::handle label : labels) options.ignore_labels.push_back(text_from(label, "ignore_labels"));
+  }
+  keywords.finish();
+  return options;
+}
+
 ScoreOptions score_options(const nb::dict& dict) {
   Keywords keywords(dict);
   ScoreOptions options;

@@ -17,6 +17,7 @@ namespace encdec::python {
 GenerateOptions generate_options(const nanobind::dict& keywords);
 EmbedOptions embed_options(const nanobind::dict& keywords);
 ClassifyOptions classify_options(const nanobind::dict& keywords);
+TagOptions tag_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
 AttentionKind attention_kind(std::string_view word);  // "encoder", "decoder" or "cross"
 AttentionMapOptions attention_options(const nanobind::dict& keywords);

@@ -87,6 +87,14 @@ Request submit_pairs(const ClosableQueue& holder, const Inbox& inbox, std::uint6
                              [&] { return queue->submit(pairs, options, inbox.vector_handlers(number)); });
 }
 
+Request submit_tags(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
+                    nb::dict keywords) {
+  const std::shared_ptr<RequestQueue> queue = holder.get();
+  const TagOptions options = tag_options(keywords);
+  const std::vector<std::string> list = texts_from(texts);
+  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.tag_handlers(number)); });
+}
+
 Request submit_sound(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, const SpeechModel& model,
                      const Sound& sound, nb::dict keywords) {
   const std::shared_ptr<RequestQueue> queue = holder.get();
@@ -133,6 +141,8 @@ nb::object to_tuple(Event event) {
   }
   if (const auto* result = std::get_if<GenerateResult>(&event.news)) return tuple("result", to_python(*result));
   if (const auto* transcript = std::get_if<Transcript>(&event.news)) return tuple("result", to_python(*transcript));
+  if (const auto* entities = std::get_if<std::vector<Entity>>(&event.news))
+    return tuple("result", to_python(*entities));
   if (auto* embedding = std::get_if<VectorResult>(&event.news)) {
     return tuple("result", to_array(std::move(embedding->values)));
   }
@@ -174,6 +184,7 @@ void bind_requests(nb::module_& module) {
       .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
       .def("submit_pairs", &submit_pairs, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"),
            nb::arg("seconds").none(), nb::arg("options"))
+      .def("submit_tags", &submit_tags, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
       .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),
            nb::arg("options"))
       .def("close", &ClosableQueue::close);

@@ -53,6 +53,23 @@ nb::object to_python(const GenerateResult& result) {
   return fields;
 }
 
+nb::object to_python(const std::vector<Entity>& entities) {
+  nb::list list;
+  for (const Entity& entity : entities) {
+    nb::dict fields;
+    fields["label"] = entity.label;
+    fields["score"] = entity.score;
+    fields["word"] = text_of(entity.word);
+    fields["start"] = entity.characters.begin;
+    fields["end"] = entity.characters.end;
+    fields["start_byte"] = entity.bytes.begin;
+    fields["end_byte"] = entity.bytes.end;
+    fields["token"] = entity.token;
+    list.append(fields);
+  }
+  return list;
+}
+
 nb::object to_python(const AttentionMaps& maps) {
   nb::dict arrays;
   for (const AttentionMap& map : maps.maps) arrays[key_of(map.kind)] = to_array(map.weights);

@@ -10,6 +10,8 @@ namespace encdec::python {
 
 // Returns None if there are no hypotheses, because the model does not accept the source.
 nanobind::object to_python(const GenerateResult& result);
+// Returns a list of dicts for class Entity.
+nanobind::object to_python(const std::vector<Entity>& entities);
 // Returns the ids "source", "decoder_input" and "target", and "maps": {kind: array [layers, heads, queries, keys]}.
 nanobind::object to_python(const AttentionMaps& maps);
 

@@ -119,3 +119,23 @@ def test_what_a_model_cannot_do(reranker: encdec.Model, inference: encdec.Model,
 
 def test_vectors_are_cut(embedder: encdec.Model) -> None:
     assert (embedder.embed("the cat", truncate_dim=4) == embedder.embed("the cat", dimensions=4)).all()
+
+
+@pytest.mark.parametrize("name", ["word_pieces", "byte_pairs", "pieces"])
+@pytest.mark.parametrize("aggregation", ["none", "simple", "first", "average", "max"])
+def test_entities_are_those_of_the_pipeline(golden: Golden, name: str, aggregation: Any) -> None:
+    data, model = expected(f"taggers/{name}"), golden(f"classifiers/taggers/{name}")
+    found = model.tag(data["texts"], aggregation=aggregation)
+    for text, entities, rows in zip(data["texts"], found, data[aggregation], strict=True):
+        assert [(each.label, each.word, each.start, each.end) for each in entities] == [
+            (row.get("entity") or row["entity_group"], row["word"], row["start"], row["end"]) for row in rows]  # fmt: skip
+        for each in entities:
+            assert text[each.start : each.end].encode() == text.encode()[each.start_byte : each.end_byte]
+
+    async def run() -> Any:
+        return await asyncio.gather(*(model.atag(each, aggregation_strategy=aggregation) for each in data["texts"]))
+
+    assert asyncio.run(run()) == found
+    assert model.tag("a", ignore_labels=[each.label for each in model.tag("a", ignore_labels=[])]) == []
+    with pytest.raises(encdec.ConfigError, match="a classifier of tokens, expected a classifier of texts"):
+        model.classify("a")

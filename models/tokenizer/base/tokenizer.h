@@ -87,6 +87,8 @@ class Tokenizer {
   // Returns the ids of encode() and the parts of the text that they stand for: offset_mapping in transformers. Throws
   // as encode() does, and InputError if the tokenizer does not know these parts.
   virtual Encoding encode_with_ranges(std::string_view text, const EncodeOptions& options = {}) const;
+  // Returns whether encode_with_ranges() can be called.
+  virtual bool has_ranges() const { return false; }
   // Returns the text of generated ids, without special tokens. Throws InputError for an id that the target vocabulary
   // does not have.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;

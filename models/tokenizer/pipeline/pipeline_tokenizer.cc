@@ -33,6 +33,7 @@ class PipelineTokenizer final : public Tokenizer {
     return affixes.join(first_ids, second_ids);
   }
 
+  bool has_ranges() const override { return true; }
   Encoding encode_with_ranges(std::string_view text, const EncodeOptions& options) const override {
     const Affixes affixes = affixes_of(options, TextSide::source);
     Encoding encoding;

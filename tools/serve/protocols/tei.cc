@@ -78,6 +78,11 @@ asio::awaitable<void> predict(Call& call) {
   call.respond(is_batch ? answer : answer.front());
 }
 
+// Returns the ids of a text, with ranges if the tokenizer knows them.
+Encoding with_ranges(const Tokenizer& tokenizer, const std::string& text) {
+  return tokenizer.has_ranges() ? tokenizer.encode_with_ranges(text) : Encoding{tokenizer.encode(text)};
+}
+
 asio::awaitable<void> tokenize(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
@@ -87,12 +92,19 @@ asio::awaitable<void> tokenize(Call& call) {
   for (const std::string& text : request.strings("inputs")) {
     std::string& tokens = texts.emplace_back("[");
     std::size_t counted = 0;
-    for (const std::int32_t id : tokenizer->encode(text)) {
+    const Encoding encoding = with_ranges(*tokenizer, text);
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
       poll_cancelled();
       if (tokens.size() > 1) tokens += ',';
+      const std::int32_t id = encoding.ids[i];
       const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
-      tokens += fmt::format(R"({{"id":{},"text":{},"special":{},"start":null,"stop":null}})", id,
-                            to_text(tokenizer->piece(id, TextSide::source)), is_special);
+      const bool has_range =
+          !encoding.ranges.empty() && i >= encoding.special_before && i + encoding.special_after < encoding.ids.size();
+      const auto number = [&](std::size_t value) { return has_range ? std::to_string(value) : "null"; };
+      const TextRange range = has_range ? encoding.ranges[i] : TextRange();
+      tokens += fmt::format(R"({{"id":{},"text":{},"special":{},"start":{},"stop":{}}})", id,
+                            to_text(tokenizer->piece(id, TextSide::source)), is_special, number(range.begin),
+                            number(range.end));
       if (tokens.size() - counted >= kCountedBytes) call.count(tokens.size() - std::exchange(counted, tokens.size()));
     }
     tokens += ']';
