@@ -1,4 +1,5 @@
-// BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020) and DistilBERT (Sanh et al. 2019).
+// BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020), CamemBERT (Martin et al. 2020),
+// DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020) and MPNet (Song et al. 2020).
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -70,15 +71,19 @@ TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary) {
   return result;
 }
 
-WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights, std::string head_dense,
-                              std::string head_output) {
-  std::vector<NamePattern> table = {
-      {"head.dense", {std::move(head_dense)}},
-      {"head.output", {std::move(head_output)}},
+// Returns the names of the tensors of a model whose layers have the names of BERT. `head` has the names of the two
+// linear maps of a classifier. Rows of `own` replace those of BERT.
+WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights,
+                              const std::pair<std::string, std::string>& head, std::vector<NamePattern> own = {}) {
+  std::vector<NamePattern> table = std::move(own);
+  const std::vector<NamePattern> of_bert = {
+      {"head.dense", {head.first}},
+      {"head.output", {head.second}},
       {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
       {"encoder.positional_encoding", {prefix + "embeddings.position_embeddings"}},
       {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
       {"encoder.embedding_norm", {prefix + "embeddings.LayerNorm"}},
+      {"encoder.embedding_projection", {prefix + "embeddings_project"}},
       {"encoder.*.self_attention.query", {prefix + "encoder.layer.*.attention.self.query"}},
       {"encoder.*.self_attention.key", {prefix + "encoder.layer.*.attention.self.key"}},
       {"encoder.*.self_attention.value", {prefix + "encoder.layer.*.attention.self.value"}},
@@ -88,27 +93,65 @@ WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weig
       {"encoder.*.feed_forward.project", {prefix + "encoder.layer.*.output.dense"}},
       {"encoder.*.feed_forward_norm", {prefix + "encoder.layer.*.output.LayerNorm"}},
   };
+  table.insert(table.end(), of_bert.begin(), of_bert.end());
   return with_gamma_and_beta(without_missing_prefix(prefix, weights, names_by_table(std::move(table))));
 }
 
 ModelDescription describe_bert(const JsonObject& config, const WeightStore& weights) {
-  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights, "bert.pooler.dense", "classifier")};
+  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights, {"bert.pooler.dense", "classifier"})};
 }
 
-// Positions are numbered as in fairseq: the table also has rows for the pad token and the ids below it.
-ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
-  TransformerConfig config = read_bert_config(json, 50265);
-  PositionOptions& positions = config.encoder.positions;
-  positions.pad_token = config.pad_token.value_or(1);
-  positions.offset = Dim{*positions.pad_token} + 1;
+// Returns the names of the linear maps of a classifier of RoBERTa.
+std::pair<std::string, std::string> roberta_head(const HeadConfig& head) {
+  return {"classifier.dense", head.kind == HeadKind::tokens ? "classifier" : "classifier.out_proj"};
+}
+
+ModelDescription describe_electra(const JsonObject& json, const WeightStore& weights) {
+  TransformerConfig config = read_bert_config(json, 30522);
+  config.encoder.embedding_dim = ConfigReader(json).width("embedding_size", 128);
+  config.head = read_head(json, Activation::gelu);
+  WeightNames names = bert_weight_names("electra.", weights, roberta_head(config.head));
+  return {std::move(config), std::move(names)};
+}
+
+// Numbers positions as in fairseq: the table also has rows for the pad token and the ids below it.
+void number_as_fairseq(const JsonObject& json, std::int32_t pad_token, PositionOptions& positions) {
+  positions.pad_token = pad_token;
+  positions.offset = Dim{pad_token} + 1;
   if (positions.count <= positions.offset) {
     refuse<ConfigError>(json.file(), "max_position_embeddings {}, expected more than pad_token_id + 1, {}",
                         positions.count, positions.offset);
   }
   positions.count -= positions.offset;
-  const bool of_tokens = config.head.kind == HeadKind::tokens;
-  return {std::move(config),
-          bert_weight_names("roberta.", weights, "classifier.dense", of_tokens ? "classifier" : "classifier.out_proj")};
+}
+
+ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
+  TransformerConfig config = read_bert_config(json, 50265);
+  number_as_fairseq(json, config.pad_token.value_or(1), config.encoder.positions);
+  WeightNames names = bert_weight_names("roberta.", weights, roberta_head(config.head));
+  return {std::move(config), std::move(names)};
+}
+
+// One table of relative position biases for all layers. Positions are numbered as in RoBERTa with pad token 1,
+// whichever pad token config.json names.
+ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weights) {
+  TransformerConfig config = read_bert_config(json, 30527);
+  config.token_types = 0;
+  number_as_fairseq(json, 1, config.encoder.positions);
+  config.encoder.relative_positions = {.buckets = 32, .max_distance = 128};
+  if (const auto buckets = json.integer("relative_attention_num_buckets", {1, 1024}); buckets && *buckets != 32) {
+    refuse<ConfigError>(json.file(), "relative_attention_num_buckets {}, expected 32", *buckets);
+  }
+  const std::string attention = "mpnet.encoder.layer.*.attention.";
+  WeightNames names =
+      bert_weight_names("mpnet.", weights, roberta_head(config.head),
+                        {{"encoder.*.self_attention.query", {attention + "attn.q"}},
+                         {"encoder.*.self_attention.key", {attention + "attn.k"}},
+                         {"encoder.*.self_attention.value", {attention + "attn.v"}},
+                         {"encoder.*.self_attention.output", {attention + "attn.o"}},
+                         {"encoder.*.self_attention.relative_position_bias", {"mpnet.encoder.relative_attention_bias"}},
+                         {"encoder.*.self_attention_norm", {attention + "LayerNorm"}}});
+  return {std::move(config), std::move(names)};
 }
 
 WeightNames distilbert_weight_names(const WeightStore& weights) {
@@ -141,9 +184,8 @@ ModelDescription describe_distilbert(const JsonObject& config, const WeightStore
 }  // namespace
 
 std::vector<Family> bert_families() {
-  return {{"bert", describe_bert},
-          {"distilbert", describe_distilbert},
-          {"roberta", describe_roberta},
+  return {{"bert", describe_bert},          {"camembert", describe_roberta}, {"distilbert", describe_distilbert},
+          {"electra", describe_electra},    {"mpnet", describe_mpnet},       {"roberta", describe_roberta},
           {"xlm-roberta", describe_roberta}};
 }
 

@@ -137,7 +137,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     const HeadKind head = config.head.kind;
     if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
     const bool reads_first_rows = head == HeadKind::sequences || impl->embedder.reads_first_row();
-    config.gathers_rows = reads_first_rows && config.encoder.layers > 0;
+    config.gathers_rows =
+        reads_first_rows && config.encoder.layers > 0 && config.encoder.relative_positions.buckets == 0;
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);

@@ -67,6 +67,7 @@ struct StackConfig {
   Dim hidden_dim = 0;                                  // F
   PositionOptions positions = {};                      // encodings that are added to the embeddings
   RelativePositions relative_positions = {};           // bias of self-attention scores, one per distance
+  Dim embedding_dim = 0;                               // width of the embeddings, projected to D; 0: D
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
   // Frames that the stack reads in place of tokens. Two convolutions compute the embeddings from the frames (Radford et

@@ -47,7 +47,7 @@ class StackBuilder {
     Edge x = stack_.source_kind() == SourceKind::frames
                  ? add_embedded_frames(input)
                  : add_embedded_tokens(
-                       input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, config_.model_dim}));
+                       input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, embedding_width()}));
     for (int layer = 0; layer < stack_.layers; ++layer) {
       if (config_.gathers_rows && layer + 1 == stack_.layers) {
         x = add_gathered_block(layer, x);
@@ -61,10 +61,12 @@ class StackBuilder {
   }
 
  private:
+  Dim embedding_width() const { return stack_.embedding_dim > 0 ? stack_.embedding_dim : config_.model_dim; }
+
   Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
-    return graph_.add<AddNorm>(
-        norm, std::move(inputs),
-        NormOptions{.kind = config_.norm, .width = config_.model_dim, .epsilon = config_.norm_epsilon});
+    const Dim width = graph_.node(inputs.front()).shape[1];
+    return graph_.add<AddNorm>(norm, std::move(inputs),
+                               NormOptions{.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon});
   }
 
   // Adds Whisper's two convolutions and the positions.
@@ -87,7 +89,7 @@ class StackBuilder {
   Edge add_embedded_tokens(Edge token_ids, std::shared_ptr<const Linear> tied) {
     Edge x = graph_.add<Embedding>(weights_ / "embedding", {token_ids},
                                    EmbeddingOptions{.vocabulary = stack_.vocabulary,
-                                                    .model_dim = config_.model_dim,
+                                                    .model_dim = embedding_width(),
                                                     .zero_row = stack_.zero_start_token,
                                                     .scale = stack_.embedding_scale,
                                                     .tied = std::move(tied)});
@@ -95,19 +97,21 @@ class StackBuilder {
       const Edge types = graph_.input("token_types", {kSourceRows}, DataType::int32);
       x = graph_.add<TokenTypeEmbedding>(
           weights_ / "token_type_embedding", {x, types},
-          TokenTypeOptions{.types = config_.token_types, .model_dim = config_.model_dim});
+          TokenTypeOptions{.types = config_.token_types, .model_dim = embedding_width()});
     }
     const WeightScope norm = weights_ / "embedding_norm";
     if (stack_.embedding_norm == EmbeddingNorm::before_positions) x = add_norm(norm, {x});
     if (stack_.positions.kind != PositionOptions::Kind::none) {
       PositionOptions positions = stack_.positions;
-      positions.model_dim = config_.model_dim;
+      positions.model_dim = embedding_width();
       std::vector<Edge> inputs{x};
       if (positions.pad_token) inputs.push_back(token_ids);
       x = graph_.add<PositionalEncoding>(weights_ / "positional_encoding", std::move(inputs), positions);
     }
     if (stack_.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(norm, {x});
-    return x;
+    if (embedding_width() == config_.model_dim) return x;
+    return graph_.add<Linear>(weights_ / "embedding_projection", {x},
+                              LinearOptions{.input_width = embedding_width(), .output_width = config_.model_dim});
   }
 
   // Adds block number `layer`. Its cross-attention reads `memory`; null means no cross-attention.

@@ -11,7 +11,8 @@
                                   ids: the ids of each text, with special tokens
                                   decoded: the decoded ids of each text, without special tokens
                                   pieces: the pieces of some of the first texts
-                                  pair_ids: the ids of pairs of texts
+                                  pair_ids, pair_types: the ids of pairs of texts, and their token types
+                                  offsets: for each id of each text where its part of the text begins and ends, in characters
 
 All tokenizers are trained here on the texts themselves. The output does not depend on random numbers, dates, paths or threads.
 """
@@ -551,13 +552,18 @@ def expected(folder, few_texts):
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     texts = FEW_TEXTS if few_texts else TEXTS
     ids = [tokenizer(text).input_ids for text in texts]
-    pairs = [tokenizer(first, second).input_ids for first, second in zip(TEXTS[3:9], TEXTS[10:16])]
+    pairs = [tokenizer(first, second, return_token_type_ids=True) for first, second in zip(TEXTS[3:9], TEXTS[10:16])]
     return {
         "texts": [TEXTS.index(text) for text in texts],
         "ids": ids,
         "decoded": [tokenizer.decode(row, skip_special_tokens=True) for row in ids],
         "pieces": [tokenizer.convert_ids_to_tokens(row) for row in ids[3:7]],
-        "pair_ids": pairs,
+        "pair_ids": [pair.input_ids for pair in pairs],
+        "pair_types": [pair.token_type_ids for pair in pairs],
+        "offsets": [
+            [number for begin_and_end in tokenizer(text, return_offsets_mapping=True).offset_mapping for number in begin_and_end]
+            for text in texts
+        ],
     }
 
 

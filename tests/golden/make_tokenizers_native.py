@@ -190,13 +190,13 @@ def byte_level_files(specials):
     }
 
 
-def word_piece_files(lowercase):
+def word_piece_files(lowercase, special=("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")):
     normalizer = tokenizers.normalizers.BertNormalizer(lowercase=lowercase)
     split = tokenizers.pre_tokenizers.BertPreTokenizer()
     words = [word for line in CORPUS for word, _ in split.pre_tokenize_str(normalizer.normalize_str(line))]
     merges = learn_merges([list(word) for word in words], 150)
     parts = sorted({c for word in words for c in word}) + ["".join(merge) for merge in merges]
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + parts + ["##" + part for part in parts]
+    pieces = [*special] + parts + ["##" + part for part in parts]
     return {"vocab.txt": "".join(piece + "\n" for piece in pieces)}
 
 
@@ -411,6 +411,10 @@ def make_fairseq():
     published.change_json(as_later_published)
     published.expect()
 
+    camembert = Folder("camembert", "camembert", {name: table})
+    camembert.expect()
+    camembert.saved("camembert_saved").expect()
+
     mbart = {"tokenizer_class": "MBartTokenizer", "src_lang": "en_XX", "tgt_lang": "ro_RO"}
     Folder("mbart", "mbart", {name: table}, mbart).expect(["fr_XX"], ["de_DE", "zh_CN"])
     mbart50 = {"tokenizer_class": "MBart50Tokenizer", "src_lang": None, "tgt_lang": None}
@@ -459,6 +463,10 @@ def make_bert():
     uncased.saved("distilbert_saved", {"tokenizer_class": "DistilBertTokenizer"}).expect()
     cased = {"do_lower_case": False, "clean_up_tokenization_spaces": True, "tokenizer_class": "BertTokenizer"}
     Folder("bert_cased", "bert", word_piece_files(False), cased).expect()
+    Folder("electra", "electra", word_piece_files(True)).expect()
+    mpnet = Folder("mpnet", "mpnet", word_piece_files(True, ("<s>", "<pad>", "</s>", "[UNK]", "<mask>")))
+    mpnet.expect()
+    mpnet.saved("mpnet_saved").expect()
     sentences = uncased.saved("sentence_transformers", {"strip_accents": False})
     sentences.write("modules.json", [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}])
     sentences.write("sentence_bert_config.json", {"max_seq_length": 128, "do_lower_case": False})

@@ -68,8 +68,9 @@ TEST(Serve, ProtocolsAgree) {
 }
 
 TEST(Serve, EveryExampleOfItsDescriptionWorks) {
-  const ServeProcess server(
-      {"--model", std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/mean_normalized/model"});
+  const std::string golden = ENCDEC_GOLDEN_DIR;
+  const ServeProcess server({"--model", golden + "/sentence_transformers/mean_normalized/model", "--model",
+                             "ranker=" + golden + "/classifiers/reranker/model"});
   std::size_t examples = 0;
   const json api = answer_of(server.get("/openapi.json"));
   for (const auto& [path, operations] : api["paths"].items()) {

@@ -293,7 +293,7 @@ TEST(Languages, AreDetectedAmongTheGivenOnes) {
 TEST(OpenApi, HasEveryRouteOnce) {
   std::set<std::string> routes = {"get /health", "get /ping", "get /ready"};  // not part of a protocol
   for (const auto some : {libretranslate_routes(), openai_routes(), tei_routes(), deepl_routes(), hugging_face_routes(),
-                          native_routes(), openai_audio_routes(), whisper_cpp_routes()}) {
+                          native_routes(), openai_audio_routes(), whisper_cpp_routes(), rerank_routes()}) {
     for (const Route& route : some) {
       EXPECT_TRUE(routes.insert(lower_case(route.method) + " " + std::string(route.path)).second) << route.path;
     }

@@ -97,7 +97,7 @@ Parts framed(PipelineSource& source, nlohmann::json document, std::string_view b
 Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
   Parts parts = load(source, std::move(document));
   const TokenIds ids(source, parts);
-  parts.affixes.after = {ids.named("eos_token")};
+  parts.affixes = {.after = {ids.named("eos_token")}};  // pairs have no form
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
     if (const auto id = ids.find(name)) known.push_back({name, *id});

@@ -228,8 +228,29 @@ Parts make_xlm_roberta(PipelineSource& source) {
   return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
-// Frame: [CLS] X [SEP].
-Parts make_bert(PipelineSource& source) {
+// Frame: <s> X </s>. fairseq's tokens come before all pieces of the sentencepiece model, under names that no text has.
+Parts make_camembert(PipelineSource& source) {
+  const std::string unknown = source.token("unk_token", "<unk>");
+  const std::vector<std::string> unused = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"};
+  if (!source.is_tokenizer_json()) {
+    std::vector<ScoredPiece> pieces = {
+        {unused[0], 0}, {source.token("pad_token", "<pad>"), 0}, {unused[1], 0}, {unknown, 0}, {unused[2], -100}};
+    std::ranges::move(*source.file.pieces | std::views::drop(1), std::back_inserter(pieces));
+    pieces.push_back({source.token("mask_token", "<mask>"), 0});
+    source.file.pieces = std::move(pieces);
+  }
+  source.describe("mask_token", {.strip_left = true, .special = true});
+  add_extra(source, {});
+  const auto found = std::ranges::find(*source.file.pieces, unknown, &ScoredPiece::text);
+  const bool is_known = found != source.file.pieces->end();
+  const auto unknown_id = static_cast<std::int32_t>(is_known ? found - source.file.pieces->begin() : 0);
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document = metaspace_document(unigram(unknown_id), Cut::words_first, prefix ? "always" : "never");
+  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
+}
+
+// Adds the frame of BERT, [CLS] X [SEP], whose pairs are as `separator` says.
+Parts make_word_pieces(PipelineSource& source, Separator separator) {
   const std::string unknown = source.token("unk_token", "[UNK]");
   if (!source.file.vocabulary->id(unknown)) {
     refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}'", printable(unknown));
@@ -245,8 +266,18 @@ Parts make_bert(PipelineSource& source) {
   normalizer["handle_chinese_chars"] = source.config.boolean("tokenize_chinese_chars").value_or(true);
   normalizer["lowercase"] = source.config.boolean("do_lower_case").value_or(true);
   if (const auto strips_accents = source.config.boolean("strip_accents")) normalizer["strip_accents"] = *strips_accents;
-  return family_parts::framed(source, std::move(document), "cls_token", "sep_token",
-                              Separator::once_then_second_segment);
+  return family_parts::framed(source, std::move(document), "cls_token", "sep_token", separator);
+}
+
+// Frame: [CLS] X [SEP].
+Parts make_bert(PipelineSource& source) {
+  return make_word_pieces(source, Separator::once_then_second_segment);
+}
+
+// Frame: <s> X </s>.
+Parts make_mpnet(PipelineSource& source) {
+  source.describe("mask_token", {.strip_left = true, .special = true});
+  return make_word_pieces(source, Separator::twice);
 }
 
 // Frame: <s> X </s>.
@@ -298,6 +329,8 @@ std::vector<PipelineFamily> all_families() {
                       {"cls_token", "[CLS]"},
                       {"mask_token", "[MASK]"}};
   const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
+  Names mpnet = fairseq;
+  mpnet["unk_token"] = "[UNK]";
   using Files = std::vector<const char*>;
   const Files spiece = {"spiece.model"};
   const Files bpe_model = {"sentencepiece.bpe.model"};  // mostly unigram models, despite the name
@@ -312,6 +345,9 @@ std::vector<PipelineFamily> all_families() {
       {"XLMRobertaTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_xlm_roberta},
       {"BertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
       {"DistilBertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"ElectraTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
+      {"MPNetTokenizer", lines, read_lines, "WordPiece", mpnet, make_mpnet},
+      {"CamembertTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_camembert},
       {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},

@@ -43,7 +43,11 @@ class PipelineTokenizer final : public Tokenizer {
     spans.resize(encoding.ids.size());
     encoding.ranges = to_characters(text, spans);
     for (std::size_t i = 0; affixes.trim != Affixes::Trim::none && i < spans.size(); ++i) {
-      trim(piece(encoding.ids[i], TextSide::source), i == 0, affixes.trim, encoding.ranges[i]);
+      const std::int32_t id = encoding.ids[i];
+      const auto [begin, end] = spans[i];
+      const std::string_view token =
+          added_.token(id) != nullptr ? text.substr(begin, end - begin) : piece(id, TextSide::source);
+      trim(token, i == 0, affixes.trim, encoding.ranges[i]);
     }
     encoding.ranges.insert(encoding.ranges.begin(), affixes.before.size(), TextRange());
     encoding.ranges.insert(encoding.ranges.end(), affixes.after.size(), TextRange());
@@ -125,12 +129,14 @@ class PipelineTokenizer final : public Tokenizer {
     return ranges;
   }
 
-  // Leaves spaces at the ends of a piece out of its range, as byte-level tokenizers do.
-  static void trim(std::string_view piece, bool is_first, Affixes::Trim trim, TextRange& range) {
-    const std::string_view space = byte_character(' ');
-    std::size_t leading = 0, trailing = 0;
-    for (std::string_view rest = piece; rest.starts_with(space); rest.remove_prefix(space.size())) ++leading;
-    for (std::string_view rest = piece; rest.ends_with(space); rest.remove_suffix(space.size())) ++trailing;
+  // Leaves spaces at the ends of a token out of its range, as byte-level tokenizers do.
+  static void trim(std::string_view token, bool is_first, Affixes::Trim trim, TextRange& range) {
+    const auto is_space = [](char32_t c) { return is_white_space(c) || character_byte(c) == ' '; };
+    const auto count = [](std::string_view bytes) {
+      return static_cast<std::size_t>(std::ranges::count_if(bytes, [](char byte) { return !is_continuation(byte); }));
+    };
+    std::size_t leading = count(token.substr(0, leading_bytes(token, is_space)));
+    const std::size_t trailing = count(token.substr(token.size() - trailing_bytes(token, is_space)));
     // The tokenizer adds at most one space, and none to a text that begins with spaces.
     if (leading == 1 && trim == Affixes::Trim::unless_added && (is_first || range.begin == 0)) leading = 0;
     range.begin = std::min(range.begin + leading, range.end);

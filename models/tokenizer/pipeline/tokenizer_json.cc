@@ -128,6 +128,11 @@ Affixes read_bert_processing(const JsonObject& part) {
   return {.before = cls, .after = sep, .pair = PairAffixes{cls, sep, sep, 1}};
 }
 
+// Returns no tokens around texts. Pairs are put together without tokens between them.
+Affixes no_affixes(Affixes::Trim trim = Affixes::Trim::none) {
+  return {.pair = PairAffixes{.first_segment = 0}, .trim = trim};
+}
+
 Affixes::Trim read_trim(const JsonObject& part) {
   using enum Affixes::Trim;
   if (!part.boolean("trim_offsets").value_or(true)) return none;
@@ -226,7 +231,7 @@ Affixes read_post_processor(const JsonObject& part);
 
 // A ByteLevel processor only changes the parts that tokens stand for. At most one processor of another type is allowed.
 Affixes read_processor_sequence(const JsonObject& part) {
-  Affixes result;
+  Affixes result = no_affixes();
   bool found = false;
   for (const JsonObject& item : part.required_objects("processors")) {
     Affixes processor = read_post_processor(item);
@@ -243,12 +248,11 @@ Affixes read_processor_sequence(const JsonObject& part) {
 
 // Reads the tokens around a text.
 Affixes read_post_processor(const JsonObject& part) {
-  static const Readers<Affixes> kReaders = {
-      {"BertProcessing", read_bert_processing},
-      {"ByteLevel", [](const JsonObject& p) { return Affixes{.trim = read_trim(p)}; }},
-      {"RobertaProcessing", read_roberta_processing},
-      {"Sequence", read_processor_sequence},
-      {"TemplateProcessing", read_template_processing}};
+  static const Readers<Affixes> kReaders = {{"BertProcessing", read_bert_processing},
+                                            {"ByteLevel", [](const JsonObject& p) { return no_affixes(read_trim(p)); }},
+                                            {"RobertaProcessing", read_roberta_processing},
+                                            {"Sequence", read_processor_sequence},
+                                            {"TemplateProcessing", read_template_processing}};
   return read_kind(part, kReaders);
 }
 
@@ -439,6 +443,7 @@ PipelineParts read_pipeline(TokenizerJsonFile file) {
     parts.normalizer = parts.normalizer ? normalizers::sequence({table, parts.normalizer}) : table;
   }
   if (root.has("pre_tokenizer")) parts.pre_tokenizer = read_pre_tokenizer(root.required_object("pre_tokenizer"));
+  parts.affixes = no_affixes();
   if (root.has("post_processor")) parts.affixes = read_post_processor(root.required_object("post_processor"));
   if (root.has("decoder")) parts.decoder = read_decoder(root.required_object("decoder"));
   if (root.has("added_tokens")) {

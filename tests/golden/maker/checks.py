@@ -7,7 +7,7 @@ import torch
 from maker.case import ENCODER_ONLY
 from maker.expected import pad_rows, run_forward, run_greedy
 
-KEY_BIASES = ("k_proj.bias", "key.bias", "k_lin.bias")  # without effect: softmax cancels them
+KEY_BIASES = ("attn.k.bias", "k_proj.bias", "key.bias", "k_lin.bias")  # without effect: softmax cancels them
 
 
 def is_usable(greedy, config):

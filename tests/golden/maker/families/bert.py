@@ -1,4 +1,4 @@
-"""Encoder-only families: BERT, RoBERTa, XLM-R and DistilBERT. Norm last, with a norm after the embeddings."""
+"""Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA and MPNet. Norm last, with a norm after the embeddings."""
 
 import torch
 import transformers
@@ -16,6 +16,8 @@ def taps(model):
     ]
     if hasattr(embeddings, "token_type_embeddings"):
         found.insert(1, Tap("encoder.token_type_embedding", embeddings.token_type_embeddings, plus="encoder.embedding"))
+    if hasattr(model, "embeddings_project"):
+        found.append(Tap("encoder.embedding_projection", model.embeddings_project))
     for i, layer in enumerate(model.transformer.layer if hasattr(model, "transformer") else model.encoder.layer):
         for node, function, norm in sub_layers(layer):
             found += [Tap(f"encoder.{i}.{node}", function), Tap(f"encoder.{i}.{node}_norm", norm)]
@@ -26,6 +28,9 @@ def sub_layers(layer):
     if hasattr(layer, "sa_layer_norm"):  # DistilBERT
         attention = layer.attention.out_lin, layer.sa_layer_norm
         feed_forward = layer.ffn.lin2, layer.output_layer_norm
+    elif hasattr(layer.attention, "attn"):  # MPNet
+        attention = layer.attention.attn.o, layer.attention.LayerNorm
+        feed_forward = layer.output.dense, layer.output.LayerNorm
     else:
         attention = layer.attention.output.dense, layer.attention.output.LayerNorm
         feed_forward = layer.output.dense, layer.output.LayerNorm
@@ -77,6 +82,11 @@ XLM_ROBERTA, XLM_ROBERTA_HEAD = pair("XLMRoberta", "lm_head.", **ids(1, 0, 2))
 DISTILBERT, DISTILBERT_HEAD = pair("DistilBert", "vocab_", **ids(0))
 
 
+CAMEMBERT, _ = pair("Camembert", "lm_head.", **ids(1, 5, 6))
+ELECTRA, _ = pair("Electra", "generator_", **ids(0))
+MPNET, MPNET_HEAD = pair("MPNet", "lm_head.", **ids(1, 0, 2))
+ELECTRA_CLASSIFIER, ELECTRA_TAGGER = (classifier("Electra", of, **ids(0)) for of in ("Sequence", "Token"))
+MPNET_CLASSIFIER = classifier("MPNet", "Sequence", **ids(1, 0, 2))
 BERT_CLASSIFIER, BERT_TAGGER = (classifier("Bert", of, **ids(0)) for of in ("Sequence", "Token"))
 ROBERTA_CLASSIFIER, ROBERTA_TAGGER = (classifier("Roberta", of, **ids(1, 0, 2)) for of in ("Sequence", "Token"))
 XLM_ROBERTA_CLASSIFIER = classifier("XLMRoberta", "Sequence", **ids(1, 0, 2))
@@ -157,4 +167,26 @@ def distilbert_cases():
         Case("masked_lm", DISTILBERT_HEAD, distilbert_sizes(14, 1, 2, 23, 24, activation="relu")),
         Case("classifier", DISTILBERT_CLASSIFIER, distilbert_sizes(12, 2, 3, 23, 24, num_labels=5)),
         Case("tagger", DISTILBERT_TAGGER, distilbert_sizes(12, 1, 2, 23, 24, num_labels=3)),
+    ]
+
+
+def camembert_cases():
+    return [Case("base", CAMEMBERT, sizes(12, 2, 3, 26, 28, type_vocab_size=1), pad_inside_source=True)]
+
+
+def electra_cases():
+    return [
+        Case("base", ELECTRA, sizes(12, 2, 3, 26, 28, embedding_size=7)),
+        Case("same_width", ELECTRA, sizes(10, 1, 2, 26, 28, embedding_size=10)),
+        Case("classifier", ELECTRA_CLASSIFIER, sizes(12, 1, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=2)),
+        Case("tagger", ELECTRA_TAGGER, sizes(12, 1, 3, 26, 28, embedding_size=8, num_labels=3)),
+    ]
+
+
+def mpnet_cases():
+    return [
+        Case("base", MPNET, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
+        Case("long", MPNET, sizes(8, 1, 2, 12, 24) | {"max_position_embeddings": 160}, source_lengths=(150, 3)),
+        Case("masked_lm", MPNET_HEAD, sizes(10, 1, 2, 26, 28)),
+        Case("classifier", MPNET_CLASSIFIER, sizes(12, 1, 3, 26, 28, num_labels=2)),
     ]

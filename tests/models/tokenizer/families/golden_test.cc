@@ -146,6 +146,20 @@ TEST(TokenizerJsonAlone, IsFollowed) {
       EXPECT_EQ(tokenizer->encode(text), expected["ids"][row].get<Ids>()) << entry.path() << " '" << text << "'";
       EXPECT_EQ(tokenizer->decode(expected["ids"][row].get<Ids>()), expected["decoded"][row].get<std::string>())
           << entry.path();
+      const Encoding encoding = tokenizer->encode_with_ranges(text);
+      EXPECT_EQ(encoding.ids, expected["ids"][row].get<Ids>());
+      std::vector<std::size_t> offsets;
+      for (const auto& [begin, end] : encoding.ranges) offsets.insert(offsets.end(), {begin, end});
+      EXPECT_EQ(offsets, expected["offsets"][row].get<std::vector<std::size_t>>())
+          << entry.path() << " '" << text << "'";
+    }
+    for (std::size_t row = 0; row < expected["pair_ids"].size(); ++row) {
+      const Encoding pair =
+          tokenizer->encode_pair(texts_of_all[3 + row].get<std::string>(), texts_of_all[10 + row].get<std::string>());
+      EXPECT_EQ(pair.ids, expected["pair_ids"][row].get<Ids>()) << entry.path();
+      Ids types(pair.ids.size(), 0);
+      for (std::size_t i = pair.second_segment; i < types.size(); ++i) types[i] = 1;
+      EXPECT_EQ(types, expected["pair_types"][row].get<Ids>()) << entry.path();
     }
   }
   EXPECT_GT(folders, 10);
