@@ -24,22 +24,29 @@ std::function<Request(RequestQueue&, Steps&, Calls&)> generating(const GenerateO
   };
 }
 
-Request embed(RequestQueue& queue, Steps& steps, Calls& calls) {
-  const std::vector<std::string> texts{"a few words"};
-  return queue.submit(texts, {},
-                      {.on_result =
-                           [&](std::size_t, const VectorResult& result) {
-                             calls.add(steps, "vector " + std::to_string(result.values.front()), true);
-                           },
-                       .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },
-                       .on_start = [&](std::size_t, std::size_t) { calls.add(steps, "start "); }});
+// `describe` returns a result as text.
+template <class Handlers, class Text, class Options, class Describe>
+std::function<Request(RequestQueue&, Steps&, Calls&)> reading(const Text& text, const Options& options,
+                                                              const Describe& describe) {
+  return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
+    const std::vector<Text> texts{text};
+    return queue.submit(
+        texts, options,
+        Handlers{
+            .on_result = [&, describe](std::size_t, const auto& result) { calls.add(steps, describe(result), true); },
+            .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },
+            .on_start = [&](std::size_t, std::size_t) { calls.add(steps, "start "); }});
+  };
+}
+
+Model golden_model(const char* name) {
+  return Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model", {.threads = 1});
 }
 
 std::vector<Kind> kinds() {
-  const Model marian = model_cases::load("shared_swish"),
-              embedder =
-                  Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers/mean_normalized/model",
-                              {.threads = 1});
+  const Model marian = model_cases::load("shared_swish");
+  const auto vector = [](const VectorResult& result) { return "vector " + std::to_string(result.values.front()); };
+  const auto entities = [](const std::vector<Entity>& found) { return found.front().label + " " + found.front().word; };
   const GenerateOptions greedy{.max_new_tokens = 6, .min_new_tokens = 6};
   GenerateOptions beams = greedy, samples = greedy;
   beams.num_beams = 3;
@@ -49,7 +56,12 @@ std::vector<Kind> kinds() {
           {"stream", marian, generating(greedy, true)},
           {"stream of beams", marian, generating(beams, true)},
           {"stream of samples", marian, generating(samples, true)},
-          {"embedding", embedder, &embed}};
+          {"embedding", golden_model("sentence_transformers/mean_normalized"),
+           reading<VectorHandlers>(std::string("a few words"), EmbedOptions(), vector)},
+          {"classification", golden_model("classifiers/inference"),
+           reading<VectorHandlers>(TextPair{"a few", "words"}, ClassifyOptions(), vector)},
+          {"tagging", golden_model("classifiers/taggers/pieces"),
+           reading<TagHandlers>(std::string("a few words"), TagOptions{.ignore_labels = {}}, entities)}};
 }
 
 TEST(RequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {
