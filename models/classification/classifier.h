@@ -42,7 +42,7 @@ struct ClassifyOptions {
   // Maximum number of tokens of a text or pair, special tokens included; 0 for what the folder and the network allow.
   int max_length = 0;
   LongSources long_texts = LongSources::truncate;     // handling of a text with more tokens
-  Truncation truncation = Truncation::longest_first;  // of pairs
+  Truncation truncation = Truncation::longest_first;  // how pairs are shortened
 };
 
 // Options of Model::rerank().

@@ -13,10 +13,10 @@ namespace encdec {
 // call turns what the network computes from them into results. May be used by many threads at once.
 class TextTask {
  public:
-  // What the call needs of each text.
+  // Rows of the network that the call needs for each text.
   enum class Reads : std::uint8_t {
     rows,       // last hidden states of all tokens [tokens, D]
-    first_row,  // those of the first token alone [1, D]
+    first_row,  // last hidden state of the first token alone [1, D]
     logits,     // a classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens
   };
 

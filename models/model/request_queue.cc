@@ -222,7 +222,7 @@ class RequestQueue::Workers {
       if (jobs.empty()) return;
       try {
         using Reads = TextTask::Reads;
-        // What a request reads decides how its texts are computed, so a result does not depend on other requests.
+        // Texts are computed in the way that their own request needs, so results do not depend on other requests.
         for (const Reads reads : {Reads::rows, Reads::first_row, Reads::logits}) read(jobs, reads, session);
         rows_ += jobs.size();
         ++steps_;

@@ -44,7 +44,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   void on_start(const DecodeJob& job) {
     if (on_start_) call([&] { on_start_(job.index, job.prompt.source_tokens); });
   }
-  // What on_rows() takes.
+  // Rows that on_rows() takes.
   virtual TextTask::Reads reads() const { return TextTask::Reads::rows; }
   // Takes what the network computed for a job, in place of on_result() if the model has no decoder.
   virtual void on_rows(const DecodeJob& /*job*/, const Tensor& /*rows*/) {}

@@ -83,7 +83,7 @@ struct StackConfig {
   }
 };
 
-// What a classifier computes from the encoder's last hidden states.
+// Results of a classifier, computed from the encoder's last hidden states.
 enum class HeadKind : std::uint8_t {
   none,
   sequences,  // logits of a text, from the row of its first token
@@ -94,7 +94,7 @@ enum class HeadKind : std::uint8_t {
 struct HeadConfig {
   HeadKind kind = HeadKind::none;
   Dim labels = 0;                             // number of logits
-  std::optional<Activation> activation = {};  // of `dense`, D -> D; unset: there is no such map
+  std::optional<Activation> activation = {};  // activation of `dense`, D -> D; unset: there is no such map
 };
 
 // Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.

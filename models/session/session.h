@@ -160,8 +160,8 @@ class Session {
   std::optional<RunState> shortlist_state_;
   Tensor spread_logits_;
   TokenIds ids_;
-  TokenIds types_;  // of the tokens of encode()
-  TokenIds rows_;   // whose last hidden states encode() computes
+  TokenIds types_;  // token types in encode()
+  TokenIds rows_;   // numbers of the rows whose last hidden states encode() computes
   std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;

@@ -27,7 +27,7 @@ class ServedModel {
   QueueStatus status() const { return queue_.status(); }
   const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
-  // What the model is for; one of these is true.
+  // Kinds of work; the model does one of them.
   bool embeds() const { return !model_.config().has_decoder() && model_.classifier() == nullptr; }
   bool classifies() const { return model_.config().head.kind == HeadKind::sequences; }
   bool tags() const { return model_.config().head.kind == HeadKind::tokens; }

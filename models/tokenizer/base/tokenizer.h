@@ -17,7 +17,7 @@ namespace encdec {
 // The two texts of a translation. A checkpoint may have a vocabulary for each.
 enum class TextSide { source, target };
 
-// Which texts of a pair are shortened, at their ends, if the pair is too long (transformers' TruncationStrategy).
+// The texts of a pair that are shortened, at their ends, if the pair is too long (transformers' TruncationStrategy).
 enum class Truncation : std::uint8_t {
   longest_first,  // the longer one, until both are equally long; then both
   only_first,

@@ -19,8 +19,8 @@ using Parts = PipelineParts;
 Parts load(PipelineSource& source);
 // The same with a document in place of source.file.rest.
 Parts load(PipelineSource& source, nlohmann::json document);
-// What stands between two texts that are read together: the token after each text, once or twice; after it may begin a
-// second segment.
+// Separators of two texts that are read together: the token after each text, once or twice. A second segment may begin
+// after it.
 enum class Separator : std::uint8_t { once, once_then_second_segment, twice };
 // The same, and puts two tokens around texts: those with the names `before` and `after` in the settings; "" means none.
 // Throws TokenizerError if a token does not exist.
