@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/tensor.h"
@@ -8,17 +9,22 @@
 
 namespace encdec {
 
-// Calls body(row) for every row of `rows_of`. The threads of `team` share the rows if the tensor is large enough.
+// Calls body(row) or body(row, thread) for every row of `rows_of`. The threads of `team` share the rows if the tensor
+// is large enough.
 template <class Body>
 void for_each_row(const Tensor& rows_of, ThreadTeam& team, const Body& body) {
   // Minimum number of elements: with fewer, the work is done before another thread could start.
   constexpr std::int64_t kWorkWorthSharing = 16'384;
   const int rows = static_cast<int>(rows_of.rows());
   const int parts = rows_of.elements() < kWorkWorthSharing ? 1 : team.size();
-  team.run(parts, [&](int part, int) {
+  team.run(parts, [&](int part, int thread) {
     for (int row = part * rows / parts; row < (part + 1) * rows / parts; ++row) {
       poll_cancelled();
-      body(row);
+      if constexpr (std::is_invocable_v<Body, int, int>) {
+        body(row, thread);
+      } else {
+        body(row);
+      }
     }
   });
 }

@@ -8,10 +8,20 @@
 #include "encdec/layers/transformer/expectations.h"
 
 namespace encdec {
+namespace {
+
+// Returns the bias of a layer norm, zeros if it has none.
+Tensor shift_of(const WeightScope& weights, const NormOptions& options) {
+  const Tensor bias = bias_of(weights, options.bias, options.width);
+  return bias.empty() ? Tensor::allocate({options.width}) : bias;
+}
+
+}  // namespace
+
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
     : kind_(options.kind),
       scale_(weights.tensor("weight", {options.width})),
-      shift_(kind_ == NormKind::layer ? weights.tensor("bias", {options.width}) : Tensor()),
+      shift_(kind_ == NormKind::layer ? shift_of(weights, options) : Tensor()),
       epsilon_(options.epsilon) {}
 
 Shape AddNorm::output_shape(Shapes inputs) const {

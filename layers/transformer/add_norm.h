@@ -4,6 +4,7 @@
 
 #include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
+#include "encdec/layers/transformer/linear.h"
 
 namespace encdec {
 
@@ -19,6 +20,7 @@ struct NormOptions {
   NormKind kind = NormKind::layer;  // formula of the norm
   Dim width = 0;                    // D
   float epsilon = 1e-5f;            // keeps the divisor above zero
+  Bias bias = Bias::required;       // bias of the layer norm
 };
 
 // Residual connection around a sub-layer f and normalisation in one pass: "Add & Norm" (Vaswani et al. 2017, section

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "encdec/engine/run_state.h"
 #include "encdec/layers/transformer/linear.h"
 #include "encdec/layers/transformer/relative_position_bias.h"
+#include "encdec/layers/transformer/rotary_positions.h"
 
 namespace encdec {
 
@@ -21,7 +23,10 @@ struct AttentionOptions {
   Bias key_bias = bias;                // bias of the key projection
   Residual residual = Residual::none;  // whether the layer adds its last input to its output
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
-  RelativePositions relative_positions = {};  // for self-attention only
+  // For self-attention only.
+  RelativePositions relative_positions = {};
+  RotaryOptions rotary = {};
+  int window = std::numeric_limits<int>::max();  // maximum distance of the keys that a query sees, on either side
 
   // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1, or if head_dim is 0 and D is
   // not a multiple of H.

@@ -8,6 +8,7 @@ namespace encdec {
 
 SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
+      rotary_(options.rotary, options.head_width()),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
                        {.input_width = options.model_dim, .output_width = options.inner_dim()},
                        std::array{options.bias, options.key_bias, options.bias}),
@@ -29,6 +30,7 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
+  rotary_.rotate(projected, 2 * options_.heads, state);
   return projected;
 }
 
@@ -44,6 +46,7 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
           .values = {.data = first + 2 * inner, .stride = 3 * inner, .head_stride = head_dim},
           .query_count = sequence.rows,
           .key_count = sequence.rows,
+          .window = options_.window,
           .relative_bias = relative_position_bias_.of_head(0),
           .bias_reach = relative_position_bias_.reach()};
 }

@@ -19,7 +19,7 @@ class SelfAttentionProjections {
   Shape output_shape(Shapes inputs) const;
 
   // Computes queries, keys and values: x [R, D] -> [R, 3*H*K], the queries of all heads, then the keys, then the
-  // values.
+  // values. Rotary positions have turned queries and keys.
   Tensor project(const Tensor& input, RunState& state) const;
   // Returns the bias that is added to the scores; it may be empty.
   const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
@@ -45,6 +45,7 @@ class SelfAttentionProjections {
  private:
   AttentionOptions options_;
   RelativePositionBias relative_position_bias_;
+  RotaryPositions rotary_;
   Linear query_key_value_;  // D -> 3*H*K
   Linear output_;           // H*K -> D
 };

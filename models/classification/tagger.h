@@ -39,12 +39,12 @@ struct TagOptions {
 
 // A part of a text with its label.
 struct Entity {
-  std::string label;      // "B-PER"; aggregated without its prefix: "PER"
-  float score = 0;        // from 0 to 1
-  std::string word;       // the token as the vocabulary spells it; aggregated its text
-  std::size_t token = 0;  // number of the token among all tokens of the text; 0 if aggregated
-  TextRange characters;   // the part of the text, in code points
-  TextRange bytes;        // the same in bytes
+  std::string label = {};     // "B-PER"; aggregated without its prefix: "PER"
+  float score = 0;            // from 0 to 1
+  std::string word = {};      // the token as the vocabulary spells it; aggregated its text
+  std::size_t token = 0;      // number of the token among all tokens of the text; 0 if aggregated
+  TextRange characters = {};  // the part of the text, in code points
+  TextRange bytes = {};       // the same in bytes
 };
 
 // The work of Model::tag().

@@ -1,33 +1,15 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020), CamemBERT (Martin et al. 2020),
 // DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020) and MPNet (Song et al. 2020).
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {
 namespace {
-
-// Returns the head of the classifier that "architectures" names, if it names one. `activation` is that of the first
-// linear map of a head for texts.
-HeadConfig read_head(const JsonObject& json, Activation activation) {
-  const std::vector<std::string> names = json.strings("architectures");
-  const std::string name = names.empty() ? "" : names.front();
-  HeadConfig head;
-  if (name.ends_with("ForSequenceClassification")) {
-    head = {.kind = HeadKind::sequences, .activation = activation};
-  } else if (name.ends_with("ForTokenClassification")) {
-    head.kind = HeadKind::tokens;
-  } else {
-    return {};
-  }
-  const auto labels = json.object("id2label");
-  head.labels = labels ? static_cast<Dim>(labels->value().size()) : ConfigReader(json).width("num_labels", 2);
-  return head;
-}
 
 // The keys in config.json of the settings that all these models have.
 struct BertKeys {

@@ -136,9 +136,10 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     impl->embedder = SentenceEmbedder::read(path, config.model_dim);
     const HeadKind head = config.head.kind;
     if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
-    const bool reads_first_rows = head == HeadKind::sequences || impl->embedder.reads_first_row();
-    config.gathers_rows =
-        reads_first_rows && config.encoder.layers > 0 && config.encoder.relative_positions.buckets == 0;
+    const bool reads_first_rows =
+        head == HeadKind::sequences ? config.head.pooling == HeadPooling::first : impl->embedder.reads_first_row();
+    config.gathers_rows = reads_first_rows && config.encoder.layers > 0 &&
+                          config.encoder.relative_positions.buckets == 0 && config.encoder.layer_attention.empty();
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
 #include "encdec/layers/transformer/relative_position_bias.h"
+#include "encdec/layers/transformer/rotary_positions.h"
 
 namespace encdec {
 
@@ -56,6 +58,12 @@ struct FrameOptions {
   Dim per_row = 1;  // frames in one row of the encoder
 };
 
+// The positions in one layer's self-attention, in models whose layers differ.
+struct LayerAttention {
+  RotaryOptions rotary = {};
+  int window = std::numeric_limits<int>::max();  // see AttentionOptions
+};
+
 // Sizes and choices of one stack: an encoder or a decoder.
 struct StackConfig {
   Dim vocabulary = 0;  // V
@@ -67,6 +75,7 @@ struct StackConfig {
   Dim hidden_dim = 0;                                  // F
   PositionOptions positions = {};                      // encodings that are added to the embeddings
   RelativePositions relative_positions = {};           // bias of self-attention scores, one per distance
+  std::vector<LayerAttention> layer_attention = {};    // one for each layer; empty: none has rotary positions
   Dim embedding_dim = 0;                               // width of the embeddings, projected to D; 0: D
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
@@ -90,11 +99,17 @@ enum class HeadKind : std::uint8_t {
   tokens,     // logits of each token
 };
 
-// The head of a classifier: y = output(dense(h)), where only some have the first linear map.
+// Rows that a head for texts reads.
+enum class HeadPooling : std::uint8_t { first, mean };
+
+// The head of a classifier: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear
+// map.
 struct HeadConfig {
   HeadKind kind = HeadKind::none;
   Dim labels = 0;                             // number of logits
   std::optional<Activation> activation = {};  // activation of `dense`, D -> D; unset: there is no such map
+  bool has_norm = false;
+  HeadPooling pooling = HeadPooling::first;
 };
 
 // Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
@@ -113,6 +128,8 @@ struct TransformerConfig {
   NormOrder norm_order = NormOrder::last;                 // place of the norms
   NormKind norm = NormKind::layer;                        // formula of all norms
   float norm_epsilon = 1e-5f;                             // epsilon of all norms
+  Bias norm_bias = Bias::required;                        // bias of all layer norms
+  bool first_layer_has_norm = true;                       // norm first: whether the first self-attention has one
   float score_scale = 0.0f;                               // factor of the scores; see AttentionOptions
   bool divide_scores_by_layer = false;                    // whether layer i divides its scores by i + 1
   Dim token_types = 0;                                    // rows of the token type embedding; 0 means none

@@ -30,6 +30,11 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
                            .key_bias = config.key_bias.value_or(config.bias),
                            .residual = sublayer_residual(config),
                            .score_scale = config.score_scale};
+  if (!stack.layer_attention.empty()) {
+    const LayerAttention& own = stack.layer_attention[static_cast<std::size_t>(layer)];
+    options.rotary = own.rotary;
+    options.window = own.window;
+  }
   if (config.divide_scores_by_layer) options.score_scale = options.scale() / static_cast<float>(layer + 1);
   return options;
 }
@@ -65,8 +70,9 @@ class StackBuilder {
 
   Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
     const Dim width = graph_.node(inputs.front()).shape[1];
-    return graph_.add<AddNorm>(norm, std::move(inputs),
-                               NormOptions{.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon});
+    return graph_.add<AddNorm>(
+        norm, std::move(inputs),
+        NormOptions{.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon, .bias = config_.norm_bias});
   }
 
   // Adds Whisper's two convolutions and the positions.
@@ -118,11 +124,16 @@ class StackBuilder {
   template <class SelfAttention>
   Edge add_block(int layer, Edge x, const Edge* memory) {
     const WeightScope w = weights_ / layer;
-    x = add_residual_block(w / "self_attention_norm", x, [&](std::vector<Edge> inputs) {
+    const auto add_self_attention = [&](std::vector<Edge> inputs) {
       AttentionOptions options = attention_options(config_, stack_, layer);
       options.relative_positions = stack_.relative_positions;
       return graph_.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
-    });
+    };
+    if (layer == 0 && !config_.first_layer_has_norm) {
+      x = add_self_attention({x, x});
+    } else {
+      x = add_residual_block(w / "self_attention_norm", x, add_self_attention);
+    }
     if (memory != nullptr) {
       x = add_residual_block(w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
         inputs.insert(inputs.begin() + 1, *memory);
@@ -233,13 +244,22 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
 Graph build_head(const TransformerConfig& config, const WeightScope& weights) {
   Graph graph("head");
   const Dim width = config.model_dim;
+  const HeadConfig& head = config.head;
   Edge x = graph.input("last_hidden_states", {kTargetRows, width});
-  if (const auto activation = config.head.activation) {
+  if (head.activation) {
     x = graph.add<Linear>(weights / "dense", {x},
-                          LinearOptions{.input_width = width, .output_width = width, .activation = *activation});
+                          LinearOptions{.input_width = width,
+                                        .output_width = width,
+                                        .bias = config.bias == Bias::required ? Bias::required : Bias::optional,
+                                        .activation = *head.activation});
   }
-  graph.output(graph.add<Linear>(weights / "output", {x},
-                                 LinearOptions{.input_width = width, .output_width = config.head.labels}));
+  if (head.has_norm) {
+    x = graph.add<AddNorm>(
+        weights / "norm", {x},
+        NormOptions{.kind = config.norm, .width = width, .epsilon = config.norm_epsilon, .bias = config.norm_bias});
+  }
+  graph.output(
+      graph.add<Linear>(weights / "output", {x}, LinearOptions{.input_width = width, .output_width = head.labels}));
   return graph;
 }
 

@@ -11,11 +11,14 @@ namespace encdec {
 // A Transformer ready to run: the graphs of figure 1 (Vaswani et al. 2017) with their weights. Read-only; sessions
 // share it.
 // Scopes of its weights, where SIDE is encoder or decoder and i the number of a layer:
-//   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding, embedding_projection}, if the
-//   configuration has them encoder.{convolution_1, convolution_2}, if the model reads sound SIDE.{i}.{self_attention,
-//   self_attention_norm, feed_forward, feed_forward_norm} decoder.{i}.{cross_attention, cross_attention_norm}, if there
-//   is an encoder SIDE.norm, if norm_order is first output_projection, if there is a decoder head.{dense, output}, if
-//   the model is a classifier
+//   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding}, if the configuration has them
+//   encoder.embedding_projection, if the embeddings have a width of their own
+//   encoder.{convolution_1, convolution_2}, if the model reads sound
+//   SIDE.{i}.{self_attention, self_attention_norm, feed_forward, feed_forward_norm}
+//   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
+//   SIDE.norm, if norm_order is first
+//   output_projection, if there is a decoder
+//   head.{dense, norm, output}, if the model is a classifier and its head has them
 struct Transformer {
   // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources.
   // Throws WeightError or ShapeError if the weights do not fit the configuration.

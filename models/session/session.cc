@@ -26,6 +26,20 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+// Writes the first row, or the mean of all rows.
+void pool(const Tensor& rows, HeadPooling pooling, float* to) {
+  const float* first = rows.row(0);
+  if (pooling == HeadPooling::first) {
+    std::copy_n(first, rows.width(), to);
+    return;
+  }
+  for (Dim i = 0; i < rows.width(); ++i) {
+    double sum = 0;
+    for (Dim r = 0; r < rows.rows(); ++r) sum += static_cast<double>(rows.row(r)[i]);
+    to[i] = static_cast<float>(sum / static_cast<double>(rows.rows()));
+  }
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
@@ -97,12 +111,16 @@ std::span<const int> Session::take_sources(const Session& other, const Encoded& 
 
 Tensor Session::classify(const Encoded& encoded) {
   Tensor rows = encoded.hidden;
-  if (const auto& sequences = encoder_state_->sequences;
-      model_->config.head.kind == HeadKind::sequences && rows.rows() != static_cast<Dim>(sequences.size())) {
+  const auto& sequences = encoder_state_->sequences;
+  const HeadConfig& head = model_->config.head;
+  if (head.kind == HeadKind::sequences && rows.rows() != static_cast<Dim>(sequences.size())) {
     const auto width = static_cast<std::size_t>(encoded.hidden.width());
     wanted_rows_.resize(sequences.size() * width);
     float* to = wanted_rows_.data();
-    for (const Sequence& sequence : sequences) to = std::copy_n(encoded.hidden.row(sequence.first_row), width, to);
+    for (const Sequence& sequence : sequences) {
+      pool(encoded.hidden.slice(sequence.first_row, sequence.rows), head.pooling, to);
+      to += width;
+    }
     rows = Tensor(wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), encoded.hidden.width()});
   }
   return model_->head->run(std::span(&rows, 1), *head_state_)[0];

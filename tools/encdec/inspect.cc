@@ -76,7 +76,8 @@ std::size_t cache_bytes(const Transformer& network) {
 
 std::string_view position_kind(const StackConfig& stack) {
   const auto kind = stack.positions.kind;
-  return kind == PositionOptions::Kind::none      ? "relative"
+  return !stack.layer_attention.empty()           ? "rotary"
+         : kind == PositionOptions::Kind::none    ? "relative"
          : kind == PositionOptions::Kind::learned ? "learned"
                                                   : "sinusoidal";
 }
@@ -151,7 +152,8 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 std::string stack_text(const StackConfig& stack) {
-  const std::string positions = stack.positions.kind == PositionOptions::Kind::none
+  const std::string positions = !stack.layer_attention.empty() ? "rotary positions"
+                                : stack.positions.kind == PositionOptions::Kind::none
                                     ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
                                 : !stack.position_limit()
                                     ? fmt::format("{} positions without limit", position_kind(stack))

@@ -80,10 +80,15 @@ def run_forward(family, model, sources, targets):
     for handle in handles:
         handle.remove()
     if family.kind == ENCODER_ONLY:
-        hidden, classes = output.hidden_states[-1], output.get("logits")
+        classes = output.get("logits")
+        if "last_hidden_state" in output:
+            hidden = output.last_hidden_state
+        else:
+            hidden = nodes.get("encoder.norm", output.hidden_states[-1])
+        hidden = zero_padding(hidden, sources)  # what attention makes of padding is up to its implementation
         if classes is None:
             return Forward(nodes, hidden, hidden)
-        of_rows = classes if classes.dim() == 3 else classes[:, None].expand(-1, hidden.shape[1], -1)
+        of_rows = zero_padding(classes, sources) if classes.dim() == 3 else classes[:, None].expand(-1, hidden.shape[1], -1)
         return Forward(nodes, torch.cat([hidden, of_rows], dim=-1), hidden, classes)
     nodes["output_projection"] = output.logits
     return Forward(nodes, output.logits, output.encoder_last_hidden_state if sources else None)

@@ -1,6 +1,6 @@
 """The families and formats. Each entry is a folder of golden cases."""
 
-from maker.families import bart, bert, gpt2, marian, t5
+from maker.families import bart, bert, gpt2, marian, rotary, t5
 from maker.formats import ctranslate2, ctranslate2_old, npz, pytorch
 
 FAMILIES = {
@@ -22,6 +22,9 @@ FAMILIES = {
     "camembert": bert.camembert_cases,
     "electra": bert.electra_cases,
     "mpnet": bert.mpnet_cases,
+    "modernbert": rotary.modern_cases,
+    "gte": rotary.gte_cases,
+    "nomic_bert": rotary.nomic_cases,
     "gpt2": gpt2.cases,
     "pytorch": pytorch.cases,
     "ctranslate2": ctranslate2.cases,

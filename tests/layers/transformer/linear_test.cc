@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"

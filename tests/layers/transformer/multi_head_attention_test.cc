@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "encdec/engine/base/error.h"
 #include "tests/layers/attention_fixture.h"
 
 namespace encdec {

@@ -1,0 +1,223 @@
+// Encoders with rotary positions: ModernBERT (Warner et al. 2024), GTE (Zhang et al. 2024) and Nomic Embed (Nussbaum et
+// al. 2024).
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/families/classifier_head.h"
+#include "encdec/models/families/config_reader.h"
+#include "encdec/models/families/families.h"
+#include "encdec/models/families/name_table.h"
+
+namespace encdec {
+namespace {
+
+// Throws ConfigError unless the value of a setting is missing or one of those that this code computes.
+template <class Value>
+void expect_setting(const JsonObject& json, std::string_view key, const Value& expected) {
+  const auto found = json.value().find(key);
+  if (found == json.value().end() || found->is_null() || *found == expected) return;
+  refuse<ConfigError>(json.file(), "{} is {}, expected {}", key, printable(found->dump()),
+                      nlohmann::json(expected).dump());
+}
+
+TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_dim, std::string_view layers,
+                             std::string_view heads, std::string_view hidden_dim) {
+  TransformerConfig result;
+  result.architecture = Architecture::encoder_only;
+  result.model_dim = config.width(model_dim, 768);
+  result.encoder.layers = config.layers(layers, 12);
+  result.encoder.heads = static_cast<int>(config.width(heads, 12));
+  result.encoder.hidden_dim = config.width(hidden_dim, 3072);
+  result.encoder.positions.kind = PositionOptions::Kind::none;
+  result.encoder.embedding_norm = EmbeddingNorm::before_positions;
+  config.check_heads(result.encoder, result.model_dim, heads);
+  result.feed_forward = FeedForwardKind::gated;
+  result.bias = Bias::optional;
+  return result;
+}
+
+// Returns the base of the rotation of one kind of ModernBERT's layers: from rope_parameters, or from older keys.
+float modern_bert_base(const JsonObject& json, std::string_view kind, std::string_view older_key, double missing) {
+  if (const auto parameters = json.object("rope_parameters")) {
+    if (const auto own = parameters->object(kind)) {
+      expect_setting(*own, "rope_type", "default");
+      if (const auto base = own->number("rope_theta", {1.0, 1e9})) return static_cast<float>(*base);
+    }
+  }
+  return static_cast<float>(json.number(older_key, {1.0, 1e9}).value_or(missing));
+}
+
+TransformerConfig read_modern_bert(const JsonObject& json) {
+  const ConfigReader config(json);
+  TransformerConfig result =
+      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  StackConfig& stack = result.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 50368);
+  result.activation = config.activation("hidden_activation", "gelu");
+  result.norm_order = NormOrder::first;
+  result.norm_epsilon = config.epsilon("norm_eps", 1e-5);
+  result.norm_bias = Bias::optional;
+  result.first_layer_has_norm = false;
+  result.pad_token = config.token("pad_token_id", stack.vocabulary);
+  const float global_base = modern_bert_base(json, "full_attention", "global_rope_theta", 160'000);
+  const float local_base = modern_bert_base(json, "sliding_attention", "local_rope_theta", 10'000);
+  const auto window = static_cast<int>(json.integer("local_attention", {1, 1 << 30}).value_or(128) / 2);
+  const auto every = json.integer("global_attn_every_n_layers", {1, 1 << 30}).value_or(3);
+  const std::vector<std::string> kinds = json.strings("layer_types");
+  for (int layer = 0; layer < stack.layers; ++layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    const bool is_global =
+        kinds.empty() ? layer % every == 0 : index < kinds.size() && kinds[index] == "full_attention";
+    LayerAttention& attention = stack.layer_attention.emplace_back();
+    attention.rotary.base = is_global ? global_base : local_base;
+    if (!is_global) attention.window = window;
+  }
+  result.head = read_head(json, config.activation("classifier_activation", "gelu"));
+  if (result.head.kind == HeadKind::none) return result;
+  result.head.activation = config.activation("classifier_activation", "gelu");
+  result.head.has_norm = true;
+  const std::string pooling = json.string("classifier_pooling").value_or("cls");
+  if (pooling == "mean") result.head.pooling = HeadPooling::mean;
+  return result;
+}
+
+ModelDescription describe_modern_bert(const JsonObject& json, const WeightStore& weights) {
+  const std::string layer = "model.layers.*.";
+  const std::string merged = layer + "attn.Wqkv", gated = layer + "mlp.Wi";
+  return {read_modern_bert(json),
+          without_missing_prefix("model.", weights,
+                                 names_by_table({
+                                     {"head.dense", {"head.dense"}},
+                                     {"head.norm", {"head.norm"}},
+                                     {"head.output", {"classifier"}},
+                                     {"encoder.embedding", {"model.embeddings.tok_embeddings"}},
+                                     {"encoder.embedding_norm", {"model.embeddings.norm"}},
+                                     {"encoder.norm", {"model.final_norm"}},
+                                     {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+                                     {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+                                     {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+                                     {"encoder.*.self_attention.output", {layer + "attn.Wo"}},
+                                     {"encoder.*.self_attention_norm", {layer + "attn_norm"}},
+                                     {"encoder.*.feed_forward.gate", {part_of(gated, 0, 2)}},
+                                     {"encoder.*.feed_forward.expand", {part_of(gated, 1, 2)}},
+                                     {"encoder.*.feed_forward.project", {layer + "mlp.Wo"}},
+                                     {"encoder.*.feed_forward_norm", {layer + "mlp_norm"}},
+                                 }))};
+}
+
+// Returns the prefix of names in a checkpoint, `older` or that which transformers 5 writes.
+std::string prefix_of(const WeightStore& weights, const std::string& older, const std::string& newer) {
+  const auto begins = [&](const auto& entry) { return entry.first.starts_with(newer); };
+  return std::ranges::any_of(weights.tensors(), begins) ? newer : older;
+}
+
+// Sets the rotation of every layer to the one in config.json.
+void read_rotary(const JsonObject& json, std::string_view older_key, double missing, StackConfig& stack) {
+  double base = json.number(older_key, {1.0, 1e9}).value_or(missing);
+  if (const auto parameters = json.object("rope_parameters")) {
+    expect_setting(*parameters, "rope_type", "default");
+    base = parameters->number("rope_theta", {1.0, 1e9}).value_or(base);
+  }
+  stack.layer_attention.assign(static_cast<std::size_t>(stack.layers), {.rotary = {.base = static_cast<float>(base)}});
+}
+
+// GTE, "new" in its first form. rope_scaling of the type ntk with factor f turns pair i by
+// (theta f)^(-2i/K) / f^(2/K) from a position to the next, at every length.
+ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights) {
+  const ConfigReader config(json);
+  for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) expect_setting(json, key, false);
+  expect_setting(json, "position_embedding_type", "rope");
+  expect_setting(json, "layer_norm_type", "layer_norm");
+  TransformerConfig network =
+      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  StackConfig& stack = network.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 30528);
+  network.activation = config.activation("hidden_act", "gelu");
+  network.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
+  network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
+  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.head = read_head(json, Activation::tanh);
+  read_rotary(json, "rope_theta", 160'000, stack);
+  if (const auto scaling = json.object("rope_scaling")) {
+    expect_setting(*scaling, "type", "ntk");
+    const double factor = scaling->number("factor", {1.0, 1e6}).value_or(1.0);
+    const double width = static_cast<double>(network.model_dim) / stack.heads;
+    for (LayerAttention& layer : stack.layer_attention) {
+      layer.rotary.base *= static_cast<float>(factor);
+      layer.rotary.scale = static_cast<float>(1.0 / std::pow(factor, 2.0 / width));
+    }
+  }
+  const std::string prefix = prefix_of(weights, "new.", "gte."), layer = prefix + "encoder.layer.*.";
+  const std::string merged = layer + "attention.qkv_proj", gated = layer + "mlp.up_gate_proj";
+  WeightNames names = names_by_table({
+      {"head.dense", {prefix + "pooler.dense"}},
+      {"head.output", {"classifier"}},
+      {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
+      {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
+      {"encoder.embedding_norm", {prefix + "embeddings.LayerNorm"}},
+      {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+      {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+      {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+      {"encoder.*.self_attention.output", {layer + "attention.o_proj"}},
+      {"encoder.*.self_attention_norm", {layer + "attn_ln"}},
+      {"encoder.*.feed_forward.expand", {part_of(gated, 0, 2)}},
+      {"encoder.*.feed_forward.gate", {part_of(gated, 1, 2)}},
+      {"encoder.*.feed_forward.project", {layer + "mlp.down_proj"}},
+      {"encoder.*.feed_forward_norm", {layer + "mlp_ln"}},
+  });
+  return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
+}
+
+// Its config.json has the keys of GPT-2 or, from transformers 5, those of BERT.
+ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& weights) {
+  const ConfigReader config(json);
+  expect_setting(json, "prenorm", false);
+  expect_setting(json, "rotary_emb_fraction", 1.0);
+  expect_setting(json, "rotary_emb_interleaved", false);
+  expect_setting(json, "rotary_scaling_factor", nullptr);
+  expect_setting(json, "activation_function", "swiglu");
+  const bool is_new = json.has("num_hidden_layers");
+  TransformerConfig network =
+      is_new ? read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+             : read_sizes(config, "n_embd", "n_layer", "n_head", "n_inner");
+  StackConfig& stack = network.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 30528);
+  network.activation = config.activation("hidden_act", "silu");
+  network.norm_epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
+  network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
+  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.head = read_head(json, Activation::tanh);
+  read_rotary(json, "rotary_emb_base", 1000, stack);
+  const std::string prefix = "nomic_bert.", layer = prefix + "encoder.layers.*.", merged = layer + "attn.Wqkv";
+  WeightNames names = names_by_table({
+      {"head.dense", {prefix + "pooler.dense"}},
+      {"head.output", {"classifier"}},
+      {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
+      {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
+      {"encoder.embedding_norm", {prefix + "emb_ln"}},
+      {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+      {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+      {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+      {"encoder.*.self_attention.output", {layer + "attn.out_proj"}},
+      {"encoder.*.self_attention_norm", {layer + "norm1"}},
+      {"encoder.*.feed_forward.gate", {layer + "mlp.fc12"}},
+      {"encoder.*.feed_forward.expand", {layer + "mlp.fc11"}},
+      {"encoder.*.feed_forward.project", {layer + "mlp.fc2"}},
+      {"encoder.*.feed_forward_norm", {layer + "norm2"}},
+  });
+  return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
+}
+
+}  // namespace
+
+std::vector<Family> rotary_encoders_families() {
+  return {{"gte", describe_gte},
+          {"modernbert", describe_modern_bert},
+          {"new", describe_gte},
+          {"nomic_bert", describe_nomic_bert}};
+}
+
+}  // namespace encdec
