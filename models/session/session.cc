@@ -70,7 +70,9 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
     encoder_state_->sequences.push_back({.first_row = first, .rows = static_cast<int>(source.size())});
     ids_.insert(ids_.end(), source.begin(), source.end());
     types_.resize(ids_.size(), 0);
-    if (!reading.second_segments.empty() && reading.second_segments[i] < source.size()) {
+    // A model with one type gives it to all tokens, whatever the tokenizer says.
+    if (model_->config.token_types > 1 && !reading.second_segments.empty() &&
+        reading.second_segments[i] < source.size()) {
       std::fill(types_.begin() + first + static_cast<std::ptrdiff_t>(reading.second_segments[i]), types_.end(), 1);
     }
     rows_.resize(reading.first_rows ? i + 1 : ids_.size());
