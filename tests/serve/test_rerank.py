@@ -108,6 +108,12 @@ def test_zero_shot_classification(labeller: Server, options: dict[str, Any]) -> 
     )
 
 
+def test_too_many_pairs_are_refused(labeller: Server) -> None:
+    """Labels and inputs are counted together, before they are put together."""
+    body = {"inputs": ["a"] * 100, "parameters": {"candidate_labels": ["b"] * 2000}}
+    assert "200000" in post(labeller, PIPELINE + "zero-shot-classification", body)["error"]
+
+
 @pytest.mark.parametrize("aggregation", ["none", "simple", "max"])
 def test_token_classification(labeller: Server, aggregation: str) -> None:
     text = "the cat in Łódź"
