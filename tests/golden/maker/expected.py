@@ -85,7 +85,7 @@ def run_forward(family, model, sources, targets):
             hidden = output.last_hidden_state
         else:
             hidden = nodes.get("encoder.norm", output.hidden_states[-1])
-        hidden = zero_padding(hidden, sources)  # what attention makes of padding is up to its implementation
+        hidden = zero_padding(hidden, sources)  # implementations of attention differ in rows of padding
         if classes is None:
             return Forward(nodes, hidden, hidden)
         of_rows = zero_padding(classes, sources) if classes.dim() == 3 else classes[:, None].expand(-1, hidden.shape[1], -1)

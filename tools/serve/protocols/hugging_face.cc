@@ -240,7 +240,7 @@ asio::awaitable<void> classify_by_labels(Call& call, const JsonObject& request, 
   const std::string pattern = parameters.string("hypothesis_template").value_or(ZeroShotOptions().hypothesis_template);
   bool is_list = false;
   const std::vector<nlohmann::json> inputs = list_of_inputs(call, request, is_list);
-  call.check_inputs(inputs.size() * labels.size());  // before there are as many pairs
+  call.check_inputs(inputs.size() * labels.size());  // before the pairs are made
   std::vector<TextPair> pairs;
   for (const nlohmann::json& input : inputs) {
     std::ranges::move(hypotheses(read_pair(input, "inputs").first, labels, pattern), std::back_inserter(pairs));
