@@ -14,7 +14,7 @@
 namespace encdec {
 namespace {
 
-// Throws ConfigError unless the value of a setting is missing or one of those that this code computes.
+// Throws ConfigError unless the setting is missing, null or `expected`.
 template <class Value>
 void expect_setting(const JsonObject& json, std::string_view key, const Value& expected) {
   const auto found = json.value().find(key);

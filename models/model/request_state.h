@@ -20,7 +20,7 @@
 namespace encdec {
 
 // A submitted request as its queue sees it. Each kind of request is a class of its own, which turns inputs into jobs
-// and results of jobs into calls of its handlers: GenerateRequest, TextRequest, SpeechRequest.
+// and results of jobs into calls of its handlers: GenerateRequest, TextRequest, TagRequest, SpeechRequest.
 class RequestState : public DecodeClient, public std::enable_shared_from_this<RequestState> {
  public:
   using Clock = std::chrono::steady_clock;
