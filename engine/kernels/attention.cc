@@ -6,8 +6,8 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/kernels/bfloat16_attention.h"
+#include "encdec/engine/kernels/distance_scores.h"
 #include "encdec/engine/kernels/lookahead.h"
-#include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
@@ -16,6 +16,7 @@
 // after highway.h
 #include "encdec/engine/kernels/dot_products_inl.h"
 #include "encdec/engine/kernels/query_group_inl.h"
+#include "encdec/engine/kernels/tile_products_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
@@ -23,18 +24,12 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr bool kHasManyRegisters = HWY_TARGET <= HWY_AVX3;
-
 // Few queries: keys and values are read where they lie.
 constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
 // Maximum number of queries that share each load of a key or value: the registers hold one set of sums for each.
 constexpr int kQueriesAtOnce = kHasManyRegisters ? 6 : 2;
 
-// Many queries: keys and values are copied once, keys in panels. The sums of a tile (queries by keys, or queries by
-// parts of values) stay in registers.
-constexpr int kTileQueries = kHasManyRegisters ? 8 : 6;
-constexpr int kTileVectors = kLanes > 1 ? 2 : 4;
-constexpr int kPanelKeys = kTileVectors * kLanes;
+// Many queries: keys and values are copied once, keys in panels.
 // Minimum numbers of queries and keys for which the copies are worth their time.
 constexpr int kManyQueries = 16;
 constexpr int kManyKeys = 16;
@@ -96,29 +91,6 @@ constexpr int lane_at(int place) {
   return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
 }
 
-// to[r][c] = from[c][i + r] for r and c from 0 to 3: transposes a block of four by four floats.
-template <class T>
-HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
-#if HWY_TARGET == HWY_SCALAR
-  for (int row = 0; row < 4; ++row) {
-    for (int column = 0; column < 4; ++column) to[row][column] = as_float(from[column][i + row]);
-  }
-#else
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  const auto a = load(d, from[0] + i), b = load(d, from[1] + i);
-  const auto c = load(d, from[2] + i), e = load(d, from[3] + i);
-  const auto ab_lower = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));  // a0 b0 a1 b1
-  const auto ab_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
-  const auto ce_lower = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
-  const auto ce_upper = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_lower, ce_lower)), d, to[0]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_lower, ce_lower)), d, to[1]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, ab_upper, ce_upper)), d, to[2]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, ab_upper, ce_upper)), d, to[3]);
-#endif
-}
-
 // Copies the keys to panels of kPanelKeys keys. A panel has one row per dimension: that dimension of all keys in the
 // panel. The rows are in the order in which score_panel() reads dimensions: ascending if head.all_queries_in_one_call
 // is set, otherwise lane by lane. The last key fills the places of missing keys.
@@ -169,37 +141,13 @@ struct PackedValues {
   }
 };
 
-using Tile = V[kTileQueries][kTileVectors];
-
-// sums[q][v] = sum of the products of dimensions first, first + step, ..., whose rows lie one after another at `panel`.
-// Returns the address after these rows.
-HWY_INLINE const float* sum_dimensions(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
-                                       const float* HWY_RESTRICT panel, int first, int step, Tile& sums) {
-  const D d;
-  ENCDEC_UNROLL
-  for (int q = 0; q < kTileQueries; ++q) {
-    ENCDEC_UNROLL
-    for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Zero(d);
-  }
-  for (int i = first; i < head.head_dim; i += step, panel += kPanelKeys) {
-    V key[kTileVectors];
-    for (int v = 0; v < kTileVectors; ++v) key[v] = hn::LoadU(d, panel + v * kLanes);
-    ENCDEC_UNROLL
-    for (int q = 0; q < kTileQueries; ++q) {
-      const V query = hn::Set(d, queries[q][i]);
-      ENCDEC_UNROLL
-      for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::MulAdd(query, key[v], sums[q][v]);
-    }
-  }
-  return panel;
-}
-
 // Sums the products of all dimensions with the same additions, in the same order, as score_four_keys: for each lane,
 // the products of every kLanes'th dimension are summed first.
 HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                  const float* HWY_RESTRICT panel, Tile& total) {
-  const auto sum_lane = [&](int lane, Tile& sums)
-                            HWY_ATTR { panel = sum_dimensions(head, queries, panel, lane, kLanes, sums); };
+  const auto sum_lane = [&](int lane, Tile& sums) HWY_ATTR {
+    panel = sum_dimensions(head.head_dim, queries, panel, kPanelKeys, lane, kLanes, sums);
+  };
   const auto add = [](Tile& sums, const Tile& others) HWY_ATTR {
     for (int q = 0; q < kTileQueries; ++q) {
       for (int v = 0; v < kTileVectors; ++v) sums[q][v] = hn::Add(sums[q][v], others[q][v]);
@@ -226,21 +174,13 @@ HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RES
 // scores[q * stride + k] = scale * <query q, key k> for a tile of queries and a panel of keys.
 HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                             const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
-  const D d;
   Tile total;
   if (head.all_queries_in_one_call) {
-    sum_dimensions(head, queries, panel, 0, 1, total);
+    sum_dimensions(head.head_dim, queries, panel, kPanelKeys, 0, 1, total);
   } else {
     sum_lane_by_lane(head, queries, panel, total);
   }
-  const V scale = hn::Set(d, head.scale);
-  ENCDEC_UNROLL
-  for (int q = 0; q < kTileQueries; ++q) {
-    ENCDEC_UNROLL
-    for (int v = 0; v < kTileVectors; ++v) {
-      hn::StoreU(hn::Mul(total[q][v], scale), d, scores + static_cast<std::size_t>(q) * stride + v * kLanes);
-    }
-  }
+  store_scaled(total, head.scale, scores, stride);
 }
 
 bool has_many_queries(const HeadAttention& head) {
@@ -331,7 +271,29 @@ void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) 
   }
 }
 
+bool has_distances(const HeadAttention& head) {
+  return head.distance_keys.count > 0 || head.distance_queries.count > 0;
+}
+
+// Returns queries [first, first + count) of a head, whose scores of distances are in `added`.
+HeadAttention part_of(const HeadAttention& head, int first, int count, const float* added) {
+  HeadAttention part = head;
+  part.query += first * head.query_stride;
+  part.output += first * head.output_stride;
+  part.query_count = count;
+  part.distance_keys = part.distance_queries = {};
+  part.added_scores = added;
+  if (head.weights != nullptr) part.weights += static_cast<std::ptrdiff_t>(first) * head.key_count;
+  return part;
+}
+
 std::size_t scratch_of(const HeadAttention& head) {
+  if (has_distances(head)) {
+    const int count = std::min(head.query_count, kDistanceQueries);
+    const HeadAttention part = part_of(head, 0, count, nullptr), last = part_of(head, 0, std::min(count, 1), nullptr);
+    const std::size_t scores = static_cast<std::size_t>(count) * static_cast<std::size_t>(head.key_count);
+    return scores + std::max({distance_scratch(head), scratch_of(part), scratch_of(last)});
+  }
   if (is_in_bfloat16(head)) return Bfloat16Scratch(head).end;
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
@@ -365,6 +327,16 @@ void attend_typed(const HeadAttention& head, float* scratch) {
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
+  if (has_distances(head)) {
+    const int at_once = std::min(head.query_count, kDistanceQueries);
+    float* rest = scratch + static_cast<std::ptrdiff_t>(at_once) * head.key_count;
+    for (int first = 0; first < head.query_count; first += at_once) {
+      const int count = std::min(at_once, head.query_count - first);
+      score_distances(head, first, count, scratch, rest);
+      attend_head(part_of(head, first, count, scratch), rest);
+    }
+    return;
+  }
   if (is_in_bfloat16(head)) {
     attend_in_bfloat16(head, scratch);
   } else if (head.keys.type == DataType::bfloat16) {

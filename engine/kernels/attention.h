@@ -49,8 +49,32 @@ struct AttentionRows {
   }
 };
 
+// Rows for the distances between queries and keys, in ascending order; neighbouring distances may share a row. The rows
+// are stored in one of two orders.
+struct DistanceRows {
+  static constexpr int kPadding = 64;  // floats after the last row's number of each dimension
+
+  const float* columns = nullptr;         // number i of row n at columns[i * stride() + n]
+  const std::uint16_t* packed = nullptr;  // as pack_bfloat16_keys() writes them
+  int count = 0;                          // number of rows; 0 if there are none
+  const std::int32_t* place = nullptr;    // place[d] is the row of distance d, for d in [-reach, reach]
+  int reach = 0;                          // distances farther away have the row of -reach or reach
+  std::ptrdiff_t head_elements = 0;       // numbers from a head's rows to those of the next head
+
+  std::ptrdiff_t stride() const { return count + kPadding; }
+  int place_of(int distance) const { return place[std::clamp(distance, -reach, reach)]; }
+  // Returns the rows of head `number`. REQUIRES: these are the rows of head 0.
+  DistanceRows of_head(int number) const {
+    DistanceRows rows = *this;
+    if (rows.columns != nullptr) rows.columns += number * head_elements;
+    if (rows.packed != nullptr) rows.packed += number * head_elements;
+    return rows;
+  }
+};
+
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
-//   output_i = sum_j softmax_j(scale * <query_i, key_j> + bias_{j - p_i}) * value_j
+//   output_i = sum_j softmax_j(scale * (<query_i, key_j> + <query_i, distance_key_{j - p_i}>
+//                                       + <distance_query_{p_i - j}, key_j>) + bias_{j - p_i}) * value_j
 // Query i is at position p_i = key_count - query_count + i, so the last query is at the last key.
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
@@ -73,6 +97,12 @@ struct HeadAttention {
   // -bias_reach or bias_reach.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
+  // Rows that are multiplied with queries and with keys, for disentangled attention (He et al. 2021, section 3.1).
+  // REQUIRES, if there are any: neither `causal` nor `window` hides keys, and the keys are float32 and have no index.
+  DistanceRows distance_keys = {};
+  DistanceRows distance_queries = {};
+  // Scores of every query and key, [query_count, key_count], that are added to those of this call; or null.
+  const float* added_scores = nullptr;
   // Set by callers that always pass all queries of a sequence in one call, as encoders do. attend() then sums the
   // scores of many queries in a faster order, which differs from the order for few queries.
   bool all_queries_in_one_call = false;

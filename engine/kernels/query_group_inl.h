@@ -88,6 +88,10 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
     if (head.relative_bias != nullptr) {
       add_relative_bias(head, head.key_count - head.query_count + i - first, key_count, scores);
     }
+    if (head.added_scores != nullptr) {
+      const float* HWY_RESTRICT added = head.added_scores + static_cast<std::ptrdiff_t>(i) * head.key_count + first;
+      for (int j = 0; j < key_count; ++j) scores[j] += added[j];
+    }
     group.normalizers[q] = exponentials(scores, key_count);
     if (head.weights != nullptr) {
       float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + first;

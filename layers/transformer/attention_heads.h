@@ -8,6 +8,7 @@
 
 #include "encdec/engine/kernels/attention.h"
 #include "encdec/engine/run_state.h"
+#include "encdec/layers/transformer/disentangled_positions.h"
 #include "encdec/layers/transformer/linear.h"
 #include "encdec/layers/transformer/relative_position_bias.h"
 #include "encdec/layers/transformer/rotary_positions.h"
@@ -25,6 +26,7 @@ struct AttentionOptions {
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   // For self-attention only.
   RelativePositions relative_positions = {};
+  DisentangledOptions disentangled_positions = {};  // not in a decoder
   RotaryOptions rotary = {};
   int window = std::numeric_limits<int>::max();  // maximum distance of the keys that a query sees, on either side
 
@@ -76,6 +78,8 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       if (head.value_dim == 0) head.value_dim = head_dim;
       head.output += number * head.value_dim;
       head.scale = options.scale();
+      head.distance_keys = head.distance_keys.of_head(number);
+      head.distance_queries = head.distance_queries.of_head(number);
       if (head.relative_bias != nullptr) head.relative_bias += number * (2 * head.bias_reach + 1);
       const std::size_t scratch = kernels::attention_scratch(head);
       const std::size_t observer_floats =  // floats for the observer's weights, after the scratch

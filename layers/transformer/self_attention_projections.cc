@@ -20,6 +20,10 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
     relative_position_bias_ =
         RelativePositionBias(weights / "relative_position_bias", options.relative_positions, options.heads);
   }
+  if (options.disentangled_positions.span > 0) {
+    disentangled_positions_ = DisentangledPositions(weights, options.disentangled_positions, options.model_dim,
+                                                    options.heads, options.head_width());
+  }
 }
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
@@ -48,7 +52,9 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
           .key_count = sequence.rows,
           .window = options_.window,
           .relative_bias = relative_position_bias_.of_head(0),
-          .bias_reach = relative_position_bias_.reach()};
+          .bias_reach = relative_position_bias_.reach(),
+          .distance_keys = disentangled_positions_.keys(),
+          .distance_queries = disentangled_positions_.queries()};
 }
 
 void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {

@@ -11,7 +11,7 @@ class SelfAttentionProjections {
  public:
   // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}; options.bias and
   // options.key_bias say which biases exist. With relative positions, also takes relative_position_bias.weight
-  // [buckets, H].
+  // [buckets, H]; with disentangled positions, the weights of DisentangledPositions.
   // Throws WeightError, naming the tensor, if one is missing or does not fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
@@ -45,6 +45,7 @@ class SelfAttentionProjections {
  private:
   AttentionOptions options_;
   RelativePositionBias relative_position_bias_;
+  DisentangledPositions disentangled_positions_;
   RotaryPositions rotary_;
   Linear query_key_value_;  // D -> 3*H*K
   Linear output_;           // H*K -> D

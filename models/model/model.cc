@@ -139,7 +139,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     const bool reads_first_rows =
         head == HeadKind::sequences ? config.head.pooling == HeadPooling::first : impl->embedder.reads_first_row();
     config.gathers_rows = reads_first_rows && config.encoder.layers > 0 &&
-                          config.encoder.relative_positions.buckets == 0 && config.encoder.layer_attention.empty();
+                          config.encoder.relative_positions.buckets == 0 &&
+                          config.encoder.disentangled_positions.span == 0 && config.encoder.layer_attention.empty();
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);

@@ -11,6 +11,7 @@
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/named_values.h"
 #include "encdec/layers/transformer/add_norm.h"
+#include "encdec/layers/transformer/disentangled_positions.h"
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
 #include "encdec/layers/transformer/relative_position_bias.h"
@@ -64,6 +65,13 @@ struct LayerAttention {
   int window = std::numeric_limits<int>::max();  // see AttentionOptions
 };
 
+// A convolution of the embeddings, added to the output of the first layer and normalised with it. Its windows are
+// centred.
+struct StackConvolution {
+  Dim kernel = 0;  // positions in a window, an odd number; 0: there is no convolution
+  Activation activation = Activation::identity;
+};
+
 // Sizes and choices of one stack: an encoder or a decoder.
 struct StackConfig {
   Dim vocabulary = 0;  // V
@@ -75,7 +83,9 @@ struct StackConfig {
   Dim hidden_dim = 0;                                  // F
   PositionOptions positions = {};                      // encodings that are added to the embeddings
   RelativePositions relative_positions = {};           // bias of self-attention scores, one per distance
+  DisentangledOptions disentangled_positions = {};     // keys and queries of distances; encoders only
   std::vector<LayerAttention> layer_attention = {};    // one for each layer; empty: none has rotary positions
+  StackConvolution convolution = {};                   // see StackConvolution
   Dim embedding_dim = 0;                               // width of the embeddings, projected to D; 0: D
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any

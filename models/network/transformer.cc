@@ -53,12 +53,15 @@ class StackBuilder {
                  ? add_embedded_frames(input)
                  : add_embedded_tokens(
                        input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, embedding_width()}));
+    const Edge embedded = x;
     for (int layer = 0; layer < stack_.layers; ++layer) {
       if (config_.gathers_rows && layer + 1 == stack_.layers) {
         x = add_gathered_block(layer, x);
         continue;
       }
       x = add_block<SelfAttention>(layer, x, memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)]);
+      if (layer == 0 && stack_.convolution.kernel > 0)
+        x = add_norm(weights_ / "convolution_norm", {x, add_convolution(embedded)});
     }
     if (config_.norm_order == NormOrder::first) x = add_norm(weights_ / "norm", {x});
     graph_.output(x);
@@ -73,6 +76,15 @@ class StackBuilder {
     return graph_.add<AddNorm>(
         norm, std::move(inputs),
         NormOptions{.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon, .bias = config_.norm_bias});
+  }
+
+  Edge add_convolution(Edge x) {
+    return graph_.add<Convolution1d>(weights_ / "convolution", {x},
+                                     Convolution1dOptions{.input_width = config_.model_dim,
+                                                          .output_width = config_.model_dim,
+                                                          .kernel = stack_.convolution.kernel,
+                                                          .padding = stack_.convolution.kernel / 2,
+                                                          .activation = stack_.convolution.activation});
   }
 
   // Adds Whisper's two convolutions and the positions.
@@ -127,6 +139,7 @@ class StackBuilder {
     const auto add_self_attention = [&](std::vector<Edge> inputs) {
       AttentionOptions options = attention_options(config_, stack_, layer);
       options.relative_positions = stack_.relative_positions;
+      options.disentangled_positions = stack_.disentangled_positions;
       return graph_.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
     };
     if (layer == 0 && !config_.first_layer_has_norm) {

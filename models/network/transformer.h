@@ -12,6 +12,7 @@ namespace encdec {
 // share it.
 // Scopes of its weights, where SIDE is encoder or decoder and i the number of a layer:
 //   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding}, if the configuration has them
+//   encoder.{convolution, convolution_norm}, if the stack has a convolution of the embeddings
 //   encoder.embedding_projection, if the embeddings have a width of their own
 //   encoder.{convolution_1, convolution_2}, if the model reads sound
 //   SIDE.{i}.{self_attention, self_attention_norm, feed_forward, feed_forward_norm}

@@ -22,6 +22,7 @@ FAMILIES = {
     "camembert": bert.camembert_cases,
     "electra": bert.electra_cases,
     "mpnet": bert.mpnet_cases,
+    "deberta_v2": bert.deberta_cases,
     "modernbert": rotary.modern_cases,
     "gte": rotary.gte_cases,
     "nomic_bert": rotary.nomic_cases,

@@ -1,4 +1,4 @@
-"""Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA and MPNet. Norm last, with a norm after the embeddings."""
+"""Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA, MPNet and DeBERTa. Norm last, with a norm after the embeddings."""
 
 import torch
 import transformers
@@ -9,18 +9,18 @@ from maker.publish import write_folder
 
 def taps(model):
     embeddings = model.embeddings
-    found = [
-        Tap("encoder.embedding", embeddings.word_embeddings),
-        Tap("encoder.positional_encoding", embeddings.LayerNorm, at="input"),
-        Tap("encoder.embedding_norm", embeddings.LayerNorm),
-    ]
-    if hasattr(embeddings, "token_type_embeddings"):
+    found = [Tap("encoder.embedding", embeddings.word_embeddings), Tap("encoder.embedding_norm", embeddings.LayerNorm)]
+    if getattr(embeddings, "position_embeddings", None) is not None:
+        found.insert(1, Tap("encoder.positional_encoding", embeddings.LayerNorm, at="input"))
+    if getattr(embeddings, "token_type_embeddings", None) is not None:
         found.insert(1, Tap("encoder.token_type_embedding", embeddings.token_type_embeddings, plus="encoder.embedding"))
     if hasattr(model, "embeddings_project"):
         found.append(Tap("encoder.embedding_projection", model.embeddings_project))
     for i, layer in enumerate(model.transformer.layer if hasattr(model, "transformer") else model.encoder.layer):
         for node, function, norm in sub_layers(layer):
             found += [Tap(f"encoder.{i}.{node}", function), Tap(f"encoder.{i}.{node}_norm", norm)]
+    if getattr(getattr(model, "encoder", None), "conv", None) is not None:  # DeBERTa
+        found.append(Tap("encoder.convolution_norm", model.encoder.conv.LayerNorm))
     return found
 
 
@@ -91,6 +91,12 @@ BERT_CLASSIFIER, BERT_TAGGER = (classifier("Bert", of, **ids(0)) for of in ("Seq
 ROBERTA_CLASSIFIER, ROBERTA_TAGGER = (classifier("Roberta", of, **ids(1, 0, 2)) for of in ("Sequence", "Token"))
 XLM_ROBERTA_CLASSIFIER = classifier("XLMRoberta", "Sequence", **ids(1, 0, 2))
 DISTILBERT_CLASSIFIER, DISTILBERT_TAGGER = (classifier("DistilBert", of, **ids(0)) for of in ("Sequence", "Token"))
+
+
+# Softmax cancels the bias of keys, those of distances too, unless they are multiplied with queries of distances.
+DEBERTA = family("DebertaV2", ("cls.", "pos_key_proj.bias"), **ids(0))
+DEBERTA_WITHOUT_P2C = family("DebertaV2", ("cls.", "key_proj.bias"), **ids(0))
+DEBERTA_CLASSIFIER, DEBERTA_TAGGER = (classifier("DebertaV2", of, **ids(0)) for of in ("Sequence", "Token"))
 
 
 def sizes(hidden_size, layers, heads, intermediate_size, vocab_size, **more):
@@ -180,6 +186,23 @@ def electra_cases():
         Case("same_width", ELECTRA, sizes(10, 1, 2, 26, 28, embedding_size=10)),
         Case("classifier", ELECTRA_CLASSIFIER, sizes(12, 1, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=2)),
         Case("tagger", ELECTRA_TAGGER, sizes(12, 1, 3, 26, 28, embedding_size=8, num_labels=3)),
+    ]
+
+
+def deberta_cases():
+    """The settings of published v3 models, and others that v2 has."""
+    published = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "norm_rel_ebd": "layer_norm",
+                 "share_att_key": True, "position_buckets": 8, "max_relative_positions": 16}  # fmt: skip
+    own = {"relative_attention": True, "max_relative_positions": 6, "type_vocab_size": 2}
+    return [
+        Case("base", DEBERTA, sizes(12, 2, 3, 26, 28, **published), source_lengths=(40, 3, 1, 17)),
+        Case("own_projections", DEBERTA, sizes(12, 1, 2, 26, 28, pos_att_type=["c2p", "p2c"], **own)),
+        Case("of_queries", DEBERTA_WITHOUT_P2C, sizes(10, 2, 2, 20, 24, **published | {"pos_att_type": "c2p", "position_buckets": -1, "norm_rel_ebd": "none"})),
+        Case("of_keys", DEBERTA, sizes(10, 1, 1, 20, 24, pos_att_type=["p2c"], **own)),
+        Case("convolution", DEBERTA, sizes(12, 2, 3, 26, 28, conv_kernel_size=3, conv_act="gelu", **published)),
+        Case("absolute", DEBERTA_WITHOUT_P2C, sizes(12, 1, 3, 26, 28, pos_att_type="c2p")),
+        Case("classifier", DEBERTA_CLASSIFIER, sizes(12, 1, 3, 26, 28, num_labels=3, **published)),
+        Case("tagger", DEBERTA_TAGGER, sizes(12, 1, 3, 26, 28, num_labels=4, **published)),
     ]
 
 

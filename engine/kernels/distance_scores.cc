@@ -1,0 +1,160 @@
+#include "encdec/engine/kernels/distance_scores.h"
+
+#include <algorithm>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/kernels/bfloat16_attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encdec/engine/kernels/distance_scores.cc"
+#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/highway.h>
+// after highway.h
+#include "encdec/engine/kernels/tile_products_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace encdec::kernels::HWY_NAMESPACE {
+namespace {
+
+constexpr int kMostRows = std::max(kTileQueries, kBfloat16Queries);  // rows that are multiplied together
+// Keys whose scores are computed before they are added: a multiple of both numbers of rows, and of 4.
+constexpr int kKeyGroup = 24;
+static_assert(kKeyGroup % kTileQueries == 0 && kKeyGroup % kBfloat16Queries == 0 && kDistanceQueries % 4 == 0);
+
+// Places in the scratch memory, in floats. Products of a tile of rows with the rows of distances come first.
+struct Scratch {
+  std::size_t stride;  // floats between the products of neighbouring rows
+  std::size_t turned;  // first float of the scores of a group of keys, kDistanceQueries for each key
+  std::size_t end;
+
+  explicit Scratch(const HeadAttention& head)
+      : stride(static_cast<std::size_t>(std::max(head.distance_keys.count, head.distance_queries.count) +
+                                        DistanceRows::kPadding)),
+        turned(kMostRows * stride),
+        end(turned + kKeyGroup * kDistanceQueries) {}
+};
+
+// Products of a tile of rows with the rows of some distances.
+struct Products {
+  float* data;
+  std::size_t stride;
+  const DistanceRows& table;
+  int first = 0;  // row of the table that the first column belongs to
+
+  // Multiplies `count` rows, `row_stride` floats apart, with the rows of distances [nearest, farthest].
+  void multiply(const HeadAttention& head, const float* rows, std::ptrdiff_t row_stride, int count, int nearest,
+                int farthest) {
+    const float* addresses[kMostRows];
+    for (int r = 0; r < kMostRows; ++r) addresses[r] = rows + std::min(r, count - 1) * row_stride;
+    first = table.place_of(nearest);
+    const int end = table.place_of(farthest) + 1;
+    if (table.packed != nullptr) {
+      first = first / Bfloat16Head::kColumns * Bfloat16Head::kColumns;
+      const int whole = (end + Bfloat16Head::kColumns - 1) / Bfloat16Head::kColumns * Bfloat16Head::kColumns;
+      const Bfloat16Head part{.key_count = std::min(whole, table.count) - first, .head_dim = head.head_dim};
+      const auto* panels = table.packed + static_cast<std::ptrdiff_t>(2 * part.dim_pairs()) * first;
+      bfloat16_scores(part, addresses, count, panels, head.scale, data, static_cast<std::ptrdiff_t>(stride));
+      return;
+    }
+    for (int n = first; n < end; n += kPanelKeys) {
+      Tile sums;
+      sum_dimensions(head.head_dim, addresses, table.columns + n, table.stride(), 0, 1, sums);
+      store_scaled(sums, head.scale, data + (n - first), stride);
+    }
+  }
+
+  // to[n] = the product of row r with the row of distance nearest + n.
+  void spread(int r, int nearest, int count, float* HWY_RESTRICT to) const {
+    const D d;
+    const float* HWY_RESTRICT row = data + static_cast<std::size_t>(r) * stride - first;
+    const int begin = std::clamp(-table.reach - nearest, 0, count);
+    const int end = std::clamp(table.reach + 1 - nearest, begin, count);
+    std::fill(to, to + begin, begin > 0 ? row[table.place[-table.reach]] : 0.0f);
+    int n = begin;
+    const std::int32_t* HWY_RESTRICT place = table.place + nearest;
+    for (; n + kLanes <= end; n += kLanes) {
+      if (place[n + kLanes - 1] - place[n] == kLanes - 1) {
+        hn::StoreU(hn::LoadU(d, row + place[n]), d, to + n);
+      } else {
+        for (int k = n; k < n + kLanes; ++k) to[k] = row[place[k]];
+      }
+    }
+    for (; n < end; ++n) to[n] = row[place[n]];
+    std::fill(to + end, to + count, end < count ? row[table.place[table.reach]] : 0.0f);
+  }
+};
+
+// scores[i * stride + k] += from[k][i] for four keys.
+HWY_INLINE void add_turned(const float* const* from, int count, int keys, float* HWY_RESTRICT scores,
+                           std::ptrdiff_t stride) {
+  for (int i = 0; i < count; i += 4) {
+    float block[4][4];
+    float* const rows[4] = {block[0], block[1], block[2], block[3]};
+    transpose_four(from, i, rows);
+    for (int r = 0; r < std::min(4, count - i); ++r) {
+      float* HWY_RESTRICT to = scores + (i + r) * stride;
+      for (int k = 0; k < keys; ++k) to[k] += block[r][k];
+    }
+  }
+}
+
+std::size_t scratch_of(const HeadAttention& head) {
+  return Scratch(head).end;
+}
+
+void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT scores, float* HWY_RESTRICT scratch) {
+  const Scratch places(head);
+  const std::ptrdiff_t keys = head.key_count;
+  const int position = head.key_count - head.query_count + first;
+  const auto rows_of = [](const DistanceRows& table) {
+    return table.packed != nullptr ? kBfloat16Queries : kTileQueries;
+  };
+  if (head.distance_keys.count == 0) std::fill_n(scores, count * keys, 0.0f);
+  Products products{scratch, places.stride, head.distance_keys};
+  for (int i = 0; i < count && head.distance_keys.count > 0;) {
+    const int rows = std::min(rows_of(head.distance_keys), count - i), nearest = -(position + i);
+    products.multiply(head, head.query + (first + i) * head.query_stride, head.query_stride, rows, nearest - rows + 1,
+                      nearest + head.key_count - 1);
+    for (int r = 0; r < rows; ++r, ++i) products.spread(r, -(position + i), head.key_count, scores + i * keys);
+  }
+  if (head.distance_queries.count == 0) return;
+  Products of_keys{scratch, places.stride, head.distance_queries};
+  for (int group = 0; group < head.key_count; group += kKeyGroup) {
+    check_cancelled();
+    const int end = std::min(group + kKeyGroup, head.key_count);
+    float* turned = scratch + places.turned;
+    for (int j = group; j < end;) {
+      const int rows = std::min(rows_of(head.distance_queries), end - j);
+      of_keys.multiply(head, head.keys.row<float>(j), head.keys.stride, rows, position - j - rows + 1,
+                       position + count - 1 - j);
+      for (int r = 0; r < rows; ++r, ++j)
+        of_keys.spread(r, position - j, count, turned + (j - group) * kDistanceQueries);
+    }
+    for (int j = group; j < end; j += 4) {
+      const float* from[4];
+      for (int k = 0; k < 4; ++k) from[k] = turned + (j + k - group) * kDistanceQueries;
+      add_turned(from, count, std::min(4, end - j), scores + j, keys);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace encdec::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace encdec::kernels {
+
+HWY_EXPORT(scratch_of);
+HWY_EXPORT(score);
+
+std::size_t distance_scratch(const HeadAttention& head) {
+  return HWY_DYNAMIC_DISPATCH(scratch_of)(head);
+}
+
+void score_distances(const HeadAttention& head, int first, int count, float* scores, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(score)(head, first, count, scores, scratch);
+}
+
+}  // namespace encdec::kernels
+#endif

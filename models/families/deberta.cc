@@ -1,0 +1,111 @@
+// DeBERTa-v2 and v3 (He et al. 2021, 2023).
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ranges>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/families/classifier_head.h"
+#include "encdec/models/families/config_reader.h"
+#include "encdec/models/families/families.h"
+#include "encdec/models/families/name_table.h"
+
+namespace encdec {
+namespace {
+
+// Returns whether pos_att_type, a list or names between "|", has `kind`.
+bool has_position_attention(const JsonObject& json, std::string_view kind) {
+  const auto found = json.value().find("pos_att_type");
+  if (found == json.value().end() || found->is_null()) return false;
+  if (!found->is_string()) return std::ranges::count(json.strings("pos_att_type"), kind) > 0;
+  return std::ranges::any_of(std::views::split(found->get_ref<const std::string&>(), '|'),
+                             [&](const auto& part) { return std::ranges::equal(part, kind); });
+}
+
+TransformerConfig read_deberta(const JsonObject& json) {
+  const ConfigReader config(json);
+  TransformerConfig result;
+  result.architecture = Architecture::encoder_only;
+  result.model_dim = config.width("hidden_size", 1536);
+  StackConfig& stack = result.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 128100);
+  stack.layers = config.layers("num_hidden_layers", 24);
+  stack.heads = static_cast<int>(config.width("num_attention_heads", 24));
+  stack.hidden_dim = config.width("intermediate_size", 6144);
+  stack.embedding_norm = EmbeddingNorm::after_positions;
+  config.check_heads(stack, result.model_dim, "num_attention_heads");
+  const Dim positions = config.width("max_position_embeddings", 512);
+  stack.positions.kind = PositionOptions::Kind::none;
+  if (config.flag("position_biased_input", true)) {
+    stack.positions = {.kind = PositionOptions::Kind::learned, .count = positions};
+  }
+  result.activation = config.activation("hidden_act", "gelu");
+  result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-7);
+  result.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
+  result.pad_token = config.token("pad_token_id", stack.vocabulary);
+  result.head = read_head(json, config.activation("pooler_hidden_act", "gelu"));
+
+  const bool scores_queries = has_position_attention(json, "c2p"), scores_keys = has_position_attention(json, "p2c");
+  const Dim terms = 1 + (scores_queries ? 1 : 0) + (scores_keys ? 1 : 0);
+  result.score_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(result.model_dim / stack.heads * terms)));
+  if (config.flag("relative_attention", false)) {
+    const auto buckets = static_cast<int>(json.integer("position_buckets", {-1, 1 << 16}).value_or(-1));
+    auto distance = static_cast<int>(json.integer("max_relative_positions", {-1, 1 << 16}).value_or(-1));
+    if (distance < 1) distance = static_cast<int>(positions);
+    DisentangledOptions& options = stack.disentangled_positions;
+    options = {.span = buckets > 0 ? buckets : distance,
+               .max_distance = buckets > 0 ? distance : 0,
+               .scores_keys = scores_keys,
+               .scores_queries = scores_queries};
+    if (json.string("norm_rel_ebd").value_or("none").find("layer_norm") != std::string::npos) {
+      options.norm_epsilon = result.norm_epsilon;
+    }
+  }
+  if (const auto kernel = json.integer("conv_kernel_size", {0, 255}).value_or(0); kernel > 0) {
+    if (kernel % 2 == 0) refuse<ConfigError>(json.file(), "conv_kernel_size {}, expected an odd number", kernel);
+    stack.convolution = {.kernel = kernel, .activation = config.activation("conv_act", "tanh")};
+  }
+  for (const auto& [key, expected] : {std::pair("conv_groups", Dim{1}), {"embedding_size", result.model_dim}}) {
+    const Dim found = config.width(key, expected);
+    if (found != expected)
+      refuse<ConfigError>(json.file(), "{} {} is not supported, expected {}", key, found, expected);
+  }
+  return result;
+}
+
+ModelDescription describe_deberta(const JsonObject& json, const WeightStore& weights) {
+  const std::string prefix = "deberta.", layer = prefix + "encoder.layer.*.", attention = layer + "attention.self.";
+  const bool shares = ConfigReader(json).flag("share_att_key", false);
+  WeightNames names = names_by_table({
+      {"head.dense", {"pooler.dense"}},
+      {"head.output", {"classifier"}},
+      {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
+      {"encoder.positional_encoding", {prefix + "embeddings.position_embeddings"}},
+      {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
+      {"encoder.embedding_norm", {prefix + "embeddings.LayerNorm"}},
+      {"encoder.convolution", {prefix + "encoder.conv.conv"}},
+      {"encoder.convolution_norm", {prefix + "encoder.conv.LayerNorm"}},
+      {"encoder.*.self_attention.query", {attention + "query_proj"}},
+      {"encoder.*.self_attention.key", {attention + "key_proj"}},
+      {"encoder.*.self_attention.value", {attention + "value_proj"}},
+      {"encoder.*.self_attention.distance_embedding", {prefix + "encoder.rel_embeddings"}},
+      {"encoder.*.self_attention.distance_embedding_norm", {prefix + "encoder.LayerNorm"}},
+      {"encoder.*.self_attention.distance_key", {attention + (shares ? "key_proj" : "pos_key_proj")}},
+      {"encoder.*.self_attention.distance_query", {attention + (shares ? "query_proj" : "pos_query_proj")}},
+      {"encoder.*.self_attention.output", {layer + "attention.output.dense"}},
+      {"encoder.*.self_attention_norm", {layer + "attention.output.LayerNorm"}},
+      {"encoder.*.feed_forward.expand", {layer + "intermediate.dense"}},
+      {"encoder.*.feed_forward.project", {layer + "output.dense"}},
+      {"encoder.*.feed_forward_norm", {layer + "output.LayerNorm"}},
+  });
+  return {read_deberta(json), with_gamma_and_beta(without_missing_prefix(prefix, weights, std::move(names)))};
+}
+
+}  // namespace
+
+std::vector<Family> deberta_families() {
+  return {{"deberta-v2", describe_deberta}};
+}
+
+}  // namespace encdec
