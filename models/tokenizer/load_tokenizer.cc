@@ -153,6 +153,7 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"blenderbot-small", "BlenderbotSmallTokenizer"},
     {"byt5", "ByT5Tokenizer"},
     {"camembert", "CamembertTokenizer"},
+    {"deberta-v2", "DebertaV2Tokenizer"},
     {"distilbert", "BertTokenizer"},
     {"electra", "BertTokenizer"},
     {"gpt2", "GPT2Tokenizer"},
@@ -228,9 +229,10 @@ std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
 }
 
 // Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
-constexpr const char* kMainFiles[] = {"tokenizer.json",  "spiece.model", "sentencepiece.bpe.model",
-                                      "tokenizer.model", "source.spm",   "target.spm",
-                                      "vocab.json",      "vocab.txt",    "merges.txt"};
+constexpr const char* kMainFiles[] = {"tokenizer.json", "spiece.model",    "sentencepiece.bpe.model",
+                                      "spm.model",      "tokenizer.model", "source.spm",
+                                      "target.spm",     "vocab.json",      "vocab.txt",
+                                      "merges.txt"};
 // Settings of these tokenizers, Marian's second vocabulary, and CTranslate2's vocabularies.
 constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_config.json",  "special_tokens_map.json",
                                        "added_tokens.json",      "vocabulary.json",        "vocabulary.txt",

@@ -348,6 +348,24 @@ def make_t5():
     Folder("byt5", "t5", {}, byt5, tokenizer_class="ByT5Tokenizer").expect()
 
 
+def make_deberta():
+    """transformers 5.23 ignores the normalisation of the sentencepiece model."""
+    pieces = {f"{name}_id": i for i, name in enumerate(("pad", "bos", "eos", "unk"))}
+    pieces |= {f"{name}_piece": f"[{text}]" for name, text in (("pad", "PAD"), ("bos", "CLS"), ("eos", "SEP"), ("unk", "UNK"))}
+    files = {"spm.model": train(rules="table", **pieces)}
+    deberta = Folder("deberta", "deberta-v2", files, {"do_lower_case": False, "vocab_type": "spm"})
+    deberta.expect()
+    published = deberta.saved("deberta_published")
+
+    def as_saved_by_4(content):
+        strip, join = {"type": "Strip", "strip_left": True, "strip_right": True}, {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+        content["normalizer"] = {"type": "Sequence", "normalizers": [strip, join]}
+
+    published.change_json(as_saved_by_4)
+    published.expect()
+    Folder("deberta_split", "deberta-v2", files, {"do_lower_case": True, "split_by_punct": True, "add_prefix_space": False}).expect()
+
+
 def make_byte_level():
     fairseq = byte_level_files({0: "<s>", 1: "<pad>", 2: "</s>", 3: "<unk>", -1: "<mask>"})
     bart = Folder("bart", "bart", fairseq)
@@ -484,6 +502,7 @@ def main():
     make_fairseq()
     make_pegasus()
     make_bert()
+    make_deberta()
 
 
 if __name__ == "__main__":

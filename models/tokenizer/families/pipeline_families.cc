@@ -290,6 +290,38 @@ Parts make_roberta(PipelineSource& source) {
   return parts;
 }
 
+// Frame: [CLS] X [SEP]. As in transformers 5, the normalisation of the sentencepiece model is not used.
+Parts make_deberta(PipelineSource& source) {
+  source.file.normalization_table.reset();
+  add_extra(source, {});
+  const std::string unknown = source.token("unk_token");
+  const auto found = std::ranges::find_if(
+      *source.file.pieces, [&](const ScoredPiece& piece) { return piece.text == unknown && piece.score == 0; });
+  const auto unknown_id = found != source.file.pieces->end()
+                              ? found - source.file.pieces->begin()
+                              : source.config.integer("unk_id", {0, 1 << 30}).value_or(1);
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document =
+      metaspace_document(unigram(static_cast<std::int32_t>(unknown_id)), Cut::at_spaces, prefix ? "always" : "first");
+  document["normalizer"] = Json::parse(R"({"type": "Sequence", "normalizers": [
+    {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "},
+    {"type": "NFC"},
+    {"type": "Strip", "strip_left": false, "strip_right": true}
+  ]})");
+  Json& normalizers = document["normalizer"]["normalizers"];
+  if (source.config.boolean("do_lower_case").value_or(false)) {
+    normalizers.insert(normalizers.begin(), Json({{"type", "Lowercase"}}));
+  }
+  if (source.config.boolean("split_by_punct").value_or(false)) {
+    Json sequence =
+        Json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "Punctuation", "behavior": "Isolated"}]})");
+    sequence["pretokenizers"].push_back(document["pre_tokenizer"]);
+    document["pre_tokenizer"] = std::move(sequence);
+  }
+  return family_parts::framed(source, std::move(document), "cls_token", "sep_token",
+                              Separator::once_then_second_segment);
+}
+
 // Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that
 // tokenizer_config.json asks for (add_bos_token, add_eos_token); else none.
 Parts generic_frame(PipelineSource& source, Json document) {
@@ -331,6 +363,9 @@ std::vector<PipelineFamily> all_families() {
   const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
   Names mpnet = fairseq;
   mpnet["unk_token"] = "[UNK]";
+  Names deberta = bert;
+  deberta["bos_token"] = "[CLS]";
+  deberta["eos_token"] = "[SEP]";
   using Files = std::vector<const char*>;
   const Files spiece = {"spiece.model"};
   const Files bpe_model = {"sentencepiece.bpe.model"};  // mostly unigram models, despite the name
@@ -347,6 +382,7 @@ std::vector<PipelineFamily> all_families() {
       {"DistilBertTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
       {"ElectraTokenizer", lines, read_lines, "WordPiece", bert, make_bert},
       {"MPNetTokenizer", lines, read_lines, "WordPiece", mpnet, make_mpnet},
+      {"DebertaV2Tokenizer", {"spm.model"}, read_pieces, "Unigram", deberta, make_deberta},
       {"CamembertTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_camembert},
       {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
