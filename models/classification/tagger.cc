@@ -110,11 +110,16 @@ TaggingTask::TaggingTask(const ModelParts& parts, const Classifier& classifier, 
                        .max_length = smaller_limit(folder.max_length(), options.max_length),
                        .long_texts = options.long_texts,
                        .batch_size = options.batch_size,
-                       .with_ranges = true}),
+                       .with_ranges = true,
+                       .stride = static_cast<std::size_t>(std::max(options.stride, 0))}),
       tokenizer_(*parts.tokenizer),
       classifier_(classifier),
       options_(std::move(options)) {
   check_range("max_length", options_.max_length, 0, std::numeric_limits<int>::max());
+  check_range("stride", options_.stride, 0, std::numeric_limits<int>::max());
+  if (options_.stride > 0 && options_.aggregation == Aggregation::none) {
+    throw ConfigError("stride needs an aggregation: simple, first, average or max");
+  }
 }
 
 std::vector<Entity> TaggingTask::entities(const std::string& text, const Encoding& encoding,
@@ -163,6 +168,22 @@ std::vector<Entity> TaggingTask::entities(const std::string& text, const Encodin
   });
   for (Entity& entity : entities) entity.bytes = {bytes[entity.characters.begin], bytes[entity.characters.end]};
   return entities;
+}
+
+std::vector<Entity> TaggingTask::join_windows(std::vector<Entity> entities) {
+  std::ranges::stable_sort(entities, {}, [](const Entity& entity) { return entity.characters.begin; });
+  std::vector<Entity> kept;
+  for (Entity& entity : entities) {
+    if (kept.empty() || entity.characters.begin >= kept.back().characters.end) {
+      kept.push_back(std::move(entity));
+      continue;
+    }
+    const auto rank = [](const Entity& each) {
+      return std::pair(each.characters.end - each.characters.begin, each.score);
+    };
+    if (rank(entity) > rank(kept.back())) kept.back() = std::move(entity);
+  }
+  return kept;
 }
 
 }  // namespace encdec

@@ -35,6 +35,9 @@ struct TagOptions {
   LongSources long_texts = LongSources::truncate;
   Aggregation aggregation = Aggregation::none;
   std::vector<std::string> ignore_labels = {"O"};  // labels of entities to leave out
+  // If not 0, a text that is too long is read in windows, of which neighbours have this number of tokens in common. Of
+  // entities that overlap, the longer one stays, or else the one with the higher score. Needs an aggregation.
+  int stride = 0;
 };
 
 // A part of a text with its label.
@@ -55,8 +58,11 @@ class TaggingTask final : public TextTask {
   TaggingTask(const ModelParts& parts, const Classifier& classifier, const SentenceEmbedder& folder,
               TagOptions options);
 
-  // Returns the entities of a text. `encoding` is encode(text), `logits` [tokens, labels] those of its tokens.
+  // Returns the entities of a text in one of its windows. `encoding` is one of encode_windows(text), `logits` [tokens,
+  // labels] those of its tokens.
   std::vector<Entity> entities(const std::string& text, const Encoding& encoding, const Tensor& logits) const;
+  // Returns the entities of all windows of a text without those that TagOptions::stride drops.
+  static std::vector<Entity> join_windows(std::vector<Entity> entities);
 
  private:
   const Tokenizer& tokenizer_;

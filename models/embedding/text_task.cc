@@ -30,26 +30,63 @@ std::size_t TextTask::smaller_limit(std::size_t folder, int call) {
   return folder == 0 || own == 0 ? std::max(folder, own) : std::min(folder, own);
 }
 
-Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {
-  const std::size_t limit = settings_.max_length;
-  const EncodeOptions options{.max_length = settings_.long_texts == LongSources::truncate ? limit : 0,
-                              .truncation = settings_.truncation};
+Encoding TextTask::read(const std::string& text, const std::string* second, std::size_t number,
+                        std::size_t max_length) const {
+  const EncodeOptions options{.max_length = max_length, .truncation = settings_.truncation};
   const std::string first = settings_.prompt + text;
-  Encoding encoding;
   try {
-    encoding = second != nullptr       ? parts_.tokenizer->encode_pair(first, *second, options)
-               : settings_.with_ranges ? parts_.tokenizer->encode_with_ranges(first, options)
-                                       : Encoding{parts_.tokenizer->encode(first, options)};
+    return second != nullptr       ? parts_.tokenizer->encode_pair(first, *second, options)
+           : settings_.with_ranges ? parts_.tokenizer->encode_with_ranges(first, options)
+                                   : Encoding{parts_.tokenizer->encode(first, options)};
   } catch (const InputError& error) {
     throw InputError(fmt::format("text {}: {}", number, error.what()));
   }
-  const TokenIds& ids = encoding.ids;
+}
+
+void TextTask::check(const TokenIds& ids, std::size_t number) const {
+  const std::size_t limit = settings_.max_length;
   if (limit != 0 && ids.size() > limit) {
     throw InputError(fmt::format("text {}: {} tokens, expected at most {}", number, ids.size(), limit));
   }
   check_not_empty(ids, "text", number);  // without a tokenizer's special tokens, an empty text has no tokens
   check_tokens(ids, parts_.network.config.encoder, "text", number);
+}
+
+Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {
+  Encoding encoding =
+      read(text, second, number, settings_.long_texts == LongSources::truncate ? settings_.max_length : 0);
+  check(encoding.ids, number);
   return encoding;
+}
+
+std::vector<Encoding> TextTask::encode_windows(const std::string& text, std::size_t number) const {
+  const std::size_t limit = settings_.max_length, stride = settings_.stride;
+  if (stride == 0 || limit == 0) return {encode(text, nullptr, number)};
+  const Encoding whole = read(text, nullptr, number, 0);
+  const std::size_t special = whole.special_before + whole.special_after, count = whole.ids.size() - special;
+  const std::size_t room = limit - std::min(limit, special);
+  if (2 * stride > room) {
+    throw InputError(
+        fmt::format("stride {}, expected at most {}: half of the text tokens of a window", stride, room / 2));
+  }
+  const auto window_of = [&](const auto& all, std::size_t begin, std::size_t end) {
+    const auto text_begin = all.begin() + static_cast<std::ptrdiff_t>(whole.special_before);
+    auto part = std::vector(all.begin(), text_begin);
+    part.insert(part.end(), text_begin + static_cast<std::ptrdiff_t>(begin),
+                text_begin + static_cast<std::ptrdiff_t>(end));
+    part.insert(part.end(), all.end() - static_cast<std::ptrdiff_t>(whole.special_after), all.end());
+    return part;
+  };
+  std::vector<Encoding> windows;
+  for (std::size_t begin = 0; begin == 0 || begin + stride < count; begin += room - stride) {
+    const std::size_t end = std::min(begin + room, count);
+    windows.push_back({.ids = window_of(whole.ids, begin, end),
+                       .ranges = window_of(whole.ranges, begin, end),
+                       .special_before = whole.special_before,
+                       .special_after = whole.special_after});
+    check(windows.back().ids, number);
+  }
+  return windows;
 }
 
 }  // namespace encdec

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
@@ -27,6 +28,11 @@ class TextTask {
   // Returns the tokens of a text, or of a pair of texts if `second` is not null. Throws InputError, naming the text by
   // `number`, if the model cannot read it.
   Encoding encode(const std::string& text, const std::string* second, std::size_t number) const;
+  // Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
+  // tokens around each window. Neighbouring windows have `stride` tokens in common. Without a stride there is one
+  // window, encode(text). Throws as encode() does, and InputError if the stride is larger than half a window.
+  // REQUIRES: with a stride, encode() sets ranges.
+  std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
   Reads reads() const { return settings_.reads; }
 
  protected:
@@ -38,6 +44,7 @@ class TextTask {
     LongSources long_texts = LongSources::truncate;
     int batch_size = 0;
     bool with_ranges = false;  // encode() sets Encoding::ranges
+    std::size_t stride = 0;    // tokens that neighbouring windows have in common; 0: a text has one window
   };
   // Throws ConfigError if the batch size is out of range or the model has a decoder; TokenizerError if there is no
   // tokenizer. REQUIRES: what `parts` refers to outlives this object.
@@ -46,6 +53,9 @@ class TextTask {
   static std::size_t smaller_limit(std::size_t folder, int call);
 
  private:
+  Encoding read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length) const;
+  void check(const TokenIds& ids, std::size_t number) const;
+
   ModelParts parts_;
   Settings settings_;
 };

@@ -37,6 +37,7 @@ class DecodeClient {
 // A source that waits to be decoded.
 struct DecodeJob {
   std::size_t index = 0;  // number of the source among its client's sources
+  std::size_t part = 0;   // number of the part, if a source is read in parts
   Prompt prompt = {};
   std::shared_ptr<const SearchRules> rules = {};  // may differ from those of other jobs in the batch
   std::size_t bytes = 0;                          // see expected_bytes()

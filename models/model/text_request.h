@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <exception>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "encdec/engine/base/mutex.h"
 #include "encdec/models/classification/tagger.h"
 #include "encdec/models/embedding/text_task.h"
 #include "encdec/models/model/request_state.h"
@@ -63,10 +67,15 @@ class TagRequest final : public RequestState {
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) {
     std::vector<DecodeJob> jobs;
     for (const std::string& text : texts) {
-      DecodeJob& job = jobs.emplace_back(DecodeJob{.index = jobs.size()});
-      texts_.push_back({text, task_->encode(text, nullptr, jobs.size())});
-      job.prompt.source = texts_.back().encoding.ids;
-      job.prompt.source_tokens = job.prompt.source.size();
+      texts_.push_back({.text = text, .windows = task_->encode_windows(text, texts_.size() + 1)});
+      Text& added = texts_.back();
+      added.left = added.windows.size();
+      added.found.resize(added.left);
+      for (std::size_t window = 0; window < added.windows.size(); ++window) {
+        DecodeJob& job = jobs.emplace_back(DecodeJob{.index = texts_.size() - 1, .part = window});
+        job.prompt.source = added.windows[window].ids;
+        job.prompt.source_tokens = job.prompt.source.size();
+      }
     }
     return jobs;
   }
@@ -75,23 +84,43 @@ class TagRequest final : public RequestState {
   TextTask::Reads reads() const override { return task_->reads(); }
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {
-      const auto& [text, encoding] = texts_[job.index];
-      auto entities = task_->entities(text, encoding, rows);
-      return [this, &job, entities = std::move(entities)]() mutable {
-        handlers_.on_result(job.index, std::move(entities));
+      Text& text = texts_[job.index];
+      auto found = task_->entities(text.text, text.windows[job.part], rows);
+      const MutexLock lock(mutex_);
+      text.found[job.part] = std::move(found);
+      std::vector<Entity> entities;
+      const bool is_last = --text.left == 0;
+      if (is_last) {
+        for (auto& window : text.found) std::ranges::move(window, std::back_inserter(entities));
+        if (text.found.size() > 1) entities = TaggingTask::join_windows(std::move(entities));
+      }
+      return [this, &job, is_last, entities = std::move(entities)]() mutable {
+        if (is_last) handlers_.on_result(job.index, std::move(entities));
       };
     });
+  }
+  // A text has one failure, even if several of its windows fail.
+  void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
+    {
+      const MutexLock lock(mutex_);
+      if (std::exchange(texts_[job.index].has_failed, true)) return;
+    }
+    RequestState::on_failure(job, failure);
   }
 
  private:
   struct Text {
     std::string text;
-    Encoding encoding;
+    std::vector<Encoding> windows;
+    std::vector<std::vector<Entity>> found = {};  // entities of each window
+    std::size_t left = 0;                         // number of windows without a result
+    bool has_failed = false;
   };
 
   std::unique_ptr<const TaggingTask> task_;
   TagHandlers handlers_;
   std::vector<Text> texts_;
+  Mutex mutex_;  // guards `found`, `left` and `has_failed` of texts_
 };
 
 }  // namespace encdec

@@ -102,6 +102,7 @@ class TagOptions(RerankOptions, total=False):
     aggregation: Literal["none", "simple", "first", "average", "max"] | None
     aggregation_strategy: Literal["none", "simple", "first", "average", "max"] | None
     ignore_labels: Sequence[str] | None
+    stride: int | None
 
 
 class ScoreOptions(TypedDict, total=False):

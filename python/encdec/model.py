@@ -482,6 +482,8 @@ class Model:
         - ``aggregation``: how tokens become entities, as in transformers: ``"none"``, ``"simple"``, ``"first"``,
           ``"average"`` or ``"max"``.
         - ``ignore_labels``: labels of entities to leave out, ``["O"]`` by default.
+        - ``stride``: a text that is too long is read in windows, of which neighbours have this number of tokens in
+          common; as in transformers, for all aggregations but ``"none"``.
         - ``max_length``, ``long_texts="error"``: the handling of texts that are too long.
 
         Raises ConfigError for other models.

@@ -141,6 +141,7 @@ TagOptions tag_options(const nb::dict& dict) {
   std::string word(name_of(kAggregationNames, options.aggregation));
   keywords.read(word, "aggregation", "aggregation_strategy");
   options.aggregation = named("aggregation", word, kAggregationNames);
+  keywords.read(options.stride, "stride");
   if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
     options.ignore_labels.clear();
     for (const nb::handle label : labels) options.ignore_labels.push_back(text_from(label, "ignore_labels"));

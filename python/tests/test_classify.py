@@ -125,6 +125,9 @@ def test_vectors_are_cut(embedder: encdec.Model) -> None:
 @pytest.mark.parametrize("aggregation", ["none", "simple", "first", "average", "max"])
 def test_entities_are_those_of_the_pipeline(golden: Golden, name: str, aggregation: Any) -> None:
     data, model = expected(f"taggers/{name}"), golden(f"classifiers/taggers/{name}")
+    if aggregation == "max":
+        rows = model.tag(data["long texts"], aggregation=aggregation, ignore_labels=[], stride=7)
+        assert [[each.end for each in row] for row in rows] == [[each["end"] for each in row] for row in data["max 7"]]
     found = model.tag(data["texts"], aggregation=aggregation)
     for text, entities, rows in zip(data["texts"], found, data[aggregation], strict=True):
         assert [(each.label, each.word, each.start, each.end) for each in entities] == [

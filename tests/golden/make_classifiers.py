@@ -150,12 +150,21 @@ def write_tagger(name, model_class, config, write_tokenizer):
     randomize(model_class(config), seed=sum(name.encode())).save_pretrained(folder)
     tag = pipeline("token-classification", model=str(folder))
     expected = {"texts": TAGGED}
+
+    def add(key, texts, **options):
+        rows = [tag(text, **options) for text in texts]
+        expected[key] = [
+            [{key: float(f"{value:.8g}") if key == "score" else value for key, value in each.items()} for each in row] for row in rows
+        ]
+
     for strategy in ("none", "simple", "first", "average", "max"):
         for ignored in (["O"], []):
-            rows = [tag(text, aggregation_strategy=strategy, ignore_labels=ignored) for text in TAGGED]
-            expected[strategy + ("" if ignored else " all")] = [
-                [{key: float(f"{value:.8g}") if key == "score" else value for key, value in each.items()} for each in row] for row in rows
-            ]
+            add(strategy + ("" if ignored else " all"), TAGGED, aggregation_strategy=strategy, ignore_labels=ignored)
+    # The length of a window is that of tokenizer_config.json.
+    expected["long texts"] = [" ".join(TAGGED[i:] + TAGGED[:i]) for i in range(len(TAGGED))]
+    for stride in (1, 7, 15):
+        for strategy in ("simple", "max"):
+            add(f"{strategy} {stride}", expected["long texts"], aggregation_strategy=strategy, ignore_labels=[], stride=stride)
     (FOLDER / "taggers" / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -126,6 +126,15 @@ def test_token_classification(labeller: Server, aggregation: str) -> None:
     ]
 
 
+def test_token_classification_in_windows(labeller: Server) -> None:
+    text = "the cat in Łódź " * 10
+    client = InferenceClient(model=labeller.url + "/models/tagger/pipeline/token-classification")
+    found = client.token_classification(text, aggregation_strategy="simple", ignore_labels=["x"], stride=5)
+    [line] = run("tag", TAGGER, [text], {"json": True, "aggregation": "simple", "ignore_labels": "x", "stride": "5"})
+    assert [each.end for each in found] == [each["end"] for each in line["entities"]]
+    assert found[-1].end > len(text) - 5
+
+
 def test_sentence_similarity(labeller: Server) -> None:
     client = InferenceClient(model=labeller.url + "/models/embedder/pipeline/sentence-similarity")
     same, other = client.sentence_similarity("the cat", other_sentences=["the cat", "a"])

@@ -136,6 +136,7 @@ TEST(Tag, WritesEntitiesAsLinesOrJson) {
   EXPECT_EQ(none["entities"][0]["index"], 1);
   EXPECT_TRUE(failed(run_on("tag", "inference", {}, "a\n"), 1, {"expected a classifier of tokens"}));
   EXPECT_TRUE(failed(run_on("tag", "taggers/pieces", {"--aggregation", "x"}, "a\n"), 2, {"--aggregation"}));
+  EXPECT_TRUE(failed(run_on("tag", "taggers/pieces", {"--stride", "3"}, "a\n"), 2, {"--aggregation"}));
 }
 
 TEST(Inspect, NamesTheLabelsOfAClassifier) {

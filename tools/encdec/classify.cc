@@ -209,6 +209,10 @@ Action add_tag(CLI::App& command) {
           "Labels of entities to leave out")
       ->type_name("A,B,C")
       ->default_str("O");
+  add_number_option(command, "--stride", options->tag.stride,
+                    "Read a text that is too long in windows, of which neighbours have N tokens in common; 0: cut it")
+      ->check(integer_from(0, kMaxTokens))
+      ->needs(aggregation);
   command.add_flag(
       "--json", options->json,
       R"(One JSON object for each text: {"entities": [{"entity" or "entity_group", "score", "word", ...}]})");

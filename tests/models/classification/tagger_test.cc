@@ -1,6 +1,7 @@
 // Compares the entities of tests/golden/classifiers/taggers with those of transformers' pipeline.
 #include "encdec/models/classification/tagger.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,31 +19,42 @@ const std::filesystem::path kTaggers = std::filesystem::path(ENCDEC_GOLDEN_DIR) 
 
 class TaggerGolden : public testing::TestWithParam<const char*> {};
 
+void expect_equal(const std::vector<std::vector<Entity>>& found, const nlohmann::json& rows, bool is_aggregated) {
+  ASSERT_EQ(found.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_EQ(found[i].size(), rows[i].size()) << "text " << i;
+    for (std::size_t k = 0; k < found[i].size(); ++k) {
+      const Entity& entity = found[i][k];
+      const nlohmann::json& wanted = rows[i][k];
+      EXPECT_EQ(entity.label, wanted.at(is_aggregated ? "entity_group" : "entity"));
+      EXPECT_NEAR(entity.score, wanted["score"].get<float>(), 2e-6);
+      EXPECT_EQ(entity.word, wanted["word"]);
+      EXPECT_EQ(entity.characters.begin, wanted["start"]);
+      EXPECT_EQ(entity.characters.end, wanted["end"]);
+      if (!is_aggregated) EXPECT_EQ(entity.token, wanted["index"]);
+    }
+  }
+}
+
 TEST_P(TaggerGolden, EntitiesEqualThePipelineInAnyBatch) {
   const nlohmann::json expected = read_json_object(kTaggers / GetParam() / "expected.json").value();
   const auto texts = expected["texts"].get<std::vector<std::string>>();
+  const auto long_texts = expected["long texts"].get<std::vector<std::string>>();
   const Model model = Model::load(kTaggers / GetParam() / "model", {.threads = 2});
   for (const auto& [aggregation, name] : kAggregationNames) {
-    for (const bool all : {false, true}) {
-      const nlohmann::json& rows = expected.at(std::string(name) + (all ? " all" : ""));
-      for (const int batch_size : {0, 1}) {
-        TagOptions options{.batch_size = batch_size, .aggregation = aggregation};
-        if (all) options.ignore_labels = {};
-        const auto found = model.tag(texts, options);
-        ASSERT_EQ(found.size(), rows.size());
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-          ASSERT_EQ(found[i].size(), rows[i].size()) << name << ": " << texts[i];
-          for (std::size_t k = 0; k < found[i].size(); ++k) {
-            const Entity& entity = found[i][k];
-            const nlohmann::json& wanted = rows[i][k];
-            EXPECT_EQ(entity.label, wanted.at(aggregation == Aggregation::none ? "entity" : "entity_group"));
-            EXPECT_NEAR(entity.score, wanted["score"].get<float>(), 2e-6) << name << ": " << texts[i];
-            EXPECT_EQ(entity.word, wanted["word"]) << name << ": " << texts[i];
-            EXPECT_EQ(entity.characters.begin, wanted["start"]) << name << ": " << texts[i];
-            EXPECT_EQ(entity.characters.end, wanted["end"]) << name << ": " << texts[i];
-            if (aggregation == Aggregation::none) EXPECT_EQ(entity.token, wanted["index"]);
-          }
-        }
+    for (const int batch_size : {0, 1}) {
+      TagOptions options{.batch_size = batch_size, .aggregation = aggregation};
+      SCOPED_TRACE(name);
+      expect_equal(model.tag(texts, options), expected.at(std::string(name)), aggregation != Aggregation::none);
+      options.ignore_labels = {};
+      expect_equal(model.tag(texts, options), expected.at(std::string(name) + " all"),
+                   aggregation != Aggregation::none);
+      for (const int stride : {1, 7, 15}) {
+        const auto rows = expected.find(fmt::format("{} {}", name, stride));
+        if (rows == expected.end()) continue;
+        SCOPED_TRACE(stride);
+        options.stride = stride;
+        expect_equal(model.tag(long_texts, options), *rows, true);
       }
     }
   }
@@ -72,6 +84,11 @@ TEST(Tagger, RefusesOtherModels) {
   const Model tagger = Model::load(kTaggers / "word_pieces" / "model");
   EXPECT_THAT(message_of<ConfigError>([&] { tagger.classify(std::vector<TextPair>{{"a"}}); }),
               testing::HasSubstr("a classifier of tokens, expected a classifier of texts"));
+  EXPECT_THAT(message_of<ConfigError>([&] { tagger.tag(texts, {.stride = 1}); }),
+              testing::HasSubstr("stride needs an aggregation"));
+  EXPECT_THAT(message_of<InputError>(
+                  [&] { tagger.tag(texts, {.max_length = 9, .aggregation = Aggregation::simple, .stride = 4}); }),
+              testing::HasSubstr("stride 4, expected at most 3: half of the text tokens of a window"));
   EXPECT_THAT(message_of<InputError>([&] { tagger.tag(texts, {.max_length = 2, .long_texts = LongSources::error}); }),
               testing::HasSubstr("text 1: 3 tokens, expected at most 2"));
 }

@@ -273,7 +273,7 @@ asio::awaitable<void> tag(Call& call, const JsonObject& request, const std::stri
     options.aggregation = named(kAggregationNames, "aggregation_strategy", *word);
   }
   if (parameters.has("ignore_labels")) options.ignore_labels = parameters.strings("ignore_labels");
-  if (parameters.integer("stride", {.min = 0}).value_or(0) != 0) throw HttpError(400, "'stride' is not supported");
+  options.stride = static_cast<int>(parameters.integer("stride", {.min = 0, .max = kMaxTokenCount}).value_or(0));
   Json answer = Json::array();
   for (const auto& entities : co_await call.tag(model, std::move(texts), options)) {
     answer.push_back(cli::to_array(entities, options.aggregation));

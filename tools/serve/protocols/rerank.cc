@@ -24,9 +24,9 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) 
 
 struct Request {
   std::string query;
-  std::vector<std::string> documents;
+  std::vector<std::string> documents = {};
   int top_n = 0;
-  ClassifyOptions options;
+  ClassifyOptions options = {};
 };
 
 // Returns the text of a document: a text, or an object with a text.
