@@ -32,7 +32,9 @@ std::size_t TextTask::smaller_limit(std::size_t folder, int call) {
 
 Encoding TextTask::read(const std::string& text, const std::string* second, std::size_t number,
                         std::size_t max_length) const {
-  const EncodeOptions options{.max_length = max_length, .truncation = settings_.truncation};
+  EncodeOptions options{.max_length = max_length, .truncation = settings_.truncation};
+  if (settings_.long_texts == LongSources::truncate_left) options.truncation_side = TruncationSide::left;
+  if (settings_.long_texts == LongSources::truncate_right) options.truncation_side = TruncationSide::right;
   const std::string first = settings_.prompt + text;
   try {
     return second != nullptr       ? parts_.tokenizer->encode_pair(first, *second, options)
@@ -53,8 +55,7 @@ void TextTask::check(const TokenIds& ids, std::size_t number) const {
 }
 
 Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {
-  Encoding encoding =
-      read(text, second, number, settings_.long_texts == LongSources::truncate ? settings_.max_length : 0);
+  Encoding encoding = read(text, second, number, settings_.long_texts == LongSources::error ? 0 : settings_.max_length);
   check(encoding.ids, number);
   return encoding;
 }

@@ -89,8 +89,10 @@ struct GenerateProgress {
 
 // How to treat a source of more than GenerateOptions::max_source_tokens.
 enum class LongSources : std::uint8_t {
-  error,     // throw an InputError that names the source
-  truncate,  // drop tokens at the end; the tokenizer's special tokens at the end of a text stay
+  error,           // throw an InputError that names the source
+  truncate,        // drop tokens at the side that the tokenizer's files name, else at the end. Special tokens stay.
+  truncate_left,   // drop tokens at the beginning of a text
+  truncate_right,  // drop tokens at the end of a text
 };
 
 // Maximum tokens of a source for models without a limit of positions. Work and memory grow with the square of a

@@ -141,7 +141,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
                     : text->empty() ? TokenIds()
                                     : tokenizer_of(parts_).encode(*text, languages_);
   const bool is_long = source.size() > source_limit();
-  const bool is_truncated = is_long && settings_.long_sources == LongSources::truncate;
+  const bool is_truncated = is_long && settings_.long_sources != LongSources::error;
   if (is_truncated) source = truncated(input, std::move(source));
   check_tokens(source, config.input_stack(), "source", number);
   if (is_long && !is_truncated) {

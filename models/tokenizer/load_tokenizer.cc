@@ -110,20 +110,31 @@ bool fits(const TokenizerJsonFile& file, std::string_view model) {
   return file.vocabulary.has_value() && !file.merges;
 }
 
+// Returns the side at which tokenizer.json cuts texts, if it says so.
+std::optional<TruncationSide> truncation_side_of(const JsonObject& file) {
+  const auto truncation = file.object("truncation");
+  const std::string side = truncation ? truncation->string("direction").value_or("") : "";
+  return side == "Left" ? std::optional(TruncationSide::left) : std::nullopt;
+}
+
 // Loads the tokenizer of a tokenizer.json. Without a family, or if the model is not of the family's kind, its pipeline
 // is the one that the file describes.
 std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFiles files,
                                                const PipelineFamily* family) {
   PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
   source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
+  const JsonObject& rest = *source.file.rest;
+  const auto merge = [&](std::map<std::string, std::string> named_tokens) {
+    source.settings = TokenizerSettings::merge(files, std::move(named_tokens));
+    if (!source.settings.truncation_side) source.settings.truncation_side = truncation_side_of(rest);
+  };
   if (family == nullptr || !fits(source.file, family->model)) {
-    source.settings = TokenizerSettings::merge(files, {});
+    merge({});
     return pipeline_tokenizer(family_parts::load(source), source.name);
   }
-  const JsonObject& rest = *source.file.rest;
   source.file.normalization_table = normalization_table(rest.value(), source.name);
   if (rest.value().contains("added_tokens") && !files.has_added_tokens_decoder()) files.tokenizer = rest;
-  source.settings = TokenizerSettings::merge(files, family->named_tokens);
+  merge(family->named_tokens);
   return pipeline_tokenizer(family->make(source), source.name);
 }
 

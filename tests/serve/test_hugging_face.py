@@ -156,7 +156,7 @@ def test_options_of_feature_extraction(
         (["a"], {"prompt_name": "nothing"}, "'nothing'"),
         (["a"], {"dimensions": 0}, "dimensions"),
         (["a"], {"dimensions": 17}, "dimensions"),  # more than the vectors have
-        (["a"], {"truncation_direction": "left"}, "truncation_direction"),
+        (["a"], {"truncation_direction": "up"}, "truncation_direction"),
         (["a " * 100], {"truncate": False}, "tokens"),
         ([5], {"normalize": "perhaps"}, "normalize"),
     ],

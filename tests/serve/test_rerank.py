@@ -66,7 +66,10 @@ def test_text_embeddings_inference(labeller: Server) -> None:
         {"index": each["index"], "score": each["score"]} for each in ranked(raw_scores=True)
     ]
     assert rerank(texts=[])["error_type"] == "Validation"
-    assert "expected right" in rerank(truncation_direction="Left")["error"]
+    assert "expected left or right" in rerank(truncation_direction="up")["error"]
+    long = ["the cat " * 60 + each for each in DOCUMENTS]
+    assert len({each["score"] for each in rerank(texts=long, truncation_direction="Right")}) == 1
+    assert len({each["score"] for each in rerank(texts=long, truncation_direction="Left")}) > 1
 
 
 def test_jina(labeller: Server) -> None:

@@ -168,7 +168,7 @@ class Generation final : private GenerateStream {
             {"source_lang", options.source_lang},
             {"target_lang", options.target_lang},
             {"max_source_tokens", options.max_source_tokens},
-            {"truncates", options.long_sources == LongSources::truncate},
+            {"truncates", options.long_sources != LongSources::error},
             {"token_ids", options_.form == LineForm::token_ids},
             {"json", options_.json},
             {"token_scores", options_.token_scores},

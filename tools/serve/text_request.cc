@@ -14,10 +14,13 @@ namespace encdec::serve {
 using Json = nlohmann::ordered_json;
 
 LongSources read_long_texts(const JsonObject& request) {
-  if (const auto side = request.string("truncation_direction"); side && lower_case(*side) != "right") {
-    throw HttpError(400, fmt::format("'truncation_direction' is '{}', expected right", *side));
+  LongSources result = LongSources::truncate;
+  if (const auto word = request.string("truncation_direction")) {
+    const auto side = value_named<TruncationSide>(kTruncationSides, lower_case(*word));
+    if (!side) throw HttpError(400, fmt::format("'truncation_direction' is '{}', expected left or right", *word));
+    result = *side == TruncationSide::left ? LongSources::truncate_left : LongSources::truncate_right;
   }
-  return request.boolean("truncate").value_or(true) ? LongSources::truncate : LongSources::error;
+  return request.boolean("truncate").value_or(true) ? result : LongSources::error;
 }
 
 TextPair read_pair(const nlohmann::json& value, std::string_view where) {

@@ -11,6 +11,14 @@
 
 namespace encdec {
 
+// Keeps `count` items of a longer vector and cuts off the others at one side.
+template <class Item>
+void keep(std::vector<Item>& items, std::size_t count, TruncationSide side) {
+  if (count >= items.size()) return;
+  if (side == TruncationSide::left) items.erase(items.begin(), items.end() - static_cast<std::ptrdiff_t>(count));
+  items.resize(count);
+}
+
 // The special tokens around a pair of texts.
 struct PairAffixes {
   std::vector<std::int32_t> before = {};
@@ -32,10 +40,11 @@ struct Affixes {
   enum class Trim : std::uint8_t { none, all, unless_added };
   Trim trim = Trim::none;
 
-  // Shortens `ids` so that ids, `before` and `after` together have at most `max_length` ids. 0 means no limit.
-  void cut(std::vector<std::int32_t>& ids, std::size_t max_length) const {
-    if (max_length == 0) return;
-    ids.resize(std::min(ids.size(), max_length - std::min(before.size() + after.size(), max_length)));
+  // Returns how many of `count` ids are left if they, `before` and `after` together have at most `max_length` ids. 0
+  // means no limit.
+  std::size_t shortened(std::size_t count, std::size_t max_length) const {
+    if (max_length == 0) return count;
+    return std::min(count, max_length - std::min(before.size() + after.size(), max_length));
   }
   void put_around(std::vector<std::int32_t>& ids) const {
     ids.insert(ids.begin(), before.begin(), before.end());

@@ -17,7 +17,15 @@ namespace encdec {
 // The two texts of a translation. A checkpoint may have a vocabulary for each.
 enum class TextSide { source, target };
 
-// The texts of a pair that are shortened, at their ends, if the pair is too long (transformers' TruncationStrategy).
+// The side of a text at which tokens are cut off (transformers' truncation_side).
+enum class TruncationSide : std::uint8_t { right, left };
+
+inline constexpr std::array kTruncationSides = {
+    Named{TruncationSide::right, "right"},
+    Named{TruncationSide::left, "left"},
+};
+
+// The texts of a pair that are shortened if the pair is too long (transformers' TruncationStrategy).
 enum class Truncation : std::uint8_t {
   longest_first,  // the longer one, until both are equally long; then both
   only_first,
@@ -36,9 +44,10 @@ struct EncodeOptions {
   // checkpoint's default.
   std::string source_language = {};
   std::string target_language = {};
-  // Maximum number of ids, special tokens included. The end of a longer text is cut off. 0 means no limit.
+  // Maximum number of ids, special tokens included. A longer text is cut. 0 means no limit.
   std::size_t max_length = 0;
-  Truncation truncation = Truncation::longest_first;  // for pairs
+  std::optional<TruncationSide> truncation_side = {};  // default: what the tokenizer's files say, else right
+  Truncation truncation = Truncation::longest_first;   // for pairs
 };
 
 // Encoding::second_segment if there is none.

@@ -95,6 +95,17 @@ class SettingsReader {
     settings_.source_language = config.string("src_lang");
     settings_.target_language = config.string("tgt_lang");
     settings_.separate_vocabularies = config.boolean("separate_vocabs").value_or(false);
+    if (const auto word = config.string("truncation_side")) {
+      settings_.truncation_side = value_named<TruncationSide>(kTruncationSides, *word);
+      if (!settings_.truncation_side) {
+        refuse<ConfigError>(config.file(), "truncation_side '{}', expected right or left", printable(*word));
+      }
+    }
+    // The default of the class that transformers 5 uses for a tokenizer.json of no family.
+    settings_.has_segments = config.string("tokenizer_class") != "TokenizersBackend";
+    if (config.has("model_input_names")) {
+      settings_.has_segments = std::ranges::count(config.strings("model_input_names"), "token_type_ids") > 0;
+    }
     settings_.split_special_tokens = config.boolean("split_special_tokens").value_or(false);
     settings_.clean_up_spaces = config.boolean("clean_up_tokenization_spaces").value_or(false);
     if (const Json* options = find(config, "sp_model_kwargs"); options != nullptr && !options->empty()) {

@@ -10,6 +10,7 @@
 
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/added_token.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 
@@ -60,6 +61,9 @@ struct TokenizerSettings {
 
   std::optional<std::string> source_language;  // src_lang and tgt_lang
   std::optional<std::string> target_language;
+
+  std::optional<TruncationSide> truncation_side;
+  bool has_segments = true;  // whether the model gets the segments of a pair: model_input_names has token_type_ids
 
   bool separate_vocabularies = false;
   bool split_special_tokens = false;  // do not search for added tokens in the text

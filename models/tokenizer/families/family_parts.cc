@@ -59,6 +59,8 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
     if (known.contains(content)) continue;
     parts.added_tokens.push_back(pipeline_token(settings.described({.content = content, .special = true}), settings));
   }
+  parts.truncation_side = settings.truncation_side.value_or(TruncationSide::right);
+  parts.has_segments = settings.has_segments;
   parts.split_special_tokens = settings.split_special_tokens;
   parts.unknown_token = source.token("unk_token");
   // transformers does not clean up after BPE, because that would remove spaces of the original text.

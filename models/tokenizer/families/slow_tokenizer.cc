@@ -36,7 +36,8 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
       part.is_token ? add(part.text) : add_text(part.text);
     }
   }
-  around.cut(ids, options.max_length);
+  keep(ids, around.shortened(ids.size(), options.max_length),
+       options.truncation_side.value_or(settings_.truncation_side.value_or(TruncationSide::right)));
   if (ends_already(ids)) around.after.clear();
   around.put_around(ids);
   return ids;

@@ -27,10 +27,12 @@ class PipelineTokenizer final : public Tokenizer {
       const std::size_t special = affixes.before.size() + affixes.between.size() + affixes.after.size();
       const std::size_t room = options.max_length - std::min(special, options.max_length);
       const auto lengths = pair_lengths(first_ids.size(), second_ids.size(), room, options.truncation);
-      first_ids.resize(lengths.first);
-      second_ids.resize(lengths.second);
+      keep(first_ids, lengths.first, side_of(options));
+      keep(second_ids, lengths.second, side_of(options));
     }
-    return affixes.join(first_ids, second_ids);
+    Encoding encoding = affixes.join(first_ids, second_ids);
+    if (!parts_.has_segments) encoding.second_segment = kNoSecondSegment;
+    return encoding;
   }
 
   bool has_ranges() const override { return true; }
@@ -39,8 +41,9 @@ class PipelineTokenizer final : public Tokenizer {
     Encoding encoding;
     std::vector<ByteSpan> spans;
     encoding.ids = encode_plain(text, &spans);
-    affixes.cut(encoding.ids, options.max_length);
-    spans.resize(encoding.ids.size());
+    const std::size_t left = affixes.shortened(encoding.ids.size(), options.max_length);
+    keep(encoding.ids, left, side_of(options));
+    keep(spans, left, side_of(options));
     encoding.ranges = to_characters(text, spans);
     for (std::size_t i = 0; affixes.trim != Affixes::Trim::none && i < spans.size(); ++i) {
       const std::int32_t id = encoding.ids[i];
@@ -109,7 +112,7 @@ class PipelineTokenizer final : public Tokenizer {
                                         TextSide side) const override {
     const Affixes affixes = affixes_of(options, side);
     std::vector<std::int32_t> ids = encode_plain(text);
-    affixes.cut(ids, options.max_length);
+    keep(ids, affixes.shortened(ids.size(), options.max_length), side_of(options));
     affixes.put_around(ids);
     return ids;
   }
@@ -117,6 +120,10 @@ class PipelineTokenizer final : public Tokenizer {
   Affixes affixes_of(const EncodeOptions& options, TextSide side) const {
     if (!parts_.language_affixes) refuse_languages(options, name_);
     return parts_.language_affixes ? parts_.language_affixes(options, side) : parts_.affixes;
+  }
+
+  TruncationSide side_of(const EncodeOptions& options) const {
+    return options.truncation_side.value_or(parts_.truncation_side);
   }
 
   // Returns the spans in characters of the text.

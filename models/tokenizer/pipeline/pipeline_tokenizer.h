@@ -38,6 +38,9 @@ struct PipelineParts {
   std::function<Affixes(const EncodeOptions& options, TextSide side)> language_affixes = {};
   std::vector<Language> languages = {};  // in the order of their ids
 
+  TruncationSide truncation_side = TruncationSide::right;  // default of EncodeOptions
+  bool has_segments = true;                                // whether pairs have a second segment
+
   bool marks_continuing_pieces = false;  // Tokenizer::marks_continuing_pieces()
   std::string unknown_token = {};        // empty for none
   bool clean_up_spaces = false;          // call clean_up_spaces() after decoding

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
@@ -52,6 +53,40 @@ TEST_F(TokenizerFolder, FindsNothingInAFolderWithoutFiles) {
   for (const char* type : {"t5", "bart", "m2m_100", "plbart", "marian", "bert", "llama", ""}) {
     EXPECT_EQ(load_tokenizer(folder_.path(), type), nullptr) << type;
   }
+}
+
+TEST_F(TokenizerFolder, CutsAtTheSideThatTheFilesName) {
+  nlohmann::json file = read_json_object(golden("deberta_published") / "tokenizer.json").value();
+  const nlohmann::json config = read_json_object(golden("deberta_published") / "tokenizer_config.json").value();
+  const auto load = [&](const nlohmann::json& changes) {
+    nlohmann::json changed = config;
+    if (changes.is_object()) changed.update(changes);
+    folder_.write("tokenizer.json", file.dump());
+    folder_.write("tokenizer_config.json", changed.dump());
+    return load_tokenizer(folder_.path(), "deberta-v2");
+  };
+  const auto whole = load({})->encode_with_ranges("The quick brown fox");
+  const std::size_t last = whole.ids.size() - 1;
+  const Ids end = {whole.ids[0], whole.ids[last - 2], whole.ids[last - 1], whole.ids[last]};
+  const Ids beginning = {whole.ids[0], whole.ids[1], whole.ids[2], whole.ids[last]};
+  EXPECT_EQ(load({})->encode("The quick brown fox", {.max_length = 4}), beginning);
+
+  const auto left = load({{"truncation_side", "left"}, {"model_input_names", {"input_ids"}}});
+  EXPECT_EQ(left->encode("The quick brown fox", {.max_length = 4}), end);
+  EXPECT_EQ(left->encode_with_ranges("The quick brown fox", {.max_length = 4}).ranges[1].begin,
+            whole.ranges[last - 2].begin);
+  EXPECT_EQ(left->encode("The quick brown fox", {.max_length = 4, .truncation_side = TruncationSide::right}),
+            beginning);
+  const Encoding pair = left->encode_pair("fox", "The quick brown fox", {.max_length = 5});
+  EXPECT_EQ(pair.ids[3], whole.ids[last - 1]);
+  EXPECT_EQ(pair.second_segment, kNoSecondSegment);
+  EXPECT_EQ(load({})->encode_pair("fox", "The quick", {.max_length = 5}).second_segment, 3u);
+
+  file["truncation"] = {{"direction", "Left"}, {"max_length", 4}, {"strategy", "LongestFirst"}, {"stride", 0}};
+  EXPECT_EQ(load({})->encode("The quick brown fox", {.max_length = 4}), end);
+  EXPECT_EQ(load({{"truncation_side", "right"}})->encode("The quick brown fox", {.max_length = 4}), beginning);
+  folder_.write("tokenizer_config.json", R"({"truncation_side": "middle"})");
+  EXPECT_THAT(error("deberta-v2"), HasSubstr("truncation_side 'middle', expected right or left"));
 }
 
 TEST_F(TokenizerFolder, NamesTheMissingFile) {
