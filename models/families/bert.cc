@@ -1,5 +1,5 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020), CamemBERT (Martin et al. 2020),
-// DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020) and MPNet (Song et al. 2020).
+// DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020), ALBERT (Lan et al. 2020) and MPNet (Song et al. 2020).
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -19,34 +19,39 @@ struct BertKeys {
   std::string_view hidden_dim = "intermediate_size";
   std::string_view activation = "hidden_act";
   int missing_layers = 12;
+  // Defaults of the other settings.
+  Dim missing_dim = 768;
+  Dim missing_heads = 12;
+  Dim missing_hidden_dim = 3072;
+  std::string_view missing_activation = "gelu";
 };
 
 TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys, Dim vocabulary) {
   TransformerConfig result;
   result.architecture = Architecture::encoder_only;
-  result.model_dim = config.width(keys.model_dim, 768);
+  result.model_dim = config.width(keys.model_dim, keys.missing_dim);
   result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
   result.encoder.layers = config.layers(keys.layers, keys.missing_layers);
-  result.encoder.heads = static_cast<int>(config.width(keys.heads, 12));
-  result.encoder.hidden_dim = config.width(keys.hidden_dim, 3072);
+  result.encoder.heads = static_cast<int>(config.width(keys.heads, keys.missing_heads));
+  result.encoder.hidden_dim = config.width(keys.hidden_dim, keys.missing_hidden_dim);
   // Positions are learned. DistilBERT's may be sinusoidal, but are stored like learned ones.
   result.encoder.positions = {.kind = PositionOptions::Kind::learned,
                               .count = config.width("max_position_embeddings", 512)};
   result.encoder.embedding_norm = EmbeddingNorm::after_positions;
   config.check_heads(result.encoder, result.model_dim, keys.heads);
-  result.activation = config.activation(keys.activation, "gelu");
+  result.activation = config.activation(keys.activation, keys.missing_activation);
   result.norm_epsilon = 1e-12f;
   result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
   return result;
 }
 
-TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary) {
+TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const BertKeys& keys = {}) {
   const ConfigReader config(json);
   if (const auto kind = json.string("position_embedding_type"); kind && *kind != "absolute") {
     refuse<ConfigError>(json.file(), "position_embedding_type '{}' is not supported, expected 'absolute'",
                         printable(*kind));
   }
-  TransformerConfig result = read_encoder(config, {}, vocabulary);
+  TransformerConfig result = read_encoder(config, keys, vocabulary);
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   result.token_types = config.width("type_vocab_size", 2);
   result.head = read_head(json, Activation::tanh);
@@ -90,9 +95,34 @@ std::pair<std::string, std::string> roberta_head(const HeadConfig& head) {
 
 ModelDescription describe_electra(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 30522);
-  config.encoder.embedding_dim = ConfigReader(json).width("embedding_size", 128);
+  const Dim width = ConfigReader(json).width("embedding_size", 128);
+  if (width != config.model_dim) config.encoder.embedding_dim = width;
   config.head = read_head(json, Activation::gelu);
   WeightNames names = bert_weight_names("electra.", weights, roberta_head(config.head));
+  return {std::move(config), std::move(names)};
+}
+
+// Layers share the weights of their group.
+ModelDescription describe_albert(const JsonObject& json, const WeightStore& weights) {
+  const ConfigReader reader(json);
+  reader.expect("inner_group_num", 1);
+  TransformerConfig config = read_bert_config(
+      json, 30000,
+      {.missing_dim = 4096, .missing_heads = 64, .missing_hidden_dim = 16384, .missing_activation = "gelu_new"});
+  config.encoder.embedding_dim = reader.width("embedding_size", 128);
+  config.encoder.weight_groups = reader.layers("num_hidden_groups", 1);
+  const std::string layer = "albert.encoder.albert_layer_groups.*.albert_layers.0.", attention = layer + "attention.";
+  WeightNames names =
+      bert_weight_names("albert.", weights, {"albert.pooler", "classifier"},
+                        {{"encoder.embedding_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
+                         {"encoder.*.self_attention.query", {attention + "query"}},
+                         {"encoder.*.self_attention.key", {attention + "key"}},
+                         {"encoder.*.self_attention.value", {attention + "value"}},
+                         {"encoder.*.self_attention.output", {attention + "dense"}},
+                         {"encoder.*.self_attention_norm", {attention + "LayerNorm"}},
+                         {"encoder.*.feed_forward.expand", {layer + "ffn"}},
+                         {"encoder.*.feed_forward.project", {layer + "ffn_output"}},
+                         {"encoder.*.feed_forward_norm", {layer + "full_layer_layer_norm"}}});
   return {std::move(config), std::move(names)};
 }
 
@@ -166,9 +196,9 @@ ModelDescription describe_distilbert(const JsonObject& config, const WeightStore
 }  // namespace
 
 std::vector<Family> bert_families() {
-  return {{"bert", describe_bert},          {"camembert", describe_roberta}, {"distilbert", describe_distilbert},
-          {"electra", describe_electra},    {"mpnet", describe_mpnet},       {"roberta", describe_roberta},
-          {"xlm-roberta", describe_roberta}};
+  return {{"albert", describe_albert},         {"bert", describe_bert},          {"camembert", describe_roberta},
+          {"distilbert", describe_distilbert}, {"electra", describe_electra},    {"mpnet", describe_mpnet},
+          {"roberta", describe_roberta},       {"xlm-roberta", describe_roberta}};
 }
 
 }  // namespace encdec

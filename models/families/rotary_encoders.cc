@@ -14,15 +14,6 @@
 namespace encdec {
 namespace {
 
-// Throws ConfigError unless the setting is missing, null or `expected`.
-template <class Value>
-void expect_setting(const JsonObject& json, std::string_view key, const Value& expected) {
-  const auto found = json.value().find(key);
-  if (found == json.value().end() || found->is_null() || *found == expected) return;
-  refuse<ConfigError>(json.file(), "{} is {}, expected {}", key, printable(found->dump()),
-                      nlohmann::json(expected).dump());
-}
-
 TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_dim, std::string_view layers,
                              std::string_view heads, std::string_view hidden_dim) {
   TransformerConfig result;
@@ -43,7 +34,7 @@ TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_
 float modern_bert_base(const JsonObject& json, std::string_view kind, std::string_view older_key, double missing) {
   if (const auto parameters = json.object("rope_parameters")) {
     if (const auto own = parameters->object(kind)) {
-      expect_setting(*own, "rope_type", "default");
+      ConfigReader(*own).expect("rope_type", "default");
       if (const auto base = own->number("rope_theta", {1.0, 1e9})) return static_cast<float>(*base);
     }
   }
@@ -118,7 +109,7 @@ std::string prefix_of(const WeightStore& weights, const std::string& older, cons
 void read_rotary(const JsonObject& json, std::string_view older_key, double missing, StackConfig& stack) {
   double base = json.number(older_key, {1.0, 1e9}).value_or(missing);
   if (const auto parameters = json.object("rope_parameters")) {
-    expect_setting(*parameters, "rope_type", "default");
+    ConfigReader(*parameters).expect("rope_type", "default");
     base = parameters->number("rope_theta", {1.0, 1e9}).value_or(base);
   }
   stack.layer_attention.assign(static_cast<std::size_t>(stack.layers), {.rotary = {.base = static_cast<float>(base)}});
@@ -128,9 +119,9 @@ void read_rotary(const JsonObject& json, std::string_view older_key, double miss
 // (theta f)^(-2i/K) / f^(2/K) from a position to the next, at every length.
 ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
-  for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) expect_setting(json, key, false);
-  expect_setting(json, "position_embedding_type", "rope");
-  expect_setting(json, "layer_norm_type", "layer_norm");
+  for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) config.expect(key, false);
+  config.expect("position_embedding_type", "rope");
+  config.expect("layer_norm_type", "layer_norm");
   TransformerConfig network =
       read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
   StackConfig& stack = network.encoder;
@@ -142,7 +133,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   network.head = read_head(json, Activation::tanh);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
-    expect_setting(*scaling, "type", "ntk");
+    ConfigReader(*scaling).expect("type", "ntk");
     const double factor = scaling->number("factor", {1.0, 1e6}).value_or(1.0);
     const double width = static_cast<double>(network.model_dim) / stack.heads;
     for (LayerAttention& layer : stack.layer_attention) {
@@ -174,11 +165,11 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
 // Its config.json has the keys of GPT-2 or, from transformers 5, those of BERT.
 ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
-  expect_setting(json, "prenorm", false);
-  expect_setting(json, "rotary_emb_fraction", 1.0);
-  expect_setting(json, "rotary_emb_interleaved", false);
-  expect_setting(json, "rotary_scaling_factor", nullptr);
-  expect_setting(json, "activation_function", "swiglu");
+  config.expect("prenorm", false);
+  config.expect("rotary_emb_fraction", 1.0);
+  config.expect("rotary_emb_interleaved", false);
+  config.expect("rotary_scaling_factor", nullptr);
+  config.expect("activation_function", "swiglu");
   const bool is_new = json.has("num_hidden_layers");
   TransformerConfig network =
       is_new ? read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")

@@ -64,17 +64,10 @@ bool is_setting(const std::string& name, const WeightStore& store) {
 // Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
 // training and second copies of tensors.
 std::string describe_left_over(const std::vector<std::string>& unused) {
-  constexpr std::array<std::string_view, 11> kUsual = {"pooler",
-                                                       "lm_head.",
-                                                       "cls.",
-                                                       "vocab_",
-                                                       "classifier.",
-                                                       "qa_outputs.",
-                                                       "shared.weight",
-                                                       "attn.bias",
-                                                       "masked_bias",
-                                                       "position_ids",
-                                                       "EncDecAttention.relative_attention_bias"};
+  constexpr std::array<std::string_view, 12> kUsual = {
+      "pooler",    "lm_head.",    "cls.",         "predictions.",
+      "vocab_",    "classifier.", "qa_outputs.",  "shared.weight",
+      "attn.bias", "masked_bias", "position_ids", "EncDecAttention.relative_attention_bias"};
   const auto is_usual = [&](const std::string& name) {
     return std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
   };
@@ -138,7 +131,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
     const bool reads_first_rows =
         head == HeadKind::sequences ? config.head.pooling == HeadPooling::first : impl->embedder.reads_first_row();
-    config.gathers_rows = reads_first_rows && config.encoder.layers > 0 &&
+    // Shared weights would be packed a second time for the last layer.
+    config.gathers_rows = reads_first_rows && config.encoder.layers > 0 && config.encoder.weight_groups == 0 &&
                           config.encoder.relative_positions.buckets == 0 &&
                           config.encoder.disentangled_positions.span == 0 && config.encoder.layer_attention.empty();
   }

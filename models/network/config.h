@@ -86,7 +86,8 @@ struct StackConfig {
   DisentangledOptions disentangled_positions = {};     // keys and queries of distances; encoders only
   std::vector<LayerAttention> layer_attention = {};    // one for each layer; empty: none has rotary positions
   StackConvolution convolution = {};                   // see StackConvolution
-  Dim embedding_dim = 0;                               // width of the embeddings, projected to D; 0: D
+  int weight_groups = 0;                               // sets of weights that the layers share; 0: one for each layer
+  Dim embedding_dim = 0;                               // width of embeddings that are projected to D; 0: D, as they are
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
   // Frames that the stack reads in place of tokens. Two convolutions compute the embeddings from the frames (Radford et
@@ -94,6 +95,11 @@ struct StackConfig {
   FrameOptions frames = {};
 
   SourceKind source_kind() const { return frames.width > 0 ? SourceKind::frames : SourceKind::tokens; }
+  // Returns the number of the weights of a layer. Groups of neighbouring layers share them, as in ALBERT.
+  int weights_of(int layer) const {
+    if (weight_groups == 0) return layer;
+    return static_cast<int>(layer / (static_cast<double>(layers) / weight_groups));  // rounds as transformers does
+  }
   // Returns the number of token ids that the stack can read: ids are less than this.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Returns the maximum number of tokens in a sequence; nullopt if there is no limit.

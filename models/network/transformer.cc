@@ -1,6 +1,9 @@
 #include "encdec/models/network/transformer.h"
 
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "encdec/layers/transformer/attention_heads.h"
@@ -71,11 +74,26 @@ class StackBuilder {
  private:
   Dim embedding_width() const { return stack_.embedding_dim > 0 ? stack_.embedding_dim : config_.model_dim; }
 
+  NormOptions norm_options(Dim width) const {
+    return {.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon, .bias = config_.norm_bias};
+  }
+
   Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
     const Dim width = graph_.node(inputs.front()).shape[1];
-    return graph_.add<AddNorm>(
-        norm, std::move(inputs),
-        NormOptions{.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon, .bias = config_.norm_bias});
+    return graph_.add<AddNorm>(norm, std::move(inputs), norm_options(width));
+  }
+
+  // Adds a node of block number `layer`. Blocks that share their weights share the node's layer, which packs them once.
+  template <class L, class Options>
+  Edge add_node(int layer, std::string_view name, std::vector<Edge> inputs, const Options& options) {
+    const WeightScope weights = weights_ / stack_.weights_of(layer) / name;
+    std::shared_ptr<const Layer>& shared = layers_[weights.path()];
+    if (shared == nullptr) shared = std::make_shared<L>(weights, options);
+    return graph_.add((weights_ / layer / name).path(), shared, std::move(inputs));
+  }
+
+  Edge add_norm(int layer, std::string_view name, std::vector<Edge> inputs) {
+    return add_node<AddNorm>(layer, name, std::move(inputs), norm_options(config_.model_dim));
   }
 
   Edge add_convolution(Edge x) {
@@ -127,7 +145,7 @@ class StackBuilder {
       x = graph_.add<PositionalEncoding>(weights_ / "positional_encoding", std::move(inputs), positions);
     }
     if (stack_.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(norm, {x});
-    if (embedding_width() == config_.model_dim) return x;
+    if (stack_.embedding_dim == 0) return x;
     return graph_.add<Linear>(weights_ / "embedding_projection", {x},
                               LinearOptions{.input_width = embedding_width(), .output_width = config_.model_dim});
   }
@@ -135,26 +153,25 @@ class StackBuilder {
   // Adds block number `layer`. Its cross-attention reads `memory`; null means no cross-attention.
   template <class SelfAttention>
   Edge add_block(int layer, Edge x, const Edge* memory) {
-    const WeightScope w = weights_ / layer;
     const auto add_self_attention = [&](std::vector<Edge> inputs) {
       AttentionOptions options = attention_options(config_, stack_, layer);
       options.relative_positions = stack_.relative_positions;
       options.disentangled_positions = stack_.disentangled_positions;
-      return graph_.add<SelfAttention>(w / "self_attention", std::move(inputs), options);
+      return add_node<SelfAttention>(layer, "self_attention", std::move(inputs), options);
     };
     if (layer == 0 && !config_.first_layer_has_norm) {
       x = add_self_attention({x, x});
     } else {
-      x = add_residual_block(w / "self_attention_norm", x, add_self_attention);
+      x = add_residual_block(layer, "self_attention_norm", x, add_self_attention);
     }
     if (memory != nullptr) {
-      x = add_residual_block(w / "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+      x = add_residual_block(layer, "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
         inputs.insert(inputs.begin() + 1, *memory);
-        return graph_.add<CrossAttention>(w / "cross_attention", std::move(inputs),
-                                          attention_options(config_, stack_, layer));
+        return add_node<CrossAttention>(layer, "cross_attention", std::move(inputs),
+                                        attention_options(config_, stack_, layer));
       });
     }
-    return add_feed_forward(w, x);
+    return add_feed_forward(layer, x);
   }
 
   // Adds the last block of an encoder, which computes only the rows of the graph's input "rows".
@@ -166,28 +183,28 @@ class StackBuilder {
     };
     const Edge gathered = gather("rows", x);
     const auto add_attention = [&](std::vector<Edge> inputs) {
-      return graph_.add<GatheredAttention>(w / "self_attention", std::move(inputs),
-                                           attention_options(config_, stack_, layer));
+      return add_node<GatheredAttention>(layer, "self_attention", std::move(inputs),
+                                         attention_options(config_, stack_, layer));
     };
-    const WeightScope norm = w / "self_attention_norm";
+    constexpr std::string_view kNorm = "self_attention_norm";
     if (config_.norm_order == NormOrder::last) {
-      x = add_norm(norm, {gathered, add_attention({gathered, x})});
+      x = add_norm(layer, kNorm, {gathered, add_attention({gathered, x})});
     } else {
-      const Edge normalized = add_norm(norm, {x});
+      const Edge normalized = add_norm(layer, kNorm, {x});
       x = add_attention({gather("normalized_rows", normalized), normalized, gathered});
     }
-    return add_feed_forward(w, x);
+    return add_feed_forward(layer, x);
   }
 
-  Edge add_feed_forward(const WeightScope& w, Edge x) {
-    return add_residual_block(w / "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
-      return graph_.add<FeedForward>(w / "feed_forward", std::move(inputs),
-                                     FeedForwardOptions{.kind = config_.feed_forward,
-                                                        .model_dim = config_.model_dim,
-                                                        .hidden_dim = stack_.hidden_dim,
-                                                        .activation = config_.activation,
-                                                        .bias = config_.bias,
-                                                        .residual = sublayer_residual(config_)});
+  Edge add_feed_forward(int layer, Edge x) {
+    return add_residual_block(layer, "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
+      return add_node<FeedForward>(layer, "feed_forward", std::move(inputs),
+                                   FeedForwardOptions{.kind = config_.feed_forward,
+                                                      .model_dim = config_.model_dim,
+                                                      .hidden_dim = stack_.hidden_dim,
+                                                      .activation = config_.activation,
+                                                      .bias = config_.bias,
+                                                      .residual = sublayer_residual(config_)});
     });
   }
 
@@ -195,12 +212,12 @@ class StackBuilder {
   //   norm last:  x -> norm(x + f(x));  inputs are {x}
   //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, and f adds x as its residual
   template <class AddSublayer>
-  Edge add_residual_block(const WeightScope& norm, Edge x, const AddSublayer& add_sublayer) {
+  Edge add_residual_block(int layer, std::string_view norm, Edge x, const AddSublayer& add_sublayer) {
     if (config_.norm_order == NormOrder::last) {
       const Edge transformed = add_sublayer(std::vector{x});
-      return add_norm(norm, {x, transformed});
+      return add_norm(layer, norm, {x, transformed});
     }
-    const Edge normalized = add_norm(norm, {x});
+    const Edge normalized = add_norm(layer, norm, {x});
     return add_sublayer(std::vector{normalized, x});
   }
 
@@ -208,6 +225,7 @@ class StackBuilder {
   const TransformerConfig& config_;
   const StackConfig& stack_;
   const WeightScope weights_;
+  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // of the blocks, by the path of their weights
 };
 
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {

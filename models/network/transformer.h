@@ -10,7 +10,7 @@ namespace encdec {
 
 // A Transformer ready to run: the graphs of figure 1 (Vaswani et al. 2017) with their weights. Read-only; sessions
 // share it.
-// Scopes of its weights, where SIDE is encoder or decoder and i the number of a layer:
+// Scopes of its weights, where SIDE is encoder or decoder and i is StackConfig::weights_of() a layer:
 //   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding}, if the configuration has them
 //   encoder.{convolution, convolution_norm}, if the stack has a convolution of the embeddings
 //   encoder.embedding_projection, if the embeddings have a width of their own

@@ -158,6 +158,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
 
 // Pairs of a model_type and the tokenizer class of transformers, for checkpoints that name no class.
 constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
+    {"albert", "AlbertTokenizer"},
     {"bart", "RobertaTokenizer"},
     {"bert", "BertTokenizer"},
     {"blenderbot", "BlenderbotTokenizer"},

@@ -23,7 +23,7 @@ import transformers
 from sentence_transformers import CrossEncoder
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.processors import RobertaProcessing, TemplateProcessing
-from transformers import BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, pipeline
+from transformers import AlbertTokenizer, BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, pipeline
 
 from make_sentence_transformers import LETTERS, VOCABULARY, randomize
 
@@ -98,12 +98,9 @@ def rounded(scores):
 def write_case(name, model_class, config, write_tokenizer, change=None, cross_encoder=None, zero_shot=False):
     folder = FOLDER / name / "model"
     folder.mkdir(parents=True)
-    if write_tokenizer is write_byte_pairs:
-        config.vocab_size = write_byte_pairs(folder)
+    config.vocab_size = write_tokenizer(folder) or config.vocab_size
     model = randomize(model_class(config), seed=sum(name.encode()))
     model.save_pretrained(folder)
-    if write_tokenizer is not write_byte_pairs:
-        write_tokenizer(folder)
     if cross_encoder:
         CrossEncoder(str(folder), **cross_encoder).save(str(folder), create_model_card=False)
     if change:
@@ -130,9 +127,19 @@ def write_case(name, model_class, config, write_tokenizer, change=None, cross_en
     (FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_pieces(folder):
+def scored(*special):
     letters = [("▁" + letter, -3.0 - 0.01 * i) for i, letter in enumerate(LETTERS)] + [(letter, -3.5) for letter in LETTERS]
-    pieces = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁the", -2.0), ("at", -2.5), ("▁", -4.0), *letters]
+    return [*((token, 0.0) for token in special), ("▁the", -2.0), ("at", -2.5), ("▁", -4.0), *letters]
+
+
+def write_albert_pieces(folder):
+    pieces = scored("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+    AlbertTokenizer(vocab=pieces, model_max_length=34).save_pretrained(folder)
+    return len(pieces)
+
+
+def write_pieces(folder):
+    pieces = scored("<s>", "<pad>", "</s>", "<unk>")
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
@@ -225,6 +232,8 @@ def main():
     write_case("several_labels", distilbert,
                transformers.DistilBertConfig(**distilbert_sizes(num_labels=4, problem_type="multi_label_classification")),
                lambda folder: write_word_pieces(folder, DistilBertTokenizer))
+    albert = transformers.AlbertConfig(**sizes(num_labels=1, embedding_size=8))
+    write_case("reranker_albert", transformers.AlbertForSequenceClassification, albert, write_albert_pieces)
     tags = labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC")
     write_tagger("word_pieces", transformers.BertForTokenClassification, transformers.BertConfig(**sizes(**tags)), write_word_pieces)
     write_tagger("byte_pairs", transformers.RobertaForTokenClassification,

@@ -433,6 +433,13 @@ def make_fairseq():
     camembert.expect()
     camembert.saved("camembert_saved").expect()
 
+    control = {"pad_id": 0, "unk_id": 1, "bos_id": -1, "eos_id": -1, "control_symbols": "[CLS],[SEP],[MASK]"}
+    albert = Folder("albert", "albert", {"spiece.model": train(rules="table", **control)})
+    albert.expect()
+    albert.saved("albert_saved").expect()
+    kept = {"tokenizer_class": "AlbertTokenizer", "keep_accents": True, "do_lower_case": False}
+    Folder("albert_kept", "albert", {"spiece.model": train(vocab_size=180, **control)}, kept).expect()
+
     mbart = {"tokenizer_class": "MBartTokenizer", "src_lang": "en_XX", "tgt_lang": "ro_RO"}
     Folder("mbart", "mbart", {name: table}, mbart).expect(["fr_XX"], ["de_DE", "zh_CN"])
     mbart50 = {"tokenizer_class": "MBart50Tokenizer", "src_lang": None, "tgt_lang": None}

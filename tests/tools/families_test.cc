@@ -61,7 +61,7 @@ TEST(InspectFamilies, ReportsWhatAnUnsupportedFolderHasAndWhyItDoesNotRun) {
   EXPECT_EQ(found["family"], "reformer");
   EXPECT_GT(found["parameters"], 0);
   EXPECT_THAT(found["unsupported"].get<std::string>(),
-              HasSubstr("model_type 'reformer' is not supported, expected one of 'bart', 'bert'"));
+              HasSubstr("model_type 'reformer' is not supported, expected one of 'albert', 'bart', 'bert'"));
   const Finished generated = encdec_command({"generate", "--model", folder.path("model")});
   EXPECT_EQ(generated.status, 1);
   EXPECT_THAT(generated.errors, HasSubstr("config.json: model_type 'reformer' is not supported"));

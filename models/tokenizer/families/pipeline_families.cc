@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ranges>
+#include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/families/whisper_tokenizer.h"
+#include "encdec/models/tokenizer/pipeline/normalizer.h"
 
 namespace encdec {
 namespace {
@@ -228,6 +230,28 @@ Parts make_xlm_roberta(PipelineSource& source) {
   return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
+// Frame: [CLS] X [SEP]. The second text of a pair is no second segment. sentencepiece's table of normalisation is
+// applied last.
+Parts make_albert(PipelineSource& source) {
+  add_extra(source, {});
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document = metaspace_document(unigram(1), Cut::words_first, prefix ? "always" : "never");
+  Json steps = Json::parse(R"([{"type": "Replace", "pattern": {"String": "``"}, "content": "\""},
+                               {"type": "Replace", "pattern": {"String": "''"}, "content": "\""}])");
+  if (!source.config.boolean("keep_accents").value_or(false)) {
+    steps.push_back({{"type", "NFKD"}});
+    steps.push_back({{"type", "StripAccents"}});
+  }
+  if (source.config.boolean("do_lower_case").value_or(true)) steps.push_back({{"type", "Lowercase"}});
+  document["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
+  auto table = std::exchange(source.file.normalization_table, std::nullopt);
+  Parts parts = family_parts::framed(source, std::move(document), "cls_token", "sep_token");
+  if (table) {
+    parts.normalizer = normalizers::sequence({parts.normalizer, normalizers::precompiled(*std::move(table))});
+  }
+  return parts;
+}
+
 // Frame: <s> X </s>. fairseq's tokens come before all pieces of the sentencepiece model, under names that no text has.
 Parts make_camembert(PipelineSource& source) {
   const std::string unknown = source.token("unk_token", "<unk>");
@@ -361,6 +385,10 @@ std::vector<PipelineFamily> all_families() {
                       {"cls_token", "[CLS]"},
                       {"mask_token", "[MASK]"}};
   const Names gpt2 = {{"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
+  Names albert = bert;
+  albert.insert_or_assign("unk_token", "<unk>");
+  albert.insert_or_assign("pad_token", "<pad>");
+  albert.insert({{"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}});
   Names mpnet = fairseq;
   mpnet["unk_token"] = "[UNK]";
   Names deberta = bert;
@@ -373,6 +401,7 @@ std::vector<PipelineFamily> all_families() {
   const Files byte_pairs = {"vocab.json", "merges.txt"};
   return {
       {"T5Tokenizer", spiece, read_pieces, "Unigram", t5, make_t5},
+      {"AlbertTokenizer", spiece, read_pieces, "Unigram", albert, make_albert},
       {"PegasusTokenizer", spiece, read_pieces, "Unigram", pegasus, make_pegasus},
       {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart},
       {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart50},

@@ -19,6 +19,7 @@ class Tap:
     at: str = "output"
     scale: float = 1.0
     plus: str | None = None  # an earlier node whose value is added
+    call: int = 0  # number of the call, for a module that is called several times
 
 
 @dataclass

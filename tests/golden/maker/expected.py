@@ -1,5 +1,6 @@
 """Results of the reference: nodes, logits and greedy search."""
 
+import itertools
 from dataclasses import dataclass
 
 import torch
@@ -46,7 +47,11 @@ def run_forward(family, model, sources, targets):
     handles = []
 
     def attach(tap):
+        calls = itertools.count()
+
         def store(value):
+            if next(calls) != tap.call:
+                return
             value = value if tap.scale == 1.0 else value * tap.scale
             nodes[tap.node] = value if tap.plus is None else nodes[tap.plus] + value
 

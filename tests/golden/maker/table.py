@@ -21,6 +21,7 @@ FAMILIES = {
     "distilbert": bert.distilbert_cases,
     "camembert": bert.camembert_cases,
     "electra": bert.electra_cases,
+    "albert": bert.albert_cases,
     "mpnet": bert.mpnet_cases,
     "deberta_v2": bert.deberta_cases,
     "modernbert": rotary.modern_cases,

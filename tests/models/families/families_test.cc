@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/model.h"
 #include "tests/support/message_of.h"
 
 namespace encdec {
@@ -30,8 +31,9 @@ std::string config_refusal(const char* config) {
 }
 
 TEST(FindFamily, RefusesUnknownFamiliesAndListsTheKnownOnes) {
-  EXPECT_THAT(config_refusal(R"({"model_type": "reformer"})"),
-              HasSubstr("config.json: model_type 'reformer' is not supported, expected one of 'bart', 'bert', "));
+  EXPECT_THAT(
+      config_refusal(R"({"model_type": "reformer"})"),
+      HasSubstr("config.json: model_type 'reformer' is not supported, expected one of 'albert', 'bart', 'bert', "));
   EXPECT_THAT(config_refusal("{}"), HasSubstr("'model_type' is missing"));
 }
 
@@ -74,6 +76,22 @@ TEST(Marian, FindsATiedTensorUnderEveryNameThatWritersUse) {
       described(R"({"model_type": "marian", "share_encoder_decoder_embeddings": false})").weight_names;
   EXPECT_THAT(separate("encoder.embedding.weight"), ElementsAre("model.encoder.embed_tokens.weight"));
   EXPECT_THAT(separate("output_projection.weight"), ElementsAre("lm_head.weight", "model.decoder.embed_tokens.weight"));
+}
+
+TEST(Albert, LayersOfAGroupShareTheirWeights) {
+  const auto model = described(R"({"model_type": "albert", "num_hidden_layers": 5, "num_hidden_groups": 2})");
+  std::vector<int> groups;
+  for (int layer = 0; layer < 5; ++layer) groups.push_back(model.config.encoder.weights_of(layer));
+  EXPECT_THAT(groups, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(config_refusal(R"({"model_type": "albert", "inner_group_num": 2})"),
+              HasSubstr("inner_group_num is 2, expected 1"));
+  // The layers are packed once.
+  const Model golden = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "albert" / "base" / "model");
+  const Graph& graph = golden.network()->encoder->graph();
+  const auto layer_of = [&](const char* name) { return graph.node(graph.find(name)).layer; };
+  EXPECT_EQ(layer_of("encoder.1.self_attention"), layer_of("encoder.0.self_attention"));
+  EXPECT_EQ(layer_of("encoder.1.feed_forward"), layer_of("encoder.0.feed_forward"));
+  EXPECT_NE(layer_of("encoder.2.feed_forward"), layer_of("encoder.0.feed_forward"));
 }
 
 }  // namespace

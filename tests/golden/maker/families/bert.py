@@ -1,4 +1,5 @@
-"""Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA, MPNet and DeBERTa. Norm last, with a norm after the embeddings."""
+"""Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA, ALBERT, MPNet and DeBERTa. Norm last, with a norm after
+the embeddings."""
 
 import torch
 import transformers
@@ -16,12 +17,25 @@ def taps(model):
         found.insert(1, Tap("encoder.token_type_embedding", embeddings.token_type_embeddings, plus="encoder.embedding"))
     if hasattr(model, "embeddings_project"):
         found.append(Tap("encoder.embedding_projection", model.embeddings_project))
-    for i, layer in enumerate(model.transformer.layer if hasattr(model, "transformer") else model.encoder.layer):
+    if hasattr(getattr(model, "encoder", None), "embedding_hidden_mapping_in"):
+        found.append(Tap("encoder.embedding_projection", model.encoder.embedding_hidden_mapping_in))
+    layers = layers_of(model)
+    for i, layer in enumerate(layers):
+        call = layers[:i].count(layer)
         for node, function, norm in sub_layers(layer):
-            found += [Tap(f"encoder.{i}.{node}", function), Tap(f"encoder.{i}.{node}_norm", norm)]
+            found += [Tap(f"encoder.{i}.{node}", function, call=call), Tap(f"encoder.{i}.{node}_norm", norm, call=call)]
     if getattr(getattr(model, "encoder", None), "conv", None) is not None:  # DeBERTa
         found.append(Tap("encoder.convolution_norm", model.encoder.conv.LayerNorm))
     return found
+
+
+def layers_of(model):
+    if hasattr(model, "transformer"):  # DistilBERT
+        return list(model.transformer.layer)
+    if not hasattr(model.encoder, "albert_layer_groups"):
+        return list(model.encoder.layer)
+    count, groups = model.config.num_hidden_layers, model.encoder.albert_layer_groups
+    return [groups[int(i / (count / len(groups)))].albert_layers[0] for i in range(count)]
 
 
 def sub_layers(layer):
@@ -31,6 +45,9 @@ def sub_layers(layer):
     elif hasattr(layer.attention, "attn"):  # MPNet
         attention = layer.attention.attn.o, layer.attention.LayerNorm
         feed_forward = layer.output.dense, layer.output.LayerNorm
+    elif hasattr(layer, "ffn_output"):  # ALBERT
+        attention = layer.attention.dense, layer.attention.LayerNorm
+        feed_forward = layer.ffn_output, layer.full_layer_layer_norm
     else:
         attention = layer.attention.output.dense, layer.attention.output.LayerNorm
         feed_forward = layer.output.dense, layer.output.LayerNorm
@@ -62,7 +79,7 @@ def family(name, head_parts, **more):
         kind=ENCODER_ONLY,
         head_class=getattr(transformers, f"{name}{more.pop('head', 'Model')}"),
         unused=("pooler.", *head_parts),
-        computed=("pooler.dense.weight", "pooler.dense.bias"),
+        computed=("pooler.dense.weight", "pooler.dense.bias", "pooler.weight", "pooler.bias"),
         **more,
     )
 
@@ -84,8 +101,10 @@ DISTILBERT, DISTILBERT_HEAD = pair("DistilBert", "vocab_", **ids(0))
 
 CAMEMBERT, _ = pair("Camembert", "lm_head.", **ids(1, 5, 6))
 ELECTRA, _ = pair("Electra", "generator_", **ids(0))
+ALBERT, ALBERT_HEAD = pair("Albert", "predictions.", **ids(0, 2, 3))
 MPNET, MPNET_HEAD = pair("MPNet", "lm_head.", **ids(1, 0, 2))
 ELECTRA_CLASSIFIER, ELECTRA_TAGGER = (classifier("Electra", of, **ids(0)) for of in ("Sequence", "Token"))
+ALBERT_CLASSIFIER, ALBERT_TAGGER = (classifier("Albert", of, **ids(0, 2, 3)) for of in ("Sequence", "Token"))
 MPNET_CLASSIFIER = classifier("MPNet", "Sequence", **ids(1, 0, 2))
 BERT_CLASSIFIER, BERT_TAGGER = (classifier("Bert", of, **ids(0)) for of in ("Sequence", "Token"))
 ROBERTA_CLASSIFIER, ROBERTA_TAGGER = (classifier("Roberta", of, **ids(1, 0, 2)) for of in ("Sequence", "Token"))
@@ -203,6 +222,15 @@ def deberta_cases():
         Case("absolute", DEBERTA_WITHOUT_P2C, sizes(12, 1, 3, 26, 28, pos_att_type="c2p")),
         Case("classifier", DEBERTA_CLASSIFIER, sizes(12, 1, 3, 26, 28, num_labels=3, **published)),
         Case("tagger", DEBERTA_TAGGER, sizes(12, 1, 3, 26, 28, num_labels=4, **published)),
+    ]
+
+
+def albert_cases():
+    return [
+        Case("base", ALBERT, sizes(12, 3, 3, 26, 28, embedding_size=7, num_hidden_groups=2)),
+        Case("masked_lm", ALBERT_HEAD, sizes(10, 3, 2, 22, 28, embedding_size=10, layer_norm_eps=1e-3)),
+        Case("classifier", ALBERT_CLASSIFIER, sizes(12, 2, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=3)),
+        Case("tagger", ALBERT_TAGGER, sizes(12, 2, 3, 26, 28, embedding_size=8, num_hidden_groups=2, num_labels=4)),
     ]
 
 
