@@ -11,10 +11,17 @@ Dim AttentionOptions::inner_dim() const {
   if (heads < 1 || (head_dim == 0 && model_dim % heads != 0)) {
     throw ShapeError(fmt::format("{} attention heads do not divide the model dimension {}", heads, model_dim));
   }
+  if (key_value_heads < 0 || (key_value_heads > 0 && heads % key_value_heads != 0)) {
+    throw ShapeError(fmt::format("{} key/value heads do not divide {} attention heads", key_value_heads, heads));
+  }
   return head_dim == 0 ? model_dim : heads * head_dim;
 }
 
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
+  if (options.heads_per_key() != 1) {
+    throw ShapeError(fmt::format("{} key/value heads for {} attention heads, expected as many outside of an encoder",
+                                 options.key_value_heads, options.heads));
+  }
   return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
 }
 

@@ -25,21 +25,29 @@ struct AttentionOptions {
   Residual residual = Residual::none;  // whether the layer adds its last input to its output
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   // For self-attention only.
+  // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads those of head
+  // h / (H / key_value_heads). 0 means H. Only MultiHeadAttention and LocalAttention take another number.
+  int key_value_heads = 0;
   RelativePositions relative_positions = {};
   DisentangledOptions disentangled_positions = {};  // not in a decoder
   RotaryOptions rotary = {};
   int window = std::numeric_limits<int>::max();  // maximum distance of the keys that a query sees, on either side
 
-  // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1, or if head_dim is 0 and D is
-  // not a multiple of H.
+  // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1 or not a multiple of
+  // key_value_heads, or if head_dim is 0 and D is not a multiple of H.
   Dim inner_dim() const;
+  // Returns the number of heads that read the same keys and values.
+  int heads_per_key() const { return key_value_heads == 0 ? 1 : heads / key_value_heads; }
+  // Returns the width of the keys of all heads together, which is that of the values.
+  Dim key_value_dim() const { return inner_dim() / heads_per_key(); }
   // Returns the factor of the scores: score_scale, or 1 / sqrt(K) if that is 0.
   float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }
   // Returns K: head_dim, or D / H if that is 0.
   Dim head_width() const { return inner_dim() / heads; }
 };
 
-// Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`.
+// Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`. Throws
+// ShapeError if heads share keys.
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
 
 // Returns whether the keys and values of cross-attentions are stored in packed bfloat16 order; see
@@ -72,8 +80,8 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       kernels::HeadAttention head = describe(sequence);
       const int number = item % options.heads;
       head.query += number * head_dim;
-      head.keys = head.keys.of_head(number);
-      head.values = head.values.of_head(number);
+      head.keys = head.keys.of_head(number / options.heads_per_key());
+      head.values = head.values.of_head(number / options.heads_per_key());
       head.head_dim = head_dim;
       if (head.value_dim == 0) head.value_dim = head_dim;
       head.output += number * head.value_dim;

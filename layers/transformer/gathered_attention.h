@@ -13,7 +13,7 @@ namespace encdec {
 class GatheredAttention final : public Layer {
  public:
   // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
-  // fit. REQUIRES: `options` has neither relative nor rotary positions nor a window.
+  // fit. REQUIRES: `options` has neither relative nor rotary positions, nor a window, nor shared keys.
   GatheredAttention(const WeightScope& weights, const AttentionOptions& options);
 
   std::string_view kind() const override { return "gathered_attention"; }

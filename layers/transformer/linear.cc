@@ -14,12 +14,14 @@ Tensor bias_of(const WeightScope& weights, Bias bias, Dim width) {
 
 namespace {
 
-MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options, std::span<const Bias> kinds) {
+MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options, std::span<const Bias> kinds,
+            std::span<const Dim> widths) {
   std::vector<WeightMatrix> weights;
   std::vector<Tensor> biases;
   for (std::size_t i = 0; i < scopes.size(); ++i) {
-    weights.push_back(scopes[i].matrix("weight", {options.output_width, options.input_width}));
-    biases.push_back(bias_of(scopes[i], kinds.empty() ? options.bias : kinds[i], options.output_width));
+    const Dim width = widths.empty() ? options.output_width : widths[i];
+    weights.push_back(scopes[i].matrix("weight", {width, options.input_width}));
+    biases.push_back(bias_of(scopes[i], kinds.empty() ? options.bias : kinds[i], width));
   }
   if (std::ranges::all_of(biases, &Tensor::empty)) biases.clear();
   return {weights, biases, {scopes.front().pack(), options.activation, options.residual}};
@@ -29,8 +31,11 @@ MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options, s
 
 Linear::Linear(const WeightScope& weights, const LinearOptions& options) : Linear(std::span(&weights, 1), options) {}
 
-Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases)
-    : matmul_(pack(weights, options, biases)), residual_(options.residual), input_scale_(options.input_scale) {}
+Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases,
+               std::span<const Dim> output_widths)
+    : matmul_(pack(weights, options, biases, output_widths)),
+      residual_(options.residual),
+      input_scale_(options.input_scale) {}
 
 Shape Linear::output_shape(Shapes inputs) const {
   return shape_of_rows(inputs, input_width(), output_width(), residual_);

@@ -38,9 +38,10 @@ class Linear final : public Layer {
   Linear(const WeightScope& weights, const LinearOptions& options);
 
   // Merges several projections of the same x into one matmul; their outputs lie side by side. Each scope has its own
-  // weight [options.output_width, K] and bias [options.output_width]. `biases` has one entry for each scope; if it is
-  // empty, options.bias applies to all.
-  Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {});
+  // weight [options.output_width, K] and bias [options.output_width]. `biases` and `output_widths` have one entry for
+  // each scope; if they are empty, options.bias and options.output_width apply to all.
+  Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {},
+         std::span<const Dim> output_widths = {});
 
   std::string_view kind() const override { return "linear"; }
   Shape output_shape(Shapes inputs) const override;

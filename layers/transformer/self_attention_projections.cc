@@ -10,8 +10,8 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
     : options_(options),
       rotary_(options.rotary, options.head_width()),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
-                       {.input_width = options.model_dim, .output_width = options.inner_dim()},
-                       std::array{options.bias, options.key_bias, options.bias}),
+                       {.input_width = options.model_dim}, std::array{options.bias, options.key_bias, options.bias},
+                       std::array{options.inner_dim(), options.key_value_dim(), options.key_value_dim()}),
       output_(weights / "output", {.input_width = options.inner_dim(),
                                    .output_width = options.model_dim,
                                    .bias = options.bias,
@@ -34,20 +34,20 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
-  rotary_.rotate(projected, 2 * options_.heads, state);
+  rotary_.rotate(projected, options_.heads + options_.heads / options_.heads_per_key(), state);
   return projected;
 }
 
 kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence& sequence, Tensor& projected,
                                                                  Tensor& attended) const {
-  const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
+  const Dim inner = options_.inner_dim(), head_dim = options_.head_width(), stride = projected.width();
   const float* first = projected.row(sequence.first_row);
   return {.query = first,
-          .query_stride = 3 * inner,
+          .query_stride = stride,
           .output = attended.row(sequence.first_row),
           .output_stride = inner,
-          .keys = {.data = first + inner, .stride = 3 * inner, .head_stride = head_dim},
-          .values = {.data = first + 2 * inner, .stride = 3 * inner, .head_stride = head_dim},
+          .keys = {.data = first + inner, .stride = stride, .head_stride = head_dim},
+          .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
           .query_count = sequence.rows,
           .key_count = sequence.rows,
           .window = options_.window,

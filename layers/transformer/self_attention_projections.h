@@ -9,16 +9,16 @@ namespace encdec {
 // projection and the relative position bias.
 class SelfAttentionProjections {
  public:
-  // Takes {query,key,value}.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}; options.bias and
-  // options.key_bias say which biases exist. With relative positions, also takes relative_position_bias.weight
-  // [buckets, H]; with disentangled positions, the weights of DisentangledPositions.
-  // Throws WeightError, naming the tensor, if one is missing or does not fit.
+  // Takes query.{weight [H*K, D], bias [H*K]}, {key,value}.{weight [G*K, D], bias [G*K]}, where G is the number of
+  // key/value heads, and output.{weight [D, H*K], bias [D]}; options.bias and options.key_bias say which biases exist.
+  // With relative positions, also takes relative_position_bias.weight [buckets, H]; with disentangled positions, the
+  // weights of DisentangledPositions. Throws WeightError, naming the tensor, if one is missing or does not fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
   // Returns [R, D], the shape of x, of the residual and of the output. Throws ShapeError if the inputs do not fit.
   Shape output_shape(Shapes inputs) const;
 
-  // Computes queries, keys and values: x [R, D] -> [R, 3*H*K], the queries of all heads, then the keys, then the
+  // Computes queries, keys and values: x [R, D] -> [R, (H + 2*G)*K], the queries of all heads, then the keys, then the
   // values. Rotary positions have turned queries and keys.
   Tensor project(const Tensor& input, RunState& state) const;
   // Returns the bias that is added to the scores; it may be empty.
@@ -47,7 +47,7 @@ class SelfAttentionProjections {
   RelativePositionBias relative_position_bias_;
   DisentangledPositions disentangled_positions_;
   RotaryPositions rotary_;
-  Linear query_key_value_;  // D -> 3*H*K
+  Linear query_key_value_;  // D -> (H + 2*G)*K
   Linear output_;           // H*K -> D
 };
 

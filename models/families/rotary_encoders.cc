@@ -1,5 +1,5 @@
-// Encoders with rotary positions: ModernBERT (Warner et al. 2024), GTE (Zhang et al. 2024) and Nomic Embed (Nussbaum et
-// al. 2024).
+// Encoders with rotary positions: ModernBERT (Warner et al. 2024), GTE (Zhang et al. 2024), Nomic Embed (Nussbaum et
+// al. 2024) and EuroBERT (Boizard et al. 2025).
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -202,10 +202,63 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
 }
 
+HeadPooling euro_bert_pooling(const JsonObject& json) {
+  const std::string name = json.string("classifier_pooling").value_or("late");
+  if (name == "bos") return HeadPooling::first;
+  if (name == "mean") return HeadPooling::mean;
+  if (name == "late") return HeadPooling::mean_logits;
+  refuse<ConfigError>(json.file(), "classifier_pooling '{}' is not supported, expected bos, mean or late",
+                      printable(name));
+}
+
+// Llama's layers without its mask.
+ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& weights) {
+  const ConfigReader config(json);
+  config.expect("rope_scaling", nullptr);
+  TransformerConfig network =
+      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  StackConfig& stack = network.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 128'256);
+  stack.key_value_heads = static_cast<int>(config.width("num_key_value_heads", stack.heads));
+  if (stack.heads % stack.key_value_heads != 0) {
+    refuse<ConfigError>(json.file(), "num_key_value_heads {} does not divide num_attention_heads {}",
+                        stack.key_value_heads, stack.heads);
+  }
+  stack.embedding_norm = EmbeddingNorm::none;
+  read_rotary(json, "rope_theta", 10'000, stack);
+  network.head_dim = json.integer("head_dim", {1, 1 << 20}).value_or(0);
+  network.activation = config.activation("hidden_act", "silu");
+  network.norm_order = NormOrder::first;
+  network.norm = NormKind::rms;
+  network.norm_epsilon = config.epsilon("rms_norm_eps", 1e-5);
+  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.head = read_head(json, Activation::gelu);
+  network.head.pooling = euro_bert_pooling(json);
+  const std::string layer = "model.layers.*.";
+  return {std::move(network),
+          without_missing_prefix("model.", weights,
+                                 names_by_table({
+                                     {"head.dense", {"dense"}},
+                                     {"head.output", {"classifier"}},
+                                     {"encoder.embedding", {"model.embed_tokens"}},
+                                     {"encoder.norm", {"model.norm"}},
+                                     {"encoder.*.self_attention.query", {layer + "self_attn.q_proj"}},
+                                     {"encoder.*.self_attention.key", {layer + "self_attn.k_proj"}},
+                                     {"encoder.*.self_attention.value", {layer + "self_attn.v_proj"}},
+                                     {"encoder.*.self_attention.output", {layer + "self_attn.o_proj"}},
+                                     {"encoder.*.self_attention_norm", {layer + "input_layernorm"}},
+                                     {"encoder.*.feed_forward.gate", {layer + "mlp.gate_proj"}},
+                                     {"encoder.*.feed_forward.expand", {layer + "mlp.up_proj"}},
+                                     {"encoder.*.feed_forward.project", {layer + "mlp.down_proj"}},
+                                     {"encoder.*.feed_forward_norm", {layer + "post_attention_layernorm"}},
+                                 }))};
+}
+
 }  // namespace
 
 std::vector<Family> rotary_encoders_families() {
-  return {{"gte", describe_gte},
+  return {{"eurobert", describe_euro_bert},
+          {"gte", describe_gte},
           {"modernbert", describe_modern_bert},
           {"new", describe_gte},
           {"nomic_bert", describe_nomic_bert}};

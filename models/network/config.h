@@ -80,6 +80,7 @@ struct StackConfig {
   bool zero_start_token = false;
   int layers = 0;                                      // number of layers; 0 means that there is no such stack
   int heads = 1;                                       // H
+  int key_value_heads = 0;                             // see AttentionOptions; 0: H
   Dim hidden_dim = 0;                                  // F
   PositionOptions positions = {};                      // encodings that are added to the embeddings
   RelativePositions relative_positions = {};           // bias of self-attention scores, one per distance
@@ -116,7 +117,11 @@ enum class HeadKind : std::uint8_t {
 };
 
 // Rows that a head for texts reads.
-enum class HeadPooling : std::uint8_t { first, mean };
+enum class HeadPooling : std::uint8_t {
+  first,
+  mean,         // the mean of all rows
+  mean_logits,  // all rows; their logits are averaged
+};
 
 // The head of a classifier: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear
 // map.

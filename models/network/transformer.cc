@@ -32,7 +32,8 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
                            .bias = config.bias,
                            .key_bias = config.key_bias.value_or(config.bias),
                            .residual = sublayer_residual(config),
-                           .score_scale = config.score_scale};
+                           .score_scale = config.score_scale,
+                           .key_value_heads = stack.key_value_heads};
   if (!stack.layer_attention.empty()) {
     const LayerAttention& own = stack.layer_attention[static_cast<std::size_t>(layer)];
     options.rotary = own.rotary;

@@ -113,19 +113,26 @@ std::span<const int> Session::take_sources(const Session& other, const Encoded& 
 
 Tensor Session::classify(const Encoded& encoded) {
   Tensor rows = encoded.hidden;
-  const auto& sequences = encoder_state_->sequences;
   const HeadConfig& head = model_->config.head;
-  if (head.kind == HeadKind::sequences && rows.rows() != static_cast<Dim>(sequences.size())) {
-    const auto width = static_cast<std::size_t>(encoded.hidden.width());
-    wanted_rows_.resize(sequences.size() * width);
-    float* to = wanted_rows_.data();
-    for (const Sequence& sequence : sequences) {
-      pool(encoded.hidden.slice(sequence.first_row, sequence.rows), head.pooling, to);
-      to += width;
-    }
-    rows = Tensor(wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), encoded.hidden.width()});
+  const bool pools = head.kind == HeadKind::sequences, pools_logits = head.pooling == HeadPooling::mean_logits;
+  if (pools && !pools_logits) rows = pooled(rows, head.pooling);
+  const Tensor logits = model_->head->run(std::span(&rows, 1), *head_state_)[0];
+  return pools && pools_logits ? pooled(logits, HeadPooling::mean) : logits;
+}
+
+// Returns a row for each source of the last encode() [sources, W], made of the rows of its tokens, or `rows` themselves
+// if there is already one for each source.
+Tensor Session::pooled(const Tensor& rows, HeadPooling pooling) {
+  const auto& sequences = encoder_state_->sequences;
+  if (rows.rows() == static_cast<Dim>(sequences.size())) return rows;
+  const auto width = static_cast<std::size_t>(rows.width());
+  wanted_rows_.resize(sequences.size() * width);
+  float* to = wanted_rows_.data();
+  for (const Sequence& sequence : sequences) {
+    pool(rows.slice(sequence.first_row, sequence.rows), pooling, to);
+    to += width;
   }
-  return model_->head->run(std::span(&rows, 1), *head_state_)[0];
+  return {wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), rows.width()}};
 }
 
 void Session::check_frames(const Tensor& frames) const {

@@ -144,6 +144,7 @@ class Session {
 
  private:
   Encoded run_encoder(std::span<const Tensor> inputs);
+  Tensor pooled(const Tensor& rows, HeadPooling pooling);
   int remember_source(int target, int source);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden);

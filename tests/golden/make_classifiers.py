@@ -234,6 +234,8 @@ def main():
                lambda folder: write_word_pieces(folder, DistilBertTokenizer))
     albert = transformers.AlbertConfig(**sizes(num_labels=1, embedding_size=8))
     write_case("reranker_albert", transformers.AlbertForSequenceClassification, albert, write_albert_pieces)
+    euro = transformers.EuroBertConfig(**sizes(num_labels=3, num_key_value_heads=1, pad_token_id=1, bos_token_id=0, eos_token_id=2))
+    write_case("mean_of_logits", transformers.EuroBertForSequenceClassification, euro, write_pieces)
     tags = labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC")
     write_tagger("word_pieces", transformers.BertForTokenClassification, transformers.BertConfig(**sizes(**tags)), write_word_pieces)
     write_tagger("byte_pairs", transformers.RobertaForTokenClassification,

@@ -10,6 +10,7 @@ const AttentionOptions& checked(const AttentionOptions& options) {
   if (options.relative_positions.buckets > 0) {
     throw ConfigError("memory_compressed_attention: relative positions, expected none: its keys have no positions");
   }
+  if (options.heads_per_key() != 1) throw ConfigError("memory_compressed_attention: shared keys, expected none");
   return options;
 }
 

@@ -27,6 +27,7 @@ FAMILIES = {
     "modernbert": rotary.modern_cases,
     "gte": rotary.gte_cases,
     "nomic_bert": rotary.nomic_cases,
+    "eurobert": rotary.euro_cases,
     "gpt2": gpt2.cases,
     "pytorch": pytorch.cases,
     "ctranslate2": ctranslate2.cases,

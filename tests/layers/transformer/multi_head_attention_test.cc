@@ -6,12 +6,15 @@
 #include <array>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "tests/layers/attention_fixture.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
 
 using reference::Mask;
+using reference::Matrix;
 
 std::vector<LayerCase> multi_head_cases() {
   return self_attention_cases(
@@ -21,6 +24,66 @@ std::vector<LayerCase> multi_head_cases() {
       {.mask = Mask::none});
 }
 INSTANTIATE_TEST_SUITE_P(MultiHeadAttention, LayerContract, testing::Values(&multi_head_cases));
+
+// Returns columns in which each head of a projection stands `times` times.
+Matrix repeated(const Matrix& rows, std::int64_t head_dim, int times) {
+  Matrix result(rows.rows, rows.columns * times);
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    for (std::int64_t i = 0; i < result.columns; ++i) {
+      const std::int64_t column = i / (head_dim * times) * head_dim + i % head_dim;
+      result.at(r, i) = rows.at(r, column);
+      result.error(r, i) = rows.error(r, column);
+    }
+  }
+  return result;
+}
+
+std::vector<LayerCase> shared_key_cases() {
+  RandomTensors random(3);
+  std::vector<LayerCase> cases;
+  for (const auto& [sizes, key_value_heads] : {std::pair(AttentionSizes{16, 4}, 2),
+                                               {AttentionSizes{15, 5}, 1},
+                                               {AttentionSizes{96, 6}, 6},
+                                               {AttentionSizes{10, 6, 16}, 3}}) {
+    AttentionOptions options = options_for(sizes, Residual::add);
+    options.key_value_heads = key_value_heads;
+    LayerCase& c = cases.emplace_back();
+    c.name = "D " + std::to_string(sizes.model_dim) + ", key/value heads " + std::to_string(key_value_heads);
+    c.weights = attention_weights(random, options);
+    for (const char* name : {"key", "value"}) {
+      for (const char* part : {".weight", ".bias"}) {
+        Tensor& weight = c.weights.at(std::string(name) + part);
+        weight = weight.slice(0, options.key_value_dim());
+      }
+    }
+    c.make = [options](const WeightScope& weights) { return std::make_shared<MultiHeadAttention>(weights, options); };
+    c.rows = {7, 1, 12};
+    c.inputs = {random.uniform({20, sizes.model_dim}), random.uniform({20, sizes.model_dim})};
+    c.expected = [options](const LayerCase& self) {
+      const Matrix attended = of_each_sequence(self.inputs[0], self.rows, [&](const Matrix& x) {
+        const auto shared = [&](const char* name) {
+          return repeated(project(self.weights, name, x), options.head_width(), options.heads_per_key());
+        };
+        return project(self.weights, "output",
+                       multi_head_attention(project(self.weights, "query", x), shared("key"), shared("value"),
+                                            options.heads, {.mask = Mask::none}));
+      });
+      return add(attended, Matrix(self.inputs[1]));
+    };
+  }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(SharedKeys, LayerContract, testing::Values(&shared_key_cases));
+
+TEST(SharedKeys, MustFitTheHeadsAndAnEncoder) {
+  const WeightScope none = make_scope({});
+  EXPECT_EQ(
+      message_of<ShapeError>([&] { MultiHeadAttention(none, {.model_dim = 12, .heads = 6, .key_value_heads = 4}); }),
+      "4 key/value heads do not divide 6 attention heads");
+  EXPECT_EQ(message_of<ShapeError>(
+                [&] { MaskedDecoderAttention(none, {.model_dim = 12, .heads = 6, .key_value_heads = 3}); }),
+            "3 key/value heads for 6 attention heads, expected as many outside of an encoder");
+}
 
 TEST(MultiHeadAttention, TheModelMustBeAMultipleOfTheHeads) {
   for (const int heads : {3, 0, -1}) {

@@ -94,5 +94,17 @@ TEST(Albert, LayersOfAGroupShareTheirWeights) {
   EXPECT_NE(layer_of("encoder.2.feed_forward"), layer_of("encoder.0.feed_forward"));
 }
 
+TEST(EuroBert, RefusesWhatItDoesNotCompute) {
+  const auto with = [](const std::string& settings) {
+    return config_refusal((R"({"model_type": "eurobert", "num_attention_heads": 12, )" + settings + "}").c_str());
+  };
+  EXPECT_THAT(with(R"("num_key_value_heads": 5)"),
+              HasSubstr("num_key_value_heads 5 does not divide num_attention_heads 12"));
+  EXPECT_THAT(with(R"("classifier_pooling": "max")"),
+              HasSubstr("classifier_pooling 'max' is not supported, expected bos, mean or late"));
+  EXPECT_THAT(with(R"("rope_scaling": {"factor": 2})"), HasSubstr("rope_scaling is {"));
+  EXPECT_THAT(with(R"("rope_parameters": {"rope_type": "yarn"})"), HasSubstr("expected \"default\""));
+}
+
 }  // namespace
 }  // namespace encdec

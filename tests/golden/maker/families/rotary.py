@@ -1,4 +1,4 @@
-"""Encoders with rotary positions: ModernBERT (norm first), GTE and Nomic Embed (norm last)."""
+"""Encoders with rotary positions: ModernBERT and EuroBERT (norm first), GTE and Nomic Embed (norm last)."""
 
 import transformers
 
@@ -20,6 +20,22 @@ def modern_taps(model):
 def modern_head_taps(model):
     head = model.head
     return [*modern_taps(model.model), Tap("head.dense", head.norm, at="input"), Tap("head.norm", head.norm), Tap("head.output", model.classifier)]
+
+
+def euro_taps(model):
+    model = model.base_model
+    found, last = [Tap("encoder.embedding", model.embed_tokens)], "encoder.embedding"
+    for i, layer in enumerate(model.layers):
+        for node, norm, function in (("self_attention", layer.input_layernorm, layer.self_attn.o_proj),
+                                     ("feed_forward", layer.post_attention_layernorm, layer.mlp.down_proj)):  # fmt: skip
+            found += [Tap(f"encoder.{i}.{node}_norm", norm), Tap(f"encoder.{i}.{node}", function, plus=last)]
+            last = f"encoder.{i}.{node}"
+    return [*found, Tap("encoder.norm", model.norm)]
+
+
+def euro_head_taps(model):
+    dense = [Tap("head.dense", model.classifier, at="input")] if hasattr(model, "dense") else []
+    return [*euro_taps(model), *dense, Tap("head.output", model.classifier)]
 
 
 def taps(model):
@@ -92,4 +108,20 @@ def nomic_cases():
     return [
         Case("base", family("NomicBert"), sizes(12, 2, 3, 10, 26)),
         Case("classifier", family("NomicBert", "ForSequenceClassification", head_taps), sizes(12, 1, 3, 10, 26, num_labels=2)),
+    ]
+
+
+def euro_cases():
+    of_texts, of_tokens = "ForSequenceClassification", "ForTokenClassification"
+    rope = {"rope_parameters": {"rope_type": "default", "rope_theta": 700.0}}
+    return [
+        Case("base", family("EuroBert", of=euro_taps), sizes(16, 2, 4, 10, 26, num_key_value_heads=2, **rope)),
+        Case("head_dim", family("EuroBert", of=euro_taps),
+             sizes(12, 1, 3, 10, 26, num_key_value_heads=1, head_dim=6, attention_bias=True, mlp_bias=True, rms_norm_eps=1e-3)),
+        Case("classifier", family("EuroBert", of_texts, euro_head_taps), sizes(12, 1, 3, 10, 26, num_key_value_heads=3, num_labels=1)),
+        Case("classifier_first", family("EuroBert", of_texts, euro_head_taps),
+             sizes(12, 1, 2, 10, 26, num_key_value_heads=1, num_labels=3, classifier_pooling="bos", **rope)),
+        Case("classifier_mean", family("EuroBert", of_texts, euro_head_taps),
+             sizes(12, 1, 2, 10, 26, num_key_value_heads=1, num_labels=2, classifier_pooling="mean", **rope)),
+        Case("tagger", family("EuroBert", of_tokens, euro_head_taps), sizes(12, 1, 2, 10, 26, num_key_value_heads=1, num_labels=4)),
     ]
