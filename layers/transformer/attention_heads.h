@@ -32,6 +32,7 @@ struct AttentionOptions {
   DisentangledOptions disentangled_positions = {};  // not in a decoder
   RotaryOptions rotary = {};
   int window = std::numeric_limits<int>::max();  // maximum distance of the keys that a query sees, on either side
+  bool causal = false;  // whether a query sees no key after its own position; MaskedDecoderAttention always is
 
   // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1 or not a multiple of
   // key_value_heads, or if head_dim is 0 and D is not a multiple of H.

@@ -4,7 +4,8 @@
 
 namespace encdec {
 
-// Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence.
+// Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence, or
+// to those that the options let it see.
 //   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 // By default scale is 1 / sqrt(K) and there is no bias_h; see AttentionOptions.

@@ -50,6 +50,7 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
           .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
           .query_count = sequence.rows,
           .key_count = sequence.rows,
+          .causal = options_.causal,
           .window = options_.window,
           .relative_bias = relative_position_bias_.of_head(0),
           .bias_reach = relative_position_bias_.reach(),

@@ -14,7 +14,7 @@ namespace encdec {
 
 TextTask::TextTask(const ModelParts& parts, Settings settings) : parts_(parts), settings_(std::move(settings)) {
   const TransformerConfig& config = parts.network.config;
-  if (config.architecture != Architecture::encoder_only) {
+  if (config.architecture != Architecture::encoder_only && settings_.reads != Reads::logits) {
     refuse<ConfigError>(parts.origin, "{} has a decoder, expected an encoder-only model", config.model_type);
   }
   if (parts.tokenizer == nullptr) refuse<TokenizerError>(parts.origin, "no tokenizer files");
@@ -52,6 +52,7 @@ void TextTask::check(const TokenIds& ids, std::size_t number) const {
   }
   check_not_empty(ids, "text", number);  // without a tokenizer's special tokens, an empty text has no tokens
   check_tokens(ids, parts_.network.config.encoder, "text", number);
+  check_end(ids, parts_.network.config.head, "text", number);
 }
 
 Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {

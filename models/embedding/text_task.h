@@ -10,8 +10,8 @@
 
 namespace encdec {
 
-// The work of one call on texts that an encoder-only model reads. Turns texts into tokens; a class for each kind of
-// call turns what the network computes from them into results. May be used by many threads at once.
+// The work of one call on texts that an encoder-only model or a classifier reads. Turns texts into tokens; a class for
+// each kind of call turns what the network computes from them into results. May be used by many threads at once.
 class TextTask {
  public:
   // Rows of the network that the call needs for each text.
@@ -46,8 +46,8 @@ class TextTask {
     bool with_ranges = false;  // encode() sets Encoding::ranges
     std::size_t stride = 0;    // tokens that neighbouring windows have in common; 0: a text has one window
   };
-  // Throws ConfigError if the batch size is out of range or the model has a decoder; TokenizerError if there is no
-  // tokenizer. REQUIRES: what `parts` refers to outlives this object.
+  // Throws ConfigError if the batch size is out of range, or if the model has a decoder and the call does not read
+  // logits; TokenizerError if there is no tokenizer. REQUIRES: what `parts` refers to outlives this object.
   TextTask(const ModelParts& parts, Settings settings);
   // Returns the smaller of the folder's limit of tokens and that of the call; 0 means no limit.
   static std::size_t smaller_limit(std::size_t folder, int call);

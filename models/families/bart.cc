@@ -1,8 +1,10 @@
 // BART (Lewis et al. 2020) and related models in transformers.
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
@@ -144,10 +146,14 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   result.target_language = lineage.target_language;
   result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
-  constexpr std::int64_t kEnd = 2;
+  constexpr std::int32_t kEnd = 2;
   if (lineage.end_before_language && result.decoder_start_token == json.integer("eos_token_id").value_or(kEnd)) {
     result.target_language = TargetLanguage::first_token;
   }
+  // The decoder of a classifier of a multilingual family starts with the last token of the text.
+  std::optional<std::int32_t> start;
+  if (lineage.target_language == TargetLanguage::none) start = result.decoder_start_token.value_or(kEnd);
+  result.head = read_decoder_head(json, result.decoder.vocabulary, kEnd, start);
   return result;
 }
 
@@ -171,6 +177,8 @@ WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weigh
   }
   return without_missing_prefix("model.", weights,
                                 names_by_table(with_bart_layers({
+                                    {"head.dense", {"classification_head.dense"}},
+                                    {"head.output", {"classification_head.out_proj"}},
                                     {"encoder.embedding", std::move(encoder)},
                                     {"decoder.embedding", std::move(decoder)},
                                     {"output_projection.bias", {"final_logits_bias"}},

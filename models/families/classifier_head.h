@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,18 @@ inline HeadConfig read_head(const JsonObject& json, Activation activation) {
   }
   const auto labels = json.object("id2label");
   head.labels = labels ? static_cast<Dim>(labels->value().size()) : ConfigReader(json).width("num_labels", 2);
+  return head;
+}
+
+// The same for an encoder-decoder, whose head for texts reads the decoder's row of the last end token: eos_token_id, or
+// `missing_end`. `start` is the first token that the decoder reads; unset: the last token of the text.
+inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std::int32_t missing_end,
+                                    std::optional<std::int32_t> start) {
+  HeadConfig head = read_head(json, Activation::tanh);
+  if (head.kind != HeadKind::sequences) return head;
+  head.pooling = HeadPooling::last_end;
+  head.end_token = ConfigReader(json).token("eos_token_id", vocabulary).value_or(missing_end);
+  head.start_token = start;
   return head;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
@@ -94,6 +95,11 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   result.output_bias = Bias::none;
   result.pad_token = config.token("pad_token_id", stack.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", stack.vocabulary).value_or(0);
+  result.head = read_decoder_head(json, stack.vocabulary, 1, result.decoder_start_token);
+  if (result.head.kind == HeadKind::tokens) {
+    result.architecture = Architecture::encoder_only;
+    result.decoder = {};
+  }
   // T5 scales the logits down if embedding and output are the same matrix; UMT5 always does, mT5 never.
   if (scales_logits(json, version.logits_scale)) {
     result.logits_scale = 1.0f / std::sqrt(static_cast<float>(result.model_dim));
@@ -101,9 +107,9 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   return result;
 }
 
-WeightNames t5_weight_names(const Version& version) {
+WeightNames t5_weight_names(const Version& version, const WeightStore& weights) {
   const std::string encoder = "encoder.embed_tokens", decoder = "decoder.embed_tokens", output = "lm_head";
-  return names_by_table({
+  std::vector<NamePattern> table = {
       {"encoder.embedding", {encoder, "shared", decoder, output}},
       {"decoder.embedding", {decoder, "shared", encoder, output}},
       {"output_projection", {output, "shared", decoder, encoder}},
@@ -131,7 +137,14 @@ WeightNames t5_weight_names(const Version& version) {
        {"decoder.block.*.layer.2.DenseReluDense.wi_1", "decoder.block.*.layer.2.DenseReluDense.wi"}},
       {"encoder.*.feed_forward_norm", {"encoder.block.*.layer.1.layer_norm"}},
       {"decoder.*.feed_forward_norm", {"decoder.block.*.layer.2.layer_norm"}},
-  });
+  };
+  const std::string prefix = "transformer.";  // of a classifier
+  for (NamePattern& row : table) {
+    for (StoredName& stored : row.stored) stored.name.insert(0, prefix);
+  }
+  table.push_back({"head.dense", {"classification_head.dense"}});
+  table.push_back({"head.output", {"classification_head.out_proj", "classifier"}});
+  return without_missing_prefix(prefix, weights, names_by_table(std::move(table)));
 }
 
 }  // namespace
@@ -139,8 +152,8 @@ WeightNames t5_weight_names(const Version& version) {
 std::vector<Family> t5_families() {
   std::vector<Family> families;
   for (const Version& version : kVersions) {
-    families.push_back({version.model_type, [&version](const JsonObject& config, const WeightStore&) {
-                          return ModelDescription{read_t5_config(config, version), t5_weight_names(version)};
+    families.push_back({version.model_type, [&version](const JsonObject& config, const WeightStore& weights) {
+                          return ModelDescription{read_t5_config(config, version), t5_weight_names(version, weights)};
                         }});
   }
   return families;

@@ -18,8 +18,8 @@ namespace {
 GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& options) {
   const TransformerConfig& config = parts.network.config;
   if (!config.has_decoder()) {
-    throw ConfigError(
-        fmt::format("{}: {} has no decoder and cannot generate, expected embed()", parts.origin, config.model_type));
+    throw ConfigError(fmt::format("{}: {} {} and cannot generate, expected a model that does", parts.origin,
+                                  config.model_type, config.why_it_writes_nothing()));
   }
   check_settings(options, config.decoder.vocabulary);
   GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang) | options;

@@ -105,6 +105,7 @@ void Model::check_draft(const Impl& model, const Model& draft) {
                         model.folder.string());
   };
   expect("architecture", to_string(other.architecture), to_string(ours.architecture));
+  expect("number of labels", other.head.labels, ours.head.labels);
   expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
   expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
   expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
@@ -125,7 +126,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   ModelDescription description = describe_model(checkpoint);
   impl->config = std::move(description.config);
   TransformerConfig& config = impl->config;
-  if (config.architecture == Architecture::encoder_only) {
+  if (!config.has_decoder()) {
     impl->embedder = SentenceEmbedder::read(path, config.model_dim);
     const HeadKind head = config.head.kind;
     if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
@@ -302,8 +303,8 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
                                           const ScoreOptions& options) const {
   const TransformerConfig& config = impl_->config;
   if (!config.has_decoder()) {
-    refuse<ConfigError>(impl_->checkpoint.weights->origin(), "{} has no decoder, expected a model that generates",
-                        config.model_type);
+    refuse<ConfigError>(impl_->checkpoint.weights->origin(), "{} {}, expected a model that generates",
+                        config.model_type, config.why_it_writes_nothing());
   }
   if (sources.size() != targets.size()) {
     throw InputError(

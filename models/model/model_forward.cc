@@ -72,7 +72,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
 }
 
 void check_as_many(const TransformerConfig& config, std::size_t sources, std::size_t targets) {
-  if (config.architecture != Architecture::encoder_decoder || sources == targets) return;
+  if (!config.has_encoder() || !config.has_decoder() || sources == targets) return;
   throw InputError(fmt::format("{} sources but {} targets; expected one target per source", sources, targets));
 }
 
@@ -93,6 +93,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
     check_rows(rows, stack, what);
   };
   check(sources, config.has_encoder(), config.encoder, "source");
+  for (std::size_t i = 0; i < sources.size(); ++i) check_end(sources[i], config.head, "source", i + 1);
   check(targets, config.has_decoder(), config.decoder, "target");
   SessionPool::Lease session(*impl_->sessions);
   session->set_observer(options.observer);

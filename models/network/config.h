@@ -109,10 +109,10 @@ struct StackConfig {
   }
 };
 
-// Results of a classifier, computed from the encoder's last hidden states.
+// Results of a classifier, computed from the last hidden states.
 enum class HeadKind : std::uint8_t {
   none,
-  sequences,  // logits of a text, from the row of its first token
+  sequences,  // logits of a text
   tokens,     // logits of each token
 };
 
@@ -121,6 +121,7 @@ enum class HeadPooling : std::uint8_t {
   first,
   mean,         // the mean of all rows
   mean_logits,  // all rows; their logits are averaged
+  last_end,     // the row of the last end token
 };
 
 // The head of a classifier: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear
@@ -131,6 +132,8 @@ struct HeadConfig {
   std::optional<Activation> activation = {};  // activation of `dense`, D -> D; unset: there is no such map
   bool has_norm = false;
   HeadPooling pooling = HeadPooling::first;
+  std::int32_t end_token = 0;                    // for HeadPooling::last_end
+  std::optional<std::int32_t> start_token = {};  // before the text in the decoder; unset: the text's last token
 };
 
 // Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
@@ -165,7 +168,15 @@ struct TransformerConfig {
   TargetLanguage target_language = TargetLanguage::none;  // place of the target language token
 
   bool has_encoder() const { return architecture != Architecture::decoder_only; }  // whether the model reads a source
-  bool has_decoder() const { return architecture != Architecture::encoder_only; }  // whether the model writes a target
+  // Returns whether the model writes a target.
+  bool has_decoder() const { return architecture != Architecture::encoder_only && !decodes_source(); }
+  // Returns whether a decoder reads the source again, for the head of a classifier. The decoder's input is the source
+  // without its last token, after a start token.
+  bool decodes_source() const { return architecture == Architecture::encoder_decoder && head.kind != HeadKind::none; }
+  // Returns, for messages, why a model that writes no target does not.
+  std::string_view why_it_writes_nothing() const {
+    return head.kind == HeadKind::none ? "has no decoder" : "is a classifier";
+  }
   // Returns the kind of the source.
   SourceKind source_kind() const { return input_stack().source_kind(); }
   // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.

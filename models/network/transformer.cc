@@ -1,5 +1,6 @@
 #include "encdec/models/network/transformer.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,10 +50,12 @@ class StackBuilder {
   StackBuilder(Graph& graph, const TransformerConfig& config, const StackConfig& stack, WeightScope weights)
       : graph_(graph), config_(config), stack_(stack), weights_(std::move(weights)) {}
 
+  using MemoryOfLayer = std::function<Edge(int layer)>;
+
   // Adds the whole stack, from token ids or frames of sound to the last hidden states, which become an output of the
-  // graph. `memories` has one memory for each layer's cross-attention, or is empty if there is none.
+  // graph. `memory_of` adds the memory of a layer's cross-attention; null if there is none.
   template <class SelfAttention>
-  Edge add(Edge input, const OutputProjection& projection, const std::vector<Edge>& memories) {
+  Edge add(Edge input, const OutputProjection& projection, const MemoryOfLayer& memory_of) {
     Edge x = stack_.source_kind() == SourceKind::frames
                  ? add_embedded_frames(input)
                  : add_embedded_tokens(
@@ -63,9 +66,10 @@ class StackBuilder {
         x = add_gathered_block(layer, x);
         continue;
       }
-      x = add_block<SelfAttention>(layer, x, memories.empty() ? nullptr : &memories[static_cast<std::size_t>(layer)]);
-      if (layer == 0 && stack_.convolution.kernel > 0)
+      x = add_block<SelfAttention>(layer, x, memory_of);
+      if (layer == 0 && stack_.convolution.kernel > 0) {
         x = add_norm(weights_ / "convolution_norm", {x, add_convolution(embedded)});
+      }
     }
     if (config_.norm_order == NormOrder::first) x = add_norm(weights_ / "norm", {x});
     graph_.output(x);
@@ -151,13 +155,14 @@ class StackBuilder {
                               LinearOptions{.input_width = embedding_width(), .output_width = config_.model_dim});
   }
 
-  // Adds block number `layer`. Its cross-attention reads `memory`; null means no cross-attention.
+  // Adds block number `layer`. Without `memory_of` it has no cross-attention.
   template <class SelfAttention>
-  Edge add_block(int layer, Edge x, const Edge* memory) {
+  Edge add_block(int layer, Edge x, const MemoryOfLayer& memory_of) {
     const auto add_self_attention = [&](std::vector<Edge> inputs) {
       AttentionOptions options = attention_options(config_, stack_, layer);
       options.relative_positions = stack_.relative_positions;
       options.disentangled_positions = stack_.disentangled_positions;
+      options.causal = &stack_ == &config_.decoder;
       return add_node<SelfAttention>(layer, "self_attention", std::move(inputs), options);
     };
     if (layer == 0 && !config_.first_layer_has_norm) {
@@ -165,9 +170,10 @@ class StackBuilder {
     } else {
       x = add_residual_block(layer, "self_attention_norm", x, add_self_attention);
     }
-    if (memory != nullptr) {
+    if (memory_of) {
+      const Edge memory = memory_of(layer);
       x = add_residual_block(layer, "cross_attention_norm", x, [&](std::vector<Edge> inputs) {
-        inputs.insert(inputs.begin() + 1, *memory);
+        inputs.insert(inputs.begin() + 1, memory);
         return add_node<CrossAttention>(layer, "cross_attention", std::move(inputs),
                                         attention_options(config_, stack_, layer));
       });
@@ -236,13 +242,19 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights,
                           ? graph.input("source_frames", {kSourceRows, frames.per_row * frames.width})
                           : graph.input("source_ids", {kSourceRows}, DataType::int32);
   StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
-  const Edge x = encoder.add<MultiHeadAttention>(source, projection, {});
-  for (int layer = 0; layer < config.decoder.layers; ++layer) {
+  const Edge x = encoder.add<MultiHeadAttention>(source, projection, nullptr);
+  const auto add_memory = [&](int layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
-    graph.output(graph.add((w / "memory").path(),
-                           std::make_shared<CrossAttentionMemory>(w, attention_options(config, config.decoder, layer)),
-                           {x}));
+    return graph.add((w / "memory").path(),
+                     std::make_shared<CrossAttentionMemory>(w, attention_options(config, config.decoder, layer)), {x});
+  };
+  if (config.decodes_source()) {
+    const Edge target = graph.input("target_ids", {kSourceRows}, DataType::int32);
+    StackBuilder(graph, config, config.decoder, weights / "decoder")
+        .add<MultiHeadAttention>(target, projection, add_memory);
+    return graph;
   }
+  for (int layer = 0; layer < config.decoder.layers; ++layer) graph.output(add_memory(layer));
   return graph;
 }
 
@@ -264,12 +276,13 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
   Graph graph("decoder");
   const WeightScope decoder = weights / "decoder";
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
-  std::vector<Edge> memories;
-  for (int layer = 0; config.has_encoder() && layer < config.decoder.layers; ++layer) {
-    memories.push_back(graph.input((decoder / layer / "cross_attention" / "memory").path(),
-                                   {kSourceRows, 2 * form.width()}, form.type));
-  }
-  StackBuilder(graph, config, config.decoder, decoder).add<MaskedDecoderAttention>(target, projection, memories);
+  const auto add_memory = [&](int layer) {
+    return graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * form.width()},
+                       form.type);
+  };
+  StackBuilder stack(graph, config, config.decoder, decoder);
+  stack.add<MaskedDecoderAttention>(target, projection,
+                                    config.has_encoder() ? StackBuilder::MemoryOfLayer(add_memory) : nullptr);
   return graph;
 }
 

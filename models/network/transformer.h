@@ -37,12 +37,14 @@ struct Transformer {
   // The encoder; unset in a decoder-only model, and if another model's memories have the form that this one reads.
   //   token ids: int32 [S], or frames: [S, frames.per_row * frames.width]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
+  // If the configuration decodes_source(): {token ids, token ids of the decoder: int32 [S]}
+  //   -> last hidden states [S, D], then those of the decoder [S, D]
   // If not `encodes`: the other model's memories -> the memories alone, in another form
   std::optional<Executor> encoder;
-  // The decoder, for one or more tokens of each sequence; unset in an encoder-only model.
+  // The decoder, for one or more tokens of each sequence; unset in a model that writes no target.
   //   {token ids: int32 [T], then the encoder's memories if there is an encoder} -> last hidden states [T, D]
   std::optional<Executor> decoder;
-  // The output projection: hidden states of the decoder [T, D] -> logits [T, V]; unset in an encoder-only model.
+  // The output projection: hidden states of the decoder [T, D] -> logits [T, V]; unset if there is no `decoder`.
   std::optional<Executor> output;
   // The head of a classifier: last hidden states [T, D] -> logits [T, labels]; unset if there is none.
   std::optional<Executor> head;

@@ -16,7 +16,7 @@ bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self: return config.has_encoder();
     case AttentionKind::decoder_self: return config.has_decoder();
-    case AttentionKind::cross: return config.architecture == Architecture::encoder_decoder;
+    case AttentionKind::cross: return config.has_encoder() && config.has_decoder();
   }
   return false;
 }

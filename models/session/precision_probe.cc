@@ -63,7 +63,7 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
   std::vector<int> sources(kSequences, Session::kNoSource);
   if (config.has_encoder()) {
     const auto encoded = session.encode(random_rows(config.encoder, random));
-    if (!config.has_decoder()) return copy_of(encoded.hidden);
+    if (!config.has_decoder()) return copy_of(encoded.classified);
     std::ranges::copy(encoded.sources, sources.begin());
   }
   const std::vector<TokenIds> targets = random_rows(config.decoder, random);
@@ -73,8 +73,8 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
   return copy_of(session.decode(inputs));
 }
 
-double divergence(const Tensor& reference, const Tensor& other, Architecture architecture) {
-  const auto distance = architecture == Architecture::encoder_only ? one_minus_cosine : kullback_leibler;
+double divergence(const Tensor& reference, const Tensor& other, const TransformerConfig& config) {
+  const auto distance = config.has_decoder() ? kullback_leibler : one_minus_cosine;
   double total = 0.0;
   for (std::int64_t row = 0; row < reference.rows(); ++row) {
     total += distance(reference.row(row), other.row(row), reference.width());
@@ -88,11 +88,11 @@ std::shared_ptr<const Transformer> fastest_network(
   if (backend::multiplies_in(backend, Precision::bfloat16)) candidates.push_back(Precision::bfloat16);
   std::shared_ptr<const Transformer> network = build(Precision::float32);
   const Tensor expected = probe(network);
-  const Architecture architecture = network->config.architecture;
+  const TransformerConfig config = network->config;
   for (const Precision precision : candidates) {
     network.reset();  // two networks may not fit in memory
     network = build(precision);
-    if (divergence(expected, probe(network), architecture) <= kNegligibleDivergence) return network;
+    if (divergence(expected, probe(network), config) <= kNegligibleDivergence) return network;
   }
   network.reset();
   return build(Precision::float32);

@@ -26,13 +26,8 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// Writes the first row, or the mean of all rows.
-void pool(const Tensor& rows, HeadPooling pooling, float* to) {
-  const float* first = rows.row(0);
-  if (pooling == HeadPooling::first) {
-    std::copy_n(first, rows.width(), to);
-    return;
-  }
+// Writes the mean of all rows.
+void write_mean(const Tensor& rows, float* to) {
   for (Dim i = 0; i < rows.width(); ++i) {
     double sum = 0;
     for (Dim r = 0; r < rows.rows(); ++r) sum += static_cast<double>(rows.row(r)[i]);
@@ -63,11 +58,18 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
   ids_.clear();
   types_.clear();
   rows_.clear();
+  target_ids_.clear();
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const TokenIds& source = sources[i];
     if (source.empty()) throw InputError("a source without tokens, expected at least one");
     const auto first = static_cast<int>(ids_.size());
-    encoder_state_->sequences.push_back({.first_row = first, .rows = static_cast<int>(source.size())});
+    const auto count = static_cast<int>(source.size());
+    encoder_state_->sequences.push_back(
+        {.first_row = first, .rows = count, .first_memory_row = first, .memory_rows = count});
+    if (model_->config.decodes_source()) {
+      target_ids_.push_back(model_->config.head.start_token.value_or(source.back()));
+      target_ids_.insert(target_ids_.end(), source.begin(), source.end() - 1);
+    }
     ids_.insert(ids_.end(), source.begin(), source.end());
     types_.resize(ids_.size(), 0);
     // A model with one type gives it to all tokens, whatever the tokenizer says.
@@ -84,6 +86,7 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
   std::vector<Tensor> inputs{vector(ids_)};
   if (model_->config.token_types > 0) inputs.push_back(vector(types_));
   if (model_->config.gathers_rows) inputs.push_back(vector(rows_));
+  if (model_->config.decodes_source()) inputs.push_back(vector(target_ids_));
   return run_encoder(inputs);
 }
 
@@ -112,7 +115,7 @@ std::span<const int> Session::take_sources(const Session& other, const Encoded& 
 }
 
 Tensor Session::classify(const Encoded& encoded) {
-  Tensor rows = encoded.hidden;
+  Tensor rows = encoded.classified;
   const HeadConfig& head = model_->config.head;
   const bool pools = head.kind == HeadKind::sequences, pools_logits = head.pooling == HeadPooling::mean_logits;
   if (pools && !pools_logits) rows = pooled(rows, head.pooling);
@@ -129,7 +132,17 @@ Tensor Session::pooled(const Tensor& rows, HeadPooling pooling) {
   wanted_rows_.resize(sequences.size() * width);
   float* to = wanted_rows_.data();
   for (const Sequence& sequence : sequences) {
-    pool(rows.slice(sequence.first_row, sequence.rows), pooling, to);
+    if (pooling == HeadPooling::mean) {
+      write_mean(rows.slice(sequence.first_row, sequence.rows), to);
+    } else {
+      int row = sequence.first_row;
+      if (pooling == HeadPooling::last_end) {
+        row += sequence.rows - 1;
+        while (ids_[static_cast<std::size_t>(row)] != model_->config.head.end_token) --row;
+        assert(row >= sequence.first_row);
+      }
+      std::copy_n(rows.row(row), width, to);
+    }
     to += width;
   }
   return {wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), rows.width()}};
@@ -147,14 +160,13 @@ void Session::check_frames(const Tensor& frames) const {
 
 Session::Encoded Session::run_encoder(std::span<const Tensor> inputs) {
   const auto outputs = model_->encoder->run(inputs, *encoder_state_);
-  const auto memories = outputs.subspan(model_->encodes ? 1 : 0);
   encoded_sources_.clear();
-  if (model_->decoder) {
-    for (const Sequence& source : encoder_state_->sequences) {
-      encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
-    }
+  if (!model_->config.has_decoder()) return {outputs.front(), {}, {}, outputs.back()};
+  const auto memories = outputs.subspan(model_->encodes ? 1 : 0);
+  for (const Sequence& source : encoder_state_->sequences) {
+    encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
   }
-  return {model_->encodes ? outputs[0] : Tensor(), encoded_sources_, memories};
+  return {model_->encodes ? outputs[0] : Tensor(), encoded_sources_, memories, Tensor()};
 }
 
 void Session::close_source(int source) {
@@ -177,7 +189,7 @@ void Session::set_shortlist(const VocabularyShortlist* shortlist) {
 
 void Session::set_source_attention(SourceAttention mode) {
   const TransformerConfig& config = model_->config;
-  if (config.architecture != Architecture::encoder_decoder || config.decoder.layers == 0) return;
+  if (!config.has_encoder() || !config.has_decoder() || config.decoder.layers == 0) return;
   AttentionObserver observer;
   if (mode == SourceAttention::keep) {
     observer = [this, share = 1.0f / static_cast<float>(config.decoder.heads)](const AttentionWeights& attention) {

@@ -42,8 +42,9 @@ class Session {
   // Result of encode().
   struct Encoded {
     Tensor hidden;                     // last hidden states [S, D], one source after another
-    std::span<const int> sources;      // numbers of the sources, in the order given; empty in an encoder-only model
+    std::span<const int> sources;      // numbers of the sources, in the order given; empty if there is no target
     std::span<const Tensor> memories;  // cross-attention keys and values, by decoder layer
+    Tensor classified;                 // what classify() reads: `hidden`, or the decoder's last hidden states [S, D]
   };
   // How encode() reads the sources of an encoder-only model.
   struct Reading {
@@ -66,7 +67,7 @@ class Session {
   // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
-  // for tokens. Valid until the next call. REQUIRES: the model has a head.
+  // for tokens. Valid until the next call. REQUIRES: the model has a head, and check_end() accepts each source.
   Tensor classify(const Encoded& encoded);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
@@ -161,8 +162,9 @@ class Session {
   std::optional<RunState> shortlist_state_;
   Tensor spread_logits_;
   TokenIds ids_;
-  TokenIds types_;  // token types in encode()
-  TokenIds rows_;   // numbers of the rows whose last hidden states encode() computes
+  TokenIds types_;       // token types in encode()
+  TokenIds target_ids_;  // input of a classifier's decoder in encode()
+  TokenIds rows_;        // numbers of the rows whose last hidden states encode() computes
   std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;

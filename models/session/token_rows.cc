@@ -38,6 +38,13 @@ void check_frames(const Tensor& frames, const StackConfig& stack, std::string_vi
                                to_string(frames.type()), to_string(frames.shape()), per_row, most, per_row, width));
 }
 
+void check_end(std::span<const std::int32_t> tokens, const HeadConfig& head, std::string_view what,
+               std::size_t number) {
+  if (head.pooling != HeadPooling::last_end || std::ranges::find(tokens, head.end_token) != tokens.end()) return;
+  throw InputError(
+      fmt::format("{} {}: no end token {}, expected one: the classifier reads its row", what, number, head.end_token));
+}
+
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number) {
   if (tokens.empty()) throw InputError(fmt::format("{} {}: no tokens, expected at least one", what, number));
 }

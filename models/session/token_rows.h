@@ -21,6 +21,9 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
 // Throws InputError unless `frames` is float32 [F, width], where F is a positive multiple of per_row and at most
 // per_row times the number of positions (see FrameOptions). The message begins as that of check_tokens().
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number);
+// Throws InputError if `head` reads the row of an end token and there is none. The message begins as that of
+// check_tokens().
+void check_end(std::span<const std::int32_t> tokens, const HeadConfig& head, std::string_view what, std::size_t number);
 // Throws InputError if there are no tokens. The message begins as that of check_tokens().
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);
 // Checks each row in the same way; rows are numbered from 1.

@@ -23,7 +23,7 @@ import transformers
 from sentence_transformers import CrossEncoder
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.processors import RobertaProcessing, TemplateProcessing
-from transformers import AlbertTokenizer, BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, pipeline
+from transformers import AlbertTokenizer, BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, T5Tokenizer, pipeline
 
 from make_sentence_transformers import LETTERS, VOCABULARY, randomize
 
@@ -138,6 +138,12 @@ def write_albert_pieces(folder):
     return len(pieces)
 
 
+def write_t5_pieces(folder):
+    pieces = scored("<pad>", "</s>", "<unk>")
+    T5Tokenizer(vocab=pieces, extra_ids=0, model_max_length=34).save_pretrained(folder)
+    return len(pieces)
+
+
 def write_pieces(folder):
     pieces = scored("<s>", "<pad>", "</s>", "<unk>")
     tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
@@ -236,6 +242,12 @@ def main():
     write_case("reranker_albert", transformers.AlbertForSequenceClassification, albert, write_albert_pieces)
     euro = transformers.EuroBertConfig(**sizes(num_labels=3, num_key_value_heads=1, pad_token_id=1, bos_token_id=0, eos_token_id=2))
     write_case("mean_of_logits", transformers.EuroBertForSequenceClassification, euro, write_pieces)
+    bart = transformers.BartConfig(d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=4,
+                                   encoder_ffn_dim=24, decoder_ffn_dim=20, max_position_embeddings=40,
+                                   **labelled("contradiction", "neutral", "entailment"))
+    write_case("inference_decoder", transformers.BartForSequenceClassification, bart, write_byte_pairs, zero_shot=True)
+    t5 = transformers.T5Config(d_model=16, num_layers=1, num_heads=2, d_kv=8, d_ff=24, num_labels=1, decoder_start_token_id=0)
+    write_case("reranker_decoder", transformers.T5ForSequenceClassification, t5, write_t5_pieces)
     tags = labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC")
     write_tagger("word_pieces", transformers.BertForTokenClassification, transformers.BertConfig(**sizes(**tags)), write_word_pieces)
     write_tagger("byte_pairs", transformers.RobertaForTokenClassification,

@@ -20,7 +20,7 @@ const std::filesystem::path kPronunciation = std::filesystem::path(ENCDEC_PRETRA
 
 double divergence_from_float32(const std::filesystem::path& folder, Precision precision) {
   const Model reference = Model::load(folder), reduced = Model::load(folder, {.precision = precision});
-  return divergence(probe(reference.network()), probe(reduced.network()), reference.config().architecture);
+  return divergence(probe(reference.network()), probe(reduced.network()), reference.config());
 }
 
 // One checkpoint of each family. Random weights are the hardest to round, because they have no redundancy.
@@ -81,11 +81,11 @@ TEST(Precision, InReducedPrecisionsTheBundledModelGivesTheSameText) {
 TEST(Precision, DivergenceIsZeroForEqualProbesAndNaNForNaN) {
   const Model model = Model::load(kPronunciation);
   const Tensor logits = probe(model.network());
-  EXPECT_EQ(divergence(logits, logits, Architecture::encoder_decoder), 0.0);
+  EXPECT_EQ(divergence(logits, logits, model.config()), 0.0);
   Tensor other = Tensor::allocate(logits.shape());
   std::copy_n(logits.data<float>(), logits.elements(), other.data<float>());
   other.row(3)[5] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE(std::isnan(divergence(logits, other, Architecture::encoder_decoder)));
+  EXPECT_TRUE(std::isnan(divergence(logits, other, model.config())));
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
                       const AttentionSelection& selection) {
   const TransformerConfig& config = model.config();
   if (lines.target && !config.has_decoder()) {
-    throw UsageError(fmt::format("a target, expected none: {} has no decoder", options.model.folder));
+    throw UsageError(
+        fmt::format("a target, expected none: {} {}", options.model.folder, config.why_it_writes_nothing()));
   }
   const Line &from = lines.source, to = lines.target.value_or(Line());
   const LineTokens source = parse_line(from.text, options.form, config.input_stack().vocabulary, from.position);

@@ -111,7 +111,7 @@ struct Rows {
 };
 
 Rows read_input(const ForwardArguments& options, const TransformerConfig& config) {
-  if (config.architecture == Architecture::encoder_decoder) {
+  if (config.has_encoder() && config.has_decoder()) {
     if (options.decoder_input.empty()) throw UsageError("--decoder-input is required: the model has a decoder");
     LineReader source_input(options.input);
     LineReader target_input(options.decoder_input);
@@ -125,7 +125,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
                                  (more_sources ? target_input : source_input).name(), both));
   }
   if (config.has_encoder() && !options.decoder_input.empty()) {
-    throw UsageError("--decoder-input: the model has no decoder");
+    throw UsageError(fmt::format("--decoder-input: the model {}", config.why_it_writes_nothing()));
   }
   if (!options.input.empty() && !options.decoder_input.empty()) {
     throw UsageError("--input and --decoder-input: the model has only a decoder, expected one of them");

@@ -102,7 +102,7 @@ Json summary_of(const Model& model, const std::string& folder) {
                {"format", to_string(model.format())},
                {"model_dim", config.model_dim}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
-  if (config.has_decoder()) json["decoder"] = stack_json(config.decoder);
+  if (config.decoder.layers > 0) json["decoder"] = stack_json(config.decoder);
   json["activation"] = to_string(config.activation);
   json["gated"] = config.feed_forward == FeedForwardKind::gated;
   json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
@@ -195,7 +195,7 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
   if (config != nullptr) {
     line("width", value("model_dim"));
     if (config->has_encoder()) line("encoder", stack_text(config->encoder));
-    if (config->has_decoder()) line("decoder", stack_text(config->decoder));
+    if (config->decoder.layers > 0) line("decoder", stack_text(config->decoder));
     line("block", fmt::format("{}{}, {} norm {}", json["gated"] ? "gated " : "", value("activation"), value("norm"),
                               value("norm_order")));
   }

@@ -176,8 +176,10 @@ Model ModelArguments::load_for(LineForm form) const {
 
 Model ModelArguments::load_generator(LineForm form) const {
   Model model = load_text_model();
-  if (!model.config().has_decoder()) {
-    throw ConfigError(fmt::format("{}: {} has no decoder, expected encdec embed", folder, model.config().model_type));
+  if (const TransformerConfig& config = model.config(); !config.has_decoder()) {
+    throw ConfigError(fmt::format("{}: {} {}, expected encdec {}", folder, config.model_type,
+                                  config.why_it_writes_nothing(),
+                                  config.head.kind == HeadKind::none ? "embed" : "classify or tag"));
   }
   check_form(model, form);
   return model;

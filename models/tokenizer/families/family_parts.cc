@@ -99,7 +99,7 @@ Parts framed(PipelineSource& source, nlohmann::json document, std::string_view b
 Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
   Parts parts = load(source, std::move(document));
   const TokenIds ids(source, parts);
-  parts.affixes = {.after = {ids.named("eos_token")}};  // pairs have no form
+  parts.affixes = {.after = {ids.named("eos_token")}};
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
     if (const auto id = ids.find(name)) known.push_back({name, *id});
@@ -120,6 +120,7 @@ Parts with_languages(PipelineSource& source, nlohmann::json document, const Lang
     }
     Affixes affixes = end;
     (is_first ? affixes.before : affixes.after).push_back(language->token);
+    affixes.pair = PairAffixes{.before = affixes.before, .after = affixes.after};  // nothing between the texts
     return affixes;
   };
   return parts;

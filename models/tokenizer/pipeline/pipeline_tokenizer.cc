@@ -20,8 +20,9 @@ class PipelineTokenizer final : public Tokenizer {
   std::string kind() const override { return parts_.kind; }
 
   Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options) const override {
-    if (!parts_.affixes.pair) return Tokenizer::encode_pair(first, second, options);
-    const PairAffixes& affixes = *parts_.affixes.pair;
+    const std::optional<PairAffixes> pair = affixes_of(options, TextSide::source).pair;
+    if (!pair) return Tokenizer::encode_pair(first, second, options);
+    const PairAffixes& affixes = *pair;
     std::vector<std::int32_t> first_ids = encode_plain(first), second_ids = encode_plain(second);
     if (options.max_length > 0) {
       const std::size_t special = affixes.before.size() + affixes.between.size() + affixes.after.size();

@@ -33,7 +33,7 @@ class Forward:
             if values.dim() == 2:  # a row for each source: the head of a classifier of texts
                 packed[name] = values.clone()
                 continue
-            rows = targets if name.startswith("decoder.") or not sources else sources
+            rows = sources if name.startswith("encoder.") or not targets else targets
             packed[name] = torch.cat([values[b, : len(row)] for b, row in enumerate(rows)]).contiguous()
         return packed
 
@@ -88,6 +88,8 @@ def run_forward(family, model, sources, targets):
         classes = output.get("logits")
         if "last_hidden_state" in output:
             hidden = output.last_hidden_state
+        elif "encoder_last_hidden_state" in output:  # a classifier whose decoder reads the source
+            hidden = output.encoder_last_hidden_state
         else:
             hidden = nodes.get("encoder.norm", output.hidden_states[-1])
         hidden = zero_padding(hidden, sources)  # implementations of attention differ in rows of padding

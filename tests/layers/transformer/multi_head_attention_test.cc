@@ -25,6 +25,16 @@ std::vector<LayerCase> multi_head_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(MultiHeadAttention, LayerContract, testing::Values(&multi_head_cases));
 
+std::vector<LayerCase> causal_cases() {
+  return self_attention_cases(
+      [](const WeightScope& weights, AttentionOptions options) {
+        options.causal = true;
+        return std::make_shared<MultiHeadAttention>(weights, options);
+      },
+      {.mask = Mask::causal});
+}
+INSTANTIATE_TEST_SUITE_P(Causal, LayerContract, testing::Values(&causal_cases));
+
 // Returns columns in which each head of a projection stands `times` times.
 Matrix repeated(const Matrix& rows, std::int64_t head_dim, int times) {
   Matrix result(rows.rows, rows.columns * times);

@@ -166,6 +166,22 @@ TEST(Classifier, RefusesWhatCannotBeRead) {
               HasSubstr("a model without a head for labels"));
 }
 
+TEST(Classifier, WithADecoderOnlyClassifies) {
+  const std::filesystem::path folder = kClassifiers / "inference_decoder" / "model";
+  const Model model = Model::load(folder);
+  EXPECT_FALSE(model.network()->decoder.has_value());
+  EXPECT_FALSE(model.network()->output.has_value());
+  EXPECT_THAT(message_of<ConfigError>([&] { model.generate({"a"}); }), HasSubstr("bart is a classifier"));
+  EXPECT_THAT(message_of<ConfigError>([&] { model.embed({"a"}); }), HasSubstr("bart has a decoder"));
+  const std::vector<TokenIds> sources = {{0, 5, 2}, {0, 5}};
+  EXPECT_EQ(message_of<InputError>([&] { model.forward(sources, {}); }),
+            "source 2: no end token 2, expected one: the classifier reads its row");
+  EXPECT_THAT(message_of<ConfigError>([&] {
+                Model::load(kClassifiers.parent_path() / "bart" / "base" / "model", {.draft_model = folder});
+              }),
+              HasSubstr("number of labels is 3, expected 0"));
+}
+
 // A copy of a folder, with changes.
 class DamagedClassifier : public testing::Test {
  protected:

@@ -3,7 +3,7 @@
 import torch
 import transformers
 
-from maker.case import Case, Family, Tap
+from maker.case import ENCODER_ONLY, Case, Family, Tap
 from maker.publish import write_folder
 
 
@@ -92,6 +92,19 @@ def family(name):
     )
 
 
+def classifier(name):
+    """Returns a family of classifiers. Their decoder reads the source again, so they have no targets."""
+    model_class = getattr(transformers, f"{name}ForSequenceClassification")
+
+    def head_taps(model):
+        output = model.classification_head.out_proj
+        return [*taps(model), Tap("head.dense", output, at="input"), Tap("head.output", output)]
+
+    # Every source needs an end token.
+    return Family(model_class, getattr(transformers, f"{name}Config"), head_taps, kind=ENCODER_ONLY, config=config,
+                  source_lengths=(5, 9, 2, 7))  # fmt: skip
+
+
 BART, PLBART, MBART, M2M_100 = family("Bart"), family("PLBart"), family("MBart"), family("M2M100")
 PEGASUS, BLENDERBOT, BLENDERBOT_SMALL = family("Pegasus"), family("Blenderbot"), family("BlenderbotSmall")
 for small_ids in PEGASUS, BLENDERBOT, BLENDERBOT_SMALL:
@@ -163,6 +176,7 @@ def bart_cases():
             generation={"max_length": 14, "min_length": 5},
             publish=publish_old_bart,
         ),
+        Case("classifier", classifier("Bart"), sizes(12, (1, 1), (3, 2), (14, 10), 23, num_labels=3)),
     ]
 
 
@@ -193,6 +207,8 @@ def mbart_cases():
             MBART,
             sizes(10, (1, 1), (5, 2), (21, 26), 24, decoder_start_token_id=2, tie_word_embeddings=False, **published),
         ),
+        # The decoder starts with the last id of the source.
+        Case("classifier", classifier("MBart"), sizes(10, (1, 1), (2, 5), (14, 10), 23, num_labels=2, decoder_start_token_id=22)),
     ]
 
 

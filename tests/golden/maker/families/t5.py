@@ -5,7 +5,7 @@ import math
 import torch
 import transformers
 
-from maker.case import Case, Family, Tap
+from maker.case import ENCODER_ONLY, Case, Family, Tap
 from maker.publish import write_folder
 
 TIED = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
@@ -13,7 +13,7 @@ TIED = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 def taps(model):
     found = []
-    for side in "encoder", "decoder":
+    for side in ("encoder", "decoder") if hasattr(model, "decoder") else ("encoder",):
         stack = getattr(model, side)
         found.append(Tap(f"{side}.embedding", stack.embed_tokens))
         for i, block in enumerate(stack.block):
@@ -39,6 +39,20 @@ def family(name):
         cached=False,
         first_id=3,
     )
+
+
+def classifier(name, of):
+    """Returns a family of classifiers of texts ("Sequence"), whose decoder reads the source again, or tokens ("Token")."""
+    model_class = getattr(transformers, f"{name}For{of}Classification")
+
+    def head_taps(model):
+        output = model.classification_head.out_proj if of == "Sequence" else model.classifier
+        dense = [Tap("head.dense", output, at="input")] if of == "Sequence" else []
+        return [*taps(model.transformer), *dense, Tap("head.output", output)]
+
+    # Every source needs an end token.
+    return Family(model_class, getattr(transformers, f"{name}Config"), head_taps, kind=ENCODER_ONLY,
+                  config=lambda given: {"decoder_start_token_id": 0}, first_id=3, source_lengths=(5, 9, 2, 7))  # fmt: skip
 
 
 T5, MT5, UMT5 = family("T5"), family("MT5"), family("UMT5")
@@ -113,6 +127,8 @@ def t5_cases():
         Case("long_source", T5, sizes(8, (1, 1), 2, 3, 15, 23), source_lengths=(5, 150, 1, 40), nodes=False),
         # ByT5: a deep encoder, a shallow decoder.
         Case("byt5", T5, sizes(8, (4, 1), 3, 3, 17, 24, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
+        Case("classifier", classifier("T5", "Sequence"), sizes(8, (1, 2), 3, 5, 11, 23, num_labels=3)),
+        Case("tagger", classifier("T5", "Token"), sizes(10, (2, 1), 3, 4, 17, 23, num_labels=4)),
     ]
 
 
@@ -128,5 +144,6 @@ def umt5_cases():
     # Every layer has its own position bias. The logits are always scaled, tied or not.
     return [
         Case("published", UMT5, sizes(12, (2, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
+        Case("classifier", classifier("UMT5", "Sequence"), sizes(8, (1, 1), 2, 5, 11, 23, num_labels=2)),
         Case("tied", UMT5, sizes(10, (1, 2), 2, 6, 21, 24)),
     ]

@@ -165,6 +165,21 @@ TEST(TokenizerJsonAlone, IsFollowed) {
   EXPECT_GT(folders, 10);
 }
 
+// The ids are those of transformers.
+TEST(NativePairs, HaveTheTokensOfTheirFamilies) {
+  const std::map<std::string, Ids> expected = {
+      {"albert", {2, 5, 157, 167, 20, 5, 93, 12, 14, 17, 95, 3, 5, 16, 111, 51, 25, 3}},
+      {"bart", {0, 43, 72, 79, 79, 82, 267, 265, 79, 71, 4, 2, 2, 347, 419, 416, 91, 2}},
+      {"mbart", {4, 197, 12, 166, 19, 4, 92, 11, 13, 16, 94, 120, 110, 50, 24, 2, 272}},
+      {"mbart50", {272, 4, 197, 12, 166, 19, 4, 92, 11, 13, 16, 94, 120, 110, 50, 24, 2}},
+      {"t5", {3, 196, 11, 165, 18, 3, 91, 10, 12, 15, 93, 1, 119, 109, 49, 23, 1}}};
+  for (const auto& [name, ids] : expected) {
+    const Encoding pair = load_tokenizer(kRoot / name, name)->encode_pair("Hello world!", "The quick fox");
+    EXPECT_EQ(pair.ids, ids) << name;
+    EXPECT_EQ(pair.second_segment, kNoSecondSegment) << name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(folders()),
                          [](const auto& folder) { return folder.param; });
 
