@@ -281,6 +281,7 @@ HeadAttention part_of(const HeadAttention& head, int first, int count, const flo
   part.query += first * head.query_stride;
   part.output += first * head.output_stride;
   part.query_count = count;
+  part.first_position = head.position_of(first);
   part.distance_keys = part.distance_queries = {};
   part.added_scores = added;
   if (head.weights != nullptr) part.weights += static_cast<std::ptrdiff_t>(first) * head.key_count;

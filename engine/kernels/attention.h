@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "encdec/engine/base/dtype.h"
 
@@ -75,7 +76,7 @@ struct DistanceRows {
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
 //   output_i = sum_j softmax_j(scale * (<query_i, key_j> + <query_i, distance_key_{j - p_i}>
 //                                       + <distance_query_{p_i - j}, key_j>) + bias_{j - p_i}) * value_j
-// Query i is at position p_i = key_count - query_count + i, so the last query is at the last key.
+// Query i is at position p_i = first_position + i.
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
   std::ptrdiff_t query_stride = 0;
@@ -85,6 +86,8 @@ struct HeadAttention {
   AttentionRows values;  // value_dim elements each
   int query_count = 0;
   int key_count = 0;
+  // Position of the first query; unset: key_count - query_count, so that the last query is at the last key.
+  std::optional<int> first_position = {};
   int head_dim = 0;
   int value_dim = 0;
   float scale = 1.0f;
@@ -115,6 +118,9 @@ struct HeadAttention {
   // Address for the softmax weights, or null. The weight of key j for query i goes to weights[i * key_count + j], if
   // query i sees key j.
   float* weights = nullptr;
+
+  // Returns the position of query i.
+  int position_of(int i) const { return first_position.value_or(key_count - query_count) + i; }
 };
 
 // Keys [first, end), possibly none. Neither bound decreases from one query to the next.
@@ -127,7 +133,7 @@ struct KeyRange {
 
 // Returns the keys that query i sees.
 inline KeyRange keys_seen(const HeadAttention& head, int i) {
-  const int position = head.key_count - head.query_count + i;
+  const int position = head.position_of(i);
   const int window = std::min(head.window, head.key_count + head.query_count);
   const int first = std::max(position - window, 0);
   const int end = head.causal ? position + 1 : std::min(position + window + 1, head.key_count);

@@ -105,7 +105,7 @@ std::size_t scratch_of(const HeadAttention& head) {
 void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT scores, float* HWY_RESTRICT scratch) {
   const Scratch places(head);
   const std::ptrdiff_t keys = head.key_count;
-  const int position = head.key_count - head.query_count + first;
+  const int position = head.position_of(first);
   const auto rows_of = [](const DistanceRows& table) {
     return table.packed != nullptr ? kBfloat16Queries : kTileQueries;
   };

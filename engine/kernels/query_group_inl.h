@@ -86,7 +86,7 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
     const int i = group.first + q, first = group.keys[q].first, key_count = group.keys[q].count();
     float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride + first;
     if (head.relative_bias != nullptr) {
-      add_relative_bias(head, head.key_count - head.query_count + i - first, key_count, scores);
+      add_relative_bias(head, head.position_of(i) - first, key_count, scores);
     }
     if (head.added_scores != nullptr) {
       const float* HWY_RESTRICT added = head.added_scores + static_cast<std::ptrdiff_t>(i) * head.key_count + first;

@@ -8,11 +8,12 @@ namespace encdec {
 
 GatheredAttention::GatheredAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
+      positions_(weights, options),
       in_bfloat16_(attends_in_bfloat16(weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       key_value_(std::array{weights / "key", weights / "value"},
-                 {.input_width = options.model_dim, .output_width = options.inner_dim()},
+                 {.input_width = options.model_dim, .output_width = options.key_value_dim()},
                  std::array{options.key_bias, options.bias}),
       output_(weights / "output", {.input_width = options.inner_dim(),
                                    .output_width = options.model_dim,
@@ -31,26 +32,31 @@ Shape GatheredAttention::output_shape(Shapes inputs) const {
 void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const Tensor &gathered = inputs[0], &all = inputs[1];
   expect_all_rows(state.sequences, all.rows());
-  const Dim inner = options_.inner_dim(), head_dim = options_.head_width();
+  const Dim inner = options_.inner_dim(), width = options_.key_value_dim(), head_dim = options_.head_width();
   Tensor query = state.scratch({gathered.rows(), inner});
-  Tensor key_value = state.scratch({all.rows(), 2 * inner});
+  Tensor key_value = state.scratch({all.rows(), 2 * width});
   Tensor attended = state.scratch({gathered.rows(), inner});
   query_.apply(gathered, nullptr, query, state);
   key_value_.apply(all, nullptr, key_value, state);
   const bool has_all = gathered.rows() == all.rows();
+  if (has_all) positions_.rotate(query, options_.heads, state);  // position 0 is not turned
+  positions_.rotate(key_value, options_.heads / options_.heads_per_key(), state);
   attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
     const Dim first = has_all ? sequence.first_row : &sequence - state.sequences.data();
     const float* keys = key_value.row(sequence.first_row);
-    return kernels::HeadAttention{.query = query.row(first),
-                                  .query_stride = inner,
-                                  .output = attended.row(first),
-                                  .output_stride = inner,
-                                  .keys = {.data = keys, .stride = 2 * inner, .head_stride = head_dim},
-                                  .values = {.data = keys + inner, .stride = 2 * inner, .head_stride = head_dim},
-                                  .query_count = has_all ? sequence.rows : 1,
-                                  .key_count = sequence.rows,
-                                  .all_queries_in_one_call = true,
-                                  .in_bfloat16 = in_bfloat16_};
+    kernels::HeadAttention head{.query = query.row(first),
+                                .query_stride = inner,
+                                .output = attended.row(first),
+                                .output_stride = inner,
+                                .keys = {.data = keys, .stride = 2 * width, .head_stride = head_dim},
+                                .values = {.data = keys + width, .stride = 2 * width, .head_stride = head_dim},
+                                .query_count = has_all ? sequence.rows : 1,
+                                .key_count = sequence.rows,
+                                .first_position = 0,
+                                .all_queries_in_one_call = true,
+                                .in_bfloat16 = in_bfloat16_};
+    positions_.set(head);
+    return head;
   });
   output_.apply(attended, options_.residual == Residual::add ? &inputs.back() : nullptr, output, state);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encdec/layers/transformer/attention_heads.h"
+#include "encdec/layers/transformer/attention_positions.h"
 #include "encdec/layers/transformer/linear.h"
 
 namespace encdec {
@@ -13,7 +13,7 @@ namespace encdec {
 class GatheredAttention final : public Layer {
  public:
   // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
-  // fit. REQUIRES: `options` has neither relative nor rotary positions, nor a window, nor shared keys.
+  // fit.
   GatheredAttention(const WeightScope& weights, const AttentionOptions& options);
 
   std::string_view kind() const override { return "gathered_attention"; }
@@ -22,9 +22,10 @@ class GatheredAttention final : public Layer {
 
  private:
   AttentionOptions options_;
+  AttentionPositions positions_;
   bool in_bfloat16_;
   Linear query_;      // D -> H*K
-  Linear key_value_;  // D -> 2*H*K
+  Linear key_value_;  // D -> 2*G*K, where G is the number of key/value heads
   Linear output_;     // H*K -> D
 };
 

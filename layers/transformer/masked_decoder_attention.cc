@@ -19,20 +19,19 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
       cache.write(cache_rows[position], row + inner, row + 2 * inner);
     }
   }
-  const RelativePositionBias& bias = projections_.relative_position_bias();
   attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
     const auto* index = state.cache_index.rows(sequence.slot).data();
-    return kernels::HeadAttention{.query = projected.row(sequence.first_row),
-                                  .query_stride = 3 * inner,
-                                  .output = attended.row(sequence.first_row),
-                                  .output_stride = inner,
-                                  .keys = cache.keys(index),
-                                  .values = cache.values(index),
-                                  .query_count = sequence.rows,
-                                  .key_count = sequence.past + sequence.rows,
-                                  .causal = true,
-                                  .relative_bias = bias.of_head(0),
-                                  .bias_reach = bias.reach()};
+    kernels::HeadAttention head{.query = projected.row(sequence.first_row),
+                                .query_stride = 3 * inner,
+                                .output = attended.row(sequence.first_row),
+                                .output_stride = inner,
+                                .keys = cache.keys(index),
+                                .values = cache.values(index),
+                                .query_count = sequence.rows,
+                                .key_count = sequence.past + sequence.rows};
+    projections_.positions().set(head);
+    head.causal = true;
+    return head;
   });
   projections_.finish(attended, inputs, output, state);
 }

@@ -8,23 +8,14 @@ namespace encdec {
 
 SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
-      rotary_(options.rotary, options.head_width()),
+      positions_(weights, options),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
                        {.input_width = options.model_dim}, std::array{options.bias, options.key_bias, options.bias},
                        std::array{options.inner_dim(), options.key_value_dim(), options.key_value_dim()}),
       output_(weights / "output", {.input_width = options.inner_dim(),
                                    .output_width = options.model_dim,
                                    .bias = options.bias,
-                                   .residual = options.residual}) {
-  if (options.relative_positions.buckets > 0) {
-    relative_position_bias_ =
-        RelativePositionBias(weights / "relative_position_bias", options.relative_positions, options.heads);
-  }
-  if (options.disentangled_positions.span > 0) {
-    disentangled_positions_ = DisentangledPositions(weights, options.disentangled_positions, options.model_dim,
-                                                    options.heads, options.head_width());
-  }
-}
+                                   .residual = options.residual}) {}
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
   return shape_of_rows(inputs, options_.model_dim, options_.model_dim, options_.residual);
@@ -34,7 +25,7 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
-  rotary_.rotate(projected, options_.heads + options_.heads / options_.heads_per_key(), state);
+  positions_.rotate(projected, options_.heads + options_.heads / options_.heads_per_key(), state);
   return projected;
 }
 
@@ -42,20 +33,17 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
                                                                  Tensor& attended) const {
   const Dim inner = options_.inner_dim(), head_dim = options_.head_width(), stride = projected.width();
   const float* first = projected.row(sequence.first_row);
-  return {.query = first,
-          .query_stride = stride,
-          .output = attended.row(sequence.first_row),
-          .output_stride = inner,
-          .keys = {.data = first + inner, .stride = stride, .head_stride = head_dim},
-          .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
-          .query_count = sequence.rows,
-          .key_count = sequence.rows,
-          .causal = options_.causal,
-          .window = options_.window,
-          .relative_bias = relative_position_bias_.of_head(0),
-          .bias_reach = relative_position_bias_.reach(),
-          .distance_keys = disentangled_positions_.keys(),
-          .distance_queries = disentangled_positions_.queries()};
+  kernels::HeadAttention head{
+      .query = first,
+      .query_stride = stride,
+      .output = attended.row(sequence.first_row),
+      .output_stride = inner,
+      .keys = {.data = first + inner, .stride = stride, .head_stride = head_dim},
+      .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
+      .query_count = sequence.rows,
+      .key_count = sequence.rows};
+  positions_.set(head);
+  return head;
 }
 
 void SelfAttentionProjections::finish(const Tensor& attended, Inputs inputs, Tensor& output, RunState& state) const {

@@ -1,18 +1,18 @@
 #pragma once
 
-#include "encdec/layers/transformer/attention_heads.h"
+#include "encdec/layers/transformer/attention_positions.h"
 #include "encdec/layers/transformer/linear.h"
 
 namespace encdec {
 
-// The weights and shared steps of self-attention, masked or not: one matmul for queries, keys and values, the output
-// projection and the relative position bias.
+// The weights and shared steps of self-attention, masked or not: one matmul for queries, keys and values, the positions
+// and the output projection.
 class SelfAttentionProjections {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]}, {key,value}.{weight [G*K, D], bias [G*K]}, where G is the number of
   // key/value heads, and output.{weight [D, H*K], bias [D]}; options.bias and options.key_bias say which biases exist.
-  // With relative positions, also takes relative_position_bias.weight [buckets, H]; with disentangled positions, the
-  // weights of DisentangledPositions. Throws WeightError, naming the tensor, if one is missing or does not fit.
+  // Also takes the weights of AttentionPositions. Throws WeightError, naming the tensor, if one is missing or does not
+  // fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
   // Returns [R, D], the shape of x, of the residual and of the output. Throws ShapeError if the inputs do not fit.
@@ -21,8 +21,7 @@ class SelfAttentionProjections {
   // Computes queries, keys and values: x [R, D] -> [R, (H + 2*G)*K], the queries of all heads, then the keys, then the
   // values. Rotary positions have turned queries and keys.
   Tensor project(const Tensor& input, RunState& state) const;
-  // Returns the bias that is added to the scores; it may be empty.
-  const RelativePositionBias& relative_position_bias() const { return relative_position_bias_; }
+  const AttentionPositions& positions() const { return positions_; }
   // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
   // project(); the result of the attention goes to `attended` [R, H*K].
   kernels::HeadAttention within_sequence(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
@@ -44,9 +43,7 @@ class SelfAttentionProjections {
 
  private:
   AttentionOptions options_;
-  RelativePositionBias relative_position_bias_;
-  DisentangledPositions disentangled_positions_;
-  RotaryPositions rotary_;
+  AttentionPositions positions_;
   Linear query_key_value_;  // D -> (H + 2*G)*K
   Linear output_;           // H*K -> D
 };

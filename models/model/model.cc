@@ -132,10 +132,8 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
     const bool reads_first_rows =
         head == HeadKind::sequences ? config.head.pooling == HeadPooling::first : impl->embedder.reads_first_row();
-    // Shared weights would be packed a second time for the last layer.
-    config.gathers_rows = reads_first_rows && config.encoder.layers > 0 && config.encoder.weight_groups == 0 &&
-                          config.encoder.relative_positions.buckets == 0 &&
-                          config.encoder.disentangled_positions.span == 0 && config.encoder.layer_attention.empty();
+    // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
+    config.gathers_rows = reads_first_rows && config.encoder.layers > 1 && config.encoder.weight_groups == 0;
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);

@@ -155,15 +155,19 @@ class StackBuilder {
                               LinearOptions{.input_width = embedding_width(), .output_width = config_.model_dim});
   }
 
+  AttentionOptions self_attention_options(int layer) const {
+    AttentionOptions options = attention_options(config_, stack_, layer);
+    options.relative_positions = stack_.relative_positions;
+    options.disentangled_positions = stack_.disentangled_positions;
+    options.causal = &stack_ == &config_.decoder;
+    return options;
+  }
+
   // Adds block number `layer`. Without `memory_of` it has no cross-attention.
   template <class SelfAttention>
   Edge add_block(int layer, Edge x, const MemoryOfLayer& memory_of) {
     const auto add_self_attention = [&](std::vector<Edge> inputs) {
-      AttentionOptions options = attention_options(config_, stack_, layer);
-      options.relative_positions = stack_.relative_positions;
-      options.disentangled_positions = stack_.disentangled_positions;
-      options.causal = &stack_ == &config_.decoder;
-      return add_node<SelfAttention>(layer, "self_attention", std::move(inputs), options);
+      return add_node<SelfAttention>(layer, "self_attention", std::move(inputs), self_attention_options(layer));
     };
     if (layer == 0 && !config_.first_layer_has_norm) {
       x = add_self_attention({x, x});
@@ -190,8 +194,7 @@ class StackBuilder {
     };
     const Edge gathered = gather("rows", x);
     const auto add_attention = [&](std::vector<Edge> inputs) {
-      return add_node<GatheredAttention>(layer, "self_attention", std::move(inputs),
-                                         attention_options(config_, stack_, layer));
+      return add_node<GatheredAttention>(layer, "self_attention", std::move(inputs), self_attention_options(layer));
     };
     constexpr std::string_view kNorm = "self_attention_norm";
     if (config_.norm_order == NormOrder::last) {

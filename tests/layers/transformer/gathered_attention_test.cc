@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/layers/transformer/gather.h"
+#include "encdec/layers/transformer/multi_head_attention.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/message_of.h"
@@ -48,6 +49,51 @@ TEST(GatheredAttention, EqualsTheAttentionOfAllRowsInThoseRows) {
         LayerRunner runner = runner_for(weights, options, threads);
         EXPECT_TRUE(is_close_to(expected, runner.run(inputs_for(x, all, options), packed(rows))));
         EXPECT_TRUE(is_close_to(expected_first, runner.run(inputs_for(x, first, options), packed(rows))));
+      }
+    }
+  }
+}
+
+// In float32, with few and with many rows.
+TEST(GatheredAttention, PositionsActAsInMultiHeadAttention) {
+  AttentionOptions plain = options_for({24, 6});
+  std::vector<AttentionOptions> all(6, plain);
+  all[0].relative_positions = {.buckets = 8, .max_distance = 6};
+  all[1].rotary = {.base = 50};
+  all[2].window = 3;
+  all[3].key_value_heads = 2;
+  all[4].disentangled_positions = {.span = 4, .max_distance = 9, .scores_keys = true, .scores_queries = true};
+  all[5].rotary = {.base = 20};
+  all[5].key_value_heads = 3;
+  all[5].window = 4;
+  for (const AttentionOptions& options : all) {
+    RandomTensors random(5);
+    auto weights = attention_weights(random, options);
+    for (const char* name : {"key", "value"}) {
+      weights[std::string(name) + ".weight"] = random.uniform({options.key_value_dim(), 24}, 0.4);
+      weights[std::string(name) + ".bias"] = random.uniform({options.key_value_dim()}, 0.4);
+    }
+    weights["relative_position_bias.weight"] = random.uniform({8, 6});
+    weights["distance_embedding.weight"] = random.uniform({8, 24});
+    for (const char* name : {"distance_key", "distance_query"}) {
+      weights[std::string(name) + ".weight"] = random.uniform({24, 24}, 0.4);
+      weights[std::string(name) + ".bias"] = random.uniform({24}, 0.4);
+    }
+    const std::vector rows{1, 20, 7};
+    const std::vector first{0, 1, 21};
+    const Tensor x = random.uniform({28, 24});
+    LayerRunner whole(std::make_shared<MultiHeadAttention>(make_scope(weights), options),
+                      std::vector<Shape>{{kSourceRows, 24}}, 1);
+    const Tensor expected = whole.run(std::vector{x}, packed(rows));
+    std::vector<int> every(28);
+    std::iota(every.begin(), every.end(), 0);
+    for (const std::vector<int>& gathered : {first, every}) {
+      const Tensor found = runner_for(weights, options, 2).run(inputs_for(x, gathered, options), packed(rows));
+      for (std::size_t i = 0; i < gathered.size(); ++i) {
+        for (int column = 0; column < 24; ++column) {
+          ASSERT_NEAR(found.row(static_cast<Dim>(i))[column], expected.row(gathered[i])[column], 2e-6)
+              << "options " << &options - all.data() << ", row " << gathered[i];
+        }
       }
     }
   }

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "encdec/layers/transformer/attention_heads.h"
+
+namespace encdec {
+
+// How positions act on the scores of self-attention: everything in AttentionOptions that depends on positions.
+class AttentionPositions {
+ public:
+  // With relative positions, takes relative_position_bias.weight [buckets, H]; with disentangled positions, the weights
+  // of DisentangledPositions. Throws WeightError, naming the tensor, if one is missing or does not fit.
+  AttentionPositions(const WeightScope& weights, const AttentionOptions& options);
+
+  // Sets these fields of the first head of a sequence.
+  void set(kernels::HeadAttention& head) const;
+  // Turns queries and keys; see RotaryPositions::rotate().
+  void rotate(Tensor& rows, int heads, RunState& state) const { rotary_.rotate(rows, heads, state); }
+
+ private:
+  bool causal_;
+  int window_;
+  RelativePositionBias bias_;
+  DisentangledPositions disentangled_;
+  RotaryPositions rotary_;
+};
+
+}  // namespace encdec
