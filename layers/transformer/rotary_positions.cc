@@ -3,37 +3,60 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <deque>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/row_sharing.h"
 
 namespace encdec {
 
-RotaryPositions::RotaryPositions(const RotaryOptions& options, Dim head_dim) {
+RotaryPositions::RotaryPositions(const RotaryOptions& options, Dim head_dim) : options_(options), head_dim_(head_dim) {
   if (options.base == 0.0f) return;
   if (head_dim % 2 != 0)
     throw ShapeError(fmt::format("rotary positions for heads of {}, expected an even width", head_dim));
-  for (Dim i = 0; i < head_dim / 2; ++i) {
-    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(head_dim);
-    frequencies_.push_back(static_cast<float>(options.scale * std::pow(static_cast<double>(options.base), exponent)));
+  frequencies_ = frequencies_of(1);
+}
+
+// Returns the radians by which the pairs of a sequence of `length` rows turn from a position to the next.
+std::vector<float> RotaryPositions::frequencies_of(int length) const {
+  const auto width = static_cast<double>(head_dim_), growth = static_cast<double>(options_.growth);
+  double base = options_.base;
+  if (length > options_.trained_positions) {
+    base *= std::pow(growth * length / options_.trained_positions - (growth - 1), width / (width - 2));
   }
+  std::vector<float> frequencies;
+  for (Dim i = 0; i < head_dim_ / 2; ++i) {
+    const double exponent = -2.0 * static_cast<double>(i) / width;
+    frequencies.push_back(static_cast<float>(options_.scale * std::pow(base, exponent)));
+  }
+  return frequencies;
 }
 
 void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
   if (frequencies_.empty()) return;
   const std::size_t half = frequencies_.size();
-  std::vector<int> positions(static_cast<std::size_t>(rows.rows()));
+  struct Place {
+    int position = 0;
+    const float* frequencies = nullptr;
+  };
+  std::vector<Place> places(static_cast<std::size_t>(rows.rows()));
+  std::deque<std::vector<float>> of_long_sequences;
   for (const Sequence& sequence : state.sequences) {
+    const float* frequencies = frequencies_.data();
+    if (const int length = sequence.past + sequence.rows; length > options_.trained_positions) {
+      frequencies = of_long_sequences.emplace_back(frequencies_of(length)).data();
+    }
     for (int i = 0; i < sequence.rows; ++i) {
-      positions[static_cast<std::size_t>(sequence.first_row + i)] = sequence.past + i;
+      places[static_cast<std::size_t>(sequence.first_row + i)] = {sequence.past + i, frequencies};
     }
   }
   for_each_row(rows, state.team(), [&](int row, int thread) {
     float* const cosines = state.thread_scratch(thread, 2 * half);
     float* const sines = cosines + half;
-    const auto position = static_cast<float>(positions[static_cast<std::size_t>(row)]);
+    const Place& place = places[static_cast<std::size_t>(row)];
+    const auto position = static_cast<float>(place.position);
     for (std::size_t i = 0; i < half; ++i) {
-      const float angle = position * frequencies_[i];
+      const float angle = position * place.frequencies[i];
       cosines[i] = std::cos(angle);
       sines[i] = std::sin(angle);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "encdec/engine/run_state.h"
@@ -10,6 +11,11 @@ namespace encdec {
 struct RotaryOptions {
   float base = 0.0f;  // 0: no rotation
   float scale = 1.0f;
+  // A sequence of n > trained_positions rows has the base
+  //   base * (growth * n / trained_positions - (growth - 1))^(K / (K - 2))
+  // ("dynamic NTK" in transformers). For encoders, which read a sequence at once.
+  float growth = 1.0f;
+  int trained_positions = std::numeric_limits<int>::max();
 
   bool operator==(const RotaryOptions&) const = default;
 };
@@ -28,7 +34,11 @@ class RotaryPositions {
   void rotate(Tensor& rows, int heads, RunState& state) const;
 
  private:
-  std::vector<float> frequencies_;  // [K / 2]
+  std::vector<float> frequencies_of(int length) const;
+
+  RotaryOptions options_;
+  Dim head_dim_ = 0;
+  std::vector<float> frequencies_;  // [K / 2], of sequences that are not too long
 };
 
 }  // namespace encdec

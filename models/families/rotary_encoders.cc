@@ -14,6 +14,8 @@
 namespace encdec {
 namespace {
 
+constexpr NumberRange kFactors = {1.0, 1e6};
+
 TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_dim, std::string_view layers,
                              std::string_view heads, std::string_view hidden_dim) {
   TransformerConfig result;
@@ -108,11 +110,18 @@ std::string prefix_of(const WeightStore& weights, const std::string& older, cons
 // Sets the rotation of every layer to the one in config.json.
 void read_rotary(const JsonObject& json, std::string_view older_key, double missing, StackConfig& stack) {
   double base = json.number(older_key, {1.0, 1e9}).value_or(missing);
+  RotaryOptions rotary;
   if (const auto parameters = json.object("rope_parameters")) {
-    ConfigReader(*parameters).expect("rope_type", "default");
+    if (parameters->string("rope_type") == "dynamic") {
+      rotary.growth = static_cast<float>(parameters->number("factor", kFactors).value_or(1.0));
+      rotary.trained_positions = static_cast<int>(json.required_integer("max_position_embeddings", {1, 1 << 20}));
+    } else {
+      ConfigReader(*parameters).expect("rope_type", "default");
+    }
     base = parameters->number("rope_theta", {1.0, 1e9}).value_or(base);
   }
-  stack.layer_attention.assign(static_cast<std::size_t>(stack.layers), {.rotary = {.base = static_cast<float>(base)}});
+  rotary.base = static_cast<float>(base);
+  stack.layer_attention.assign(static_cast<std::size_t>(stack.layers), {.rotary = rotary});
 }
 
 // GTE, "new" in its first form. rope_scaling of the type ntk with factor f turns pair i by
@@ -134,7 +143,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
     ConfigReader(*scaling).expect("type", "ntk");
-    const double factor = scaling->number("factor", {1.0, 1e6}).value_or(1.0);
+    const double factor = scaling->number("factor", kFactors).value_or(1.0);
     const double width = static_cast<double>(network.model_dim) / stack.heads;
     for (LayerAttention& layer : stack.layer_attention) {
       layer.rotary.base *= static_cast<float>(factor);
@@ -168,7 +177,6 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   config.expect("prenorm", false);
   config.expect("rotary_emb_fraction", 1.0);
   config.expect("rotary_emb_interleaved", false);
-  config.expect("rotary_scaling_factor", nullptr);
   config.expect("activation_function", "swiglu");
   const bool is_new = json.has("num_hidden_layers");
   TransformerConfig network =
@@ -182,6 +190,12 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   network.pad_token = config.token("pad_token_id", stack.vocabulary);
   network.head = read_head(json, Activation::tanh);
   read_rotary(json, "rotary_emb_base", 1000, stack);
+  if (const auto growth = json.number("rotary_scaling_factor", kFactors)) {
+    for (LayerAttention& layer : stack.layer_attention) {
+      layer.rotary.growth = static_cast<float>(*growth);
+      layer.rotary.trained_positions = static_cast<int>(config.width("max_trained_positions", 2048));
+    }
+  }
   const std::string prefix = "nomic_bert.", layer = prefix + "encoder.layers.*.", merged = layer + "attn.Wqkv";
   WeightNames names = names_by_table({
       {"head.dense", {prefix + "pooler.dense"}},

@@ -18,11 +18,16 @@ using reference::Matrix;
 // Turns the rows of a projection as the paper does, pair by pair; the first row has position 0.
 Matrix rotated(Matrix rows, int heads, const RotaryOptions& options) {
   const std::int64_t width = rows.columns / heads, half = width / 2;
+  double base = options.base;
+  if (rows.rows > options.trained_positions) {
+    const double times = static_cast<double>(rows.rows) / options.trained_positions;
+    base *= std::pow(options.growth * times - (options.growth - 1), width / (width - 2.0));
+  }
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     for (int head = 0; head < heads; ++head) {
       for (std::int64_t i = 0; i < half; ++i) {
         const double angle = static_cast<double>(r) * options.scale *
-                             std::pow(options.base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+                             std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
         double& x = rows.at(r, head * width + i);
         double& y = rows.at(r, head * width + i + half);
         const double first = x, second = y;
@@ -38,11 +43,14 @@ std::vector<LayerCase> rotary_cases() {
   RandomTensors random(1);
   std::vector<LayerCase> cases;
   for (const AttentionSizes& sizes : {AttentionSizes{6, 3}, {16, 2}, {96, 3}, {10, 2, 16}}) {
-    for (const RotaryOptions& rotary : {RotaryOptions{.base = 10000}, {.base = 50, .scale = 0.7f}}) {
+    for (const RotaryOptions& rotary : {RotaryOptions{.base = 10000},
+                                        {.base = 50, .scale = 0.7f},
+                                        {.base = 50, .growth = 2.5f, .trained_positions = 7}}) {
       AttentionOptions options = options_for(sizes);
       options.rotary = rotary;
       LayerCase& c = cases.emplace_back();
-      c.name = "D " + std::to_string(sizes.model_dim) + ", base " + std::to_string(rotary.base);
+      c.name = "D " + std::to_string(sizes.model_dim) + ", base " + std::to_string(rotary.base) + ", growth " +
+               std::to_string(rotary.growth);
       c.weights = attention_weights(random, options);
       c.make = [options](const WeightScope& weights) { return std::make_shared<MultiHeadAttention>(weights, options); };
       c.rows = {7, 1, 12};

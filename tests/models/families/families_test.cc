@@ -94,6 +94,21 @@ TEST(Albert, LayersOfAGroupShareTheirWeights) {
   EXPECT_NE(layer_of("encoder.2.feed_forward"), layer_of("encoder.0.feed_forward"));
 }
 
+TEST(NomicBert, ReadsBothFormsOfTheBaseOfLongTexts) {
+  const auto rotary_of = [](const std::string& settings) {
+    return described((R"({"model_type": "nomic_bert", )" + settings + "}").c_str())
+        .config.encoder.layer_attention[3]
+        .rotary;
+  };
+  const RotaryOptions expected{.base = 500, .growth = 2, .trained_positions = 1024};
+  EXPECT_EQ(rotary_of(R"("rotary_emb_base": 500, "rotary_scaling_factor": 2, "max_trained_positions": 1024)"),
+            expected);
+  EXPECT_EQ(rotary_of(R"("max_position_embeddings": 1024,
+                         "rope_parameters": {"rope_type": "dynamic", "rope_theta": 500, "factor": 2})"),
+            expected);
+  EXPECT_EQ(rotary_of(R"("rotary_emb_base": 500, "rotary_scaling_factor": null)"), RotaryOptions{.base = 500});
+}
+
 TEST(EuroBert, RefusesWhatItDoesNotCompute) {
   const auto with = [](const std::string& settings) {
     return config_refusal((R"({"model_type": "eurobert", "num_attention_heads": 12, )" + settings + "}").c_str());

@@ -107,6 +107,10 @@ def gte_cases():
 def nomic_cases():
     return [
         Case("base", family("NomicBert"), sizes(12, 2, 3, 10, 26)),
+        # Longer than the model was trained for. Texts of one length, since the reference's base depends on the longest of the batch.
+        Case("long", family("NomicBert"),
+             sizes(12, 1, 2, 10, 26, rope_parameters={"rope_type": "dynamic", "factor": 3.0, "rope_theta": 1000.0}) | {"max_position_embeddings": 9},
+             source_lengths=(14, 14)),
         Case("classifier", family("NomicBert", "ForSequenceClassification", head_taps), sizes(12, 1, 3, 10, 26, num_labels=2)),
     ]
 
