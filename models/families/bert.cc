@@ -18,8 +18,8 @@ struct BertKeys {
   std::string_view heads = "num_attention_heads";
   std::string_view hidden_dim = "intermediate_size";
   std::string_view activation = "hidden_act";
+  // Values of missing settings.
   int missing_layers = 12;
-  // Defaults of the other settings.
   Dim missing_dim = 768;
   Dim missing_heads = 12;
   Dim missing_hidden_dim = 3072;
@@ -102,7 +102,7 @@ ModelDescription describe_electra(const JsonObject& json, const WeightStore& wei
   return {std::move(config), std::move(names)};
 }
 
-// Layers share the weights of their group.
+// ALBERT's layers share the weights of their group.
 ModelDescription describe_albert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader reader(json);
   reader.expect("inner_group_num", 1);

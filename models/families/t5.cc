@@ -138,7 +138,7 @@ WeightNames t5_weight_names(const Version& version, const WeightStore& weights) 
       {"encoder.*.feed_forward_norm", {"encoder.block.*.layer.1.layer_norm"}},
       {"decoder.*.feed_forward_norm", {"decoder.block.*.layer.2.layer_norm"}},
   };
-  const std::string prefix = "transformer.";  // of a classifier
+  const std::string prefix = "transformer.";  // only classifiers have it
   for (NamePattern& row : table) {
     for (StoredName& stored : row.stored) stored.name.insert(0, prefix);
   }

@@ -176,9 +176,9 @@ class Model {
                               const AttentionMapOptions& options = {}) const;
 
   // Runs the network once over all sources and targets (teacher forcing). Each target begins with the decoder start
-  // token. An encoder-decoder needs one target per source, an encoder-only model no targets, a decoder-only model no
-  // sources. Throws InputError if these numbers differ, a sequence is empty or too long, or a token is outside the
-  // vocabulary.
+  // token. An encoder-decoder needs one target per source, an encoder-only model or a classifier no targets, a
+  // decoder-only model no sources. Throws InputError if these numbers differ, a sequence is empty or too long, a token
+  // is outside the vocabulary, or a source lacks the end token that the classifier reads.
   ForwardResult forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 

@@ -159,7 +159,7 @@ class StackBuilder {
     AttentionOptions options = attention_options(config_, stack_, layer);
     options.relative_positions = stack_.relative_positions;
     options.disentangled_positions = stack_.disentangled_positions;
-    options.causal = &stack_ == &config_.decoder;
+    options.causal = &stack_ == &config_.decoder;  // matters in a classifier's decoder, which has no cache
     return options;
   }
 
@@ -235,7 +235,7 @@ class StackBuilder {
   const TransformerConfig& config_;
   const StackConfig& stack_;
   const WeightScope weights_;
-  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // of the blocks, by the path of their weights
+  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by the path of their weights
 };
 
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {

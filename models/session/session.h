@@ -44,7 +44,7 @@ class Session {
     Tensor hidden;                     // last hidden states [S, D], one source after another
     std::span<const int> sources;      // numbers of the sources, in the order given; empty if there is no target
     std::span<const Tensor> memories;  // cross-attention keys and values, by decoder layer
-    Tensor classified;                 // what classify() reads: `hidden`, or the decoder's last hidden states [S, D]
+    Tensor classified;                 // input of classify(): `hidden`, or the decoder's last hidden states [S, D]
   };
   // How encode() reads the sources of an encoder-only model.
   struct Reading {

@@ -150,7 +150,7 @@ nb::dict to_dict(const TransformerConfig& config) {
   dict["architecture"] = std::string(to_string(config.architecture));
   dict["model_dim"] = config.model_dim;
   dict["encoder"] = config.has_encoder() ? nb::object(to_dict(config.encoder)) : nb::none();
-  dict["decoder"] = config.decoder.layers > 0 ? nb::object(to_dict(config.decoder)) : nb::none();
+  dict["decoder"] = config.has_decoder() ? nb::object(to_dict(config.decoder)) : nb::none();
   dict["pad_token"] = config.pad_token ? nb::cast(*config.pad_token) : nb::none();
   dict["decoder_start_token"] = config.decoder_start_token ? nb::cast(*config.decoder_start_token) : nb::none();
   return dict;
