@@ -16,6 +16,8 @@ struct RotaryOptions {
   // ("dynamic NTK" in transformers). For encoders, which read a sequence at once.
   float growth = 1.0f;
   int trained_positions = std::numeric_limits<int>::max();
+
+  bool operator==(const RotaryOptions&) const = default;
 };
 
 // Rotary position embedding (Su et al. 2021, section 3.2.2): turns each pair of numbers of a query or key by an angle

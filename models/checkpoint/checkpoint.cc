@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint_format.h"
+#include "encdec/models/checkpoint/pytorch.h"
 
 namespace encdec {
 namespace {
@@ -193,6 +194,12 @@ std::optional<JsonObject> read_config(const fs::path& folder) {
   const auto found = find_readable(source);
   if (!found || found->format->read_config == nullptr) return std::move(source.config);
   return found->format->read_config(found->weights, std::move(source.config));
+}
+
+std::shared_ptr<const WeightStore> read_torch_tensors(const fs::path& file) {
+  if constexpr (ENCDEC_READS_pytorch) return read_pytorch(file);
+  refuse_left_out(file, {"pytorch_model.bin"});
+  return nullptr;
 }
 
 std::optional<StoredVocabulary> read_stored_vocabulary(const fs::path& folder_or_file) {

@@ -58,6 +58,9 @@ Checkpoint open_checkpoint(const std::filesystem::path& folder_or_file);
 // if there is none. The folder may have no weights. Throws as open_checkpoint() does.
 std::optional<JsonObject> read_config(const std::filesystem::path& folder);
 
+// Reads the tensors of a file that torch.save wrote. Throws as open_checkpoint() does.
+std::shared_ptr<const WeightStore> read_torch_tensors(const std::filesystem::path& file);
+
 // The vocabulary of a file that holds a whole model.
 struct StoredVocabulary {
   std::filesystem::path file;

@@ -5,19 +5,24 @@
 
 namespace encdec {
 
-// The work of Model::embed(): a vector is made of a text's hidden states.
+// The work of Model::embed() and of its relatives: options.output says which.
 class EmbeddingTask final : public VectorTask {
  public:
   // REQUIRES: what `parts` refers to and `embedder` outlive this object.
-  // Throws as TextTask does, and ConfigError if an option is out of range or the folder has no prompt of the given
-  // name.
+  // Throws as TextTask does, and ConfigError if an option is out of range or does not go with options.output, the
+  // folder has no prompt of the given name, or the model does not give vectors of this kind.
   EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& embedder, EmbedOptions options);
 
-  Dim width() const override;
-  void compute(const Tensor& hidden, float* vector) const override;
+  Dim width() const override;  // of one vector
+  VectorResult compute(const TokenIds& ids, const Tensor& input) const override;
 
  private:
+  VectorResult sparse(const TokenIds& ids, const Tensor& input) const;
+
   const SentenceEmbedder& embedder_;
+  Dim model_dim_;
+  Dim rows_left_out_;
+  TokenIds left_out_;  // tokens that a sparse vector of lexical weights leaves out
   EmbedOptions options_;
 };
 

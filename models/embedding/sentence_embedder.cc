@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -80,6 +82,24 @@ std::vector<Pooling> read_pooling(const JsonObject& config) {
   return result;
 }
 
+SparsePooling read_splade_pooling(const JsonObject& config) {
+  const auto is_second = [&config](std::string_view key, std::string_view first, std::string_view second) {
+    const std::string word = config.string(key).value_or(std::string(first));
+    if (word != first && word != second) {
+      refuse<ConfigError>(config.file(), "{} '{}' is not supported, expected {} or {}", key, printable(word), first,
+                          second);
+    }
+    return word == second;
+  };
+  return {.is_sum = is_second("pooling_strategy", "max", "sum"),
+          .logarithms = is_second("activation_function", "relu", "log1p_relu") ? 2 : 1};
+}
+
+// Returns whether a module is the network. MLMTransformer is one with the head of a masked language model.
+bool is_transformer(const Module& module) {
+  return module.kind == "Transformer" || module.kind == "MLMTransformer";
+}
+
 Activation read_dense_activation(const JsonObject& config) {
   const std::string name = config.string("activation_function").value_or("torch.nn.modules.activation.Tanh");
   const std::string kind = name.substr(name.rfind('.') + 1);
@@ -108,12 +128,12 @@ double activate(Activation activation, double x) {
   }
 }
 
-// Appends the mean of the rows. For `weighted_mean` row r has weight r + 1, otherwise 1. The divisor is the sum of the
-// weights, or its square root for `mean_by_root_length`.
-void add_mean(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
+// Appends the mean of the rows from number `first` on. For `weighted_mean` row r has weight r + 1, otherwise 1. The
+// divisor is the sum of the weights, or its square root for `mean_by_root_length`.
+void add_mean(Pooling pooling, const Tensor& hidden, Dim first, std::vector<float>& output) {
   std::vector<double> sums(static_cast<std::size_t>(hidden.width()), 0.0);
   double total = 0;
-  for (Dim r = 0; r < hidden.rows(); ++r) {
+  for (Dim r = first; r < hidden.rows(); ++r) {
     const double weight = pooling == Pooling::weighted_mean ? static_cast<double>(r + 1) : 1.0;
     total += weight;
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weight * static_cast<double>(hidden.row(r)[i]);
@@ -122,29 +142,33 @@ void add_mean(Pooling pooling, const Tensor& hidden, std::vector<float>& output)
   for (const double sum : sums) output.push_back(static_cast<float>(sum / divisor));
 }
 
-void pool(Pooling pooling, const Tensor& hidden, std::vector<float>& output) {
+void pool(Pooling pooling, const Tensor& hidden, Dim first, std::vector<float>& output) {
   const Dim width = hidden.width();
   switch (pooling) {
     case Pooling::first_token:
     case Pooling::last_token: {
-      const float* row = hidden.row(pooling == Pooling::first_token ? 0 : hidden.rows() - 1);
+      const float* row = hidden.row(pooling == Pooling::first_token ? first : hidden.rows() - 1);
       output.insert(output.end(), row, row + width);
       break;
     }
     case Pooling::max:
       for (Dim i = 0; i < width; ++i) {
-        float largest = hidden.row(0)[i];
-        for (Dim r = 1; r < hidden.rows(); ++r) largest = std::max(largest, hidden.row(r)[i]);
+        float largest = hidden.row(first)[i];
+        for (Dim r = first + 1; r < hidden.rows(); ++r) largest = std::max(largest, hidden.row(r)[i]);
         output.push_back(largest);
       }
       break;
     case Pooling::mean:
     case Pooling::mean_by_root_length:
-    case Pooling::weighted_mean: add_mean(pooling, hidden, output); break;
+    case Pooling::weighted_mean: add_mean(pooling, hidden, first, output); break;
   }
 }
 
-void scale_to_length_1(std::vector<float>& embedding) {
+std::span<const float> row_of(const Tensor& hidden, Dim row) {
+  return {hidden.row(row), static_cast<std::size_t>(hidden.width())};
+}
+
+void scale_to_length_1(std::span<float> embedding) {
   double squares = 0;
   for (const float x : embedding) squares += static_cast<double>(x) * x;
   const double length = std::max(std::sqrt(squares), 1e-12);
@@ -173,49 +197,113 @@ std::size_t read_max_length(const std::filesystem::path& folder) {
 
 SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path& folder, Dim inputs) {
   const JsonObject config = read_json_object(folder / "config.json");
-  if (config.boolean("use_residual").value_or(false)) {
-    refuse<ConfigError>(config.file(), "use_residual is not supported, expected false");
+  for (const char* key : {"module_input_name", "module_output_name"}) {
+    const std::string name = config.string(key).value_or("sentence_embedding");
+    if (name != "sentence_embedding" && name != "scores") {
+      refuse<ConfigError>(config.file(), "{} '{}' is not supported, expected sentence_embedding or scores", key,
+                          printable(name));
+    }
   }
   const Dim outputs = config.required_integer("out_features", {1, kMaxDenseWidth});
-  const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "linear";
+  const WeightScope all(open_checkpoint(folder).weights), weights = all / "linear";
   Dense dense{.weight = weights.tensor("weight", {outputs, inputs}), .bias = {}};
   if (config.boolean("bias").value_or(true)) dense.bias = weights.tensor("bias", {outputs});
   dense.activation = read_dense_activation(config);
+  dense.adds_input = config.boolean("use_residual").value_or(false);
+  if (dense.adds_input && outputs != inputs) dense.residual = (all / "residual").tensor("weight", {outputs, inputs});
   return dense;
+}
+
+SentenceEmbedder::LayerNorm SentenceEmbedder::read_layer_norm(const std::filesystem::path& folder, Dim width) {
+  const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "norm";
+  return {.weight = weights.tensor("weight", {width}), .bias = weights.tensor("bias", {width})};
+}
+
+void SentenceEmbedder::LayerNorm::apply(std::span<float> vector) const {
+  const auto size = static_cast<double>(vector.size());
+  double sum = 0, squares = 0;
+  for (const float x : vector) sum += x;
+  const double mean = sum / size;
+  for (const float x : vector) squares += (x - mean) * (x - mean);
+  const double deviation = std::sqrt(squares / size + 1e-5);
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    vector[i] = static_cast<float>((vector[i] - mean) / deviation * weight.data<float>()[i] + bias.data<float>()[i]);
+  }
+}
+
+std::optional<SentenceEmbedder::Dense> SentenceEmbedder::read_torch_linear(const std::filesystem::path& file,
+                                                                           Dim inputs, Dim outputs) {
+  if (!file_exists(file)) return std::nullopt;
+  const auto store = read_torch_tensors(file);
+  if (const Tensor* stored = store->find("weight"); outputs == 0 && stored != nullptr && stored->shape().rank() == 2) {
+    outputs = std::max<Dim>(stored->rows(), 1);
+  }
+  const WeightScope weights(store);
+  return Dense{.weight = weights.tensor("weight", {outputs, inputs}), .bias = weights.tensor("bias", {outputs})};
+}
+
+void SentenceEmbedder::Dense::apply(std::span<const float> input, std::vector<float>& output) const {
+  const auto added = [&](Dim n) {
+    if (!adds_input) return 0.0;
+    if (residual.empty()) return static_cast<double>(input[static_cast<std::size_t>(n)]);
+    return std::inner_product(input.begin(), input.end(), residual.row(n), 0.0, std::plus(), std::multiplies<double>());
+  };
+  constexpr Dim kAtOnce = 8;  // sums that do not wait for each other
+  for (Dim first = 0; first < weight.rows(); first += kAtOnce) {
+    const Dim count = std::min(kAtOnce, weight.rows() - first);
+    std::array<double, kAtOnce> sums = {};
+    for (Dim n = 0; n < count && !bias.empty(); ++n) sums[n] = static_cast<double>(bias.data<float>()[first + n]);
+    for (std::size_t k = 0; k < input.size(); ++k) {
+      for (Dim n = 0; n < count; ++n) sums[n] += static_cast<double>(input[k]) * weight.row(first + n)[k];
+    }
+    for (Dim n = 0; n < count; ++n) {
+      output.push_back(static_cast<float>(activate(activation, sums[n]) + added(first + n)));
+    }
+  }
 }
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
   SentenceEmbedder embedder;
   embedder.origin_ = folder.string();
   embedder.width_ = model_dim;
+  embedder.lexical_ = read_torch_linear(folder / "sparse_linear.pt", model_dim, 1);
+  embedder.colbert_ = read_torch_linear(folder / "colbert_linear.pt", model_dim, 0);
   const std::vector<Module> modules = read_modules(folder);
   if (modules.empty()) {
     embedder.max_length_ = read_max_length(folder);
     return embedder;
   }
+  embedder.has_modules_ = true;
   embedder.read_prompts(folder / "config_sentence_transformers.json");
   bool pooled = false;
-  for (const auto& [kind, path] : modules) {
-    if (kind == "Transformer") {
+  for (const Module& module : modules) {
+    const auto& [kind, path] = module;
+    if (is_transformer(module)) {
       embedder.max_length_ = read_max_length(path);
+    } else if (kind == "SpladePooling" && !pooled) {
+      embedder.splade_ = read_splade_pooling(read_json_object(path / "config.json"));
+      pooled = true;
     } else if (kind == "Pooling" && !pooled) {
       const JsonObject config = read_json_object(path / "config.json");
       embedder.pools_prompts_ = config.boolean("include_prompt").value_or(true);
-      embedder.check_prompt(embedder.default_prompt_);
       embedder.pooling_ = read_pooling(config);
       embedder.width_ *= static_cast<Dim>(embedder.pooling_.size());
       pooled = true;
-    } else if (kind == "Dense" && pooled) {
-      embedder.steps_.push_back(read_dense(path, embedder.width_));
-      embedder.width_ = embedder.steps_.back()->weight.rows();
-    } else if (kind == "Normalize" && pooled) {
-      embedder.steps_.push_back(std::nullopt);
+    } else if (kind == "Dense" && pooled && !embedder.splade_) {
+      const Dense& dense = std::get<Dense>(embedder.steps_.emplace_back(read_dense(path, embedder.width_)));
+      embedder.width_ = dense.weight.rows();
+    } else if (kind == "LayerNorm" && pooled && !embedder.splade_) {
+      embedder.steps_.push_back(read_layer_norm(path, embedder.width_));
+    } else if (kind == "Normalize" && pooled && !embedder.splade_) {
+      embedder.steps_.push_back(Normalize());
     } else if (kind != "Dropout") {
       refuse<ConfigError>((folder / "modules.json").string(),
-                          "module '{}' is not supported here, expected Transformer, Pooling, then Dense or Normalize",
+                          "module '{}' is not supported here, expected Transformer, then SpladePooling or Pooling, "
+                          "Dense, LayerNorm and Normalize",
                           printable(kind));
     }
   }
+  embedder.is_cross_encoder_ = embedder.is_cross_encoder_ && pooled && !embedder.splade_;
   return embedder;
 }
 
@@ -225,13 +313,16 @@ void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
   if (const auto prompts = config.object("prompts")) {
     for (const auto& [name, text] : prompts->value().items()) prompts_[name] = prompts->string(name).value_or("");
   }
+  is_cross_encoder_ = config.string("model_type") == "CrossEncoder";
   const auto name = config.string("default_prompt_name");
   if (name) default_prompt_ = config.required_object("prompts").required_string(*name);
 }
 
-void SentenceEmbedder::check_prompt(const std::string& prompt) const {
-  if (prompt.empty() || pools_prompts_) return;
-  refuse<ConfigError>(origin_, "a prompt with include_prompt false in Pooling is not supported, expected true");
+Dim SentenceEmbedder::rows_left_out(const Tokenizer* tokenizer, const std::string& prompt) const {
+  if (pools_prompts_ || prompt.empty() || tokenizer == nullptr) return 0;
+  const TokenIds tokens = tokenizer->encode(prompt), special = tokenizer->encode("");
+  const bool ends_special = !special.empty() && !tokens.empty() && tokens.back() == special.back();
+  return std::ssize(tokens) - (ends_special ? 1 : 0);
 }
 
 std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
@@ -247,31 +338,66 @@ std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
     }
     chosen = found->second;
   }
-  check_prompt(chosen);
   return chosen;
+}
+
+bool SentenceEmbedder::gives(EmbedOutput output, const TransformerConfig& config) const {
+  switch (output) {
+    case EmbedOutput::sparse: return config.head.kind == HeadKind::vocabulary || lexical_;
+    case EmbedOutput::colbert: return colbert_.has_value();
+    default: return !splade_ && !is_cross_encoder_;
+  }
+}
+
+void SentenceEmbedder::expect(EmbedOutput output, const TransformerConfig& config) const {
+  if (gives(output, config)) return;
+  refuse<ConfigError>(origin_, "no {} vectors, expected a model with {}", name_of(kEmbedOutputNames, output),
+                      output == EmbedOutput::sparse
+                          ? "SpladePooling, sparse_linear.pt or the head of a masked language model (ForMaskedLM)"
+                      : output == EmbedOutput::colbert ? "colbert_linear.pt"
+                                                       : "Pooling that is neither SpladePooling nor of a CrossEncoder");
+}
+
+std::map<std::int32_t, float> SentenceEmbedder::lexical_weights(const TokenIds& ids, const Tensor& hidden) const {
+  std::map<std::int32_t, float> weights;
+  std::vector<float> weight;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    weight.clear();
+    lexical_->apply(row_of(hidden, static_cast<Dim>(i)), weight);
+    if (weight[0] > 0) weights[ids[i]] = std::max(weights[ids[i]], weight[0]);
+  }
+  return weights;
+}
+
+std::vector<float> SentenceEmbedder::colbert(const Tensor& hidden) const {
+  std::vector<float> vectors;
+  for (Dim r = 1; r < hidden.rows(); ++r) {
+    const std::size_t begin = vectors.size();
+    colbert_->apply(row_of(hidden, r), vectors);
+    scale_to_length_1(std::span(vectors).subspan(begin));
+  }
+  return vectors;
 }
 
 std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem::path& folder) {
   for (const Module& module : read_modules(folder)) {
-    if (module.kind == "Transformer") return module.path;
+    if (is_transformer(module)) return module.path;
   }
   return folder;
 }
 
-std::vector<float> SentenceEmbedder::embed(const Tensor& hidden, int dimensions, bool normalize) const {
+std::vector<float> SentenceEmbedder::embed(const Tensor& hidden, Dim left_out, int dimensions, bool normalize) const {
   std::vector<float> embedding;
-  for (const Pooling pooling : pooling_) pool(pooling, hidden, embedding);
-  for (const auto& dense : steps_) {
-    if (dense) {
-      const std::vector<float> input = std::exchange(embedding, {});
-      for (Dim n = 0; n < dense->weight.rows(); ++n) {
-        double sum = dense->bias.empty() ? 0.0 : static_cast<double>(dense->bias.data<float>()[n]);
-        for (std::size_t k = 0; k < input.size(); ++k) sum += static_cast<double>(input[k]) * dense->weight.row(n)[k];
-        embedding.push_back(static_cast<float>(activate(dense->activation, sum)));
-      }
-      continue;
+  const Dim first = std::min(left_out, hidden.rows() - 1);
+  for (const Pooling pooling : pooling_) pool(pooling, hidden, first, embedding);
+  for (const auto& step : steps_) {
+    if (const auto* dense = std::get_if<Dense>(&step)) {
+      dense->apply(std::exchange(embedding, {}), embedding);
+    } else if (const auto* norm = std::get_if<LayerNorm>(&step)) {
+      norm->apply(embedding);
+    } else {
+      scale_to_length_1(embedding);
     }
-    scale_to_length_1(embedding);
   }
   if (dimensions > 0) embedding.resize(std::min(embedding.size(), static_cast<std::size_t>(dimensions)));
   if (normalize) scale_to_length_1(embedding);

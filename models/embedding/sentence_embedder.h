@@ -4,22 +4,30 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/tensor.h"
+#include "encdec/models/embedding/text_task.h"
+#include "encdec/models/embedding/vectors.h"
 #include "encdec/models/generation/generate_options.h"
+#include "encdec/models/network/config.h"
 
 namespace encdec {
 
 // Options of Model::embed(): those of encode() in sentence-transformers.
 struct EmbedOptions {
+  // For RequestQueue::submit(). The functions of Model set it themselves.
+  EmbedOutput output = EmbedOutput::dense;
   // Number of texts encoded together; 0 for enough to keep the CPU busy. Results do not depend on it.
   int batch_size = 0;
-  // Scale each vector to length 1, even if the folder's own files do not ask for it.
+  // Scale each vector to length 1, even if the folder's own files do not ask for it. Dense vectors only.
   bool normalize = false;
-  // Number of leading elements to keep of each vector; 0 for all. A vector is cut before it is scaled.
+  // Number of leading elements to keep of each vector; 0 for all. A vector is cut before it is scaled. Dense vectors
+  // only.
   int dimensions = 0;
   // Prompt put before each text. If unset, the folder's prompt named `prompt_name`; if that is unset too, the folder's
   // default prompt.
@@ -30,8 +38,10 @@ struct EmbedOptions {
 };
 
 // The modules that turn the last hidden states of a text's tokens into one vector. They follow the Transformer in a
-// sentence-transformers folder and are listed in its modules.json: Pooling, Dense, Normalize (Reimers & Gurevych 2019,
-// section 3). Read-only: may be used by many threads at once.
+// sentence-transformers folder and are listed in its modules.json: Pooling, Dense, LayerNorm, Normalize (Reimers &
+// Gurevych 2019, section 3), or SpladePooling, which makes a sparse vector. Those of a CrossEncoder make the logits of
+// a classifier instead. Also the linear maps of BGE-M3 (Chen et al. 2024, section 3.2), which make its other vectors.
+// Read-only: may be used by many threads at once.
 class SentenceEmbedder {
  public:
   // A way to combine hidden states into one vector: take those of one token, or a mean or the maximum over all tokens.
@@ -46,33 +56,77 @@ class SentenceEmbedder {
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
   // Returns the prompt to put before each text: `text` if set, else the folder's prompt named `name`, else its default
-  // prompt. Throws ConfigError if the folder has no prompt of that name, and for a prompt that the folder's pooling
-  // would leave out.
+  // prompt. Throws ConfigError if the folder has no prompt of that name.
   std::string prompt(const std::optional<std::string>& text, const std::optional<std::string>& name) const;
+  // Returns the number of a text's first rows that the folder's pooling leaves out: those of the prompt and of the
+  // special tokens before it if include_prompt is false, else 0.
+  Dim rows_left_out(const Tokenizer* tokenizer, const std::string& prompt) const;
   // Returns the number of elements of a vector.
   Dim width() const { return width_; }
   // Returns the maximum number of tokens of a text, special tokens included; 0 for no limit.
   std::size_t max_length() const { return max_length_; }
+  // Returns the weight of each token in `ids` [tokens] of a text: the largest of its rows in `hidden` [tokens, D].
+  // Tokens without a positive weight are left out. REQUIRES: reads_lexical().
+  std::map<std::int32_t, float> lexical_weights(const TokenIds& ids, const Tensor& hidden) const;
+  // Returns the ColBERT vectors [tokens - 1, number of elements] of a text. REQUIRES: gives(EmbedOutput::colbert).
+  std::vector<float> colbert(const Tensor& hidden) const;
+  // Returns the number of elements of a ColBERT vector.
+  Dim colbert_width() const { return colbert_ ? colbert_->weight.rows() : 0; }
+  // Returns whether sparse vectors are made of lexical_weights().
+  bool reads_lexical() const { return lexical_.has_value(); }
+  // Returns whether the folder has a modules.json.
+  bool has_modules() const { return has_modules_; }
+  // Returns how SpladePooling makes a sparse vector; nullopt if the folder has no such module.
+  const std::optional<SparsePooling>& splade() const { return splade_; }
+  // Returns whether a model with this configuration and these modules gives vectors of a kind.
+  bool gives(EmbedOutput output, const TransformerConfig& config) const;
+  // Throws ConfigError unless gives().
+  void expect(EmbedOutput output, const TransformerConfig& config) const;
+  // Returns whether the vector of a text is the logits of a classifier.
+  bool is_cross_encoder() const { return is_cross_encoder_; }
+  // Returns the rows that embed() needs.
+  TextTask::Reads reads(const TransformerConfig& config) const {
+    return config.gathers_rows && reads_first_row() && pools_prompts_ ? TextTask::Reads::first_row
+                                                                      : TextTask::Reads::rows;
+  }
   // Returns whether a vector depends on the hidden states of the first token alone.
   bool reads_first_row() const { return pooling_ == std::vector{Pooling::first_token}; }
 
-  // Returns the vector of one text. `hidden` [tokens, D] has at least one row. Only the first `dimensions` elements are
-  // kept (0 for all); with `normalize` they are then scaled to length 1.
-  std::vector<float> embed(const Tensor& hidden, int dimensions = 0, bool normalize = false) const;
+  // Returns the vector of one text. `hidden` [tokens, D] has at least one row; pooling leaves out the first `left_out`
+  // rows. Only the first `dimensions` elements are kept (0 for all); with `normalize` they are then scaled to length 1.
+  std::vector<float> embed(const Tensor& hidden, Dim left_out = 0, int dimensions = 0, bool normalize = false) const;
 
  private:
-  // y = activation(weight x + bias)
+  // y = activation(weight x + bias) (+ x, or + residual x)
   struct Dense {
     Tensor weight;  // float32 [outputs, inputs]
     Tensor bias;    // float32 [outputs], or empty
     Activation activation = Activation::identity;
+    bool adds_input = false;
+    Tensor residual = {};  // float32 [outputs, inputs]; empty if x is added as it is, or nothing
+
+    // Appends y.
+    void apply(std::span<const float> input, std::vector<float>& output) const;
   };
+  // Reads a linear map if the file exists. If `outputs` is 0, the file says how many there are.
+  static std::optional<Dense> read_torch_linear(const std::filesystem::path& file, Dim inputs, Dim outputs);
+  // y = weight (x - mean) / sqrt(variance + 1e-5) + bias
+  struct LayerNorm {
+    Tensor weight, bias;  // float32 [width]
+    void apply(std::span<float> vector) const;
+  };
+  struct Normalize {};  // scales to length 1
   static Dense read_dense(const std::filesystem::path& folder, Dim inputs);
+  static LayerNorm read_layer_norm(const std::filesystem::path& folder, Dim width);
   void read_prompts(const std::filesystem::path& path);
-  void check_prompt(const std::string& prompt) const;
 
   std::vector<Pooling> pooling_{Pooling::mean};
-  std::vector<std::optional<Dense>> steps_;     // an unset element scales to length 1
+  std::vector<std::variant<Dense, LayerNorm, Normalize>> steps_;
+  std::optional<SparsePooling> splade_;
+  std::optional<Dense> lexical_;  // sparse_linear.pt: D -> 1
+  std::optional<Dense> colbert_;  // colbert_linear.pt
+  bool has_modules_ = false;
+  bool is_cross_encoder_ = false;
   std::map<std::string, std::string> prompts_;  // by name
   std::string default_prompt_;
   bool pools_prompts_ = true;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "encdec/models/embedding/vectors.h"
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
@@ -19,6 +20,7 @@ class TextTask {
     rows,       // last hidden states of all tokens [tokens, D]
     first_row,  // last hidden state of the first token alone [1, D]
     logits,     // a classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens
+    weights,    // weights of all tokens of the vocabulary [1, V], from a masked language model's logits
   };
 
   virtual ~TextTask() = default;
@@ -63,10 +65,10 @@ class TextTask {
 // The work of a call that wants a vector of each text: its embedding, or a classifier's scores.
 class VectorTask : public TextTask {
  public:
-  // Returns the number of elements of a vector.
+  // Returns the number of elements of a vector; 0 for a sparse vector.
   virtual Dim width() const = 0;
-  // Writes the vector [width()] of a text. `input` is what reads() says.
-  virtual void compute(const Tensor& input, float* vector) const = 0;
+  // Returns the result of a text with the tokens `ids`. `input` is what reads() says.
+  virtual VectorResult compute(const TokenIds& ids, const Tensor& input) const = 0;
 
  protected:
   using TextTask::TextTask;

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
+#include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
+#include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {
@@ -41,6 +41,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   config.check_heads(result.encoder, result.model_dim, keys.heads);
   result.activation = config.activation(keys.activation, keys.missing_activation);
   result.norm_epsilon = 1e-12f;
+  result.output_bias = Bias::required;
   result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
   return result;
 }
@@ -54,18 +55,14 @@ TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const
   TransformerConfig result = read_encoder(config, keys, vocabulary);
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   result.token_types = config.width("type_vocab_size", 2);
-  result.head = read_head(json, Activation::tanh);
+  result.head = read_head(json, {Activation::tanh, result.activation}, result.encoder.vocabulary);
   return result;
 }
 
-// Returns the names of the tensors of a model whose layers have the names of BERT. `head` has the names of the two
-// linear maps of a classifier. Rows of `own` replace those of BERT.
-WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights,
-                              const std::pair<std::string, std::string>& head, std::vector<NamePattern> own = {}) {
-  std::vector<NamePattern> table = std::move(own);
+// Returns the names of the tensors of a model whose layers have the names of BERT. Rows of `own`, which has those of
+// the head, replace those of BERT.
+WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights, std::vector<NamePattern> own) {
   const std::vector<NamePattern> of_bert = {
-      {"head.dense", {head.first}},
-      {"head.output", {head.second}},
       {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
       {"encoder.positional_encoding", {prefix + "embeddings.position_embeddings"}},
       {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
@@ -80,25 +77,39 @@ WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weig
       {"encoder.*.feed_forward.project", {prefix + "encoder.layer.*.output.dense"}},
       {"encoder.*.feed_forward_norm", {prefix + "encoder.layer.*.output.LayerNorm"}},
   };
-  table.insert(table.end(), of_bert.begin(), of_bert.end());
-  return with_gamma_and_beta(without_missing_prefix(prefix, weights, names_by_table(std::move(table))));
+  return with_gamma_and_beta(without_missing_prefix(prefix, weights, names_by_table(std::move(own), of_bert)));
 }
 
-ModelDescription describe_bert(const JsonObject& config, const WeightStore& weights) {
-  return {read_bert_config(config, 30522), bert_weight_names("bert.", weights, {"bert.pooler.dense", "classifier"})};
+ModelDescription describe_bert(const JsonObject& json, const WeightStore& weights) {
+  TransformerConfig config = read_bert_config(json, 30522);
+  const std::string predictions = "cls.predictions.", transform = predictions + "transform.";
+  WeightNames names = bert_weight_names(
+      "bert.", weights,
+      head_names(json, config.head, {"bert.pooler.dense", "classifier"},
+                 {transform + "dense", predictions + "decoder", transform + "LayerNorm", predictions + "bias"},
+                 "bert.embeddings.word_embeddings"));
+  return {std::move(config), std::move(names)};
 }
 
-// Returns the names of the linear maps of a classifier of RoBERTa.
-std::pair<std::string, std::string> roberta_head(const HeadConfig& head) {
-  return {"classifier.dense", head.kind == HeadKind::tokens ? "classifier" : "classifier.out_proj"};
+// Returns the names of a head of RoBERTa.
+std::vector<NamePattern> roberta_head(const JsonObject& json, const HeadConfig& head, const std::string& prefix) {
+  return head_names(json, head,
+                    {"classifier.dense", head.kind == HeadKind::tokens ? "classifier" : "classifier.out_proj"},
+                    {"lm_head.dense", "lm_head.decoder", "lm_head.layer_norm", "lm_head.bias"},
+                    prefix + "embeddings.word_embeddings");
+}
+
+// Sets the activation of a masked language model's head, which is not that of config.json.
+void set_language_model_activation(HeadConfig& head) {
+  if (head.kind == HeadKind::vocabulary) head.activation = Activation::gelu;
 }
 
 ModelDescription describe_electra(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 30522);
   const Dim width = ConfigReader(json).width("embedding_size", 128);
   if (width != config.model_dim) config.encoder.embedding_dim = width;
-  config.head = read_head(json, Activation::gelu);
-  WeightNames names = bert_weight_names("electra.", weights, roberta_head(config.head));
+  config.head = read_classifier_head(json, Activation::gelu);  // a masked language model's has another form
+  WeightNames names = bert_weight_names("electra.", weights, roberta_head(json, config.head, "electra."));
   return {std::move(config), std::move(names)};
 }
 
@@ -111,10 +122,13 @@ ModelDescription describe_albert(const JsonObject& json, const WeightStore& weig
       {.missing_dim = 4096, .missing_heads = 64, .missing_hidden_dim = 16384, .missing_activation = "gelu_new"});
   config.encoder.embedding_dim = reader.width("embedding_size", 128);
   config.encoder.weight_groups = reader.layers("num_hidden_groups", 1);
+  config.head = read_classifier_head(json, Activation::tanh);
   const std::string layer = "albert.encoder.albert_layer_groups.*.albert_layers.0.", attention = layer + "attention.";
   WeightNames names =
-      bert_weight_names("albert.", weights, {"albert.pooler", "classifier"},
-                        {{"encoder.embedding_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
+      bert_weight_names("albert.", weights,
+                        {{"head.dense", {"albert.pooler"}},
+                         {"head.output", {"classifier"}},
+                         {"encoder.embedding_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
                          {"encoder.*.self_attention.query", {attention + "query"}},
                          {"encoder.*.self_attention.key", {attention + "key"}},
                          {"encoder.*.self_attention.value", {attention + "value"}},
@@ -140,7 +154,8 @@ void number_as_fairseq(const JsonObject& json, std::int32_t pad_token, PositionO
 ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 50265);
   number_as_fairseq(json, config.pad_token.value_or(1), config.encoder.positions);
-  WeightNames names = bert_weight_names("roberta.", weights, roberta_head(config.head));
+  set_language_model_activation(config.head);
+  WeightNames names = bert_weight_names("roberta.", weights, roberta_head(json, config.head, "roberta."));
   return {std::move(config), std::move(names)};
 }
 
@@ -154,43 +169,47 @@ ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weigh
   if (const auto buckets = json.integer("relative_attention_num_buckets", {1, 1024}); buckets && *buckets != 32) {
     refuse<ConfigError>(json.file(), "relative_attention_num_buckets {}, expected 32", *buckets);
   }
+  set_language_model_activation(config.head);
   const std::string attention = "mpnet.encoder.layer.*.attention.";
-  WeightNames names =
-      bert_weight_names("mpnet.", weights, roberta_head(config.head),
-                        {{"encoder.*.self_attention.query", {attention + "attn.q"}},
+  std::vector<NamePattern> own = roberta_head(json, config.head, "mpnet.");
+  own.insert(own.end(), {{"encoder.*.self_attention.query", {attention + "attn.q"}},
                          {"encoder.*.self_attention.key", {attention + "attn.k"}},
                          {"encoder.*.self_attention.value", {attention + "attn.v"}},
                          {"encoder.*.self_attention.output", {attention + "attn.o"}},
                          {"encoder.*.self_attention.relative_position_bias", {"mpnet.encoder.relative_attention_bias"}},
                          {"encoder.*.self_attention_norm", {attention + "LayerNorm"}}});
-  return {std::move(config), std::move(names)};
+  return {std::move(config), bert_weight_names("mpnet.", weights, std::move(own))};
 }
 
-WeightNames distilbert_weight_names(const WeightStore& weights) {
+WeightNames distilbert_weight_names(const WeightStore& weights, const std::vector<NamePattern>& head) {
   return with_gamma_and_beta(without_missing_prefix(
       "distilbert.", weights,
-      names_by_table({
-          {"head.dense", {"pre_classifier"}},
-          {"head.output", {"classifier"}},
-          {"encoder.embedding", {"distilbert.embeddings.word_embeddings"}},
-          {"encoder.positional_encoding", {"distilbert.embeddings.position_embeddings"}},
-          {"encoder.embedding_norm", {"distilbert.embeddings.LayerNorm"}},
-          {"encoder.*.self_attention.query", {"distilbert.transformer.layer.*.attention.q_lin"}},
-          {"encoder.*.self_attention.key", {"distilbert.transformer.layer.*.attention.k_lin"}},
-          {"encoder.*.self_attention.value", {"distilbert.transformer.layer.*.attention.v_lin"}},
-          {"encoder.*.self_attention.output", {"distilbert.transformer.layer.*.attention.out_lin"}},
-          {"encoder.*.self_attention_norm", {"distilbert.transformer.layer.*.sa_layer_norm"}},
-          {"encoder.*.feed_forward.expand", {"distilbert.transformer.layer.*.ffn.lin1"}},
-          {"encoder.*.feed_forward.project", {"distilbert.transformer.layer.*.ffn.lin2"}},
-          {"encoder.*.feed_forward_norm", {"distilbert.transformer.layer.*.output_layer_norm"}},
-      })));
+      names_by_table(
+          {
+              {"encoder.embedding", {"distilbert.embeddings.word_embeddings"}},
+              {"encoder.positional_encoding", {"distilbert.embeddings.position_embeddings"}},
+              {"encoder.embedding_norm", {"distilbert.embeddings.LayerNorm"}},
+              {"encoder.*.self_attention.query", {"distilbert.transformer.layer.*.attention.q_lin"}},
+              {"encoder.*.self_attention.key", {"distilbert.transformer.layer.*.attention.k_lin"}},
+              {"encoder.*.self_attention.value", {"distilbert.transformer.layer.*.attention.v_lin"}},
+              {"encoder.*.self_attention.output", {"distilbert.transformer.layer.*.attention.out_lin"}},
+              {"encoder.*.self_attention_norm", {"distilbert.transformer.layer.*.sa_layer_norm"}},
+              {"encoder.*.feed_forward.expand", {"distilbert.transformer.layer.*.ffn.lin1"}},
+              {"encoder.*.feed_forward.project", {"distilbert.transformer.layer.*.ffn.lin2"}},
+              {"encoder.*.feed_forward_norm", {"distilbert.transformer.layer.*.output_layer_norm"}},
+          },
+          head)));
 }
 
 ModelDescription describe_distilbert(const JsonObject& config, const WeightStore& weights) {
   constexpr BertKeys kKeys = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", 6};
   TransformerConfig network = read_encoder(ConfigReader(config), kKeys, 30522);
-  network.head = read_head(config, Activation::relu);
-  return {std::move(network), distilbert_weight_names(weights)};
+  network.head = read_head(config, {Activation::relu, network.activation}, network.encoder.vocabulary);
+  WeightNames names =
+      distilbert_weight_names(weights, head_names(config, network.head, {"pre_classifier", "classifier"},
+                                                  {"vocab_transform", "vocab_projector", "vocab_layer_norm"},
+                                                  "distilbert.embeddings.word_embeddings"));
+  return {std::move(network), std::move(names)};
 }
 
 }  // namespace

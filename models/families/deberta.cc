@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
+#include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {
@@ -44,7 +44,7 @@ TransformerConfig read_deberta(const JsonObject& json) {
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-7);
   result.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
   result.pad_token = config.token("pad_token_id", stack.vocabulary);
-  result.head = read_head(json, config.activation("pooler_hidden_act", "gelu"));
+  result.head = read_classifier_head(json, config.activation("pooler_hidden_act", "gelu"));
 
   const bool scores_queries = has_position_attention(json, "c2p"), scores_keys = has_position_attention(json, "p2c");
   const Dim terms = 1 + (scores_queries ? 1 : 0) + (scores_keys ? 1 : 0);

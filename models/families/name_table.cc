@@ -61,7 +61,8 @@ StoredName part_of(StoredName name, int part, int parts) {
   return name;
 }
 
-WeightNames names_by_table(std::vector<NamePattern> table) {
+WeightNames names_by_table(std::vector<NamePattern> table, const std::vector<NamePattern>& more) {
+  table.insert(table.end(), more.begin(), more.end());
   return [table = std::move(table)](const std::string& canonical) {
     std::vector<StoredName> names;
     for (const NamePattern& row : table) {

@@ -22,9 +22,9 @@ StoredName transposed(StoredName name);
 // Returns `name`, marked as part number `part` of `parts` equal parts of a merged projection. Parts count from 0.
 StoredName part_of(StoredName name, int part, int parts);
 
-// Returns names by a table. The row that applies is the first whose canonical pattern matches the name, or a prefix of
-// the name that ends before a dot. The rest of the name is appended to each candidate.
-WeightNames names_by_table(std::vector<NamePattern> table);
+// Returns names by a table, which the rows of `more` follow. The row that applies is the first whose canonical pattern
+// matches the name, or a prefix of the name that ends before a dot. The rest of the name is appended to each candidate.
+WeightNames names_by_table(std::vector<NamePattern> table, const std::vector<NamePattern>& more = {});
 
 // Returns `table` with added rows for the positions, layers and final norms of both sides. The rows have the names that
 // BART and later models have in transformers.

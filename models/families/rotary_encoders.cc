@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
+#include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {
@@ -68,9 +68,10 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
     attention.rotary.base = is_global ? global_base : local_base;
     if (!is_global) attention.window = window;
   }
-  result.head = read_head(json, config.activation("classifier_activation", "gelu"));
+  const Activation activation = config.activation("classifier_activation", "gelu");
+  result.head = read_head(json, {activation, activation}, stack.vocabulary);
   if (result.head.kind == HeadKind::none) return result;
-  result.head.activation = config.activation("classifier_activation", "gelu");
+  result.head.activation = activation;
   result.head.has_norm = true;
   const std::string pooling = json.string("classifier_pooling").value_or("cls");
   if (pooling == "mean") result.head.pooling = HeadPooling::mean;
@@ -80,25 +81,28 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
 ModelDescription describe_modern_bert(const JsonObject& json, const WeightStore& weights) {
   const std::string layer = "model.layers.*.";
   const std::string merged = layer + "attn.Wqkv", gated = layer + "mlp.Wi";
-  return {read_modern_bert(json),
+  TransformerConfig network = read_modern_bert(json);
+  const std::vector<NamePattern> head =
+      head_names(json, network.head, {"head.dense", "classifier", "head.norm"}, {"head.dense", "decoder", "head.norm"},
+                 "model.embeddings.tok_embeddings");
+  return {std::move(network),
           without_missing_prefix("model.", weights,
-                                 names_by_table({
-                                     {"head.dense", {"head.dense"}},
-                                     {"head.norm", {"head.norm"}},
-                                     {"head.output", {"classifier"}},
-                                     {"encoder.embedding", {"model.embeddings.tok_embeddings"}},
-                                     {"encoder.embedding_norm", {"model.embeddings.norm"}},
-                                     {"encoder.norm", {"model.final_norm"}},
-                                     {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
-                                     {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
-                                     {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
-                                     {"encoder.*.self_attention.output", {layer + "attn.Wo"}},
-                                     {"encoder.*.self_attention_norm", {layer + "attn_norm"}},
-                                     {"encoder.*.feed_forward.gate", {part_of(gated, 0, 2)}},
-                                     {"encoder.*.feed_forward.expand", {part_of(gated, 1, 2)}},
-                                     {"encoder.*.feed_forward.project", {layer + "mlp.Wo"}},
-                                     {"encoder.*.feed_forward_norm", {layer + "mlp_norm"}},
-                                 }))};
+                                 names_by_table(
+                                     {
+                                         {"encoder.embedding", {"model.embeddings.tok_embeddings"}},
+                                         {"encoder.embedding_norm", {"model.embeddings.norm"}},
+                                         {"encoder.norm", {"model.final_norm"}},
+                                         {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+                                         {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+                                         {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+                                         {"encoder.*.self_attention.output", {layer + "attn.Wo"}},
+                                         {"encoder.*.self_attention_norm", {layer + "attn_norm"}},
+                                         {"encoder.*.feed_forward.gate", {part_of(gated, 0, 2)}},
+                                         {"encoder.*.feed_forward.expand", {part_of(gated, 1, 2)}},
+                                         {"encoder.*.feed_forward.project", {layer + "mlp.Wo"}},
+                                         {"encoder.*.feed_forward_norm", {layer + "mlp_norm"}},
+                                     },
+                                     head))};
 }
 
 // Returns the prefix of names in a checkpoint, `older` or that which transformers 5 writes.
@@ -139,7 +143,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   network.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
   network.pad_token = config.token("pad_token_id", stack.vocabulary);
-  network.head = read_head(json, Activation::tanh);
+  network.head = read_head(json, {Activation::tanh, Activation::gelu}, stack.vocabulary);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
     ConfigReader(*scaling).expect("type", "ntk");
@@ -152,22 +156,25 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   }
   const std::string prefix = prefix_of(weights, "new.", "gte."), layer = prefix + "encoder.layer.*.";
   const std::string merged = layer + "attention.qkv_proj", gated = layer + "mlp.up_gate_proj";
-  WeightNames names = names_by_table({
-      {"head.dense", {prefix + "pooler.dense"}},
-      {"head.output", {"classifier"}},
-      {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
-      {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
-      {"encoder.embedding_norm", {prefix + "embeddings.LayerNorm"}},
-      {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
-      {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
-      {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
-      {"encoder.*.self_attention.output", {layer + "attention.o_proj"}},
-      {"encoder.*.self_attention_norm", {layer + "attn_ln"}},
-      {"encoder.*.feed_forward.expand", {part_of(gated, 0, 2)}},
-      {"encoder.*.feed_forward.gate", {part_of(gated, 1, 2)}},
-      {"encoder.*.feed_forward.project", {layer + "mlp.down_proj"}},
-      {"encoder.*.feed_forward_norm", {layer + "mlp_ln"}},
-  });
+  const std::string embedding = prefix + "embeddings.word_embeddings";
+  const std::vector<NamePattern> head = head_names(json, network.head, {prefix + "pooler.dense", "classifier"},
+                                                   {"lm_head.dense", "lm_head.decoder", "lm_head.norm"}, embedding);
+  WeightNames names = names_by_table(
+      {
+          {"encoder.embedding", {embedding}},
+          {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
+          {"encoder.embedding_norm", {prefix + "embeddings.LayerNorm"}},
+          {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+          {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+          {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+          {"encoder.*.self_attention.output", {layer + "attention.o_proj"}},
+          {"encoder.*.self_attention_norm", {layer + "attn_ln"}},
+          {"encoder.*.feed_forward.expand", {part_of(gated, 0, 2)}},
+          {"encoder.*.feed_forward.gate", {part_of(gated, 1, 2)}},
+          {"encoder.*.feed_forward.project", {layer + "mlp.down_proj"}},
+          {"encoder.*.feed_forward_norm", {layer + "mlp_ln"}},
+      },
+      head);
   return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
 }
 
@@ -188,7 +195,7 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   network.norm_epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
   network.pad_token = config.token("pad_token_id", stack.vocabulary);
-  network.head = read_head(json, Activation::tanh);
+  network.head = read_head(json, {Activation::tanh, network.activation}, stack.vocabulary);
   read_rotary(json, "rotary_emb_base", 1000, stack);
   if (const auto growth = json.number("rotary_scaling_factor", kFactors)) {
     for (LayerAttention& layer : stack.layer_attention) {
@@ -197,22 +204,27 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
     }
   }
   const std::string prefix = "nomic_bert.", layer = prefix + "encoder.layers.*.", merged = layer + "attn.Wqkv";
-  WeightNames names = names_by_table({
-      {"head.dense", {prefix + "pooler.dense"}},
-      {"head.output", {"classifier"}},
-      {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
-      {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
-      {"encoder.embedding_norm", {prefix + "emb_ln"}},
-      {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
-      {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
-      {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
-      {"encoder.*.self_attention.output", {layer + "attn.out_proj"}},
-      {"encoder.*.self_attention_norm", {layer + "norm1"}},
-      {"encoder.*.feed_forward.gate", {layer + "mlp.fc12"}},
-      {"encoder.*.feed_forward.expand", {layer + "mlp.fc11"}},
-      {"encoder.*.feed_forward.project", {layer + "mlp.fc2"}},
-      {"encoder.*.feed_forward_norm", {layer + "norm2"}},
-  });
+  const std::string embedding = prefix + "embeddings.word_embeddings", predictions = "cls.predictions.";
+  const std::vector<NamePattern> head = head_names(json, network.head, {prefix + "pooler.dense", "classifier"},
+                                                   {predictions + "transform.dense", predictions + "decoder",
+                                                    predictions + "transform.layer_norm", predictions + "bias"},
+                                                   embedding);
+  WeightNames names = names_by_table(
+      {
+          {"encoder.embedding", {embedding}},
+          {"encoder.token_type_embedding", {prefix + "embeddings.token_type_embeddings"}},
+          {"encoder.embedding_norm", {prefix + "emb_ln"}},
+          {"encoder.*.self_attention.query", {part_of(merged, 0, 3)}},
+          {"encoder.*.self_attention.key", {part_of(merged, 1, 3)}},
+          {"encoder.*.self_attention.value", {part_of(merged, 2, 3)}},
+          {"encoder.*.self_attention.output", {layer + "attn.out_proj"}},
+          {"encoder.*.self_attention_norm", {layer + "norm1"}},
+          {"encoder.*.feed_forward.gate", {layer + "mlp.fc12"}},
+          {"encoder.*.feed_forward.expand", {layer + "mlp.fc11"}},
+          {"encoder.*.feed_forward.project", {layer + "mlp.fc2"}},
+          {"encoder.*.feed_forward_norm", {layer + "norm2"}},
+      },
+      head);
   return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
 }
 
@@ -246,7 +258,7 @@ ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& w
   network.norm = NormKind::rms;
   network.norm_epsilon = config.epsilon("rms_norm_eps", 1e-5);
   network.pad_token = config.token("pad_token_id", stack.vocabulary);
-  network.head = read_head(json, Activation::gelu);
+  network.head = read_classifier_head(json, Activation::gelu);
   network.head.pooling = euro_bert_pooling(json);
   const std::string layer = "model.layers.*.";
   return {std::move(network),

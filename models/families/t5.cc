@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/families/classifier_head.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
+#include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
 
 namespace encdec {

@@ -86,6 +86,27 @@ std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) 
   }
 }
 
+// Sets the head that the modules of a CrossEncoder make. Keeps a masked language model's head only if sparse vectors
+// are made of its logits: in a folder with SpladePooling, and in one that is no sentence-transformers folder and has
+// the weights.
+void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, const std::filesystem::path& folder,
+                 TransformerConfig& config) {
+  HeadConfig& head = config.head;
+  if (embedder.is_cross_encoder()) head = {.kind = HeadKind::modules, .labels = embedder.width()};
+  if (const auto& splade = embedder.splade()) {
+    if (head.kind != HeadKind::vocabulary) {
+      refuse<ConfigError>(folder.string(),
+                          "SpladePooling without the head of a masked language model, expected "
+                          "architectures in config.json to end with ForMaskedLM");
+    }
+    head.sparse = *splade;
+  } else if (head.kind == HeadKind::vocabulary) {
+    const auto has = [scope = weights / "head"](const char* layer) { return (scope / layer).has("weight"); };
+    if (!embedder.has_modules() && has("dense") && has("norm") && has("output")) return;
+    head = {};
+  }
+}
+
 std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
                                                 const std::shared_ptr<const WeightStore>& weights,
                                                 const ModelDescription& description, const PackOptions& pack,
@@ -128,10 +149,12 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   TransformerConfig& config = impl->config;
   if (!config.has_decoder()) {
     impl->embedder = SentenceEmbedder::read(path, config.model_dim);
-    const HeadKind head = config.head.kind;
-    if (head != HeadKind::none) impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
-    const bool reads_first_rows =
-        head == HeadKind::sequences ? config.head.pooling == HeadPooling::first : impl->embedder.reads_first_row();
+    choose_head(impl->embedder, WeightScope(checkpoint.weights, description.weight_names), path, config);
+    if (config.head.classifies()) {
+      impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
+    }
+    const bool reads_first_rows = config.head.kind == HeadKind::sequences ? config.head.pooling == HeadPooling::first
+                                                                          : impl->embedder.reads_first_row();
     // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
     config.gathers_rows = reads_first_rows && config.encoder.layers > 1 && config.encoder.weight_groups == 0;
   }
@@ -367,11 +390,12 @@ AttentionMaps Model::attention_ids(const TokenIds& source, const TokenIds& targe
 // Throws ConfigError unless the model is a classifier of this kind.
 void Model::expect_head(HeadKind kind) const {
   const auto name = [](HeadKind head) {
-    return head == HeadKind::none     ? "a model without a head for labels"
-           : head == HeadKind::tokens ? "a classifier of tokens"
-                                      : "a classifier of texts";
+    return head == HeadKind::sequences ? "a classifier of texts"
+           : head == HeadKind::tokens  ? "a classifier of tokens"
+                                       : "a model without a head for labels";
   };
-  const HeadKind head = impl_->config.head.kind;
+  const HeadConfig& own = impl_->config.head;
+  const HeadKind head = own.classifies_texts() ? HeadKind::sequences : own.kind;
   if (head == kind) return;
   refuse<ConfigError>(impl_->folder.string(), "{}, expected {}: architectures in config.json end with {}", name(head),
                       name(kind), kind == HeadKind::tokens ? "ForTokenClassification" : "ForSequenceClassification");
@@ -431,8 +455,44 @@ std::vector<std::vector<Entity>> Model::tag(std::span<const std::string> texts, 
   return entities;
 }
 
-Tensor Model::embed(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+bool Model::gives(EmbedOutput output) const {
+  return impl_->config.architecture == Architecture::encoder_only && impl_->embedder.gives(output, impl_->config);
+}
+
+Tensor Model::embed(const std::vector<std::string>& texts, EmbedOptions options) const {
+  options.output = EmbedOutput::dense;
   return vectors(std::span(texts), options, embedding_task(options)->width());
+}
+
+std::vector<SparseVector> Model::embed_sparse(const std::vector<std::string>& texts, EmbedOptions options) const {
+  options.output = EmbedOutput::sparse;
+  embedding_task(options);  // checks the options, also if there are no texts
+  std::vector<SparseVector> vectors(texts.size());
+  read<VectorResult>(std::span(texts), options, [&](std::size_t text, VectorResult result) {
+    vectors[text] = {std::move(result.token_ids), std::move(result.values)};
+  });
+  return vectors;
+}
+
+std::vector<Tensor> Model::embed_tokens(const std::vector<std::string>& texts, EmbedOptions options) const {
+  options.output = EmbedOutput::tokens;
+  return matrices(texts, options);
+}
+
+std::vector<Tensor> Model::embed_colbert(const std::vector<std::string>& texts, EmbedOptions options) const {
+  options.output = EmbedOutput::colbert;
+  return matrices(texts, options);
+}
+
+// Returns the vectors of each text's tokens.
+std::vector<Tensor> Model::matrices(const std::vector<std::string>& texts, const EmbedOptions& options) const {
+  const Dim width = embedding_task(options)->width();
+  std::vector<Tensor> matrices(texts.size());
+  read<VectorResult>(std::span(texts), options, [&](std::size_t text, const VectorResult& result) {
+    matrices[text] = Tensor::allocate({static_cast<Dim>(result.rows), width});
+    std::ranges::copy(result.values, matrices[text].data<float>());
+  });
+  return matrices;
 }
 
 Tensor Model::classify(std::span<const TextPair> texts, const ClassifyOptions& options) const {

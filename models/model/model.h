@@ -191,7 +191,20 @@ class Model {
   // and normalised as the checkpoint's own files say (sentence-transformers); without such files a vector is the mean
   // of the last hidden states. Throws as generate() does, and ConfigError for a model with a decoder and for a prompt
   // name that the folder does not have.
-  Tensor embed(const std::vector<std::string>& texts, const EmbedOptions& options = {}) const;
+  Tensor embed(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
+  // Returns a sparse vector per text: the weights of the tokens of the vocabulary that the text is about, as in
+  // sentence-transformers' SparseEncoder (SPLADE, Formal et al. 2021) or, for BGE-M3, of its own tokens. Throws as
+  // embed() does, and ConfigError for a model without gives(EmbedOutput::sparse).
+  std::vector<SparseVector> embed_sparse(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
+  // Returns the last hidden states of all tokens of each text, float32 [tokens, D], special tokens included. Throws as
+  // embed() does.
+  std::vector<Tensor> embed_tokens(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
+  // Returns a vector of length 1 for each token of each text but the first, float32 [tokens - 1, D]: BGE-M3's, for late
+  // interaction. How well a text answers a query is the mean, over the query's vectors, of the largest dot product with
+  // one of the text's. Throws as embed() does, and ConfigError for a model without gives(EmbedOutput::colbert).
+  std::vector<Tensor> embed_colbert(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
+  // Returns whether the model gives vectors of a kind.
+  bool gives(EmbedOutput output) const;
 
   // Returns the labels of a classifier; null for other models.
   const Classifier* classifier() const;
@@ -227,6 +240,7 @@ class Model {
   void read(std::span<const Text> texts, const Options& options, const Take& take) const;
   template <class Text, class Options>
   Tensor vectors(std::span<const Text> texts, const Options& options, Dim width) const;
+  std::vector<Tensor> matrices(const std::vector<std::string>& texts, const EmbedOptions& options) const;
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -54,7 +54,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
       const Session::Encoded encoded = session.encode(sources);
       unpack(encoded.hidden, rows, result.encoder_last_hidden_state);
       opened = encoded.sources;
-      if (session.model().head) result.logits = classify(session, encoded, rows);
+      if (session.model().head && config.head.classifies()) result.logits = classify(session, encoded, rows);
     }
   }
   if (config.has_decoder()) {

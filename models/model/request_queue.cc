@@ -223,7 +223,9 @@ class RequestQueue::Workers {
       try {
         using Reads = TextTask::Reads;
         // Texts are computed in the way that their own request needs, so results do not depend on other requests.
-        for (const Reads reads : {Reads::rows, Reads::first_row, Reads::logits}) read(jobs, reads, session);
+        for (const Reads reads : {Reads::rows, Reads::first_row, Reads::logits, Reads::weights}) {
+          read(jobs, reads, session);
+        }
         rows_ += jobs.size();
         ++steps_;
       } catch (...) {
@@ -251,6 +253,12 @@ class RequestQueue::Workers {
         is_classified ? config.head.kind == HeadKind::sequences : reads == TextTask::Reads::first_row;
     const Session::Encoded encoded =
         session.encode(texts, {.second_segments = second_segments, .first_rows = first_rows && config.gathers_rows});
+    if (reads == TextTask::Reads::weights) {
+      session.weigh_vocabulary(encoded, [&](std::size_t text, const Tensor& weights) {
+        request_of(*wanted[text]).on_rows(*wanted[text], weights);
+      });
+      return;
+    }
     const Tensor rows = is_classified ? session.classify(encoded) : encoded.hidden;
     Dim row = 0;
     for (const DecodeJob* job : wanted) {

@@ -56,12 +56,6 @@ struct GenerateHandlers {
   std::function<void(std::size_t source, std::size_t source_tokens)> on_start = {};
 };
 
-// The vector of one text.
-struct VectorResult {
-  std::vector<float> values;      // an embedding [D], or scores by label [labels]
-  std::size_t source_tokens = 0;  // number of tokens read, special tokens included
-};
-
 // Callbacks of one request for vectors of texts. `text` is the index in the `texts` given to submit(). The rules of
 // GenerateHandlers apply.
 struct VectorHandlers {
@@ -144,8 +138,8 @@ class RequestQueue {
   // submitted.
   Request submit(std::span<const GenerateInput> inputs, const GenerateOptions& options, GenerateHandlers handlers,
                  std::uint64_t client = 0);
-  // Submits texts whose vectors are wanted. Texts of many requests are read in one pass. Throws as Model::embed() does;
-  // otherwise as above.
+  // Submits texts whose vectors are wanted, of the kind options.output. Texts of many requests are read in one pass.
+  // Throws as Model::embed() does; otherwise as above.
   Request submit(std::span<const std::string> texts, const EmbedOptions& options, VectorHandlers handlers,
                  std::uint64_t client = 0);
 

@@ -34,9 +34,8 @@ class TextRequest final : public RequestState {
   TextTask::Reads reads() const override { return task_->reads(); }
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {
-      VectorResult result{.values = std::vector<float>(static_cast<std::size_t>(task_->width())),
-                          .source_tokens = job.prompt.source_tokens};
-      task_->compute(rows, result.values.data());
+      VectorResult result = task_->compute(job.prompt.source, rows);
+      result.source_tokens = job.prompt.source_tokens;
       return [this, &job, result = std::move(result)]() mutable { handlers_.on_result(job.index, std::move(result)); };
     });
   }

@@ -109,11 +109,13 @@ struct StackConfig {
   }
 };
 
-// Results of a classifier, computed from the last hidden states.
+// Results of a head, computed from the last hidden states.
 enum class HeadKind : std::uint8_t {
   none,
-  sequences,  // logits of a text
-  tokens,     // logits of each token
+  sequences,   // a classifier's logits of a text
+  tokens,      // a classifier's logits of each token
+  vocabulary,  // a masked language model's logits of each token, one for each token of the vocabulary
+  modules,     // a classifier's logits of a text, by the modules of a sentence-transformers folder (SentenceEmbedder)
 };
 
 // Rows that a head for texts reads.
@@ -124,8 +126,14 @@ enum class HeadPooling : std::uint8_t {
   last_end,     // the row of the last end token
 };
 
-// The head of a classifier: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear
-// map.
+// How the logits of a text's tokens become the weights of a sparse vector (Formal et al. 2021):
+//   the maximum or the sum, over all tokens, of log(1 + max(logit, 0))
+struct SparsePooling {
+  bool is_sum = false;
+  int logarithms = 1;  // number of times that log(1 + x) is applied
+};
+
+// A head: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear map.
 struct HeadConfig {
   HeadKind kind = HeadKind::none;
   Dim labels = 0;                             // number of logits
@@ -134,6 +142,11 @@ struct HeadConfig {
   HeadPooling pooling = HeadPooling::first;
   std::int32_t end_token = 0;                    // for HeadPooling::last_end
   std::optional<std::int32_t> start_token = {};  // before the text in the decoder; unset: the text's last token
+  SparsePooling sparse = {};                     // of HeadKind::vocabulary
+
+  bool is_graph() const { return kind != HeadKind::none && kind != HeadKind::modules; }
+  bool classifies_texts() const { return kind == HeadKind::sequences || kind == HeadKind::modules; }
+  bool classifies() const { return classifies_texts() || kind == HeadKind::tokens; }
 };
 
 // Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
@@ -159,7 +172,7 @@ struct TransformerConfig {
   Dim token_types = 0;                                    // rows of the token type embedding; 0 means none
   float logits_scale = 1.0f;                              // factor of the hidden states before the output projection
   Bias output_bias = Bias::optional;                      // bias of the logits
-  HeadConfig head;                                        // head of a classifier
+  HeadConfig head;                                        // head of a classifier or a masked language model
   // Encoder-only: the encoder has an input of row numbers, and its last layer computes no other rows.
   bool gathers_rows = false;
 

@@ -289,7 +289,15 @@ Graph build_decoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
-Graph build_head(const TransformerConfig& config, const WeightScope& weights) {
+OutputProjection head_projection(const TransformerConfig& config, const WeightScope& weights) {
+  const bool is_language_model = config.head.kind == HeadKind::vocabulary;
+  return {weights / "output",
+          {.input_width = config.model_dim,
+           .output_width = config.head.labels,
+           .bias = is_language_model ? config.output_bias : Bias::required}};
+}
+
+Graph build_head(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("head");
   const Dim width = config.model_dim;
   const HeadConfig& head = config.head;
@@ -306,8 +314,7 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights) {
         weights / "norm", {x},
         NormOptions{.kind = config.norm, .width = width, .epsilon = config.norm_epsilon, .bias = config.norm_bias});
   }
-  graph.output(
-      graph.add<Linear>(weights / "output", {x}, LinearOptions{.input_width = width, .output_width = head.labels}));
+  projection.add_to(graph, x);
   return graph;
 }
 
@@ -316,7 +323,10 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights) {
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_), encodes(config_.has_encoder() && encodes_for_it == nullptr) {
-  const OutputProjection projection = config.has_decoder() ? OutputProjection(config, weights) : OutputProjection();
+  const WeightScope head_weights = (weights / "head").in_float32();
+  const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)
+                                      : config.head.is_graph() ? head_projection(config, head_weights)
+                                                               : OutputProjection();
   if (encodes) {
     encoder.emplace(build_encoder(config, weights, projection));
   } else if (config.has_encoder() && encodes_for_it->key_value_form().type != key_value_form().type) {
@@ -326,7 +336,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));
   }
-  if (config.head.kind != HeadKind::none) head.emplace(build_head(config, (weights / "head").in_float32()));
+  if (config.head.is_graph()) head.emplace(build_head(config, head_weights, projection));
 }
 
 KeyValueForm Transformer::key_value_form() const {

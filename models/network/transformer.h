@@ -19,7 +19,7 @@ namespace encdec {
 //   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder
-//   head.{dense, norm, output}, if the model is a classifier and its head has them
+//   head.{dense, norm, output}, if the model is a classifier or a masked language model, and its head has them
 struct Transformer {
   // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources.
   // Throws WeightError or ShapeError if the weights do not fit the configuration.
@@ -46,7 +46,8 @@ struct Transformer {
   std::optional<Executor> decoder;
   // The output projection: hidden states of the decoder [T, D] -> logits [T, V]; unset if there is no `decoder`.
   std::optional<Executor> output;
-  // The head of a classifier: last hidden states [T, D] -> logits [T, labels]; unset if there is none.
+  // The head of a classifier or a masked language model: last hidden states [T, D] -> logits [T, labels], [T, V]; unset
+  // if there is none.
   std::optional<Executor> head;
 };
 

@@ -26,12 +26,28 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+float logarithm(float x, const SparsePooling& pooling) {
+  for (int i = 0; i < pooling.logarithms; ++i) x = std::log1p(x);
+  return x;
+}
+
 // Writes the mean of all rows.
 void write_mean(const Tensor& rows, float* to) {
   for (Dim i = 0; i < rows.width(); ++i) {
     double sum = 0;
     for (Dim r = 0; r < rows.rows(); ++r) sum += static_cast<double>(rows.row(r)[i]);
     to[i] = static_cast<float>(sum / static_cast<double>(rows.rows()));
+  }
+}
+
+// Adds the logits of a token to the weights of a text.
+void add_logits(const float* logits, const SparsePooling& pooling, std::span<float> weights) {
+  if (!pooling.is_sum) {
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::max(weights[i], logits[i]);
+    return;
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (logits[i] > 0) weights[i] += logarithm(logits[i], pooling);
   }
 }
 
@@ -146,6 +162,31 @@ Tensor Session::pooled(const Tensor& rows, HeadPooling pooling) {
     to += width;
   }
   return {wanted_rows_.data(), DataType::float32, {static_cast<Dim>(sequences.size()), rows.width()}};
+}
+
+void Session::weigh_vocabulary(const Encoded& encoded, const std::function<void(std::size_t, const Tensor&)>& take) {
+  constexpr Dim kLogitsBytes = 32 << 20, kMinRows = 8, kMaxRows = 64;
+  const HeadConfig& head = model_->config.head;
+  const Dim most = std::clamp(kLogitsBytes / (head.labels * Dim{sizeof(float)}), kMinRows, kMaxRows);
+  Tensor logits;  // of rows [begin, end)
+  Dim begin = 0, end = 0;
+  for (std::size_t source = 0; source < encoder_state_->sequences.size(); ++source) {
+    vocabulary_weights_.assign(static_cast<std::size_t>(head.labels), 0.0f);
+    const Sequence& sequence = encoder_state_->sequences[source];
+    for (Dim row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
+      if (row == end) {
+        begin = std::exchange(end, std::min(end + most, encoded.hidden.rows()));
+        const Tensor rows = encoded.hidden.slice(begin, end - begin);
+        logits = model_->head->run(std::span(&rows, 1), *head_state_)[0];
+      }
+      add_logits(logits.row(row - begin), head.sparse, vocabulary_weights_);
+    }
+    if (!head.sparse.is_sum) {
+      // The logarithm keeps the order, so that it is taken of the maximum alone.
+      for (float& weight : vocabulary_weights_) weight = logarithm(weight, head.sparse);
+    }
+    take(source, Tensor(vocabulary_weights_.data(), DataType::float32, {1, head.labels}));
+  }
 }
 
 void Session::check_frames(const Tensor& frames) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -69,6 +70,10 @@ class Session {
   // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
   // for tokens. Valid until the next call. REQUIRES: the model has a head, and check_end() accepts each source.
   Tensor classify(const Encoded& encoded);
+  // Computes the weights [1, V] of each source of the last encode() from a masked language model's logits (see
+  // SparsePooling), and calls take(number of the source, weights). The weights are valid during the call. Computes the
+  // logits of a few tokens at a time. REQUIRES: the model's head is HeadKind::vocabulary, and `encoded` has all rows.
+  void weigh_vocabulary(const Encoded& encoded, const std::function<void(std::size_t, const Tensor&)>& take);
   // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
   // FrameOptions).
   void check_frames(const Tensor& frames) const;
@@ -168,6 +173,7 @@ class Session {
   std::vector<float> frames_;
   std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;
+  std::vector<float> vocabulary_weights_;
   double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   SourceMemory source_memory_;

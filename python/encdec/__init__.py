@@ -24,7 +24,16 @@ from ._registry import build_info
 from .attention import Attention
 from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
-from .results import Classification, Entity, ForwardResult, GenerateResult, Hypothesis, Ranking, ScoreResult
+from .results import (
+    Classification,
+    Entity,
+    ForwardResult,
+    GenerateResult,
+    Hypothesis,
+    Ranking,
+    ScoreResult,
+    SparseVector,
+)
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, TranscriptWord
 
@@ -46,6 +55,7 @@ __all__ = [
     "ResourceError",
     "ScoreResult",
     "ShapeError",
+    "SparseVector",
     "Tokenizer",
     "TokenizerError",
     "Transcript",

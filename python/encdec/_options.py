@@ -73,16 +73,19 @@ class GenerateOptions(TypedDict, total=False):
     workers: int | None
 
 
-class EmbedOptions(TypedDict, total=False):
+class EmbedTokensOptions(TypedDict, total=False):
+    prompt: str | None
+    prompt_name: str | None
+    long_texts: Literal["error", "truncate"] | None
+    batch_size: int | None
+
+
+class EmbedOptions(EmbedTokensOptions, total=False):
     """Options of ``encode`` in sentence-transformers."""
 
     normalize: bool | None
     dimensions: int | None
     truncate_dim: int | None
-    prompt: str | None
-    prompt_name: str | None
-    long_texts: Literal["error", "truncate"] | None
-    batch_size: int | None
 
 
 class RerankOptions(TypedDict, total=False):
@@ -183,6 +186,7 @@ class TranscriptLineOptions(TypedDict, total=False):
 
 GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
 EMBED = frozenset(EmbedOptions.__annotations__)
+EMBED_TOKENS = frozenset(EmbedTokensOptions.__annotations__)
 RERANK = frozenset(RerankOptions.__annotations__)
 CLASSIFY = frozenset(ClassifyOptions.__annotations__)
 TAG = frozenset(TagOptions.__annotations__)

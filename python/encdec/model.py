@@ -10,7 +10,7 @@ from . import _classify, _encdec, _inputs, _options, _recordings, _registry, _re
 from ._errors import TokenizerError
 from ._lifetime import close_at_exit
 from .attention import Attention
-from .results import Entity, ForwardResult, GenerateResult, ScoreResult, make_result
+from .results import Entity, ForwardResult, GenerateResult, ScoreResult, SparseVector, make_result
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, make_segment, make_transcript
 
@@ -398,7 +398,7 @@ class Model:
         """
         _options.check_names("embed", options, _options.EMBED)
         inputs, single = _inputs.as_list(texts, "texts")
-        array = self._core.embed(inputs, options)
+        array: FloatArray = self._core.embed(inputs, options)
         return array[0] if single else array
 
     encode = embed
@@ -409,15 +409,77 @@ class Model:
 
         _options.check_names("aembed", options, _options.EMBED)
         inputs, single = _inputs.as_list(texts, "texts")
-        if not inputs:
-            return self._core.embed([], options)
+        vectors: list[FloatArray] = await self._gather_vectors(inputs, options)
+        return vectors[0] if single else numpy.stack(vectors) if inputs else self._core.embed([], options)
+
+    @overload
+    def embed_sparse(  # type: ignore[overload-overlap]
+        self, texts: str, **options: Unpack[_options.EmbedTokensOptions]) -> SparseVector: ...
+    @overload
+    def embed_sparse(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[SparseVector]: ...
+    def embed_sparse(self, texts: Any, **options: Any) -> Any:
+        """Returns a sparse vector for each text: the tokens of the vocabulary that it is about, with their weights.
+
+        For folders with SpladePooling (sentence-transformers' SparseEncoder), masked language models, and BGE-M3. The
+        score of a query and a document is the sum of the products of their values. Options are those of ``embed``,
+        without ``dimensions`` and ``normalize``. Raises ConfigError for other models.
+        """
+        return self._embed_each("embed_sparse", texts, "sparse", options)
+
+    @overload
+    def embed_tokens(  # type: ignore[overload-overlap]
+        self, texts: str, **options: Unpack[_options.EmbedTokensOptions]) -> FloatArray: ...
+    @overload
+    def embed_tokens(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[FloatArray]: ...
+    def embed_tokens(self, texts: Any, **options: Any) -> Any:
+        """Returns the last hidden states of all tokens of each text: float32 [tokens, D], special tokens included.
+
+        Options are those of ``embed_sparse``. Raises ConfigError for folders with SpladePooling.
+        """
+        return self._embed_each("embed_tokens", texts, "token", options)
+
+    @overload
+    def embed_colbert(  # type: ignore[overload-overlap]
+        self, texts: str, **options: Unpack[_options.EmbedTokensOptions]) -> FloatArray: ...
+    @overload
+    def embed_colbert(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[FloatArray]: ...
+    def embed_colbert(self, texts: Any, **options: Any) -> Any:
+        """Returns a vector of length 1 for each token of each text but the first: float32 [tokens - 1, D].
+
+        For BGE-M3. The score of a query q and a document d is ``(q @ d.T).max(axis=1).mean()`` (late interaction).
+        Options are those of ``embed_sparse``. Raises ConfigError for other models.
+        """
+        return self._embed_each("embed_colbert", texts, "ColBERT", options)
+
+    async def aembed_sparse(self, texts: Any, **options: Any) -> Any:
+        """Returns the same as ``embed_sparse``, but is awaited. Texts of many tasks share batches."""
+        return await self._aembed_each("aembed_sparse", texts, "sparse", options)
+
+    async def aembed_tokens(self, texts: Any, **options: Any) -> Any:
+        """Returns the same as ``embed_tokens``, but is awaited. Texts of many tasks share batches."""
+        return await self._aembed_each("aembed_tokens", texts, "token", options)
+
+    async def aembed_colbert(self, texts: Any, **options: Any) -> Any:
+        """Returns the same as ``embed_colbert``, but is awaited. Texts of many tasks share batches."""
+        return await self._aembed_each("aembed_colbert", texts, "ColBERT", options)
+
+    def _embed_each(self, function: str, texts: Any, output: str, options: dict[str, Any]) -> Any:
+        _options.check_names(function, options, _options.EMBED_TOKENS)
+        inputs, single = _inputs.as_list(texts, "texts")
+        return _made(self._core.embed(inputs, {**options, "output": output}), single)
+
+    async def _aembed_each(self, function: str, texts: Any, output: str, options: dict[str, Any]) -> Any:
+        _options.check_names(function, options, _options.EMBED_TOKENS)
+        inputs, single = _inputs.as_list(texts, "texts")
+        return _made(await self._gather_vectors(inputs, {**options, "output": output}), single)
+
+    async def _gather_vectors(self, inputs: list[Any], options: Any) -> list[Any]:
         queue = self._queue
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
             return queue.submit_texts(inbox, number, [inputs[each] for each in indices], options)
 
-        vectors: list[FloatArray] = await _requests.gather(submit, len(inputs), False)
-        return vectors[0] if single else numpy.stack(vectors)
+        return await _requests.gather(submit, len(inputs), False)
 
     @overload
     def classify(  # type: ignore[overload-overlap]
@@ -865,6 +927,12 @@ def _pairs(
     has_words = bool(options.get("word_timestamps"))
     for number, fields in _requests.transcripts(model, sounds(), options, null):
         yield under_way.pop(number), fields and make_transcript(fields, has_words)
+
+
+def _made(rows: Iterable[Any], single: bool) -> Any:
+    """Returns arrays as they are, and the fields of sparse vectors as objects; the only one of a single text."""
+    found = [SparseVector(**each) if isinstance(each, dict) else each for each in rows]
+    return found[0] if single else found
 
 
 _registry.model_class = Model

@@ -74,6 +74,16 @@ class Classification:
 
 
 @dataclass(frozen=True)
+class SparseVector:
+    """The sparse vector of a text: weights of tokens of the vocabulary."""
+
+    #: The tokens, in ascending order.
+    token_ids: list[int]
+    #: The weight of each token.
+    values: list[float]
+
+
+@dataclass(frozen=True)
 class Entity:
     """A part of a text with its label."""
 

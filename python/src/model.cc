@@ -52,7 +52,20 @@ nb::list generate(const Model& model, nb::list sources, nb::object known, nb::di
 nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
   const EmbedOptions options = embed_options(keywords);
   const std::vector<std::string> list = texts_from(texts);
-  return to_array(compute([&] { return model.embed(list, options); }));
+  if (options.output == EmbedOutput::dense) return to_array(compute([&] { return model.embed(list, options); }));
+  nb::list results;
+  if (options.output == EmbedOutput::sparse) {
+    for (const auto& vector : compute([&] { return model.embed_sparse(list, options); })) {
+      results.append(to_python(vector));
+    }
+    return results;
+  }
+  const auto matrices = compute([&] {
+    return options.output == EmbedOutput::tokens ? model.embed_tokens(list, options)
+                                                 : model.embed_colbert(list, options);
+  });
+  for (const Tensor& matrix : matrices) results.append(to_array(matrix));
+  return results;
 }
 
 nb::object classify(const Model& model, nb::list texts, nb::object seconds, nb::dict keywords) {

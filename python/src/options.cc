@@ -112,6 +112,9 @@ EmbedOptions embed_options(const nb::dict& dict) {
   keywords.read(options.prompt, "prompt");
   keywords.read(options.prompt_name, "prompt_name");
   read_long(keywords, "long_texts", options.long_texts);
+  std::string word(name_of(kEmbedOutputNames, options.output));
+  keywords.read(word, "output");
+  options.output = named("output", word, kEmbedOutputNames);
   keywords.finish();
   return options;
 }

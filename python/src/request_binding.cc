@@ -125,11 +125,6 @@ class SourceQueue {
   ClosableQueue queue_;
 };
 
-nb::object to_array(std::vector<float> values) {
-  const auto kept = std::make_shared<std::vector<float>>(std::move(values));
-  return encdec::python::to_array(Tensor(kept->data(), DataType::float32, {static_cast<Dim>(kept->size())}, kept));
-}
-
 // Returns (request, source, kind, value).
 nb::object to_tuple(Event event) {
   const auto tuple = [&event](const char* kind, nb::object value) {
@@ -144,7 +139,7 @@ nb::object to_tuple(Event event) {
   if (const auto* entities = std::get_if<std::vector<Entity>>(&event.news))
     return tuple("result", to_python(*entities));
   if (auto* embedding = std::get_if<VectorResult>(&event.news)) {
-    return tuple("result", to_array(std::move(embedding->values)));
+    return tuple("result", to_python(std::move(*embedding)));
   }
   return tuple("failure", to_python(std::get<std::exception_ptr>(event.news)));
 }

@@ -53,6 +53,21 @@ nb::object to_python(const GenerateResult& result) {
   return fields;
 }
 
+nb::object to_python(const SparseVector& vector) {
+  nb::dict fields;
+  fields["token_ids"] = vector.token_ids;
+  fields["values"] = vector.values;
+  return fields;
+}
+
+nb::object to_python(VectorResult result) {
+  switch (result.output) {
+    case EmbedOutput::dense: return to_array(std::move(result.values));
+    case EmbedOutput::sparse: return to_python(SparseVector{std::move(result.token_ids), std::move(result.values)});
+    default: return to_array(std::move(result.values), result.rows);
+  }
+}
+
 nb::object to_python(const std::vector<Entity>& entities) {
   nb::list list;
   for (const Entity& entity : entities) {

@@ -10,6 +10,10 @@ namespace encdec::python {
 
 // Returns None if there are no hypotheses, because the model does not accept the source.
 nanobind::object to_python(const GenerateResult& result);
+// Returns a dict for class SparseVector.
+nanobind::object to_python(const SparseVector& vector);
+// Returns an array, or a dict for class SparseVector.
+nanobind::object to_python(VectorResult result);
 // Returns a list of dicts for class Entity.
 nanobind::object to_python(const std::vector<Entity>& entities);
 // Returns the ids "source", "decoder_input" and "target", and "maps": {kind: array [layers, heads, queries, keys]}.

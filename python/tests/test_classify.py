@@ -31,7 +31,8 @@ def reranker(golden: Golden) -> encdec.Model:
     return golden("classifiers/reranker")
 
 
-@pytest.mark.parametrize("name", ["inference", "several_labels", "regression", "reranker_byte_pairs"])
+@pytest.mark.parametrize("name", ["inference", "several_labels", "regression", "reranker_byte_pairs",
+                                  "modules", "modules_several_labels"])  # fmt: skip
 def test_scores_are_those_of_the_pipeline(golden: Golden, name: str) -> None:
     data = expected(name)
     texts = [first for first, _ in data["texts"] if first]

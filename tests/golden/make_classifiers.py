@@ -21,11 +21,15 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 import torch
 import transformers
 from sentence_transformers import CrossEncoder
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
-from tokenizers.processors import RobertaProcessing, TemplateProcessing
-from transformers import AlbertTokenizer, BertTokenizer, DistilBertTokenizer, PreTrainedTokenizerFast, RobertaTokenizer, T5Tokenizer, pipeline
+from sentence_transformers.base.modules.dense import Dense
+from sentence_transformers.base.modules.transformer import Transformer
+from sentence_transformers.sentence_transformer.modules.layer_norm import LayerNorm
+from sentence_transformers.sentence_transformer.modules.pooling import Pooling
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers.processors import RobertaProcessing
+from transformers import AlbertTokenizer, DistilBertTokenizer, RobertaTokenizer, T5Tokenizer, pipeline
 
-from make_sentence_transformers import LETTERS, VOCABULARY, randomize
+from make_sentence_transformers import VOCABULARY, randomize, rounded, scored, write_pieces, write_word_pieces
 
 FOLDER = Path(__file__).parent / "classifiers"
 TEXTS = [
@@ -62,11 +66,6 @@ def distilbert_sizes(**more):
     return {"vocab_size": len(VOCABULARY), "dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 24, "max_position_embeddings": 40} | more
 
 
-def write_word_pieces(folder, tokenizer_class=BertTokenizer):
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    tokenizer_class.from_pretrained(folder, do_lower_case=True, model_max_length=32).save_pretrained(folder)
-
-
 def write_byte_pairs(folder):
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet()), "th", "the", "Ġthe", "Ġa", "in", "Ġt"]
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
@@ -89,10 +88,6 @@ def scores_of(tokenizer, model, pairs, **options):
             logits = model(**batch).logits[0].tolist()
         rows.append({"ids": batch["input_ids"][0].tolist(), "logits": [float(f"{x:.8g}") for x in logits]})
     return rows
-
-
-def rounded(scores):
-    return [float(f"{x:.8g}") for x in scores]
 
 
 def write_case(name, model_class, config, write_tokenizer, change=None, cross_encoder=None, zero_shot=False):
@@ -127,11 +122,6 @@ def write_case(name, model_class, config, write_tokenizer, change=None, cross_en
     (FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def scored(*special):
-    letters = [("▁" + letter, -3.0 - 0.01 * i) for i, letter in enumerate(LETTERS)] + [(letter, -3.5) for letter in LETTERS]
-    return [*((token, 0.0) for token in special), ("▁the", -2.0), ("at", -2.5), ("▁", -4.0), *letters]
-
-
 def write_albert_pieces(folder):
     pieces = scored("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
     AlbertTokenizer(vocab=pieces, model_max_length=34).save_pretrained(folder)
@@ -144,16 +134,34 @@ def write_t5_pieces(folder):
     return len(pieces)
 
 
-def write_pieces(folder):
-    pieces = scored("<s>", "<pad>", "</s>", "<unk>")
-    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=3, byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-    tokenizer.decoder = decoders.Metaspace(prepend_scheme="always")
-    tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>",
-                            model_max_length=34).save_pretrained(folder)
-    return len(pieces)
+def scores(inputs, labels):
+    return Dense(inputs, labels, activation_function=torch.nn.Identity(), module_output_name="scores")
+
+
+def write_modular_case(name, modules, config):
+    """Writes a CrossEncoder whose head is made of modules."""
+    folder = FOLDER / name / "model"
+    folder.mkdir(parents=True)
+    randomize(transformers.AutoModel.from_config(config), seed=sum(name.encode())).save_pretrained(folder)
+    write_word_pieces(folder)
+    CrossEncoder(modules=[Transformer(str(folder)), *(randomize(module, 7) for module in modules)],
+                 activation_fn=torch.nn.Identity() if name.endswith("identity") else None).save(str(folder), create_model_card=False)
+    ranker = CrossEncoder(str(folder), device="cpu")
+    labels = modules[-1].out_features
+    expected = {"texts": TEXTS, "classify": []}
+    for key, texts in {"pairs": TEXTS, "single": [a for a, _ in TEXTS]}.items():
+        expected[key] = []
+        for text in texts:
+            with torch.no_grad():
+                logits = ranker(ranker.preprocess([text]))["scores"][0]
+            expected[key].append({"logits": rounded(logits.tolist())})
+            scores = logits.sigmoid() if labels == 1 else logits.softmax(0)
+            if key == "single" and text:
+                expected["classify"].append([{"label": f"LABEL_{i}", "score": rounded([scores[i].item()])[0]} for i in scores.argsort(descending=True).tolist()])
+    if labels == 1:
+        expected["rerank"] = {"query": QUERY, "documents": DOCUMENTS,
+                              "scores": rounded(ranker.predict([(QUERY, each) for each in DOCUMENTS], batch_size=1).tolist())}
+    (FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def write_tagger(name, model_class, config, write_tokenizer):
@@ -248,6 +256,12 @@ def main():
     write_case("inference_decoder", transformers.BartForSequenceClassification, bart, write_byte_pairs, zero_shot=True)
     t5 = transformers.T5Config(d_model=16, num_layers=1, num_heads=2, d_kv=8, d_ff=24, num_labels=1, decoder_start_token_id=0)
     write_case("reranker_decoder", transformers.T5ForSequenceClassification, t5, write_t5_pieces)
+    head = {"activation_function": torch.nn.GELU(), "bias": False}
+    write_modular_case("modules", [Pooling(16, "cls"), Dense(16, 16, **head), LayerNorm(16), scores(16, 1)],
+                       transformers.ModernBertConfig(**sizes(pad_token_id=0, local_attention=8)))
+    write_modular_case("modules_identity", [Pooling(16, "cls"), scores(16, 1)], transformers.BertConfig(**sizes()))
+    write_modular_case("modules_several_labels", [Pooling(16, "mean"), Dense(16, 12, use_residual=True, **head), scores(12, 3)],
+                       transformers.BertConfig(**sizes()))
     tags = labelled("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "MISC")
     write_tagger("word_pieces", transformers.BertForTokenClassification, transformers.BertConfig(**sizes(**tags)), write_word_pieces)
     write_tagger("byte_pairs", transformers.RobertaForTokenClassification,

@@ -72,6 +72,18 @@ def test_text_embeddings_inference(labeller: Server) -> None:
     assert len({each["score"] for each in rerank(texts=long, truncation_direction="Left")}) > 1
 
 
+def test_modules_of_a_cross_encoder() -> None:
+    folder = GOLDEN / "classifiers/modules/model"
+    with running("--model", str(folder)) as server:
+        found = post(server, "/rerank", {"query": QUERY, "texts": DOCUMENTS})
+        labels = post(server, "/predict", {"inputs": [QUERY, "a dog"]})
+        kind = httpx.get(server.url + "/info").json()["model_type"]
+    wanted = run("rerank", folder, DOCUMENTS, {"query": QUERY, "json": True})
+    assert found == [{"index": each["index"], "score": each["score"]} for each in wanted]
+    assert labels[0]["score"] in [each["score"] for each in wanted if each["index"] == 0]
+    assert list(kind) == ["reranker"]
+
+
 def test_jina(labeller: Server) -> None:
     body = {"model": "ranker", "query": QUERY, "documents": [{"text": each} for each in DOCUMENTS], "top_n": 1}
     answer = post(labeller, "/v1/rerank", body)

@@ -226,6 +226,38 @@ TEST(Embed, TruncatesNormalizesAndPrompts) {
                      {"prompt 'poem' is not known, expected one of [document, query]"}));
 }
 
+TEST(Embed, WritesSparseVectorsAndVectorsOfTokens) {
+  const auto folder = kGolden / "sparse_encoders/bge_m3";
+  const json expected = json::parse(read_file(folder / "expected.json"));
+  std::string input;
+  for (const json& text : expected["texts"]) input += text.get<std::string>() + "\n";
+  const auto written = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"embed", "--quiet", "--model", folder / "model"});
+    const Finished finished = encdec_command(options, input);
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    std::vector<json> lines;
+    for (const std::string& line : split_lines(finished.output)) lines.push_back(json::parse(line));
+    EXPECT_EQ(lines.size(), expected["texts"].size());
+    return lines;
+  };
+  const auto sparse = written({"--sparse"}), pieces = written({"--sparse", "--pieces"});
+  const auto tokens = written({"--token-vectors", "--batch-size", "2"}), colbert = written({"--colbert-vectors"});
+  for (std::size_t i = 0; i < sparse.size(); ++i) {
+    const json& vector = expected["vectors"][i];
+    ASSERT_EQ(sparse[i].size(), vector["ids"].size());
+    for (std::size_t k = 0; k < sparse[i].size(); ++k) {
+      EXPECT_NEAR(sparse[i][vector["ids"][k].dump()].get<double>(), vector["values"][k].get<double>(), 1e-5);
+    }
+    EXPECT_EQ(pieces[i].size(), sparse[i].size());
+    ASSERT_EQ(colbert[i].size(), expected["colbert"][i].size());
+    EXPECT_EQ(tokens[i].size(), colbert[i].size() + 1);
+    EXPECT_NEAR(colbert[i][0][1].get<double>(), expected["colbert"][i][0][1].get<double>(), 1e-5);
+  }
+  EXPECT_EQ(pieces[0]["▁the"], sparse[0]["4"]);
+  EXPECT_TRUE(failed(encdec_command({"embed", "--sparse", "--model", kGolden / "bert/base/model"}, "a\n"), 1,
+                     {"no sparse vectors, expected a model with SpladePooling"}));
+}
+
 TEST(Embed, RefusesDecodersAndInvalidUtf8) {
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", model("t5/v1_1")}, "a\n"), 1, {"t5 has a decoder"}));
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "sentence_transformers/no_modules/model"}, "\xff\n"),

@@ -70,7 +70,8 @@ TEST(Serve, ProtocolsAgree) {
 TEST(Serve, EveryExampleOfItsDescriptionWorks) {
   const std::string golden = ENCDEC_GOLDEN_DIR;
   const ServeProcess server({"--model", golden + "/sentence_transformers/mean_normalized/model", "--model",
-                             "ranker=" + golden + "/classifiers/reranker/model"});
+                             "ranker=" + golden + "/classifiers/reranker/model", "--model",
+                             "splade=" + golden + "/sparse_encoders/bert/model"});
   std::size_t examples = 0;
   const json api = answer_of(server.get("/openapi.json"));
   for (const auto& [path, operations] : api["paths"].items()) {

@@ -1,9 +1,10 @@
+#include <encdec/engine/base/error.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <memory>
-#include <span>
+#include <nlohmann/json.hpp>
 
 #include "encdec/commands.h"
 #include "encdec/text_windows.h"
@@ -14,17 +15,72 @@ namespace {
 struct EmbedArguments {
   TextArguments text;
   EmbedOptions embed;
+  bool pieces = false;
 };
 
-// Returns a JSON array of the shortest digits that give the same floats. NaN and infinity become null, since JSON has
-// no number for them.
-std::string format_embedding(std::span<const float> embedding) {
+// Returns the shortest digits that give the same float. NaN and infinity become null, since JSON has no number for
+// them.
+std::string format_number(float value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
+
+// Returns a JSON array of numbers.
+std::string format_row(const Tensor& rows, Dim row) {
   std::string text = "[";
-  for (const float value : embedding) {
-    if (text.size() > 1) text += ", ";
-    text += std::isfinite(value) ? fmt::format("{}", value) : "null";
+  for (Dim i = 0; i < rows.width(); ++i) text += (i > 0 ? ", " : "") + format_number(rows.row(row)[i]);
+  return text + "]";
+}
+
+// Returns a JSON array of the rows.
+std::string format_matrix(const Tensor& rows) {
+  std::string text = "[";
+  for (Dim r = 0; r < rows.rows(); ++r) text += (r > 0 ? ", " : "") + format_row(rows, r);
+  return text + "]";
+}
+
+// Returns a JSON object of weights, by token id or, with a tokenizer, by the text of the token. An id that the
+// vocabulary lacks stays an id.
+std::string format_sparse(const SparseVector& vector, const Tokenizer* tokenizer) {
+  const auto key = [tokenizer](std::int32_t id) -> nlohmann::json {
+    try {
+      if (tokenizer != nullptr) return tokenizer->piece(id, TextSide::source);
+    } catch (const InputError&) {
+    }
+    return std::to_string(id);
+  };
+  std::string text = "{";
+  for (std::size_t i = 0; i < vector.values.size(); ++i) {
+    text += fmt::format("{}{}: {}", i > 0 ? ", " : "",
+                        key(vector.token_ids[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                        format_number(vector.values[i]));
   }
-  return text + "]\n";
+  return text + "}";
+}
+
+// Returns a line of JSON for each text.
+std::string embed(const Model& model, const std::vector<std::string>& texts, const EmbedArguments& arguments) {
+  std::string lines;
+  const auto add = [&lines](const std::string& json) { lines += json + "\n"; };
+  const EmbedOptions& options = arguments.embed;
+  switch (options.output) {
+    case EmbedOutput::dense: {
+      const Tensor vectors = model.embed(texts, options);
+      for (Dim i = 0; i < vectors.rows(); ++i) add(format_row(vectors, i));
+      break;
+    }
+    case EmbedOutput::sparse:
+      for (const SparseVector& vector : model.embed_sparse(texts, options)) {
+        add(format_sparse(vector, arguments.pieces ? model.tokenizer() : nullptr));
+      }
+      break;
+    case EmbedOutput::tokens:
+      for (const Tensor& vectors : model.embed_tokens(texts, options)) add(format_matrix(vectors));
+      break;
+    case EmbedOutput::colbert:
+      for (const Tensor& vectors : model.embed_colbert(texts, options)) add(format_matrix(vectors));
+      break;
+  }
+  return lines;
 }
 
 void embed(EmbedArguments& arguments) {
@@ -32,14 +88,11 @@ void embed(EmbedArguments& arguments) {
   const Model model = arguments.text.model.load_text_model();
   arguments.embed.batch_size = arguments.text.batch_size;
   arguments.embed.long_texts = arguments.text.long_texts;
-  for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
-    const Tensor embeddings = model.embed(lines, arguments.embed);
-    std::string text;
-    for (Dim i = 0; i < embeddings.rows(); ++i) {
-      text += format_embedding({embeddings.row(i), static_cast<std::size_t>(embeddings.width())});
-    }
-    return text;
-  });
+  const EmbedOutput output = arguments.embed.output;
+  const bool is_large = output == EmbedOutput::tokens || output == EmbedOutput::colbert;
+  if (is_large) arguments.text.window_lines = 64;
+  for_each_window(arguments.text, input,
+                  [&](const std::vector<std::string>& lines) { return embed(model, lines, arguments); });
 }
 
 }  // namespace
@@ -48,11 +101,26 @@ Action add_embed(CLI::App& command) {
   const auto options = std::make_shared<EmbedArguments>();
   options->text.add_files(command, "Texts in UTF-8, one per line", "One JSON array of numbers for each text");
   EmbedOptions& embedding = options->embed;
-  command.add_flag("--normalize", embedding.normalize,
-                   "Scale vectors to length 1, even if the folder's files do not ask for it");
-  add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions,
-                    "Keep only the first N numbers of each vector, before normalisation; 0: all")
-      ->check(integer_from(0, kMaxTokens));
+  const auto add_kind = [&](const char* name, EmbedOutput output, const char* help) {
+    return command.add_flag_callback(
+        name, [&embedding, output] { embedding.output = output; }, help);
+  };
+  CLI::Option* sparse = add_kind("--sparse", EmbedOutput::sparse,
+                                 R"(Sparse vectors (SPLADE, BGE-M3), a JSON object each: {"TOKEN ID": weight, ...})");
+  CLI::Option* tokens = add_kind("--token-vectors", EmbedOutput::tokens,
+                                 "Vectors of all tokens, special tokens included: one array of arrays for each text");
+  CLI::Option* colbert = add_kind("--colbert-vectors", EmbedOutput::colbert,
+                                  "The same for late interaction (BGE-M3): of all tokens but the first, of length 1");
+  tokens->excludes(sparse);
+  colbert->excludes(sparse)->excludes(tokens);
+  command.add_flag("--pieces", options->pieces, R"(With --sparse, {"TOKEN": weight, ...})")->needs(sparse);
+  CLI::Option* normalize = command.add_flag("--normalize", embedding.normalize,
+                                            "Scale vectors to length 1, even if the folder's files do not ask for it");
+  CLI::Option* dimensions =
+      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions,
+                        "Keep only the first N numbers of each vector, before normalisation; 0: all")
+          ->check(integer_from(0, kMaxTokens));
+  for (CLI::Option* of_texts : {normalize, dimensions}) of_texts->excludes(sparse)->excludes(tokens)->excludes(colbert);
   const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type, const char* help) {
     return command
         .add_option_function<std::string>(
@@ -66,7 +134,8 @@ Action add_embed(CLI::App& command) {
   options->text.add_reading(command);
   command.footer(
       R"(Pooling and normalisation follow the folder's files (modules.json of sentence-transformers). Without these files, a
-vector is the mean over all tokens.)");
+vector is the mean over all tokens. Sparse vectors need a folder with SpladePooling, a masked language model
+(architectures in config.json end with ForMaskedLM), or sparse_linear.pt of BGE-M3.)");
   return [options] { embed(*options); };
 }
 

@@ -114,6 +114,9 @@ Json summary_of(const Model& model, const std::string& folder) {
                           {"function", name_of(kScoreFunctionNames, classifier->function())},
                           {"rerank_function", name_of(kScoreFunctionNames, classifier->ranking_function())}};
   }
+  for (const auto& [output, name] : kEmbedOutputNames) {
+    if (model.gives(output)) json["vectors"].push_back(name);
+  }
   add_amounts(model.weights(), json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
@@ -205,6 +208,7 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
     line("classifier", fmt::format("of {}, {} labels: {}", classifier["of"].get<std::string>(), labels.size(),
                                    fmt::join(labels, ", ")));
   }
+  if (json.contains("vectors")) line("vectors", list("vectors"));
   line("parameters", value("parameters"));
   line("stored as", stored_text(json["stored"]));
   if (config == nullptr) {

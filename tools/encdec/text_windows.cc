@@ -10,13 +10,10 @@
 namespace encdec::cli {
 namespace {
 
-// Number of lines to read before computing, so that texts of similar length share a batch.
-constexpr std::size_t kReadAheadLines = 1024;
-
 // Reads the next lines: waits for the first one and adds the others that have arrived. Returns none at the end.
-std::vector<std::string> read_window(LineReader& input, int batch_size) {
+std::vector<std::string> read_window(LineReader& input, const TextArguments& arguments) {
   std::vector<std::string> lines;
-  const std::size_t limit = std::max(kReadAheadLines, static_cast<std::size_t>(batch_size));
+  const std::size_t limit = std::max(arguments.window_lines, static_cast<std::size_t>(arguments.batch_size));
   std::string line;
   while (lines.size() < limit && (lines.empty() || input.ready()) && input.next(line)) {
     check_utf8(line, input.position());
@@ -52,7 +49,7 @@ void for_each_window(const TextArguments& arguments, LineReader& input,
   ProgressBar bar = arguments.model.quiet ? ProgressBar::hidden() : ProgressBar();
   Progress progress;
   for (;;) {
-    const std::vector<std::string> lines = read_window(input, arguments.batch_size);
+    const std::vector<std::string> lines = read_window(input, arguments);
     if (lines.empty()) break;
     output.write(compute(lines));
     progress.lines += static_cast<std::int64_t>(lines.size());

@@ -18,6 +18,7 @@ struct TextArguments {
   std::string input;
   std::string output;
   int batch_size = 32;
+  std::size_t window_lines = 1024;  // lines read before computing, so that texts of similar length share a batch
   LongSources long_texts = LongSources::truncate;
 
   // Adds --model, --input and --output. The texts begin the help of the last two.

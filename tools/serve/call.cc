@@ -139,9 +139,12 @@ asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, 
 asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
                                                        EmbedOptions options) {
   check_inputs(texts.size());
+  constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
   Work work = Work::embed(executor_, model, texts, options, client_);
-  const std::function<void(std::size_t, VectorResult&)> nothing;
-  auto results = co_await results_of<VectorResult>(work, texts.size(), nothing);
+  const std::function<void(std::size_t, VectorResult&)> count_numbers = [this](std::size_t, VectorResult& result) {
+    count(result.values.size() * kNumber);
+  };
+  auto results = co_await results_of<VectorResult>(work, texts.size(), count_numbers);
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
         400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "common/json_arrays.h"
 #include "common/lower_case.h"
@@ -145,10 +146,19 @@ bool is_special(const Model& model, std::int32_t id) {
          id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
-nlohmann::ordered_json vectors_json(const std::vector<VectorResult>& results) {
-  nlohmann::ordered_json vectors = nlohmann::ordered_json::array();
-  for (const VectorResult& result : results) vectors.push_back(cli::to_array(result.values));
-  return vectors;
+nlohmann::ordered_json vector_json(const VectorResult& result) {
+  if (result.output == EmbedOutput::dense) return cli::to_array(result.values);
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  if (result.output == EmbedOutput::sparse) {
+    for (std::size_t i = 0; i < result.values.size(); ++i) {
+      list.push_back({{"index", result.token_ids[i]}, {"value", cli::short_number(result.values[i])}});
+    }
+    return list;
+  }
+  const std::span<const float> values = result.values;
+  const std::size_t width = values.size() / std::max<std::size_t>(result.rows, 1);
+  for (std::size_t row = 0; row < result.rows; ++row) list.push_back(cli::to_array(values.subspan(row * width, width)));
+  return list;
 }
 
 }  // namespace encdec::serve

@@ -37,7 +37,8 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 // Returns whether a token is special, not part of a text: begin of sequence, end of sequence, padding.
 bool is_special(const Model& model, std::int32_t id);
 
-// Returns the vectors as a list of lists: [[0.1, ...], ...].
-nlohmann::ordered_json vectors_json(const std::vector<VectorResult>& results);
+// Returns the vector of a text as [0.1, ...], a sparse one as [{"index", "value"}, ...], and vectors of tokens as
+// [[0.1, ...], ...].
+nlohmann::ordered_json vector_json(const VectorResult& result);
 
 }  // namespace encdec::serve

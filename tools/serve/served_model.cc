@@ -16,11 +16,12 @@ namespace encdec::serve {
 namespace {
 
 const char* what_it_does(const ServedModel& model) {
-  return model.embeds()        ? "embeds texts"
-         : model.transcribes() ? "transcribes recordings"
-         : model.classifies()  ? "classifies texts"
-         : model.tags()        ? "classifies tokens"
-                               : "generates text";
+  return model.embeds(EmbedOutput::dense) ? "embeds texts"
+         : model.embeds()                 ? "gives sparse vectors"
+         : model.transcribes()            ? "transcribes recordings"
+         : model.classifies()             ? "classifies texts"
+         : model.tags()                   ? "classifies tokens"
+                                          : "generates text";
 }
 
 // Returns the languages that a model translates. A model that transcribes has none, although its tokenizer has tokens
@@ -53,26 +54,29 @@ bool ServedModel::translates_sentences() const {
 }
 
 template <class Fits>
-ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const char* what) const {
+ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const std::string& what, int status) const {
   std::vector<std::string> names;
   for (const auto& model : models_) {
     if (!fits(*model)) continue;
     if (name.empty() || model->name() == name) return *model;
     names.push_back(model->name());
   }
-  if (name.empty()) throw HttpError(404, fmt::format("no model here {}", what));
+  if (name.empty()) throw HttpError(status, fmt::format("no model here {}", what));
   const auto other = std::ranges::find(models_, name, [](const auto& model) { return model->name(); });
   if (other != models_.end()) {
-    throw HttpError(404, fmt::format("model '{}' {}, expected one that {}: {}", name, what_it_does(**other), what,
-                                     names.empty() ? "there is none" : fmt::format("{}", fmt::join(names, ", "))));
+    throw HttpError(status, fmt::format("model '{}' {}, expected one that {}: {}", name, what_it_does(**other), what,
+                                        names.empty() ? "there is none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   throw HttpError(404, names.empty() ? fmt::format("model '{}': no model here {}", name, what)
                                      : fmt::format("unknown model '{}', expected {}", name, fmt::join(names, ", ")));
 }
 
-ServedModel& ModelSet::embedder(const std::string& name) const {
+ServedModel& ModelSet::embedder(const std::string& name, EmbedOutput output, int status) const {
   return find(
-      name, [](const ServedModel& model) { return model.embeds(); }, "embeds texts");
+      name, [output](const ServedModel& model) { return model.embeds(output); },
+      output == EmbedOutput::dense ? "embeds texts"
+                                   : fmt::format("gives {} vectors", name_of(kEmbedOutputNames, output)),
+      status);
 }
 
 ServedModel& ModelSet::classifier(const std::string& name) const {

@@ -29,7 +29,8 @@ class ServedModel {
   const ModelLanguages& languages() const { return languages_; }
   // Kinds of work; the model does one of them.
   bool embeds() const { return !model_.config().has_decoder() && model_.classifier() == nullptr; }
-  bool classifies() const { return model_.config().head.kind == HeadKind::sequences; }
+  bool embeds(EmbedOutput output) const { return embeds() && model_.gives(output); }
+  bool classifies() const { return model_.config().head.classifies_texts(); }
   bool tags() const { return model_.config().head.kind == HeadKind::tokens; }
   bool transcribes() const { return speech_.has_value(); }
   // REQUIRES: transcribes().
@@ -59,8 +60,8 @@ class ModelSet {
 
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
   // Each returns the model called `name` or, if the name is empty, the first model of the kind. Throws HttpError, 404,
-  // if there is none.
-  ServedModel& embedder(const std::string& name) const;
+  // if there is none. `status` is that of the error if there are only models of other kinds.
+  ServedModel& embedder(const std::string& name, EmbedOutput output = EmbedOutput::dense, int status = 404) const;
   ServedModel& classifier(const std::string& name) const;
   ServedModel& tagger(const std::string& name) const;
   ServedModel& ranker(const std::string& name) const;
@@ -77,7 +78,7 @@ class ModelSet {
 
  private:
   template <class Fits>
-  ServedModel& find(const std::string& name, const Fits& fits, const char* what) const;
+  ServedModel& find(const std::string& name, const Fits& fits, const std::string& what, int status = 404) const;
 
   std::vector<std::unique_ptr<ServedModel>> models_;
 };

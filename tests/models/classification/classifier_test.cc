@@ -135,6 +135,16 @@ TEST(Classifier, RawScoresAreLogits) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_FLOAT_EQ(scores[i].score, 1 / (1 + std::exp(-raw[i].score)));
 }
 
+TEST(Classifier, ModulesOfACrossEncoderGiveNoEmbeddings) {
+  const Model model = Model::load(kClassifiers / "modules" / "model");
+  EXPECT_EQ(model.classifier()->ranking_function(), ScoreFunction::sigmoid);
+  EXPECT_EQ(Model::load(kClassifiers / "modules_identity" / "model").classifier()->ranking_function(),
+            ScoreFunction::none);
+  EXPECT_THAT(
+      message_of<ConfigError>([&] { model.embed({"a"}); }),
+      HasSubstr("no dense vectors, expected a model with Pooling that is neither SpladePooling nor of a Cross"));
+}
+
 TEST(Classifier, LargeLogitsHaveScores) {
   std::vector<float> logits{-1000, 500, 499};
   to_scores(ScoreFunction::softmax, logits);

@@ -23,9 +23,11 @@ using testing::HasSubstr;
 
 const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers";
 
-std::vector<std::string> case_names() {
+const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sparse_encoders";
+
+std::vector<std::string> case_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kCases)) names.push_back(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
   std::ranges::sort(names);
   return names;
 }
@@ -57,8 +59,139 @@ TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names(kCases)),
                          [](const auto& instance) { return instance.param; });
+
+class SparseGolden : public testing::TestWithParam<std::string> {
+ protected:
+  JsonObject expected_ = read_json_object(kSparse / GetParam() / "expected.json");
+  std::vector<std::string> texts_ = expected_.strings("texts");
+};
+
+TEST_P(SparseGolden, SparseVectorsEqualSentenceTransformersInAnyBatch) {
+  const auto& vectors = expected_.value()["vectors"];
+  for (const int threads : {1, 2}) {
+    const Model model = Model::load(kSparse / GetParam() / "model", {.threads = threads});
+    std::vector<SparseVector> first;
+    for (const int batch_size : {0, 1, 4}) {
+      const auto found = model.embed_sparse(texts_, {.batch_size = batch_size});
+      for (std::size_t i = 0; i < texts_.size(); ++i) {
+        EXPECT_EQ(found[i].token_ids, vectors[i]["ids"].get<TokenIds>()) << texts_[i];
+        EXPECT_THAT(found[i].values,
+                    testing::Pointwise(testing::FloatNear(2e-5f), vectors[i]["values"].get<std::vector<float>>()))
+            << texts_[i];
+      }
+      if (first.empty()) first = found;
+      EXPECT_TRUE(std::ranges::equal(found, first, {}, &SparseVector::values, &SparseVector::values)) << batch_size;
+    }
+  }
+}
+
+TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
+  const Model model = Model::load(kSparse / GetParam() / "model");
+  EXPECT_TRUE(model.gives(EmbedOutput::sparse));
+  const bool is_dense = expected_.has("embeddings");
+  EXPECT_EQ(model.gives(EmbedOutput::dense), is_dense);
+  EXPECT_EQ(model.gives(EmbedOutput::tokens), is_dense);
+  if (!is_dense) {
+    EXPECT_THAT(message_of<ConfigError>([&] { model.embed(texts_); }),
+                HasSubstr("no dense vectors, expected a model with Pooling that is neither SpladePooling nor"));
+    return;
+  }
+  const auto expected = expected_.value()["embeddings"].get<std::vector<std::vector<float>>>();
+  const auto found = rows_of(model.embed(texts_));
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    EXPECT_THAT(found[i], testing::Pointwise(testing::FloatNear(1e-5f), expected[i])) << texts_[i];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SparseEncoders, SparseGolden, testing::ValuesIn(case_names(kSparse)),
+                         [](const auto& instance) { return instance.param; });
+
+TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
+  const JsonObject expected = read_json_object(kSparse / "bge_m3" / "expected.json");
+  const auto texts = expected.strings("texts");
+  const Model model = Model::load(kSparse / "bge_m3" / "model");
+  for (const int batch_size : {0, 1}) {
+    const std::vector<Tensor> found = model.embed_colbert(texts, {.batch_size = batch_size});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto wanted = expected.value()["colbert"][i].get<std::vector<std::vector<float>>>();
+      const auto rows = rows_of(found[i]);
+      ASSERT_EQ(rows.size(), wanted.size()) << texts[i];
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        EXPECT_THAT(rows[r], testing::Pointwise(testing::FloatNear(1e-5f), wanted[r])) << texts[i];
+      }
+    }
+  }
+}
+
+TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
+  const Model model = Model::load(kCases / "no_modules" / "model");
+  const std::vector<std::string> texts{"the cat sat on a mat.", "", "a"};
+  const auto embeddings = rows_of(model.embed(texts));
+  for (const int batch_size : {0, 1}) {
+    const std::vector<Tensor> matrices = model.embed_tokens(texts, {.batch_size = batch_size});
+    EXPECT_EQ(matrices[2].shape(), Shape({3, 16}));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      EXPECT_EQ(SentenceEmbedder().embed(matrices[i]), embeddings[i]) << texts[i];
+    }
+  }
+}
+
+TEST(EmbedSparse, RefusesWhatItCannotDo) {
+  const Model dense = Model::load(kCases / "no_modules" / "model"), sparse = Model::load(kSparse / "bert" / "model");
+  EXPECT_THAT(message_of<ConfigError>([&] { dense.embed_sparse({}); }),
+              HasSubstr("no sparse vectors, expected a model with SpladePooling, sparse_linear.pt or the head of"));
+  EXPECT_THAT(message_of<ConfigError>([&] { sparse.embed_colbert({"a"}); }),
+              HasSubstr("no ColBERT vectors, expected a model with colbert_linear.pt"));
+  EXPECT_EQ(message_of<ConfigError>([&] { sparse.embed_sparse({"a"}, {.normalize = true}); }),
+            "dimensions and normalize: not for sparse vectors, expected neither of them");
+  EXPECT_THAT(message_of<ConfigError>([&] { sparse.embed_tokens({"a"}); }), HasSubstr("no token vectors, expected"));
+}
+
+// A copy of a folder with SpladePooling, with changes.
+class DamagedSparseEncoder : public testing::Test {
+ protected:
+  DamagedSparseEncoder() {
+    std::filesystem::copy(kSparse / "bert" / "model", folder_.path(), std::filesystem::copy_options::recursive);
+  }
+  std::string message_with(const std::string& file, const std::string& key, const std::string& value) const {
+    nlohmann::json config = read_json_object(folder_.path() / file).value();
+    config[key] = nlohmann::json::parse(value);
+    std::ofstream(folder_.path() / file) << config;
+    return message_of([&] { Model::load(folder_.path()); });
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(DamagedSparseEncoder, FilesAreNamed) {
+  const std::string pooling = "1_SpladePooling/config.json";
+  EXPECT_THAT(message_with(pooling, "pooling_strategy", R"("mean")"),
+              HasSubstr("1_SpladePooling/config.json: pooling_strategy 'mean' is not supported, expected max or sum"));
+  EXPECT_EQ(message_with(pooling, "pooling_strategy", R"("sum")"), "no exception");
+  EXPECT_THAT(message_with("config.json", "architectures", R"(["BertModel"])"),
+              HasSubstr("SpladePooling without the head of a masked language model, expected architectures"));
+}
+
+TEST_F(DamagedSparseEncoder, LinearMapsMustFit) {
+  const auto message_with = [&](const std::string& file, const std::filesystem::path& from) {
+    std::filesystem::copy(from, folder_.path() / file, std::filesystem::copy_options::overwrite_existing);
+    return message_of([&] { Model::load(folder_.path()); });
+  };
+  const std::filesystem::path m3 = kSparse / "bge_m3" / "model";
+  EXPECT_EQ(message_with("sparse_linear.pt", m3 / "sparse_linear.pt"), "no exception");
+  EXPECT_THAT(message_with("sparse_linear.pt", m3 / "colbert_linear.pt"),
+              HasSubstr("sparse_linear.pt: tensor 'weight': shape [12, 16], expected [1, 16]"));
+  EXPECT_THAT(message_with("sparse_linear.pt", m3 / "config.json"), HasSubstr("sparse_linear.pt: "));
+}
+
+TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
+  std::filesystem::copy(kCases / "no_modules" / "model" / "model.safetensors", folder_.path() / "model.safetensors",
+                        std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THAT(message_of([&] { Model::load(folder_.path()); }),
+              HasSubstr("tensor 'cls.predictions.bias' or 'cls.predictions.decoder.bias' is missing"));
+}
 
 // A published checkpoint. tests/golden/make_minilm.py says where to get it.
 TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
@@ -129,17 +262,16 @@ TEST_F(SentenceEmbedderFiles, OtherPromptsAreSelectedByName) {
   EXPECT_EQ(embedder.prompt("title: ", "query"), "title: ");
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": ""}])");
   write("config.json", R"({"pooling_mode": "mean", "include_prompt": false})");
-  EXPECT_THAT(message_of([&] { SentenceEmbedder::read(folder_, 4).prompt({}, "query"); }),
-              HasSubstr("include_prompt false in Pooling is not supported"));
+  EXPECT_EQ(SentenceEmbedder::read(folder_, 4).prompt({}, "query"), "query: ");
 }
 
 TEST_F(SentenceEmbedderFiles, EmbeddingsAreTruncatedAndThenNormalized) {
   const SentenceEmbedder embedder;
   Tensor hidden = Tensor::allocate({1, 3});
   std::ranges::copy(std::array{3.0f, -4.0f, 5.0f}, hidden.data<float>());
-  EXPECT_THAT(embedder.embed(hidden, 2), testing::ElementsAre(3.0f, -4.0f));
-  EXPECT_THAT(embedder.embed(hidden, 2, true), testing::ElementsAre(0.6f, -0.8f));
-  EXPECT_THAT(embedder.embed(hidden, 4), testing::ElementsAre(3.0f, -4.0f, 5.0f));
+  EXPECT_THAT(embedder.embed(hidden, 0, 2), testing::ElementsAre(3.0f, -4.0f));
+  EXPECT_THAT(embedder.embed(hidden, 0, 2, true), testing::ElementsAre(0.6f, -0.8f));
+  EXPECT_THAT(embedder.embed(hidden, 0, 4), testing::ElementsAre(3.0f, -4.0f, 5.0f));
 }
 
 TEST_F(SentenceEmbedderFiles, DamagedFilesAreNamed) {
@@ -160,6 +292,13 @@ TEST_F(SentenceEmbedderFiles, DamagedFilesAreNamed) {
 TEST_F(SentenceEmbedderFiles, UnsupportedModulesAreNamed) {
   write("modules.json", R"([{"type": "sentence_transformers.models.LSTM", "path": "1_LSTM"}])");
   EXPECT_THAT(failure(), HasSubstr("module 'LSTM' is not supported here"));
+  write("modules.json", R"([{"type": "a.Transformer", "path": ""}, {"type": "b.LogitScore", "path": "1_LogitScore"}])");
+  EXPECT_THAT(failure(),
+              HasSubstr("module 'LogitScore' is not supported here, expected Transformer, then SpladePooling"));
+  write("modules.json", R"([{"type": "a.Pooling", "path": ""}, {"type": "a.Dense", "path": "1_Dense"}])");
+  write("config.json", R"({})");
+  write("1_Dense/config.json", R"({"module_input_name": "token_embeddings", "out_features": 2})");
+  EXPECT_THAT(failure(), HasSubstr("1_Dense/config.json: module_input_name 'token_embeddings' is not supported"));
   write("modules.json", R"([{"type": "a.Transformer", "path": ""}])");
   write("sentence_bert_config.json", R"({"do_lower_case": true})");
   EXPECT_THAT(failure(), HasSubstr("sentence_bert_config.json: do_lower_case is not supported"));

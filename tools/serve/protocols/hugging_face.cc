@@ -178,7 +178,8 @@ asio::awaitable<void> extract_features(Call& call, const JsonObject& request, co
   const bool is_list = request.value().at("inputs").is_array();
   const EmbedOptions options = read_embed_options(request, false);
   const auto results = co_await call.embed(model, std::move(texts), options);
-  const Json vectors = vectors_json(results);
+  Json vectors = Json::array();
+  for (const VectorResult& result : results) vectors.push_back(vector_json(result));
   call.respond(is_list ? vectors : vectors.front());
 }
 

@@ -20,6 +20,7 @@ HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
   const auto [status, type] = [&]() -> std::pair<int, const char*> {
     switch (error.status()) {
       case 400: return {422, "Validation"};
+      case 424: return {424, "Backend"};
       case 429: return {429, "Overloaded"};
       case 500: return {424, "Backend"};
       case 503: return {503, "Unhealthy"};
@@ -35,17 +36,24 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
 
+template <EmbedOutput output>
 asio::awaitable<void> embed(Call& call) {
+  constexpr bool is_dense = output == EmbedOutput::dense;
   const JsonObject request = call.json();
-  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  const std::string name = request.string("model").value_or("");
+  ServedModel& model = call.parts().models.embedder(name, output, is_dense ? 404 : 424);
   std::vector<std::string> texts = read_texts(call, request, "inputs", model);
   if (texts.empty()) {
     call.respond({{"error", "`inputs` cannot be empty"}, {"error_type", "Empty"}}, 400);
     co_return;
   }
-  const EmbedOptions options = read_embed_options(request, true);
-  const auto results = co_await call.embed(model, std::move(texts), options);
-  call.respond(vectors_json(results));
+  EmbedOptions options = read_embed_options(request, is_dense);
+  options.output = output;
+  std::vector<std::string> vectors;
+  for (const VectorResult& result : co_await call.embed(model, std::move(texts), options)) {
+    vectors.push_back(to_text(vector_json(result)));
+  }
+  call.respond_list("[", std::move(vectors), "]");
 }
 
 asio::awaitable<void> similarity(Call& call) {
@@ -139,9 +147,10 @@ asio::awaitable<void> info(Call& call) {
   const ServiceLimits& limits = settings.limits;
   const Json type = model.model().classifier() != nullptr
                         ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.model().classifier())}}
-                    : model.embeds()      ? Json{{"embedding", {{"pooling", nullptr}}}}
-                    : model.transcribes() ? Json{{"transcription", Json::object()}}
-                                          : Json{{"generation", Json::object()}};
+                    : model.embeds(EmbedOutput::dense) ? Json{{"embedding", {{"pooling", nullptr}}}}
+                    : model.embeds()                   ? Json{{"embedding", {{"pooling", "splade"}}}}
+                    : model.transcribes()              ? Json{{"transcription", Json::object()}}
+                                                       : Json{{"generation", Json::object()}};
   Json names = Json::array();
   for (const auto& other : call.parts().models.all()) names.push_back(other->name());
   call.respond({{"model_id", model.name()},
@@ -181,9 +190,14 @@ asio::awaitable<void> info(Call& call) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/embed", &embed, &tei_error},     Route{"POST", "/similarity", &similarity, &tei_error},
-    Route{"POST", "/predict", &predict, &tei_error}, Route{"POST", "/tokenize", &tokenize, &tei_error},
-    Route{"POST", "/decode", &decode, &tei_error},   Route{"GET", "/info", &info, &tei_error},
+    Route{"POST", "/embed", &embed<EmbedOutput::dense>, &tei_error},
+    Route{"POST", "/embed_sparse", &embed<EmbedOutput::sparse>, &tei_error},
+    Route{"POST", "/embed_all", &embed<EmbedOutput::tokens>, &tei_error},
+    Route{"POST", "/similarity", &similarity, &tei_error},
+    Route{"POST", "/predict", &predict, &tei_error},
+    Route{"POST", "/tokenize", &tokenize, &tei_error},
+    Route{"POST", "/decode", &decode, &tei_error},
+    Route{"GET", "/info", &info, &tei_error},
 };
 
 }  // namespace tei

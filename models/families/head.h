@@ -1,0 +1,86 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encdec/models/families/config_reader.h"
+#include "encdec/models/families/name_table.h"
+
+namespace encdec {
+
+// Returns the first of "architectures"; empty if there is none.
+inline std::string architecture_name(const JsonObject& json) {
+  const std::vector<std::string> names = json.strings("architectures");
+  return names.empty() ? "" : names.front();
+}
+
+// Returns the head of the classifier that "architectures" names, if it names one. `activation` is that of the first
+// linear map of a head for texts.
+inline HeadConfig read_classifier_head(const JsonObject& json, Activation activation) {
+  const std::string name = architecture_name(json);
+  HeadConfig head;
+  if (name.ends_with("ForSequenceClassification")) {
+    head = {.kind = HeadKind::sequences, .activation = activation};
+  } else if (name.ends_with("ForTokenClassification")) {
+    head.kind = HeadKind::tokens;
+  } else {
+    return {};
+  }
+  const auto labels = json.object("id2label");
+  head.labels = labels ? static_cast<Dim>(labels->value().size()) : ConfigReader(json).width("num_labels", 2);
+  return head;
+}
+
+// The same for an encoder-decoder, whose head for texts reads the decoder's row of the last end token: eos_token_id, or
+// `missing_end`. `start` is the first token that the decoder reads; unset: the last token of the text.
+inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std::int32_t missing_end,
+                                    std::optional<std::int32_t> start) {
+  HeadConfig head = read_classifier_head(json, Activation::tanh);
+  if (head.kind != HeadKind::sequences) return head;
+  head.pooling = HeadPooling::last_end;
+  head.end_token = ConfigReader(json).token("eos_token_id", vocabulary).value_or(missing_end);
+  head.start_token = start;
+  return head;
+}
+
+// Activations of the first linear map of a head.
+struct HeadActivations {
+  Activation classifier;  // of texts
+  Activation language_model;
+};
+
+// Returns the head of a classifier, or of a masked language model with `vocabulary` tokens.
+inline HeadConfig read_head(const JsonObject& json, HeadActivations activations, Dim vocabulary) {
+  if (!architecture_name(json).ends_with("ForMaskedLM")) return read_classifier_head(json, activations.classifier);
+  return {
+      .kind = HeadKind::vocabulary, .labels = vocabulary, .activation = activations.language_model, .has_norm = true};
+}
+
+// The stored names of a head's layers.
+struct HeadNames {
+  std::string dense = {}, output = {}, norm = {};
+  std::string output_bias = {};  // another name of the bias of `output`
+};
+
+// Returns the names of the tensors of a head. The output of a masked language model has the weights of `embedding` and
+// the bias `output_bias`, unless config.json has tie_word_embeddings false.
+inline std::vector<NamePattern> head_names(const JsonObject& json, const HeadConfig& head, const HeadNames& classifier,
+                                           const HeadNames& language_model, const std::string& embedding) {
+  if (head.kind != HeadKind::vocabulary) {
+    return {{"head.dense", {classifier.dense}}, {"head.norm", {classifier.norm}}, {"head.output", {classifier.output}}};
+  }
+  const auto& [dense, output, norm, output_bias] = language_model;
+  std::vector<StoredName> biases = {output + ".bias", output_bias};
+  const bool is_tied = json.boolean("tie_word_embeddings").value_or(true);
+  if (is_tied) std::ranges::reverse(biases);
+  return {{"head.dense", {dense}},
+          {"head.norm", {norm}},
+          {"head.output.weight", {(is_tied ? embedding : output) + ".weight"}},
+          {"head.output.bias", biases}};
+}
+
+}  // namespace encdec
