@@ -12,6 +12,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/engine/base/weights.h"
+#include "encdec/engine/run_state.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
@@ -267,7 +268,10 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
   embedder.origin_ = folder.string();
   embedder.width_ = model_dim;
   embedder.lexical_ = read_torch_linear(folder / "sparse_linear.pt", model_dim, 1);
-  embedder.colbert_ = read_torch_linear(folder / "colbert_linear.pt", model_dim, 0);
+  if (const auto linear = read_torch_linear(folder / "colbert_linear.pt", model_dim, 0)) {
+    embedder.colbert_ =
+        std::make_shared<const MatMul>(std::array{WeightMatrix(linear->weight)}, std::array{linear->bias});
+  }
   const std::vector<Module> modules = read_modules(folder);
   if (modules.empty()) {
     embedder.max_length_ = read_max_length(folder);
@@ -344,7 +348,7 @@ std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
 bool SentenceEmbedder::gives(EmbedOutput output, const TransformerConfig& config) const {
   switch (output) {
     case EmbedOutput::sparse: return config.head.kind == HeadKind::vocabulary || lexical_;
-    case EmbedOutput::colbert: return colbert_.has_value();
+    case EmbedOutput::colbert: return colbert_ != nullptr;
     default: return !splade_ && !is_cross_encoder_;
   }
 }
@@ -370,11 +374,14 @@ std::map<std::int32_t, float> SentenceEmbedder::lexical_weights(const TokenIds& 
 }
 
 std::vector<float> SentenceEmbedder::colbert(const Tensor& hidden) const {
-  std::vector<float> vectors;
-  for (Dim r = 1; r < hidden.rows(); ++r) {
-    const std::size_t begin = vectors.size();
-    colbert_->apply(row_of(hidden, r), vectors);
-    scale_to_length_1(std::span(vectors).subspan(begin));
+  const auto width = static_cast<std::size_t>(colbert_width());
+  std::vector<float> vectors(static_cast<std::size_t>(hidden.rows() - 1) * width);
+  if (vectors.empty()) return vectors;
+  RunState state(Graph("colbert"));
+  Tensor output(vectors.data(), DataType::float32, {hidden.rows() - 1, colbert_width()});
+  colbert_->forward(hidden.slice(1, hidden.rows() - 1), nullptr, output, state);
+  for (std::size_t first = 0; first < vectors.size(); first += width) {
+    scale_to_length_1(std::span(vectors).subspan(first, width));
   }
   return vectors;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/tensor.h"
+#include "encdec/engine/matmul.h"
 #include "encdec/models/embedding/text_task.h"
 #include "encdec/models/embedding/vectors.h"
 #include "encdec/models/generation/generate_options.h"
@@ -71,7 +73,7 @@ class SentenceEmbedder {
   // Returns the ColBERT vectors [tokens - 1, number of elements] of a text. REQUIRES: gives(EmbedOutput::colbert).
   std::vector<float> colbert(const Tensor& hidden) const;
   // Returns the number of elements of a ColBERT vector.
-  Dim colbert_width() const { return colbert_ ? colbert_->weight.rows() : 0; }
+  Dim colbert_width() const { return colbert_ ? colbert_->output_width() : 0; }
   // Returns whether sparse vectors are made of lexical_weights().
   bool reads_lexical() const { return lexical_.has_value(); }
   // Returns whether the folder has a modules.json.
@@ -123,8 +125,8 @@ class SentenceEmbedder {
   std::vector<Pooling> pooling_{Pooling::mean};
   std::vector<std::variant<Dense, LayerNorm, Normalize>> steps_;
   std::optional<SparsePooling> splade_;
-  std::optional<Dense> lexical_;  // sparse_linear.pt: D -> 1
-  std::optional<Dense> colbert_;  // colbert_linear.pt
+  std::optional<Dense> lexical_;           // sparse_linear.pt: D -> 1
+  std::shared_ptr<const MatMul> colbert_;  // colbert_linear.pt; null if there is none
   bool has_modules_ = false;
   bool is_cross_encoder_ = false;
   std::map<std::string, std::string> prompts_;  // by name

@@ -323,12 +323,16 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_), encodes(config_.has_encoder() && encodes_for_it == nullptr) {
-  const WeightScope head_weights = (weights / "head").in_float32();
+  // The logits of a vocabulary take as long as layers do; those of labels take no time.
+  const bool is_wide = config.head.kind == HeadKind::vocabulary;
+  const WeightScope head_weights = is_wide ? weights / "head" : (weights / "head").in_float32();
   const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)
                                       : config.head.is_graph() ? head_projection(config, head_weights)
                                                                : OutputProjection();
   if (encodes) {
-    encoder.emplace(build_encoder(config, weights, projection));
+    // An encoder's embeddings keep their precision.
+    const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
+    encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));
   } else if (config.has_encoder() && encodes_for_it->key_value_form().type != key_value_form().type) {
     encoder.emplace(build_memory_copies(config, weights, encodes_for_it->key_value_form()));
   }
