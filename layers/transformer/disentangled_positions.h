@@ -44,9 +44,9 @@ class DisentangledPositions {
 
  private:
   struct Table {
-    Tensor stored;                      // of all heads
-    kernels::DistanceRows description;  // without addresses
-    std::vector<std::int32_t> places;   // of distances -reach to reach
+    Tensor stored;                      // the rows of all heads
+    kernels::DistanceRows description;  // without the addresses
+    std::vector<std::int32_t> places;   // the place of each distance from -reach to reach
 
     kernels::DistanceRows rows() const;
   };

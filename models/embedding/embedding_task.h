@@ -13,7 +13,7 @@ class EmbeddingTask final : public VectorTask {
   // folder has no prompt of the given name, or the model does not give vectors of this kind.
   EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& embedder, EmbedOptions options);
 
-  Dim width() const override;  // of one vector
+  Dim width() const override;  // the width of one vector
   VectorResult compute(const TokenIds& ids, const Tensor& input) const override;
 
  private:

@@ -49,7 +49,7 @@ inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std:
 
 // Activations of the first linear map of a head.
 struct HeadActivations {
-  Activation classifier;  // of texts
+  Activation classifier;  // for a head for texts
   Activation language_model;
 };
 

@@ -142,7 +142,7 @@ struct HeadConfig {
   HeadPooling pooling = HeadPooling::first;
   std::int32_t end_token = 0;                    // for HeadPooling::last_end
   std::optional<std::int32_t> start_token = {};  // before the text in the decoder; unset: the text's last token
-  SparsePooling sparse = {};                     // of HeadKind::vocabulary
+  SparsePooling sparse = {};                     // for HeadKind::vocabulary
 
   bool is_graph() const { return kind != HeadKind::none && kind != HeadKind::modules; }
   bool classifies_texts() const { return kind == HeadKind::sequences || kind == HeadKind::modules; }

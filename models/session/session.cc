@@ -168,7 +168,7 @@ void Session::weigh_vocabulary(const Encoded& encoded, const std::function<void(
   constexpr Dim kLogitsBytes = 32 << 20, kMinRows = 8, kMaxRows = 64;
   const HeadConfig& head = model_->config.head;
   const Dim most = std::clamp(kLogitsBytes / (head.labels * Dim{sizeof(float)}), kMinRows, kMaxRows);
-  Tensor logits;  // of rows [begin, end)
+  Tensor logits;  // the logits of rows [begin, end)
   Dim begin = 0, end = 0;
   for (std::size_t source = 0; source < encoder_state_->sequences.size(); ++source) {
     vocabulary_weights_.assign(static_cast<std::size_t>(head.labels), 0.0f);
