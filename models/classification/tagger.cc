@@ -92,16 +92,6 @@ std::vector<Entity> group(std::span<const Labelled> parts, std::span<const std::
   return entities;
 }
 
-// Returns the byte at which each character of a text begins, and at last the size of the text.
-std::vector<std::size_t> character_bytes(std::string_view text) {
-  std::vector<std::size_t> bytes;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!is_continuation(text[i])) bytes.push_back(i);
-  }
-  bytes.push_back(text.size());
-  return bytes;
-}
-
 }  // namespace
 
 TaggingTask::TaggingTask(const ModelParts& parts, const Classifier& classifier, const SentenceEmbedder& folder,
@@ -122,9 +112,17 @@ TaggingTask::TaggingTask(const ModelParts& parts, const Classifier& classifier, 
   }
 }
 
-std::vector<Entity> TaggingTask::entities(const std::string& text, const Encoding& encoding,
-                                          const Tensor& logits) const {
-  const std::vector<std::size_t> bytes = character_bytes(text);
+std::vector<std::size_t> TaggingTask::character_bytes(std::string_view text) {
+  std::vector<std::size_t> bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_continuation(text[i])) bytes.push_back(i);
+  }
+  bytes.push_back(text.size());
+  return bytes;
+}
+
+std::vector<Entity> TaggingTask::entities(const std::string& text, std::span<const std::size_t> bytes,
+                                          const Encoding& encoding, const Tensor& logits) const {
   const auto text_of = [&](const TextRange& range) {
     return text.substr(bytes[range.begin], bytes[range.end] - bytes[range.begin]);
   };

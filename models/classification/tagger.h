@@ -58,9 +58,12 @@ class TaggingTask final : public TextTask {
   TaggingTask(const ModelParts& parts, const Classifier& classifier, const SentenceEmbedder& folder,
               TagOptions options);
 
-  // Returns the entities of a text in one of its windows. `encoding` is one of encode_windows(text), `logits` [tokens,
-  // labels] those of its tokens.
-  std::vector<Entity> entities(const std::string& text, const Encoding& encoding, const Tensor& logits) const;
+  // Returns the byte at which each character of a text begins, and at last the size of the text.
+  static std::vector<std::size_t> character_bytes(std::string_view text);
+  // Returns the entities of a text in one of its windows. `bytes` is character_bytes(text), `encoding` one of
+  // encode_windows(text), `logits` [tokens, labels] those of its tokens.
+  std::vector<Entity> entities(const std::string& text, std::span<const std::size_t> bytes, const Encoding& encoding,
+                               const Tensor& logits) const;
   // Returns the entities of all windows of a text without those that TagOptions::stride drops.
   static std::vector<Entity> join_windows(std::vector<Entity> entities);
 

@@ -69,6 +69,7 @@ class TagRequest final : public RequestState {
       texts_.push_back({.text = text, .windows = task_->encode_windows(text, texts_.size() + 1)});
       Text& added = texts_.back();
       added.left = added.windows.size();
+      if (added.left > 1) added.bytes = TaggingTask::character_bytes(text);
       added.found.resize(added.left);
       for (std::size_t window = 0; window < added.windows.size(); ++window) {
         DecodeJob& job = jobs.emplace_back(DecodeJob{.index = texts_.size() - 1, .part = window});
@@ -84,7 +85,8 @@ class TagRequest final : public RequestState {
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {
       Text& text = texts_[job.index];
-      auto found = task_->entities(text.text, text.windows[job.part], rows);
+      const auto own = text.bytes.empty() ? TaggingTask::character_bytes(text.text) : std::vector<std::size_t>();
+      auto found = task_->entities(text.text, text.bytes.empty() ? own : text.bytes, text.windows[job.part], rows);
       const MutexLock lock(mutex_);
       text.found[job.part] = std::move(found);
       std::vector<Entity> entities;
@@ -111,6 +113,7 @@ class TagRequest final : public RequestState {
   struct Text {
     std::string text;
     std::vector<Encoding> windows;
+    std::vector<std::size_t> bytes = {};          // TaggingTask::character_bytes(), if there are several windows
     std::vector<std::vector<Entity>> found = {};  // entities of each window
     std::size_t left = 0;                         // number of windows without a result
     bool has_failed = false;
