@@ -54,6 +54,11 @@ double one_minus_cosine(const float* a, const float* b, Dim count) {
   return 1.0 - product / std::sqrt(a_squared * b_squared);
 }
 
+// Returns whether the logits of a vocabulary, which are computed in the precision of the layers, are compared.
+bool gives_logits(const TransformerConfig& config) {
+  return config.has_decoder() || config.head.kind == HeadKind::vocabulary;
+}
+
 }  // namespace
 
 Tensor probe(const std::shared_ptr<const Transformer>& network) {
@@ -63,7 +68,7 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
   std::vector<int> sources(kSequences, Session::kNoSource);
   if (config.has_encoder()) {
     const auto encoded = session.encode(random_rows(config.encoder, random));
-    if (!config.has_decoder()) return copy_of(encoded.classified);
+    if (!config.has_decoder()) return copy_of(gives_logits(config) ? session.classify(encoded) : encoded.classified);
     std::ranges::copy(encoded.sources, sources.begin());
   }
   const std::vector<TokenIds> targets = random_rows(config.decoder, random);
@@ -74,7 +79,7 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
 }
 
 double divergence(const Tensor& reference, const Tensor& other, const TransformerConfig& config) {
-  const auto distance = config.has_decoder() ? kullback_leibler : one_minus_cosine;
+  const auto distance = gives_logits(config) ? kullback_leibler : one_minus_cosine;
   double total = 0.0;
   for (std::int64_t row = 0; row < reference.rows(); ++row) {
     total += distance(reference.row(row), other.row(row), reference.width());

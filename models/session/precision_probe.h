@@ -8,7 +8,7 @@
 namespace encdec {
 
 // Returns the outputs of a network for a few pseudo-random inputs: logits [R, V] of all positions or, for a model that
-// writes no target, last hidden states [R, D].
+// neither writes a target nor is a masked language model, last hidden states [R, D].
 Tensor probe(const std::shared_ptr<const Transformer>& network);
 
 // Returns the distance between two results of probe(), as a mean over rows: 0 if they are equal, NaN if one contains
