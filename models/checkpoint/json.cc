@@ -58,6 +58,11 @@ void JsonObject::fail(std::string_view key, const nlohmann::json& found, std::st
   refuse<ConfigError>(file_, "'{}{}' is {}, expected {}", path_, printable(key), shown(found), expected);
 }
 
+void JsonObject::expect(std::string_view key, const nlohmann::json& expected) const {
+  const auto* found = find(key);
+  if (found != nullptr && *found != expected) fail(key, *found, expected.dump());
+}
+
 template <class T, class Fits>
 std::optional<T> JsonObject::read(std::string_view key, const Fits& fits, std::string_view expected) const {
   const auto* found = find(key);

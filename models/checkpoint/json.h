@@ -63,6 +63,9 @@ class JsonObject {
   // Returns a list of strings; a single string counts as a list of one. Empty if absent.
   std::vector<std::string> strings(std::string_view key) const;
 
+  // Throws unless the value is absent or `expected`.
+  void expect(std::string_view key, const nlohmann::json& expected) const;
+
  private:
   JsonObject(const JsonObject& parent, std::string_view key, const nlohmann::json& value);
   const nlohmann::json* find(std::string_view key) const;

@@ -116,7 +116,7 @@ ModelDescription describe_electra(const JsonObject& json, const WeightStore& wei
 // ALBERT's layers share the weights of their group.
 ModelDescription describe_albert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader reader(json);
-  reader.expect("inner_group_num", 1);
+  json.expect("inner_group_num", 1);
   TransformerConfig config = read_bert_config(
       json, 30000,
       {.missing_dim = 4096, .missing_heads = 64, .missing_hidden_dim = 16384, .missing_activation = "gelu_new"});

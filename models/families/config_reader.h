@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,15 +41,6 @@ class ConfigReader {
   std::optional<std::int32_t> token(std::string_view key, Dim vocabulary) const {
     const auto id = config_.integer(key, {0, vocabulary - 1});
     return id ? std::optional(static_cast<std::int32_t>(*id)) : std::nullopt;
-  }
-
-  // Throws unless the setting is missing, null or `expected`.
-  template <class Value>
-  void expect(std::string_view key, const Value& expected) const {
-    const auto found = config_.value().find(key);
-    if (found == config_.value().end() || found->is_null() || *found == expected) return;
-    refuse<ConfigError>(config_.file(), "{} is {}, expected {}", key, printable(found->dump()),
-                        nlohmann::json(expected).dump());
   }
 
   // Throws unless the model dimension is a multiple of the number of heads.

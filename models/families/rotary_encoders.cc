@@ -36,7 +36,7 @@ TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_
 float modern_bert_base(const JsonObject& json, std::string_view kind, std::string_view older_key, double missing) {
   if (const auto parameters = json.object("rope_parameters")) {
     if (const auto own = parameters->object(kind)) {
-      ConfigReader(*own).expect("rope_type", "default");
+      own->expect("rope_type", "default");
       if (const auto base = own->number("rope_theta", {1.0, 1e9})) return static_cast<float>(*base);
     }
   }
@@ -120,7 +120,7 @@ void read_rotary(const JsonObject& json, std::string_view older_key, double miss
       rotary.growth = static_cast<float>(parameters->number("factor", kFactors).value_or(1.0));
       rotary.trained_positions = static_cast<int>(json.required_integer("max_position_embeddings", {1, 1 << 20}));
     } else {
-      ConfigReader(*parameters).expect("rope_type", "default");
+      parameters->expect("rope_type", "default");
     }
     base = parameters->number("rope_theta", {1.0, 1e9}).value_or(base);
   }
@@ -132,9 +132,9 @@ void read_rotary(const JsonObject& json, std::string_view older_key, double miss
 // (theta f)^(-2i/K) / f^(2/K) from a position to the next, at every length.
 ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
-  for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) config.expect(key, false);
-  config.expect("position_embedding_type", "rope");
-  config.expect("layer_norm_type", "layer_norm");
+  for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) json.expect(key, false);
+  json.expect("position_embedding_type", "rope");
+  json.expect("layer_norm_type", "layer_norm");
   TransformerConfig network =
       read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
   StackConfig& stack = network.encoder;
@@ -146,7 +146,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   network.head = read_head(json, {Activation::tanh, Activation::gelu}, stack.vocabulary);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
-    ConfigReader(*scaling).expect("type", "ntk");
+    scaling->expect("type", "ntk");
     const double factor = scaling->number("factor", kFactors).value_or(1.0);
     const double width = static_cast<double>(network.model_dim) / stack.heads;
     for (LayerAttention& layer : stack.layer_attention) {
@@ -181,10 +181,10 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
 // Its config.json has the keys of GPT-2 or, from transformers 5, those of BERT.
 ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
-  config.expect("prenorm", false);
-  config.expect("rotary_emb_fraction", 1.0);
-  config.expect("rotary_emb_interleaved", false);
-  config.expect("activation_function", "swiglu");
+  json.expect("prenorm", false);
+  json.expect("rotary_emb_fraction", 1.0);
+  json.expect("rotary_emb_interleaved", false);
+  json.expect("activation_function", "swiglu");
   const bool is_new = json.has("num_hidden_layers");
   TransformerConfig network =
       is_new ? read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
@@ -240,7 +240,7 @@ HeadPooling euro_bert_pooling(const JsonObject& json) {
 // Llama's layers without its mask.
 ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
-  config.expect("rope_scaling", nullptr);
+  json.expect("rope_scaling", nullptr);
   TransformerConfig network =
       read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
   StackConfig& stack = network.encoder;

@@ -38,11 +38,6 @@ RelativePositions read_relative_positions(const ConfigReader& config, RelativePo
   positions.max_distance =
       static_cast<int>(config.json().integer("relative_attention_max_distance", {1, kMaxDistance}).value_or(128));
   positions.direction = direction;
-  try {
-    positions.check();
-  } catch (const ShapeError& error) {
-    refuse<ConfigError>(config.json().file(), "{}", error.what());
-  }
   return positions;
 }
 

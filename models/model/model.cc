@@ -107,12 +107,16 @@ void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, c
   }
 }
 
-std::shared_ptr<const Transformer> make_network(const TransformerConfig& config,
-                                                const std::shared_ptr<const WeightStore>& weights,
+std::shared_ptr<const Transformer> make_network(const TransformerConfig& config, const Checkpoint& checkpoint,
                                                 const ModelDescription& description, const PackOptions& pack,
                                                 const Transformer* encodes_for_it = nullptr) {
-  const WeightScope scope(weights, description.weight_names, pack);
-  return std::make_shared<const Transformer>(config, scope, encodes_for_it);
+  const WeightScope scope(checkpoint.weights, description.weight_names, pack);
+  try {
+    return std::make_shared<const Transformer>(config, scope, encodes_for_it);
+  } catch (const ShapeError& error) {  // sizes that contradict each other
+    const auto& json = checkpoint.settings.network;
+    refuse<ConfigError>(json ? json->file() : checkpoint.folder.string(), "{}", error.what());
+  }
 }
 
 }  // namespace
@@ -179,7 +183,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     PackOptions pack = pack_options(precision);
     const auto make = [&] {
       pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
-      return make_network(impl->config, checkpoint.weights, description, pack);
+      return make_network(impl->config, checkpoint, description, pack);
     };
     if (options.packed_weights_cache.empty()) return make();
     const ContentHash key = packed_weights_key(content, pack);
@@ -217,7 +221,7 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
     }
     PackOptions pack = pack_options(*options.draft_precision);
     pack.memory = std::make_shared<WeightMemory>();
-    draft = make_network(impl->config, checkpoint.weights, description, pack, impl->network.get());
+    draft = make_network(impl->config, checkpoint, description, pack, impl->network.get());
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
   std::vector<std::string> unused = impl->network->weights.unused();

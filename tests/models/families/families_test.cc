@@ -5,10 +5,14 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/model.h"
 #include "tests/support/message_of.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
@@ -84,7 +88,7 @@ TEST(Albert, LayersOfAGroupShareTheirWeights) {
   for (int layer = 0; layer < 5; ++layer) groups.push_back(model.config.encoder.weights_of(layer));
   EXPECT_THAT(groups, ElementsAre(0, 0, 0, 1, 1));
   EXPECT_THAT(config_refusal(R"({"model_type": "albert", "inner_group_num": 2})"),
-              HasSubstr("inner_group_num is 2, expected 1"));
+              HasSubstr("'inner_group_num' is 2, expected 1"));
   // The layers are packed once.
   const Model golden = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "albert" / "base" / "model");
   const Graph& graph = golden.network()->encoder->graph();
@@ -117,8 +121,24 @@ TEST(EuroBert, RefusesWhatItDoesNotCompute) {
               HasSubstr("num_key_value_heads 5 does not divide num_attention_heads 12"));
   EXPECT_THAT(with(R"("classifier_pooling": "max")"),
               HasSubstr("classifier_pooling 'max' is not supported, expected bos, mean or late"));
-  EXPECT_THAT(with(R"("rope_scaling": {"factor": 2})"), HasSubstr("rope_scaling is {"));
-  EXPECT_THAT(with(R"("rope_parameters": {"rope_type": "yarn"})"), HasSubstr("expected \"default\""));
+  EXPECT_THAT(with(R"("rope_scaling": {"factor": 2})"), HasSubstr("'rope_scaling' is object of 1, expected null"));
+  EXPECT_THAT(with(R"("rope_parameters": {"rope_type": "yarn"})"),
+              HasSubstr("'rope_parameters.rope_type' is \"yarn\", expected \"default\""));
+}
+
+TEST(ModelDescription, SizesThatContradictEachOtherNameTheFile) {
+  const auto refusal_with = [](const char* model, const char* key, int value) {
+    const TempFolder folder;
+    std::filesystem::copy(std::filesystem::path(ENCDEC_GOLDEN_DIR) / model / "base" / "model", folder.path());
+    nlohmann::json config = read_json_object(folder / "config.json").value();
+    config[key] = value;
+    folder.write("config.json", config.dump());
+    return message_of<ConfigError>([&] { Model::load(folder.path()); });
+  };
+  EXPECT_THAT(refusal_with("deberta_v2", "position_buckets", 1),
+              HasSubstr("/config.json: 1 position buckets, expected at least 2"));
+  EXPECT_THAT(refusal_with("eurobert", "head_dim", 7),
+              HasSubstr("/config.json: rotary positions for heads of 7, expected an even width"));
 }
 
 }  // namespace
