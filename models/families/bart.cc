@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/head.h"
@@ -154,6 +155,9 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   std::optional<std::int32_t> start;
   if (lineage.target_language == TargetLanguage::none) start = result.decoder_start_token.value_or(kEnd);
   result.head = read_decoder_head(json, result.decoder.vocabulary, kEnd, start);
+  if (result.head.kind == HeadKind::tokens) {
+    refuse<ConfigError>(json.file(), "a classifier of tokens is not supported here, expected one of texts");
+  }
   return result;
 }
 

@@ -1,9 +1,10 @@
 // DeBERTa-v2 and v3 (He et al. 2021, 2023).
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ranges>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
@@ -14,13 +15,18 @@
 namespace encdec {
 namespace {
 
-// Returns whether pos_att_type, a list or names between "|", has `kind`.
-bool has_position_attention(const JsonObject& json, std::string_view kind) {
-  const auto found = json.value().find("pos_att_type");
-  if (found == json.value().end() || found->is_null()) return false;
-  if (!found->is_string()) return std::ranges::count(json.strings("pos_att_type"), kind) > 0;
-  return std::ranges::any_of(std::views::split(found->get_ref<const std::string&>(), '|'),
-                             [&](const auto& part) { return std::ranges::equal(part, kind); });
+// Returns pos_att_type, which is a list or has names between "|".
+std::vector<std::string> position_terms(const JsonObject& json) {
+  std::vector<std::string> terms;
+  for (const std::string& names : json.strings("pos_att_type")) {
+    for (const auto part : std::views::split(names, '|')) terms.emplace_back(part.begin(), part.end());
+  }
+  for (const std::string& term : terms) {
+    if (term != "c2p" && term != "p2c" && !term.empty()) {
+      refuse<ConfigError>(json.file(), "pos_att_type '{}' is not supported, expected c2p or p2c", printable(term));
+    }
+  }
+  return terms;
 }
 
 TransformerConfig read_deberta(const JsonObject& json) {
@@ -46,7 +52,9 @@ TransformerConfig read_deberta(const JsonObject& json) {
   result.pad_token = config.token("pad_token_id", stack.vocabulary);
   result.head = read_classifier_head(json, config.activation("pooler_hidden_act", "gelu"));
 
-  const bool scores_queries = has_position_attention(json, "c2p"), scores_keys = has_position_attention(json, "p2c");
+  const std::vector<std::string> position_names = position_terms(json);
+  const bool scores_queries = std::ranges::count(position_names, "c2p") > 0;
+  const bool scores_keys = std::ranges::count(position_names, "p2c") > 0;
   const Dim terms = 1 + (scores_queries ? 1 : 0) + (scores_keys ? 1 : 0);
   result.score_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(result.model_dim / stack.heads * terms)));
   if (config.flag("relative_attention", false)) {

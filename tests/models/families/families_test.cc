@@ -126,6 +126,22 @@ TEST(EuroBert, RefusesWhatItDoesNotCompute) {
               HasSubstr("'rope_parameters.rope_type' is \"yarn\", expected \"default\""));
 }
 
+TEST(DebertaV2, ReadsBothFormsOfTheTermsOfPositions) {
+  const auto scores_of = [](const std::string& terms) {
+    const auto& options =
+        described(
+            (R"({"model_type": "deberta-v2", "relative_attention": true, "pos_att_type": )" + terms + "}").c_str())
+            .config.encoder.disentangled_positions;
+    return std::pair(options.scores_queries, options.scores_keys);
+  };
+  EXPECT_EQ(scores_of(R"("p2c|c2p")"), std::pair(true, true));
+  EXPECT_EQ(scores_of(R"(["c2p"])"), std::pair(true, false));
+  EXPECT_EQ(scores_of("null"), std::pair(false, false));
+  EXPECT_EQ(scores_of(R"("")"), std::pair(false, false));
+  EXPECT_THAT(config_refusal(R"({"model_type": "deberta-v2", "pos_att_type": "C2P|p2c"})"),
+              HasSubstr("pos_att_type 'C2P' is not supported, expected c2p or p2c"));
+}
+
 TEST(ModelDescription, SizesThatContradictEachOtherNameTheFile) {
   const auto refusal_with = [](const char* model, const char* key, int value) {
     const TempFolder folder;
@@ -139,6 +155,11 @@ TEST(ModelDescription, SizesThatContradictEachOtherNameTheFile) {
               HasSubstr("/config.json: 1 position buckets, expected at least 2"));
   EXPECT_THAT(refusal_with("eurobert", "head_dim", 7),
               HasSubstr("/config.json: rotary positions for heads of 7, expected an even width"));
+}
+
+TEST(Bart, RefusesClassifiersOfTokens) {
+  EXPECT_THAT(config_refusal(R"({"model_type": "bart", "architectures": ["BartForTokenClassification"]})"),
+              HasSubstr("a classifier of tokens is not supported"));
 }
 
 }  // namespace
