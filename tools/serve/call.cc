@@ -164,8 +164,10 @@ asio::awaitable<std::vector<std::vector<Entity>>> Call::tag(ServedModel& model, 
                                                             TagOptions options) {
   check_inputs(texts.size());
   Work work = Work::tag(executor_, model, texts, options, client_);
-  const std::function<void(std::size_t, std::vector<Entity>&)> nothing;
-  co_return co_await results_of<std::vector<Entity>>(work, texts.size(), nothing);
+  constexpr std::size_t kEntity = 80;  // least bytes of an entity in the answer
+  const std::function<void(std::size_t, std::vector<Entity>&)> count_entities =
+      [this](std::size_t, std::vector<Entity>& entities) { count(entities.size() * kEntity); };
+  co_return co_await results_of<std::vector<Entity>>(work, texts.size(), count_entities);
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {

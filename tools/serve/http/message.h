@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -71,9 +72,11 @@ struct HttpResponse {
   }
 };
 
-// Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent.
-inline std::string shortened(const std::string& message) {
+// Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent. Zero
+// bytes, at which what() would end, become spaces.
+inline std::string shortened(std::string message) {
   constexpr std::size_t kEnds = 1024;
+  std::ranges::replace(message, '\0', ' ');
   if (message.size() <= 2 * kEnds) return message;
   const auto is_within_character = [&](std::size_t i) {
     return (static_cast<unsigned char>(message[i]) & 0xC0) == 0x80;
