@@ -48,10 +48,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
 
 TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const BertKeys& keys = {}) {
   const ConfigReader config(json);
-  if (const auto kind = json.string("position_embedding_type"); kind && *kind != "absolute") {
-    refuse<ConfigError>(json.file(), "position_embedding_type '{}' is not supported, expected 'absolute'",
-                        printable(*kind));
-  }
+  json.expect("position_embedding_type", "absolute");
   TransformerConfig result = read_encoder(config, keys, vocabulary);
   result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   result.token_types = config.width("type_vocab_size", 2);
@@ -166,9 +163,7 @@ ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weigh
   config.token_types = 0;
   number_as_fairseq(json, 1, config.encoder.positions);
   config.encoder.relative_positions = {.buckets = 32, .max_distance = 128};
-  if (const auto buckets = json.integer("relative_attention_num_buckets", {1, 1024}); buckets && *buckets != 32) {
-    refuse<ConfigError>(json.file(), "relative_attention_num_buckets {}, expected 32", *buckets);
-  }
+  json.expect("relative_attention_num_buckets", 32);
   set_language_model_activation(config.head);
   const std::string attention = "mpnet.encoder.layer.*.attention.";
   std::vector<NamePattern> own = roberta_head(json, config.head, "mpnet.");

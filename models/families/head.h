@@ -31,6 +31,7 @@ inline HeadConfig read_classifier_head(const JsonObject& json, Activation activa
     return {};
   }
   const auto labels = json.object("id2label");
+  if (labels && labels->value().empty()) refuse<ConfigError>(json.file(), "id2label has no labels, expected some");
   head.labels = labels ? static_cast<Dim>(labels->value().size()) : ConfigReader(json).width("num_labels", 2);
   return head;
 }

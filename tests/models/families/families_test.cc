@@ -157,6 +157,14 @@ TEST(ModelDescription, SizesThatContradictEachOtherNameTheFile) {
               HasSubstr("/config.json: rotary positions for heads of 7, expected an even width"));
 }
 
+TEST(Bert, RefusesWhatItDoesNotCompute) {
+  EXPECT_THAT(config_refusal(R"({"model_type": "bert", "position_embedding_type": "relative_key"})"),
+              HasSubstr("'position_embedding_type' is \"relative_key\", expected \"absolute\""));
+  EXPECT_THAT(
+      config_refusal(R"({"model_type": "bert", "architectures": ["BertForTokenClassification"], "id2label": {}})"),
+      HasSubstr("id2label has no labels"));
+}
+
 TEST(Bart, RefusesClassifiersOfTokens) {
   EXPECT_THAT(config_refusal(R"({"model_type": "bart", "architectures": ["BartForTokenClassification"]})"),
               HasSubstr("a classifier of tokens is not supported"));
