@@ -187,9 +187,7 @@ struct TransformerConfig {
   // without its last token, after a start token.
   bool decodes_source() const { return architecture == Architecture::encoder_decoder && head.kind != HeadKind::none; }
   // Returns, for messages, why a model that writes no target does not.
-  std::string_view why_it_writes_nothing() const {
-    return head.kind == HeadKind::none ? "has no decoder" : "is a classifier";
-  }
+  std::string_view why_it_writes_nothing() const { return head.classifies() ? "is a classifier" : "has no decoder"; }
   // Returns the kind of the source.
   SourceKind source_kind() const { return input_stack().source_kind(); }
   // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.

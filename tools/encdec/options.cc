@@ -179,7 +179,7 @@ Model ModelArguments::load_generator(LineForm form) const {
   if (const TransformerConfig& config = model.config(); !config.has_decoder()) {
     throw ConfigError(fmt::format("{}: {} {}, expected encdec {}", folder, config.model_type,
                                   config.why_it_writes_nothing(),
-                                  config.head.kind == HeadKind::none ? "embed" : "classify or tag"));
+                                  config.head.classifies() ? "classify or tag" : "embed"));
   }
   check_form(model, form);
   return model;

@@ -147,6 +147,7 @@ TEST(EmbedSparse, RefusesWhatItCannotDo) {
   EXPECT_EQ(message_of<ConfigError>([&] { sparse.embed_sparse({"a"}, {.normalize = true}); }),
             "dimensions and normalize: not for sparse vectors, expected neither of them");
   EXPECT_THAT(message_of<ConfigError>([&] { sparse.embed_tokens({"a"}); }), HasSubstr("no token vectors, expected"));
+  EXPECT_THAT(message_of<ConfigError>([&] { sparse.generate({"a"}); }), HasSubstr("bert has no decoder"));
 }
 
 // A copy of a folder with SpladePooling, with changes.
