@@ -229,19 +229,25 @@ class RequestQueue::Workers {
         rows_ += jobs.size();
         ++steps_;
       } catch (...) {
-        for (const DecodeJob& job : jobs) job.client->on_failure(job, std::current_exception());
+        for (const DecodeJob& job : jobs) {
+          if (job.client != nullptr) job.client->on_failure(job, std::current_exception());
+        }
         throw;
       }
     }
   }
 
-  // Computes those of the jobs whose requests want `reads`.
-  static void read(std::span<const DecodeJob> jobs, TextTask::Reads reads, Session& session) {
-    std::vector<const DecodeJob*> wanted;
+  // Computes those of the jobs whose requests want `reads`. Jobs with a result have no client any more.
+  static void read(std::span<DecodeJob> jobs, TextTask::Reads reads, Session& session) {
+    std::vector<DecodeJob*> wanted;
     std::vector<TokenIds> texts;
     std::vector<std::size_t> second_segments;
-    for (const DecodeJob& job : jobs) {
-      if (request_of(job).reads() != reads) continue;
+    const auto finish = [](DecodeJob& job, const Tensor& rows) {
+      request_of(job).on_rows(job, rows);
+      job.client.reset();
+    };
+    for (DecodeJob& job : jobs) {
+      if (job.client == nullptr || request_of(job).reads() != reads) continue;
       wanted.push_back(&job);
       texts.push_back(job.prompt.source);
       second_segments.push_back(job.prompt.second_segment);
@@ -254,16 +260,15 @@ class RequestQueue::Workers {
     const Session::Encoded encoded =
         session.encode(texts, {.second_segments = second_segments, .first_rows = first_rows && config.gathers_rows});
     if (reads == TextTask::Reads::weights) {
-      session.weigh_vocabulary(encoded, [&](std::size_t text, const Tensor& weights) {
-        request_of(*wanted[text]).on_rows(*wanted[text], weights);
-      });
+      session.weigh_vocabulary(encoded,
+                               [&](std::size_t text, const Tensor& weights) { finish(*wanted[text], weights); });
       return;
     }
     const Tensor rows = is_classified ? session.classify(encoded) : encoded.hidden;
     Dim row = 0;
-    for (const DecodeJob* job : wanted) {
+    for (DecodeJob* job : wanted) {
       const Dim count = first_rows ? 1 : static_cast<Dim>(job->prompt.source.size());
-      request_of(*job).on_rows(*job, rows.slice(row, count));
+      finish(*job, rows.slice(row, count));
       row += count;
     }
   }
