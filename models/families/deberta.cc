@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +19,10 @@ namespace {
 std::vector<std::string> position_terms(const JsonObject& json) {
   std::vector<std::string> terms;
   for (const std::string& names : json.strings("pos_att_type")) {
-    for (const auto part : std::views::split(names, '|')) terms.emplace_back(part.begin(), part.end());
+    for (std::size_t begin = 0, end = 0; end != names.npos; begin = end + 1) {
+      end = names.find('|', begin);
+      terms.push_back(names.substr(begin, end - begin));
+    }
   }
   for (const std::string& term : terms) {
     if (term != "c2p" && term != "p2c" && !term.empty()) {

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -63,6 +62,12 @@ void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
   source.add_special(special(own));
 }
 
+// Appends all pieces but the first `left_out`.
+void move_rest(std::vector<ScoredPiece>& pieces, std::size_t left_out, std::vector<ScoredPiece>& to) {
+  const auto begin = pieces.begin() + static_cast<std::ptrdiff_t>(std::min(left_out, pieces.size()));
+  std::move(begin, pieces.end(), std::back_inserter(to));
+}
+
 // Returns the pieces in fairseq's order. sentencepiece's first three pieces, <unk>, <s> and </s>, are replaced by
 // fairseq's four: begin, pad, end and unknown token. Languages and the mask token are added at the end.
 std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
@@ -72,7 +77,7 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
                                      {source.token("pad_token", "<pad>"), 0},
                                      {source.token("eos_token", "</s>"), 0},
                                      {source.token("unk_token", "<unk>"), 0}};
-  std::ranges::move(*source.file.pieces | std::views::drop(kReplaced), std::back_inserter(pieces));
+  move_rest(*source.file.pieces, kReplaced, pieces);
   for (const std::string& language : languages) pieces.push_back({language, 0});
   pieces.push_back({source.token("mask_token", "<mask>"), 0});
   return pieces;
@@ -86,7 +91,9 @@ Parts make_t5(PipelineSource& source) {
   std::vector<std::string> sentinels;
   for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
   if (!source.is_tokenizer_json()) {
-    for (const std::string& token : std::views::reverse(sentinels)) source.file.pieces->push_back({token, 0});
+    for (auto token = sentinels.rbegin(); token != sentinels.rend(); ++token) {
+      source.file.pieces->push_back({*token, 0});
+    }
   }
   add_extra(source, sentinels);
   return family_parts::framed(source, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
@@ -201,7 +208,7 @@ Parts make_pegasus(PipelineSource& source) {
     if (const auto sentence = mask_sentence("<mask_2>"); sentence && *sentence != mask)
       pieces.push_back({*sentence, 0});
     for (const std::string& token : unused) pieces.push_back({token, -100});
-    std::ranges::move(*source.file.pieces | std::views::drop(2), std::back_inserter(pieces));
+    move_rest(*source.file.pieces, 2, pieces);
     source.file.pieces = std::move(pieces);
   }
   if (!source.settings.extra_tokens) {
@@ -259,7 +266,7 @@ Parts make_camembert(PipelineSource& source) {
   if (!source.is_tokenizer_json()) {
     std::vector<ScoredPiece> pieces = {
         {unused[0], 0}, {source.token("pad_token", "<pad>"), 0}, {unused[1], 0}, {unknown, 0}, {unused[2], -100}};
-    std::ranges::move(*source.file.pieces | std::views::drop(1), std::back_inserter(pieces));
+    move_rest(*source.file.pieces, 1, pieces);
     pieces.push_back({source.token("mask_token", "<mask>"), 0});
     source.file.pieces = std::move(pieces);
   }
