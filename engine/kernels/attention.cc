@@ -291,9 +291,10 @@ HeadAttention part_of(const HeadAttention& head, int first, int count, const flo
 std::size_t scratch_of(const HeadAttention& head) {
   if (has_distances(head)) {
     const int count = std::min(head.query_count, kDistanceQueries);
-    const HeadAttention part = part_of(head, 0, count, nullptr), last = part_of(head, 0, std::min(count, 1), nullptr);
     const std::size_t scores = static_cast<std::size_t>(count) * static_cast<std::size_t>(head.key_count);
-    return scores + std::max({distance_scratch(head), scratch_of(part), scratch_of(last)});
+    // The last part may have few queries, which need other memory than many.
+    const HeadAttention many = part_of(head, 0, count, nullptr), few = part_of(head, 0, std::min(count, 1), nullptr);
+    return scores + std::max({distance_scratch(head), scratch_of(many), scratch_of(few)});
   }
   if (is_in_bfloat16(head)) return Bfloat16Scratch(head).end;
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);

@@ -41,6 +41,7 @@ struct Products {
   const DistanceRows& table;
   int first = 0;  // row of the table that the first column belongs to
 
+  int rows_at_once() const { return table.packed != nullptr ? kBfloat16Queries : kTileQueries; }
   // Multiplies `count` rows, `row_stride` floats apart, with the rows of distances [nearest, farthest].
   void multiply(const HeadAttention& head, const float* rows, std::ptrdiff_t row_stride, int count, int nearest,
                 int farthest) {
@@ -106,16 +107,16 @@ void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT 
   const Scratch places(head);
   const std::ptrdiff_t keys = head.key_count;
   const int position = head.position_of(first);
-  const auto rows_of = [](const DistanceRows& table) {
-    return table.packed != nullptr ? kBfloat16Queries : kTileQueries;
-  };
-  if (head.distance_keys.count == 0) std::fill_n(scores, count * keys, 0.0f);
-  Products products{scratch, places.stride, head.distance_keys};
-  for (int i = 0; i < count && head.distance_keys.count > 0;) {
-    const int rows = std::min(rows_of(head.distance_keys), count - i), nearest = -(position + i);
-    products.multiply(head, head.query + (first + i) * head.query_stride, head.query_stride, rows, nearest - rows + 1,
-                      nearest + head.key_count - 1);
-    for (int r = 0; r < rows; ++r, ++i) products.spread(r, -(position + i), head.key_count, scores + i * keys);
+  if (head.distance_keys.count == 0) {
+    std::fill_n(scores, count * keys, 0.0f);
+  } else {
+    Products of_queries{scratch, places.stride, head.distance_keys};
+    for (int i = 0; i < count;) {
+      const int rows = std::min(of_queries.rows_at_once(), count - i), nearest = -(position + i);
+      of_queries.multiply(head, head.query + (first + i) * head.query_stride, head.query_stride, rows,
+                          nearest - rows + 1, nearest + head.key_count - 1);
+      for (int r = 0; r < rows; ++r, ++i) of_queries.spread(r, -(position + i), head.key_count, scores + i * keys);
+    }
   }
   if (head.distance_queries.count == 0) return;
   Products of_keys{scratch, places.stride, head.distance_queries};
@@ -124,7 +125,7 @@ void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT 
     const int end = std::min(group + kKeyGroup, head.key_count);
     float* turned = scratch + places.turned;
     for (int j = group; j < end;) {
-      const int rows = std::min(rows_of(head.distance_queries), end - j);
+      const int rows = std::min(of_keys.rows_at_once(), end - j);
       of_keys.multiply(head, head.keys.row<float>(j), head.keys.stride, rows, position - j - rows + 1,
                        position + count - 1 - j);
       for (int r = 0; r < rows; ++r, ++j)

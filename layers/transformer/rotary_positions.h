@@ -38,7 +38,7 @@ class RotaryPositions {
 
   RotaryOptions options_;
   Dim head_dim_ = 0;
-  std::vector<float> frequencies_;  // [K / 2], of sequences that are not too long
+  std::vector<float> frequencies_;  // [K / 2], for at most trained_positions rows
 };
 
 }  // namespace encdec

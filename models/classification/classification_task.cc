@@ -15,7 +15,7 @@ ClassificationTask::ClassificationTask(const ModelParts& parts, const Classifier
                          .long_texts = options.long_texts,
                          .batch_size = options.batch_size}),
       modules_(folder.is_cross_encoder() ? &folder : nullptr),
-      rows_left_out_(folder.rows_left_out(parts.tokenizer, folder.prompt({}, {}))),
+      rows_left_out_(folder.rows_left_out(parts.tokenizer, prompt())),
       labels_(static_cast<Dim>(classifier.labels().size())),
       function_(options.function.value_or(classifier.function())) {
   check_range("max_length", options.max_length, 0, std::numeric_limits<int>::max());

@@ -20,7 +20,7 @@ class ClassificationTask final : public VectorTask {
 
  private:
   const SentenceEmbedder* modules_;  // the head, or null if it is a graph
-  Dim rows_left_out_;                // those that the modules' pooling leaves out
+  Dim rows_left_out_;                // first rows of a text that the pooling of `modules_` skips
   Dim labels_;
   ScoreFunction function_;
 };

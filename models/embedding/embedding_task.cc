@@ -39,7 +39,7 @@ EmbeddingTask::EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& em
                          .batch_size = options.batch_size}),
       embedder_(embedder),
       model_dim_(parts.network.config.model_dim),
-      rows_left_out_(embedder.rows_left_out(parts.tokenizer, embedder.prompt(options.prompt, options.prompt_name))),
+      rows_left_out_(embedder.rows_left_out(parts.tokenizer, prompt())),
       options_(std::move(options)) {
   check_range("dimensions", options_.dimensions, 0, std::numeric_limits<int>::max());
   if (options_.output != EmbedOutput::dense && (options_.dimensions != 0 || options_.normalize)) {

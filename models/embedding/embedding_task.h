@@ -21,7 +21,7 @@ class EmbeddingTask final : public VectorTask {
 
   const SentenceEmbedder& embedder_;
   Dim model_dim_;
-  Dim rows_left_out_;
+  Dim rows_left_out_;  // first rows of a text that pooling skips
   TokenIds left_out_;  // tokens that a sparse vector of lexical weights leaves out
   EmbedOptions options_;
 };

@@ -88,11 +88,10 @@ class SentenceEmbedder {
   bool is_cross_encoder() const { return is_cross_encoder_; }
   // Returns the rows that embed() needs.
   TextTask::Reads reads(const TransformerConfig& config) const {
-    return config.gathers_rows && reads_first_row() && pools_prompts_ ? TextTask::Reads::first_row
-                                                                      : TextTask::Reads::rows;
+    return config.gathers_rows && reads_first_row() ? TextTask::Reads::first_row : TextTask::Reads::rows;
   }
   // Returns whether a vector depends on the hidden states of the first token alone.
-  bool reads_first_row() const { return pooling_ == std::vector{Pooling::first_token}; }
+  bool reads_first_row() const { return pools_prompts_ && pooling_ == std::vector{Pooling::first_token}; }
 
   // Returns the vector of one text. `hidden` [tokens, D] has at least one row; pooling leaves out the first `left_out`
   // rows. Only the first `dimensions` elements are kept (0 for all); with `normalize` they are then scaled to length 1.

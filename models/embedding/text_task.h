@@ -51,6 +51,7 @@ class TextTask {
   // Throws ConfigError if the batch size is out of range, or if the model has a decoder and the call does not read
   // logits; TokenizerError if there is no tokenizer. REQUIRES: what `parts` refers to outlives this object.
   TextTask(const ModelParts& parts, Settings settings);
+  const std::string& prompt() const { return settings_.prompt; }
   // Returns the smaller of the folder's limit of tokens and that of the call; 0 means no limit.
   static std::size_t smaller_limit(std::size_t folder, int call);
 

@@ -1,6 +1,11 @@
 // BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), XLM-R (Conneau et al. 2020), CamemBERT (Martin et al. 2020),
-// DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020), ALBERT (Lan et al. 2020) and MPNet (Song et al. 2020).
+// DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020), ALBERT (Lan et al. 2020), MPNet (Song et al. 2020), and
+// DeBERTa-v2 and v3 (He et al. 2021, 2023).
+#include <algorithm>
+#include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/config_reader.h"
@@ -176,6 +181,80 @@ ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weigh
   return {std::move(config), bert_weight_names("mpnet.", weights, std::move(own))};
 }
 
+// Returns pos_att_type, which is a list or has names between "|".
+std::vector<std::string> position_terms(const JsonObject& json) {
+  std::vector<std::string> terms;
+  for (const std::string& names : json.strings("pos_att_type")) {
+    for (std::size_t begin = 0, end = 0; end != names.npos; begin = end + 1) {
+      end = names.find('|', begin);
+      terms.push_back(names.substr(begin, end - begin));
+    }
+  }
+  for (const std::string& term : terms) {
+    if (term != "c2p" && term != "p2c" && !term.empty()) {
+      refuse<ConfigError>(json.file(), "pos_att_type '{}' is not supported, expected c2p or p2c", printable(term));
+    }
+  }
+  return terms;
+}
+
+TransformerConfig read_deberta_config(const JsonObject& json) {
+  const ConfigReader config(json);
+  TransformerConfig result = read_encoder(
+      config, {.missing_layers = 24, .missing_dim = 1536, .missing_heads = 24, .missing_hidden_dim = 6144}, 128'100);
+  StackConfig& stack = result.encoder;
+  const Dim positions = stack.positions.count;
+  if (!config.flag("position_biased_input", true)) stack.positions = {.kind = PositionOptions::Kind::none};
+  result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-7);
+  result.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
+  result.head = read_classifier_head(json, config.activation("pooler_hidden_act", "gelu"));
+
+  const std::vector<std::string> position_names = position_terms(json);
+  const bool scores_queries = std::ranges::count(position_names, "c2p") > 0;
+  const bool scores_keys = std::ranges::count(position_names, "p2c") > 0;
+  const Dim terms = 1 + (scores_queries ? 1 : 0) + (scores_keys ? 1 : 0);
+  result.score_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(result.model_dim / stack.heads * terms)));
+  if (config.flag("relative_attention", false)) {
+    const auto buckets = static_cast<int>(json.integer("position_buckets", {-1, 1 << 16}).value_or(-1));
+    auto distance = static_cast<int>(json.integer("max_relative_positions", {-1, 1 << 16}).value_or(-1));
+    if (distance < 1) distance = static_cast<int>(positions);
+    DisentangledOptions& options = stack.disentangled_positions;
+    options = {.span = buckets > 0 ? buckets : distance,
+               .max_distance = buckets > 0 ? distance : 0,
+               .scores_keys = scores_keys,
+               .scores_queries = scores_queries};
+    if (json.string("norm_rel_ebd").value_or("none").find("layer_norm") != std::string::npos) {
+      options.norm_epsilon = result.norm_epsilon;
+    }
+  }
+  if (const auto kernel = json.integer("conv_kernel_size", {0, 255}).value_or(0); kernel > 0) {
+    if (kernel % 2 == 0) refuse<ConfigError>(json.file(), "conv_kernel_size {}, expected an odd number", kernel);
+    stack.convolution = {.kernel = kernel, .activation = config.activation("conv_act", "tanh")};
+  }
+  json.expect("conv_groups", 1);
+  json.expect("embedding_size", result.model_dim);
+  return result;
+}
+
+ModelDescription describe_deberta(const JsonObject& json, const WeightStore& weights) {
+  const std::string encoder = "deberta.encoder.", attention = encoder + "layer.*.attention.self.";
+  const bool shares = ConfigReader(json).flag("share_att_key", false);
+  return {read_deberta_config(json),
+          bert_weight_names(
+              "deberta.", weights,
+              {{"head.dense", {"pooler.dense"}},
+               {"head.output", {"classifier"}},
+               {"encoder.convolution", {encoder + "conv.conv"}},
+               {"encoder.convolution_norm", {encoder + "conv.LayerNorm"}},
+               {"encoder.*.self_attention.query", {attention + "query_proj"}},
+               {"encoder.*.self_attention.key", {attention + "key_proj"}},
+               {"encoder.*.self_attention.value", {attention + "value_proj"}},
+               {"encoder.*.self_attention.distance_embedding", {encoder + "rel_embeddings"}},
+               {"encoder.*.self_attention.distance_embedding_norm", {encoder + "LayerNorm"}},
+               {"encoder.*.self_attention.distance_key", {attention + (shares ? "key_proj" : "pos_key_proj")}},
+               {"encoder.*.self_attention.distance_query", {attention + (shares ? "query_proj" : "pos_query_proj")}}})};
+}
+
 WeightNames distilbert_weight_names(const WeightStore& weights, const std::vector<NamePattern>& head) {
   return with_gamma_and_beta(without_missing_prefix(
       "distilbert.", weights,
@@ -210,9 +289,11 @@ ModelDescription describe_distilbert(const JsonObject& config, const WeightStore
 }  // namespace
 
 std::vector<Family> bert_families() {
-  return {{"albert", describe_albert},         {"bert", describe_bert},          {"camembert", describe_roberta},
-          {"distilbert", describe_distilbert}, {"electra", describe_electra},    {"mpnet", describe_mpnet},
-          {"roberta", describe_roberta},       {"xlm-roberta", describe_roberta}};
+  return {{"albert", describe_albert},         {"bert", describe_bert},
+          {"camembert", describe_roberta},     {"deberta-v2", describe_deberta},
+          {"distilbert", describe_distilbert}, {"electra", describe_electra},
+          {"mpnet", describe_mpnet},           {"roberta", describe_roberta},
+          {"xlm-roberta", describe_roberta}};
 }
 
 }  // namespace encdec

@@ -23,7 +23,6 @@ struct Family {
 #define ENCDEC_FAMILY_FILES(FILE) \
   FILE(bart)                      \
   FILE(bert)                      \
-  FILE(deberta)                   \
   FILE(gpt2)                      \
   FILE(rotary_encoders)           \
   FILE(t5)                        \

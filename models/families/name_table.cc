@@ -79,9 +79,13 @@ WeightNames names_by_table(std::vector<NamePattern> table, const std::vector<Nam
   };
 }
 
-WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names) {
+bool has_prefix(const WeightStore& weights, std::string_view prefix) {
   const auto first = weights.tensors().lower_bound(prefix);
-  if (first != weights.tensors().end() && first->first.starts_with(prefix)) return names;
+  return first != weights.tensors().end() && first->first.starts_with(prefix);
+}
+
+WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names) {
+  if (has_prefix(weights, prefix)) return names;
   return [prefix = std::string(prefix), names = std::move(names)](const std::string& canonical) {
     std::vector<StoredName> candidates = names(canonical);
     for (StoredName& stored : candidates) {

@@ -30,6 +30,9 @@ WeightNames names_by_table(std::vector<NamePattern> table, const std::vector<Nam
 // BART and later models have in transformers.
 std::vector<NamePattern> with_bart_layers(std::vector<NamePattern> table);
 
+// Returns whether the name of a tensor of the checkpoint begins with `prefix`.
+bool has_prefix(const WeightStore& weights, std::string_view prefix);
+
 // Returns `names` without the prefix ("model."), if no tensor of the checkpoint has that prefix. This is the case for a
 // model that was saved without its head.
 WeightNames without_missing_prefix(std::string_view prefix, const WeightStore& weights, WeightNames names);

@@ -1,6 +1,5 @@
 // Encoders with rotary positions: ModernBERT (Warner et al. 2024), GTE (Zhang et al. 2024), Nomic Embed (Nussbaum et
 // al. 2024) and EuroBERT (Boizard et al. 2025).
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -105,12 +104,6 @@ ModelDescription describe_modern_bert(const JsonObject& json, const WeightStore&
                                      head))};
 }
 
-// Returns the prefix of names in a checkpoint, `older` or that which transformers 5 writes.
-std::string prefix_of(const WeightStore& weights, const std::string& older, const std::string& newer) {
-  const auto begins = [&](const auto& entry) { return entry.first.starts_with(newer); };
-  return std::ranges::any_of(weights.tensors(), begins) ? newer : older;
-}
-
 // Sets the rotation of every layer to the one in config.json.
 void read_rotary(const JsonObject& json, std::string_view older_key, double missing, StackConfig& stack) {
   double base = json.number(older_key, {1.0, 1e9}).value_or(missing);
@@ -154,7 +147,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
       layer.rotary.scale = static_cast<float>(1.0 / std::pow(factor, 2.0 / width));
     }
   }
-  const std::string prefix = prefix_of(weights, "new.", "gte."), layer = prefix + "encoder.layer.*.";
+  const std::string prefix = has_prefix(weights, "gte.") ? "gte." : "new.", layer = prefix + "encoder.layer.*.";
   const std::string merged = layer + "attention.qkv_proj", gated = layer + "mlp.up_gate_proj";
   const std::string embedding = prefix + "embeddings.word_embeddings";
   const std::vector<NamePattern> head = head_names(json, network.head, {prefix + "pooler.dense", "classifier"},

@@ -66,10 +66,11 @@ class TagRequest final : public RequestState {
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) {
     std::vector<DecodeJob> jobs;
     for (const std::string& text : texts) {
-      texts_.push_back({.text = text, .windows = task_->encode_windows(text, texts_.size() + 1)});
+      texts_.push_back({.text = text,
+                        .bytes = TaggingTask::character_bytes(text),
+                        .windows = task_->encode_windows(text, texts_.size() + 1)});
       Text& added = texts_.back();
       added.left = added.windows.size();
-      if (added.left > 1) added.bytes = TaggingTask::character_bytes(text);
       added.found.resize(added.left);
       for (std::size_t window = 0; window < added.windows.size(); ++window) {
         DecodeJob& job = jobs.emplace_back(DecodeJob{.index = texts_.size() - 1, .part = window});
@@ -85,8 +86,7 @@ class TagRequest final : public RequestState {
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {
       Text& text = texts_[job.index];
-      const auto own = text.bytes.empty() ? TaggingTask::character_bytes(text.text) : std::vector<std::size_t>();
-      auto found = task_->entities(text.text, text.bytes.empty() ? own : text.bytes, text.windows[job.part], rows);
+      auto found = task_->entities(text.text, text.bytes, text.windows[job.part], rows);
       const MutexLock lock(mutex_);
       text.found[job.part] = std::move(found);
       std::vector<Entity> entities;
@@ -112,8 +112,8 @@ class TagRequest final : public RequestState {
  private:
   struct Text {
     std::string text;
+    std::vector<std::size_t> bytes;  // TaggingTask::character_bytes()
     std::vector<Encoding> windows;
-    std::vector<std::size_t> bytes = {};          // TaggingTask::character_bytes(), if there are several windows
     std::vector<std::vector<Entity>> found = {};  // entities of each window
     std::size_t left = 0;                         // number of windows without a result
     bool has_failed = false;

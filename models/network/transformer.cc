@@ -44,6 +44,10 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
   return options;
 }
 
+NormOptions norm_options(const TransformerConfig& config, Dim width) {
+  return {.kind = config.norm, .width = width, .epsilon = config.norm_epsilon, .bias = config.norm_bias};
+}
+
 // Adds an encoder or decoder to a graph, with the weights of its scope.
 class StackBuilder {
  public:
@@ -79,13 +83,9 @@ class StackBuilder {
  private:
   Dim embedding_width() const { return stack_.embedding_dim > 0 ? stack_.embedding_dim : config_.model_dim; }
 
-  NormOptions norm_options(Dim width) const {
-    return {.kind = config_.norm, .width = width, .epsilon = config_.norm_epsilon, .bias = config_.norm_bias};
-  }
-
   Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
     const Dim width = graph_.node(inputs.front()).shape[1];
-    return graph_.add<AddNorm>(norm, std::move(inputs), norm_options(width));
+    return graph_.add<AddNorm>(norm, std::move(inputs), norm_options(config_, width));
   }
 
   // Adds a node of block number `layer`. Blocks that share their weights share the node's layer, which packs them once.
@@ -98,7 +98,7 @@ class StackBuilder {
   }
 
   Edge add_norm(int layer, std::string_view name, std::vector<Edge> inputs) {
-    return add_node<AddNorm>(layer, name, std::move(inputs), norm_options(config_.model_dim));
+    return add_node<AddNorm>(layer, name, std::move(inputs), norm_options(config_, config_.model_dim));
   }
 
   Edge add_convolution(Edge x) {
@@ -310,9 +310,7 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
                                         .activation = *head.activation});
   }
   if (head.has_norm) {
-    x = graph.add<AddNorm>(
-        weights / "norm", {x},
-        NormOptions{.kind = config.norm, .width = width, .epsilon = config.norm_epsilon, .bias = config.norm_bias});
+    x = graph.add<AddNorm>(weights / "norm", {x}, norm_options(config, width));
   }
   projection.add_to(graph, x);
   return graph;

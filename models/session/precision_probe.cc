@@ -54,7 +54,7 @@ double one_minus_cosine(const float* a, const float* b, Dim count) {
   return 1.0 - product / std::sqrt(a_squared * b_squared);
 }
 
-// Returns whether the logits of a vocabulary, which are computed in the precision of the layers, are compared.
+// Returns whether the model computes logits of a vocabulary.
 bool gives_logits(const TransformerConfig& config) {
   return config.has_decoder() || config.head.kind == HeadKind::vocabulary;
 }

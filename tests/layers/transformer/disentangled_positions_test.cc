@@ -8,6 +8,7 @@
 #include <string>
 
 #include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/weights_builder.h"
 
 namespace encdec {
@@ -44,19 +45,14 @@ TEST(DisentangledOptions, PlacesAreThoseOfDeberta) {
 }
 
 TEST(DisentangledOptions, RefuseImpossibleSizes) {
-  const auto failure = [](const DisentangledOptions& options) -> std::string {
-    try {
-      options.check();
-    } catch (const ShapeError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto failure = [](const DisentangledOptions& options) {
+    return message_of<ShapeError>([&] { options.check(); });
   };
   EXPECT_EQ(failure({.span = 1, .max_distance = 9}), "1 position buckets, expected at least 2");
   EXPECT_EQ(failure({.span = 8, .max_distance = 5}),
             "largest relative distance 5 with 8 position buckets, expected more than 5");
-  EXPECT_EQ(failure({.span = 8, .max_distance = 6}), "no error");
-  EXPECT_EQ(failure({.span = 1}), "no error");
+  EXPECT_EQ(failure({.span = 8, .max_distance = 6}), "no exception");
+  EXPECT_EQ(failure({.span = 1}), "no exception");
 }
 
 TEST(DisentangledPositions, EveryWeightIsChecked) {

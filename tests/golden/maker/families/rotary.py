@@ -3,6 +3,7 @@
 import transformers
 
 from maker.case import ENCODER_ONLY, Case, Family, Tap
+from maker.families import bert
 
 
 def modern_taps(model):
@@ -67,15 +68,8 @@ def family(name, task="Model", of=taps, **more):
                   config=lambda given: {"pad_token_id": 0, "bos_token_id": None, "eos_token_id": None}, **more)  # fmt: skip
 
 
-def sizes(hidden_size, layers, heads, intermediate_size, vocab_size, **more):
-    return {
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": intermediate_size,
-        "vocab_size": vocab_size,
-        "max_position_embeddings": 64,
-    } | more
+def sizes(*numbers, **more):
+    return bert.sizes(*numbers, **{"max_position_embeddings": 64} | more)
 
 
 def modern_cases():
