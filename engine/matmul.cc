@@ -50,11 +50,12 @@ class StackedRows {
     take(first);
   }
 
-  void read(Dim count, float* rows) {
+  void read(Dim count, float* rows, float* factors) {
     while (count > 0) {
       if (next_ == part_->outputs()) take(0);
       const Dim part = std::min(count, part_->outputs() - next_);
       part_->copy_rows(next_, part, rows);
+      for (Dim row = 0; row < part; ++row) *factors++ = part_->integer_factor(next_ + row);
       rows += part * part_->inputs();
       count -= part;
       next_ += part;
@@ -106,7 +107,7 @@ Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const bac
     const Dim begin = begin_of(part, parts, spec.output_width), end = begin_of(part + 1, parts, spec.output_width);
     StackedRows rows(matrices, first + begin, end - begin);
     backend::PackedMatrix::pack(
-        spec, begin, end, [&](Dim, Dim count, float* to) { rows.read(count, to); }, made);
+        spec, begin, end, [&](Dim, Dim count, float* to, float* factors) { rows.read(count, to, factors); }, made);
   });
   if (!name.empty()) packed->keep(name, made);
   return made;

@@ -20,7 +20,7 @@ packages=(
   libcli11-dev # arguments of the programs
 )
 if [[ $set != minimal ]]; then
-  packages+=(libspdlog-dev zlib1g-dev libyaml-dev libkissfft-dev)
+  packages+=(libspdlog-dev zlib1g-dev libyaml-dev libzstd-dev libkissfft-dev)
 fi
 if [[ $set == minimal || $set == all ]]; then
   packages+=(libbenchmark-dev libgtest-dev libgmock-dev)

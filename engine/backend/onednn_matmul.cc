@@ -40,7 +40,7 @@ std::vector<float> random_values(std::size_t count, std::uint32_t state) {
 // Returns a packed matrix of random weights.
 PackedMatrix random_matrix(const MatMulSpec& spec) {
   Tensor packed = PackedMatrix::reserve(spec);
-  const auto write = [&](Dim first, Dim count, float* rows) {
+  const auto write = [&](Dim first, Dim count, float* rows, float* /*factors*/) {
     const auto values =
         random_values(static_cast<std::size_t>(count * spec.input_width), static_cast<std::uint32_t>(first + 2));
     std::ranges::copy(values, rows);

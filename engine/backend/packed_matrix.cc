@@ -109,6 +109,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   const auto width = static_cast<Dim>(layout.order.width());
   const auto inputs = static_cast<std::size_t>(spec.input_width);
   std::vector<float> given(static_cast<std::size_t>(kernels::kWideColumns) * inputs);
+  std::array<float, kernels::kWideColumns> factors{};
   // One cache line of padding after each row: otherwise rows of a power of two bytes would evict each other from the
   // first-level cache.
   const std::size_t stride = layout.row_bytes + kLineBytes;
@@ -116,7 +117,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   for (; first < last; first += width) {
     check_cancelled();
     const Dim before = first % kernels::kWideColumns;
-    if (before == 0) weight(first, std::min<Dim>(kernels::kWideColumns, last - first), given.data());
+    if (before == 0) weight(first, std::min<Dim>(kernels::kWideColumns, last - first), given.data(), factors.data());
     const Dim count = std::min(width, last - first);
     if (count < width) std::ranges::fill(converted, std::byte{0});
     for (Dim row = 0; row < count; ++row) {
@@ -124,7 +125,8 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
       if (layout.stored == Precision::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
-        scales[first + row] = kernels::quantize_weights(from, spec.input_width, integers);
+        const float factor = factors[static_cast<std::size_t>(before + row)];
+        scales[first + row] = kernels::quantize_weights(from, spec.input_width, factor, integers);
         std::int32_t sum = 0;
         for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
         if (layout.offsets != 0) offsets[first + row] = kInputZero * sum;

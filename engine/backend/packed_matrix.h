@@ -19,8 +19,8 @@ struct MatMulSpec {
 };
 
 // Writes rows [first, first + count) of a weight matrix [N, K] to `rows`. A row has the weights of one output, as in
-// checkpoints.
-using WeightRows = std::function<void(Dim first, Dim count, float* rows)>;
+// checkpoints. Writes to `factors` what makes each row's weights the stored int8 integers, 0 for other weights.
+using WeightRows = std::function<void(Dim first, Dim count, float* rows, float* factors)>;
 
 // A weight matrix and its bias, in the precision and order that a backend reads. Immutable; all threads may share it.
 class PackedMatrix {

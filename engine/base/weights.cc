@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "encdec/engine/base/cancellation.h"
@@ -231,6 +232,13 @@ void WeightMatrix::copy_rows(Dim first, Dim count, float* rows) const {
     copy(i * stored_.width() + first_ + first, count, outputs.data());
     for (Dim j = 0; j < count; ++j) rows[j * inputs_ + i] = outputs[static_cast<std::size_t>(j)];
   }
+}
+
+float WeightMatrix::integer_factor(Dim row) const {
+  if (scale_.empty() || transposed_ || stored_.type() != DataType::int8) return 0.0f;
+  float factor = 0.0f;
+  store_->read_as_float(scale_, scale_.elements() == 1 ? 0 : first_ + row, 1, &factor);
+  return std::isfinite(factor) ? factor : 0.0f;
 }
 
 WeightMatrix WeightMatrix::part(Dim first, Dim count) const {

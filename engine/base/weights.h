@@ -122,6 +122,9 @@ class WeightMatrix {
 
   // Writes rows [first, first + count) to `rows`. Throws FileError if the file has become too short.
   void copy_rows(Dim first, Dim count, float* rows) const;
+  // Returns the factor that makes the weights of a row the int8 integers that are stored for them; 0 if they are stored
+  // in another form.
+  float integer_factor(Dim row) const;
   // Returns rows [first, first + count) as a matrix, for callers that read all of them. If these rows are scattered in
   // the file (a transposed matrix), they are copied to memory.
   WeightMatrix part(Dim first, Dim count) const;

@@ -23,6 +23,15 @@ void gate_values(Activation activation, const float* gate, const float* value, i
   });
 }
 
+void mix_states(const float* candidate, const float* gate, int count, float* state) {
+  const D d;
+  for_each_vector(d, count, [&](int i, int some) HWY_ATTR {
+    const auto old = load_some(d, state + i, some), fresh = load_some(d, candidate + i, some);
+    const auto f = activate(Activation::sigmoid, d, load_some(d, gate + i, some));
+    store_some(hn::MulAdd(f, old, hn::Mul(hn::Sub(hn::Set(d, 1.0f), f), fresh)), d, state + i, some);
+  });
+}
+
 }  // namespace
 }  // namespace encdec::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -31,9 +40,14 @@ HWY_AFTER_NAMESPACE();
 namespace encdec::kernels {
 
 HWY_EXPORT(gate_values);
+HWY_EXPORT(mix_states);
 
 void gate(Activation activation, const float* gate, const float* value, int count, float* output) {
   HWY_DYNAMIC_DISPATCH(gate_values)(activation, gate, value, count, output);
+}
+
+void update_state(const float* candidate, const float* gate, int count, float* state) {
+  HWY_DYNAMIC_DISPATCH(mix_states)(candidate, gate, count, state);
 }
 
 }  // namespace encdec::kernels

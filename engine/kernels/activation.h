@@ -8,4 +8,7 @@ namespace encdec::kernels {
 // same address as `gate` or `value`.
 void gate(Activation activation, const float* gate, const float* value, int count, float* output);
 
+// state = f * state + (1 - f) * candidate, element by element, with f = sigmoid(gate).
+void update_state(const float* candidate, const float* gate, int count, float* state);
+
 }  // namespace encdec::kernels

@@ -132,8 +132,12 @@ float convert(InputForm form, const float* row, int width, std::byte* output) {
   return 1.0f;
 }
 
-float quantize_int8(const float* row, int width, std::int8_t* output) {
-  return quantize(row, width, 0, output);
+float quantize_int8(const float* row, int width, float factor, std::int8_t* output) {
+  if (factor == 0.0f || !(largest_magnitude(row, width) * factor < kLevels + 0.5f)) {
+    return quantize(row, width, 0, output);
+  }
+  write_quantized(row, width, factor, 0, output);
+  return 1.0f / factor;
 }
 
 }  // namespace
@@ -163,8 +167,8 @@ float convert_row(InputForm form, const float* row, int width, std::byte* output
   return HWY_DYNAMIC_DISPATCH(convert)(form, row, width, output);
 }
 
-float quantize_weights(const float* row, int width, std::int8_t* output) {
-  return HWY_DYNAMIC_DISPATCH(quantize_int8)(row, width, output);
+float quantize_weights(const float* row, int width, float factor, std::int8_t* output) {
+  return HWY_DYNAMIC_DISPATCH(quantize_int8)(row, width, factor, output);
 }
 
 }  // namespace encdec::kernels

@@ -27,7 +27,8 @@ std::size_t element_bytes(InputForm form);
 // or infinity is NaN.
 float convert_row(InputForm form, const float* row, int width, std::byte* output);
 
-// Quantises a row of weights to q as above and returns its scale.
-float quantize_weights(const float* row, int width, std::int8_t* output);
+// Quantises a row of weights to q as above and returns its scale. If `factor` is not 0 and no |x * factor| rounds to
+// more than 127, then q = round(x * factor) and the scale is 1 / factor.
+float quantize_weights(const float* row, int width, float factor, std::int8_t* output);
 
 }  // namespace encdec::kernels

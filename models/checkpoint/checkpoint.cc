@@ -171,7 +171,7 @@ std::optional<FoundWeights> find_readable(const CheckpointSource& source) {
 }  // namespace
 
 std::string_view to_string(CheckpointFormat format) {
-  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "ctranslate2", "ggml", "openai"};
+  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "marian", "ctranslate2", "ggml", "openai"};
   return kNames[static_cast<std::size_t>(format)];
 }
 

@@ -13,7 +13,7 @@
 
 namespace encdec {
 
-enum class CheckpointFormat { safetensors, pytorch, npz, ctranslate2, ggml, openai };
+enum class CheckpointFormat { safetensors, pytorch, npz, marian, ctranslate2, ggml, openai };
 
 // Returns "safetensors", "pytorch", ...
 std::string_view to_string(CheckpointFormat format);
@@ -46,7 +46,7 @@ struct Checkpoint {
 // - model.bin of CTranslate2, if config.json is missing or has no model_type, which shows a converted model;
 // - model.safetensors, or the files that its index lists;
 // - pytorch_model.bin, or the files that its index lists;
-// - the only .npz file, or the one that decoder.yml names under 'models';
+// - a model in one of Marian's own formats, .npz or .bin: see MarianFiles;
 // - a file that holds a whole Whisper model: the only ggml-*.bin, or else the only .pt file, if that contains Whisper's
 //   sizes. A path to such a file is accepted too, under any name if it begins as ggml files do, or if it ends with .pt.
 // Throws FileError if the folder does not exist or is no folder, if it has no weights (the message lists its files), or

@@ -8,6 +8,7 @@
 
 #include "encdec/models/checkpoint/byte_reader.h"
 #include "encdec/models/checkpoint/checkpoint_format.h"
+#include "encdec/models/checkpoint/marian_binary.h"
 #include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
@@ -255,8 +256,10 @@ FormatRow ctranslate2_format() {
           .find =
               [](const CheckpointSource& source) {
                 const bool is_converted = !source.config || !source.config->has("model_type");
-                return source.has("model.bin") && is_converted ? std::optional(source.path / "model.bin")
-                                                               : std::nullopt;
+                const std::filesystem::path file = source.path / "model.bin";
+                const bool is_ours =
+                    source.has("model.bin") && is_converted && !is_marian_binary(MappedFile::open(file)->bytes());
+                return is_ours ? std::optional(file) : std::nullopt;
               },
           .open =
               [](const std::filesystem::path& file, Checkpoint& checkpoint) {

@@ -1,26 +1,31 @@
-// In place of yaml.cc, in a build without the formats that need libyaml.
+// In place of yaml.cc and unpacked_file.cc, in a build without the format that needs libyaml and libzstd.
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/unpacked_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 
 namespace encdec {
 namespace {
 
-[[noreturn]] void refuse_yaml(const std::string& file) {
+[[noreturn]] void refuse_marian(const std::string& file) {
   refuse<UnsupportedModelError>(file,
-                                "YAML, which this build does not read, expected a build with marian in "
+                                "a file of Marian, which this build does not read, expected a build with marian in "
                                 "ENCDEC_FORMATS");
 }
 
 }  // namespace
 
 nlohmann::json parse_yaml(std::string_view /*text*/, const std::string& file) {
-  refuse_yaml(file);
+  refuse_marian(file);
 }
 
 JsonObject read_yaml_object(const std::filesystem::path& path, std::size_t /*max_bytes*/) {
-  refuse_yaml(path.string());
+  refuse_marian(path.string());
+}
+
+FileBytes read_unpacked(const std::filesystem::path& path) {
+  refuse_marian(path.string());
 }
 
 }  // namespace encdec

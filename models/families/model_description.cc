@@ -42,7 +42,7 @@ ModelDescription describe_model(const Checkpoint& checkpoint) {
   switch (checkpoint.settings.form) {
     case transformers: break;
     case ctranslate2: return describe_ctranslate2(checkpoint);
-    case marian: return describe_marian_npz(checkpoint);
+    case marian: return describe_marian(checkpoint);
     case whisper: return describe_openai_whisper(checkpoint);
   }
   const auto& config = checkpoint.settings.network;

@@ -37,6 +37,9 @@ constexpr std::string_view to_string(Architecture architecture) {
 //   first: before the sub-layer, and once more at the end of the stack (Xiong et al. 2020)
 enum class NormOrder : std::uint8_t { last, first };
 
+// The first sub-layer of a decoder's layers, which reads the earlier positions of the target.
+enum class TargetReader : std::uint8_t { masked_attention, simple_recurrent_unit };
+
 // Place of a normalisation of the embeddings.
 enum class EmbeddingNorm : std::uint8_t { none, after_positions, before_positions };
 
@@ -158,21 +161,24 @@ struct TransformerConfig {
   StackConfig encoder;                                        // has 0 layers if there is no encoder
   StackConfig decoder;                                        // has 0 layers if there is no decoder
 
-  Activation activation = Activation::relu;               // activation of the feed-forward networks
-  FeedForwardKind feed_forward = FeedForwardKind::plain;  // formula of the feed-forward networks
-  Bias bias = Bias::required;                             // bias of the linear maps in the stacks
-  std::optional<Bias> key_bias = {};                      // bias of the key projections; unset means `bias`
-  NormOrder norm_order = NormOrder::last;                 // place of the norms
-  NormKind norm = NormKind::layer;                        // formula of all norms
-  float norm_epsilon = 1e-5f;                             // epsilon of all norms
-  Bias norm_bias = Bias::required;                        // bias of all layer norms
-  bool first_layer_has_norm = true;                       // norm first: whether the first self-attention has one
-  float score_scale = 0.0f;                               // factor of the scores; see AttentionOptions
-  bool divide_scores_by_layer = false;                    // whether layer i divides its scores by i + 1
-  Dim token_types = 0;                                    // rows of the token type embedding; 0 means none
-  float logits_scale = 1.0f;                              // factor of the hidden states before the output projection
-  Bias output_bias = Bias::optional;                      // bias of the logits
-  HeadConfig head;                                        // head of a classifier or a masked language model
+  Activation activation = Activation::relu;                     // activation of the feed-forward networks
+  FeedForwardKind feed_forward = FeedForwardKind::plain;        // formula of the feed-forward networks
+  Bias bias = Bias::required;                                   // bias of the linear maps in the stacks
+  std::optional<Bias> key_bias = {};                            // bias of the key projections; unset means `bias`
+  NormOrder norm_order = NormOrder::last;                       // place of the norms
+  NormKind norm = NormKind::layer;                              // formula of all norms
+  float norm_epsilon = 1e-5f;                                   // epsilon of all norms
+  Bias norm_bias = Bias::required;                              // bias of all layer norms
+  bool first_layer_has_norm = true;                             // norm first: whether the first self-attention has one
+  TargetReader target_reader = TargetReader::masked_attention;  // first sub-layer of the decoder's layers
+  // Head of the last layer's cross-attention that was trained to align words; unset: the mean of all heads aligns.
+  std::optional<int> alignment_head = {};
+  float score_scale = 0.0f;             // factor of the scores; see AttentionOptions
+  bool divide_scores_by_layer = false;  // whether layer i divides its scores by i + 1
+  Dim token_types = 0;                  // rows of the token type embedding; 0 means none
+  float logits_scale = 1.0f;            // factor of the hidden states before the output projection
+  Bias output_bias = Bias::optional;    // bias of the logits
+  HeadConfig head;                      // head of a classifier or a masked language model
   // Encoder-only: the encoder has an input of row numbers, and its last layer computes no other rows.
   bool gathers_rows = false;
 

@@ -15,6 +15,7 @@
 #include "encdec/layers/transformer/gathered_attention.h"
 #include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
+#include "encdec/layers/transformer/simple_recurrent_unit.h"
 #include "encdec/layers/transformer/token_type_embedding.h"
 #include "encdec/models/network/output_projection.h"
 
@@ -169,7 +170,13 @@ class StackBuilder {
     const auto add_self_attention = [&](std::vector<Edge> inputs) {
       return add_node<SelfAttention>(layer, "self_attention", std::move(inputs), self_attention_options(layer));
     };
-    if (layer == 0 && !config_.first_layer_has_norm) {
+    if (&stack_ == &config_.decoder && config_.target_reader == TargetReader::simple_recurrent_unit) {
+      x = add_residual_block(layer, "recurrent_unit_norm", x, [&](std::vector<Edge> inputs) {
+        return add_node<SimpleRecurrentUnit>(
+            layer, "recurrent_unit", std::move(inputs),
+            SimpleRecurrentUnitOptions{.model_dim = config_.model_dim, .residual = sublayer_residual(config_)});
+      });
+    } else if (layer == 0 && !config_.first_layer_has_norm) {
       x = add_self_attention({x, x});
     } else {
       x = add_residual_block(layer, "self_attention_norm", x, add_self_attention);

@@ -16,6 +16,7 @@ namespace encdec {
 //   encoder.embedding_projection, if the embeddings have a width of their own
 //   encoder.{convolution_1, convolution_2}, if the model reads sound
 //   SIDE.{i}.{self_attention, self_attention_norm, feed_forward, feed_forward_norm}
+//   decoder.{i}.{recurrent_unit, recurrent_unit_norm} in place of self_attention, if the configuration has it
 //   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder

@@ -15,7 +15,8 @@ using Of = AttentionChoice::Of;
 bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self: return config.has_encoder();
-    case AttentionKind::decoder_self: return config.has_decoder();
+    case AttentionKind::decoder_self:
+      return config.has_decoder() && config.target_reader == TargetReader::masked_attention;
     case AttentionKind::cross: return config.has_encoder() && config.has_decoder();
   }
   return false;

@@ -233,11 +233,14 @@ void Session::set_source_attention(SourceAttention mode) {
   if (!config.has_encoder() || !config.has_decoder() || config.decoder.layers == 0) return;
   AttentionObserver observer;
   if (mode == SourceAttention::keep) {
-    observer = [this, share = 1.0f / static_cast<float>(config.decoder.heads)](const AttentionWeights& attention) {
+    observer = [this, only = config.alignment_head,
+                share = config.alignment_head ? 1.0f : 1.0f / static_cast<float>(config.decoder.heads)](
+                   const AttentionWeights& attention) {
       const auto row = static_cast<std::size_t>(attention.row);
       if (row >= attention_of_row_.size()) attention_of_row_.resize(row + 1);
       std::vector<float>& mean = attention_of_row_[row];
       if (attention.head == 0) mean.assign(attention.weights.size(), 0.0f);
+      if (only && attention.head != *only) return;
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
     };
   }

@@ -122,7 +122,7 @@ class Session {
   // Replaces any observer of the cross-attention in the last layer. Has no effect in a model without cross-attention.
   void set_source_attention(SourceAttention mode);
   // Returns the attention of inputs[input] of the last decode(), for its last token: one weight for each source token,
-  // as the mean over the heads of the decoder's last layer.
+  // as the mean over the heads of the decoder's last layer, or that of TransformerConfig::alignment_head.
   // REQUIRES: the last set_source_attention() before that decode() was `keep`.
   std::span<const float> source_attention(std::size_t input) const;
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/unpacked_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
@@ -39,6 +39,29 @@ Vocabulary read_vocabulary(const fs::path& path) {
   return vocabulary_from(parse_yaml(read_text_file(path, kMaxVocabularyBytes), path.string()), path.string());
 }
 
+// The vocabularies of a model are the pieces of its sentencepiece models.
+std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& folder, const std::vector<std::string>& names) {
+  const auto read = [&](const std::string& name) {
+    const FileBytes file = read_unpacked(folder / name);
+    return SentencePieceModel(as_text(file.bytes), file.name);
+  };
+  const auto pieces = [&](const SentencePieceModel& model, const std::string& name) {
+    Vocabulary vocabulary;
+    for (std::int32_t id = 0; model.piece(id) != nullptr; ++id) {
+      vocabulary.add(*model.piece(id), id, (folder / name).string());
+    }
+    return vocabulary;
+  };
+  MarianParts parts{.source_model = read(names[0]), .target_model = read(names[1]), .takes_codes = false};
+  parts.vocabulary = pieces(parts.source_model, names[0]);
+  if (names[1] != names[0]) parts.target_vocabulary = pieces(parts.target_model, names[1]);
+  auto tokens = marian_tokens();
+  tokens.erase("pad_token");
+  parts.settings = TokenizerSettings::merge({}, std::move(tokens));
+  parts.settings.split_special_tokens = true;  // Marian finds none in a text
+  return marian_tokenizer(std::move(parts), folder.string());
+}
+
 }  // namespace
 
 Vocabulary vocabulary_from(const Json& map, const std::string& name) {
@@ -56,26 +79,9 @@ Vocabulary vocabulary_from(const Json& map, const std::string& name) {
   return vocabulary;
 }
 
-std::vector<std::string> marian_vocabulary_files(const fs::path& folder) {
-  const JsonObject decoder = read_yaml_object(folder / "decoder.yml");
-  const auto fail = [&](std::string_view found) {
-    refuse<TokenizerError>(decoder.file(), "vocabs is {}, expected the names of two files in this folder", found);
-  };
-  if (!decoder.value().contains("vocabs")) fail("missing");
-  const Json& vocabularies = decoder.value()["vocabs"];
-  if (!vocabularies.is_array()) fail(vocabularies.type_name());
-  if (vocabularies.size() != 2) fail(fmt::format("a list of {}", vocabularies.size()));
-  std::vector<std::string> names;
-  for (const Json& name : vocabularies) {
-    if (!name.is_string()) fail(fmt::format("a list with a {}", name.type_name()));
-    names.push_back(name.get<std::string>());
-    if (!is_plain_file_name(names.back())) fail(fmt::format("a list with '{}'", printable(names.back())));
-  }
-  return names;
-}
-
-std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
-  const std::vector<std::string> names = marian_vocabulary_files(folder);
+std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder, const MarianFiles& files) {
+  const std::vector<std::string> names = files.vocabularies();
+  if (without_packing(names[0]).ends_with(".spm")) return load_sentencepiece(folder, names);
   Vocabulary source = read_vocabulary(folder / names[0]);
   std::optional<Vocabulary> target;
   if (names[1] != names[0]) target = read_vocabulary(folder / names[1]);

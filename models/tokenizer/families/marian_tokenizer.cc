@@ -28,7 +28,8 @@ class MarianTokenizer final : public SlowTokenizer {
       : SlowTokenizer(std::move(parts.settings), std::move(parts.vocabulary), name),
         source_model_(std::move(parts.source_model)),
         target_model_(std::move(parts.target_model)),
-        target_vocabulary_(std::move(parts.target_vocabulary)) {
+        target_vocabulary_(std::move(parts.target_vocabulary)),
+        takes_codes_(parts.takes_codes) {
     require_unknown();
     named_id("eos_token");
     const auto end = added_tokens().id(settings().named_tokens.at("eos_token"));
@@ -36,7 +37,7 @@ class MarianTokenizer final : public SlowTokenizer {
     end_id_ = *end;
   }
 
-  std::string kind() const override { return "sentencepiece with vocab.json"; }
+  std::string kind() const override { return takes_codes_ ? "sentencepiece with vocab.json" : "sentencepiece"; }
 
   std::string_view piece(std::int32_t id, TextSide side) const override {
     if (const auto found = find_piece(id, side)) return *found;
@@ -66,12 +67,12 @@ class MarianTokenizer final : public SlowTokenizer {
                                         TextSide side) const override {
     EncodeOptions remaining = options;
     std::string_view rest = text;
-    if (!take_language_code(rest).empty()) remaining.target_language.clear();
+    if (takes_codes_ && !take_language_code(rest).empty()) remaining.target_language.clear();
     return SlowTokenizer::encode_side(text, remaining, side);
   }
 
   void cut(std::string_view text, TextSide side, const PieceSink& take) const override {
-    const std::string_view code = take_language_code(text);
+    const std::string_view code = takes_codes_ ? take_language_code(text) : std::string_view();
     if (!code.empty()) take(code);
     (side == TextSide::source ? source_model_ : target_model_).encode(text, take);
   }
@@ -122,6 +123,7 @@ class MarianTokenizer final : public SlowTokenizer {
   SentencePieceModel source_model_;
   SentencePieceModel target_model_;
   std::optional<Vocabulary> target_vocabulary_;
+  bool takes_codes_;
   std::int32_t end_id_;
 };
 

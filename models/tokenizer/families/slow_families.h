@@ -39,9 +39,10 @@ std::unique_ptr<Tokenizer> plbart_tokenizer(std::string_view model, const Tokeni
 struct MarianParts {
   SentencePieceModel source_model;
   SentencePieceModel target_model;
-  Vocabulary vocabulary;
-  std::optional<Vocabulary> target_vocabulary;  // absent if both sides share `vocabulary`
-  TokenizerSettings settings;
+  Vocabulary vocabulary = {};
+  std::optional<Vocabulary> target_vocabulary = {};  // absent if both sides share `vocabulary`
+  TokenizerSettings settings = {};
+  bool takes_codes = true;  // a text may begin with a language code; false for models without such codes
 };
 // Creates the tokenizer of OPUS-MT checkpoints, equal to MarianTokenizer of transformers 5. Frame: X </s>.
 // - The sentencepiece model of the side cuts text into pieces, and the vocabulary has their ids.

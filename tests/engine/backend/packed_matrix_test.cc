@@ -24,7 +24,9 @@ namespace {
 constexpr Precision kPrecisions[] = {Precision::float32, Precision::bfloat16, Precision::int8};
 
 WeightRows rows_of(const Tensor& weight) {
-  return [&weight](Dim first, Dim count, float* rows) { std::copy_n(weight.row(first), count * weight.width(), rows); };
+  return [&weight](Dim first, Dim count, float* rows, float* /*factors*/) {
+    std::copy_n(weight.row(first), count * weight.width(), rows);
+  };
 }
 
 std::string_view name_of(Precision precision) {

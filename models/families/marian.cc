@@ -1,5 +1,5 @@
-// Marian's own .npz files (Junczys-Dowmunt et al. 2018), in which OPUS-MT publishes models: marian-dev,
-// src/models/network/transformer.h.
+// Marian's own files (Junczys-Dowmunt et al. 2018): .npz, in which OPUS-MT publishes models, and .bin, in which Firefox
+// Translations publishes students (Kim et al. 2019). marian-dev, src/models/transformer.h and src/rnn/cells.h.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -39,9 +39,14 @@ NormOrder read_norm_order(const JsonObject& options) {
   return first ? NormOrder::first : NormOrder::last;
 }
 
+// Epsilon of Marian's layer norm (src/models/transformer.h, layerNorm).
+constexpr float kEpsilon = 1e-6f;
+
 TransformerConfig read_options(const JsonObject& options) {
   expect(options, "type", "transformer");
-  expect(options, "transformer-decoder-autoreg", "self-attention");
+  const bool is_recurrent = options.string("transformer-decoder-autoreg").value_or("") == "rnn";
+  expect(options, "transformer-decoder-autoreg", is_recurrent ? "rnn" : "self-attention");
+  if (is_recurrent) expect(options, "dec-cell", "ssru");
   const ConfigReader reader(options);
   if (reader.flag("transformer-no-projection", false) || reader.width("transformer-ffn-depth", 2) != 2 ||
       !options.integers("transformer-tied-layers").empty()) {
@@ -56,7 +61,7 @@ TransformerConfig read_options(const JsonObject& options) {
   TransformerConfig config;
   config.model_type = "marian";
   config.model_dim = reader.width("dim-emb", 512);
-  StackConfig stack;
+  StackConfig stack{.positions = {.layout = SinusoidLayout::timing_signal}};
   stack.layers = reader.layers("enc-depth", 6);
   stack.heads = static_cast<int>(reader.width("transformer-heads", 8));
   stack.hidden_dim = reader.width("transformer-dim-ffn", 2048);
@@ -73,12 +78,28 @@ TransformerConfig read_options(const JsonObject& options) {
   config.decoder.layers = reader.layers("dec-depth", 6);
   config.decoder.zero_start_token = true;
   config.decoder_start_token = static_cast<std::int32_t>(config.decoder.vocabulary);
+  if (is_recurrent) {
+    config.target_reader = TargetReader::simple_recurrent_unit;
+    config.alignment_head = 0;  // students are trained with guided alignment
+  }
+  config.norm_epsilon = kEpsilon;
   config.activation = read_marian_activation(options);
   config.norm_order = read_norm_order(options);
   return config;
 }
 
-WeightNames npz_weight_names() {
+// Returns `names` for a store in which matrices of quantised integers are not transposed (see parse_marian_binary()).
+WeightNames with_stored_order(std::shared_ptr<const WeightStore> weights, WeightNames names) {
+  return [weights = std::move(weights), names = std::move(names)](const std::string& canonical) {
+    std::vector<StoredName> candidates = names(canonical);
+    for (StoredName& stored : candidates) {
+      if (weights->find_scale(stored.name) != nullptr) stored.transposed = false;
+    }
+    return candidates;
+  };
+}
+
+WeightNames weight_names() {
   std::vector<NamePattern> table = {
       {"%.embedding.weight", {"%_Wemb", "Wemb"}},
       {"%.positional_encoding.weight", {"Wpos"}},
@@ -103,6 +124,9 @@ WeightNames npz_weight_names() {
   };
   add_attention("%.*.self_attention", "%_l*+1_self");
   add_attention("%.*.cross_attention", "%_l*+1_context");
+  table.push_back({"%.*.recurrent_unit.candidate.weight", {transposed("%_l*+1_rnn_W")}});
+  add_linear("%.*.recurrent_unit.forget_gate", "%_l*+1_rnn", "f");
+  add_norm("%.*.recurrent_unit_norm", "%_l*+1_rnn_ffn");
   add_linear("%.*.feed_forward.expand", "%_l*+1_ffn", "1");
   add_linear("%.*.feed_forward.project", "%_l*+1_ffn", "2");
   add_norm("%.*.feed_forward_norm", "%_l*+1_ffn_ffn");
@@ -113,12 +137,12 @@ WeightNames npz_weight_names() {
 
 }  // namespace
 
-ModelDescription describe_marian_npz(const Checkpoint& checkpoint) {
+ModelDescription describe_marian(const Checkpoint& checkpoint) {
   if (!checkpoint.settings.network) {
     refuse<ConfigError>(checkpoint.weights->origin(),
                         "no array 'special:model.yml', expected the settings of a Marian model");
   }
-  return {read_options(*checkpoint.settings.network), npz_weight_names()};
+  return {read_options(*checkpoint.settings.network), with_stored_order(checkpoint.weights, weight_names())};
 }
 
 }  // namespace encdec

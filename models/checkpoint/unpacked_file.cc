@@ -1,0 +1,114 @@
+#include "encdec/models/checkpoint/unpacked_file.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
+
+namespace encdec {
+namespace {
+
+// Weights shrink to 70 % and vocabularies to a third, so more is an attack on the memory.
+constexpr std::size_t kMaxUnpackedGrowth = 16;
+constexpr std::size_t kFreeUnpackedBytes = std::size_t{16} << 20;  // any file may grow to this size
+constexpr std::size_t kUnpackedPieceBytes = std::size_t{1} << 20;  // between two checks for cancellation
+
+// The decompressed bytes so far. The last piece is the free space behind them.
+class Unpacked {
+ public:
+  explicit Unpacked(const FileBytes& packed)
+      : packed_(packed), limit_(std::max(kMaxUnpackedGrowth * packed.bytes.size(), kFreeUnpackedBytes)) {}
+
+  std::span<std::byte> free_space() {
+    check_cancelled();
+    bytes_.resize(used_ + kUnpackedPieceBytes);
+    return std::span(bytes_).subspan(used_);
+  }
+  void add(std::size_t count) {
+    used_ += count;
+    if (used_ <= limit_) return;
+    refuse(packed_.name, "{} bytes grow to more than {} when decompressed, expected no more", packed_.bytes.size(),
+           limit_);
+  }
+  FileBytes take() {
+    bytes_.resize(used_);
+    bytes_.shrink_to_fit();
+    const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes_));
+    return {.bytes = *owner, .owner = owner, .name = packed_.name};
+  }
+
+ private:
+  const FileBytes& packed_;
+  std::size_t limit_;
+  std::vector<std::byte> bytes_;
+  std::size_t used_ = 0;
+};
+
+[[noreturn]] void refuse_damaged(const FileBytes& packed, std::string_view kind) {
+  refuse(packed.name, "damaged or cut off, expected one whole {} file", kind);
+}
+
+FileBytes gunzip(const FileBytes& packed) {
+  struct Stream : z_stream {
+    Stream() : z_stream{} {
+      constexpr int kGzip = 16;  // added to the window bits: the stream has gzip's header and checksum
+      if (inflateInit2(this, MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
+    }
+    ~Stream() { inflateEnd(this); }
+  } stream;
+  Unpacked output(packed);
+  std::span<const std::byte> input = packed.bytes;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    const std::span<std::byte> to = output.free_space();
+    const std::size_t in = std::min(input.size(), kUnpackedPieceBytes);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
+    stream.avail_in = static_cast<uInt>(in);
+    stream.next_out = reinterpret_cast<Bytef*>(to.data());
+    stream.avail_out = static_cast<uInt>(to.size());
+    result = inflate(&stream, Z_NO_FLUSH);
+    output.add(to.size() - stream.avail_out);
+    input = input.subspan(in - stream.avail_in);
+  }
+  if (result != Z_STREAM_END || !input.empty()) refuse_damaged(packed, "gzip");
+  return output.take();
+}
+
+FileBytes unzstd(const FileBytes& packed) {
+  struct Free {
+    void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+  };
+  const std::unique_ptr<ZSTD_DStream, Free> stream(ZSTD_createDStream());
+  if (stream == nullptr) throw std::bad_alloc();
+  Unpacked output(packed);
+  ZSTD_inBuffer input{packed.bytes.data(), packed.bytes.size(), 0};
+  std::size_t left = 1;  // 0 at the end of a frame
+  while (left != 0) {
+    const std::span<std::byte> to = output.free_space();
+    ZSTD_outBuffer written{to.data(), to.size(), 0};
+    left = ZSTD_decompressStream(stream.get(), &written, &input);
+    const bool is_cut_off = left != 0 && written.pos == 0 && input.pos == input.size;
+    if (ZSTD_isError(left) != 0 || is_cut_off) refuse_damaged(packed, "zstd");
+    output.add(written.pos);
+  }
+  if (input.pos != input.size) refuse_damaged(packed, "zstd");
+  return output.take();
+}
+
+}  // namespace
+
+FileBytes read_unpacked(const std::filesystem::path& path) {
+  const auto file = MappedFile::open(path);
+  const FileBytes stored{.bytes = file->bytes(), .owner = file, .name = path.string()};
+  if (stored.name.ends_with(".gz")) return gunzip(stored);
+  if (stored.name.ends_with(".zst")) return unzstd(stored);
+  return stored;
+}
+
+}  // namespace encdec
