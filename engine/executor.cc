@@ -112,4 +112,14 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
   return memory.outputs;
 }
 
+void Executor::run_variant(const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const {
+  RunState::Memory& memory = *state.memory_;
+  memory.running = order_.back();
+  memory.scratch.reset();
+  const NodeRun::Time begin = state.run_observer ? NodeRun::Time::clock::now() : NodeRun::Time();
+  layer.forward(inputs, output, state);
+  const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(memory.running)];
+  if (state.run_observer) state.run_observer({graph_, node, begin, NodeRun::Time::clock::now()});
+}
+
 }  // namespace encdec

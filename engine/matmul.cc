@@ -24,6 +24,11 @@ Dim panels_of(Dim outputs) {
   return (outputs + kPanelColumns - 1) / kPanelColumns;
 }
 
+// Returns the number of slices into which the outputs are cut, so that `threads` threads can work on one row.
+Dim slices_for(Dim threads, Dim inputs, Dim outputs) {
+  return inputs * outputs >= kWorkWorthSharing ? std::clamp<Dim>(threads, 1, panels_of(outputs)) : 1;
+}
+
 // Returns the first output of part `part`, if `outputs` are cut into `parts` nearly equal parts of whole panels.
 // Returns `outputs` for part == parts.
 Dim begin_of(Dim part, Dim parts, Dim outputs) {
@@ -143,8 +148,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   }
 
   const PackOptions& pack = options.pack;
-  const bool shared = input_width_ * output_width_ >= kWorkWorthSharing;
-  const Dim slices = shared ? std::clamp<Dim>(pack.threads, 1, panels_of(output_width_)) : 1;
+  const Dim slices = slices_for(pack.threads, input_width_, output_width_);
   const backend::Backend& backend = backend::backend_for(pack.backend, pack.precision);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = begin_of(slice, slices, output_width_), last = begin_of(slice + 1, slices, output_width_);
@@ -167,10 +171,38 @@ std::size_t MatMul::bytes() const {
   return total;
 }
 
-void MatMul::copy_weights(Dim output, float* weights) const {
+const MatMul::Slice& MatMul::slice_of(Dim output) const {
   const auto slice = std::ranges::find_if(slices_, [&](const Slice& s) { return output < s.end(); });
   assert(output >= 0 && slice != slices_.end());
-  slice->matrix.copy_row(static_cast<int>(output - slice->first), weights);
+  return *slice;
+}
+
+void MatMul::copy_weights(Dim output, float* weights) const {
+  const Slice& slice = slice_of(output);
+  slice.matrix.copy_row(static_cast<int>(output - slice.first), weights);
+}
+
+MatMul MatMul::with_outputs(std::span<const std::int32_t> outputs) const {
+  MatMul some;
+  some.input_width_ = input_width_;
+  some.output_width_ = std::ssize(outputs);
+  some.residual_ = residual_;
+  std::vector<backend::PackedMatrix::Output> columns;
+  for (const std::int32_t output : outputs) {
+    const Slice& slice = slice_of(output);
+    columns.push_back({&slice.matrix, static_cast<int>(output - slice.first)});
+  }
+  backend::MatMulSpec spec = slices_.front().matrix.spec();
+  const Dim slices = slices_for(static_cast<Dim>(slices_.size()), input_width_, some.output_width_);
+  for (Dim slice = 0; slice < slices; ++slice) {
+    const Dim first = begin_of(slice, slices, some.output_width_),
+              last = begin_of(slice + 1, slices, some.output_width_);
+    spec.output_width = static_cast<int>(last - first);
+    some.slices_.push_back(
+        {first, backend::PackedMatrix(spec, std::span(columns).subspan(static_cast<std::size_t>(first),
+                                                                       static_cast<std::size_t>(last - first)))});
+  }
+  return some;
 }
 
 // Converts all rows to the input form of the backend.

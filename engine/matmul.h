@@ -45,6 +45,10 @@ class MatMul {
   MatMul(MatMul&&) noexcept;
   MatMul& operator=(MatMul&&) noexcept;
 
+  // Returns a product that computes only some outputs, in the order given, with the same bits.
+  // REQUIRES: there is at least one.
+  MatMul with_outputs(std::span<const std::int32_t> outputs) const;
+
   Dim input_width() const { return input_width_; }    // K
   Dim output_width() const { return output_width_; }  // N
   // Returns the size of the packed weights and the bias in bytes.
@@ -58,6 +62,8 @@ class MatMul {
 
  private:
   struct Slice;
+  MatMul() = default;
+  const Slice& slice_of(Dim output) const;
   kernels::MatMulRows convert(const Tensor& input, RunState& state) const;
 
   Dim input_width_ = 0;

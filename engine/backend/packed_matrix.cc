@@ -33,6 +33,17 @@ void with_unit_of(std::size_t group_bytes, const Body& body) {
   }
 }
 
+// Copies one column of a panel to a column of another.
+template <class Unit>
+void copy_column(const std::byte* from, std::size_t from_column, std::size_t row_bytes, std::size_t width,
+                 std::size_t to_column, std::byte* to) {
+  from += from_column * sizeof(Unit);
+  to += to_column * sizeof(Unit);
+  for (std::size_t at = 0; at < row_bytes * width; at += width * sizeof(Unit)) {
+    std::memcpy(to + at, from + at, sizeof(Unit));
+  }
+}
+
 constexpr std::size_t kLineBytes = 64;
 
 // Writes `width` rows as a panel: unit 0 of all rows, then unit 1 of all rows, and so on. A unit is a group.
@@ -170,6 +181,31 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* b
   }
   if (layout.scales != 0) epilogue.column_scales = reinterpret_cast<const float*>(packed_.raw() + layout.scales);
   if (layout.offsets != 0) epilogue.offsets = reinterpret_cast<const std::int32_t*>(packed_.raw() + layout.offsets);
+}
+
+PackedMatrix::PackedMatrix(const MatMulSpec& spec, std::span<const Output> outputs)
+    : PackedMatrix(spec, reserve(spec), nullptr, outputs.front().matrix->trial()) {
+  const Layout layout(spec);
+  auto* scales = reinterpret_cast<float*>(packed_.raw() + layout.scales);
+  auto* offsets = reinterpret_cast<std::int32_t*>(packed_.raw() + layout.offsets);
+  if (!outputs.front().matrix->bias_.empty()) bias_ = Tensor::uninitialized({spec.output_width});
+  panels_.epilogue.bias = bias_.empty() ? nullptr : bias_.data<float>();
+  // The unused columns of the last panel are zeros.
+  std::fill(packed_.raw() + layout.panel_bytes * (layout.panels - 1),
+            packed_.raw() + layout.panel_bytes * layout.panels, std::byte{0});
+  const std::size_t width = layout.order.width();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [matrix, number] = outputs[i];
+    const auto column = static_cast<std::size_t>(number);
+    const std::byte* from = matrix->packed_.raw() + column / width * layout.panel_bytes;
+    std::byte* to = packed_.raw() + i / width * layout.panel_bytes;
+    with_unit_of(layout.unit_bytes(), [&](auto unit) {
+      copy_column<decltype(unit)>(from, column % width, layout.row_bytes, width, i % width, to);
+    });
+    if (layout.scales != 0) scales[i] = matrix->panels_.epilogue.column_scales[number];
+    if (layout.offsets != 0) offsets[i] = matrix->panels_.epilogue.offsets[number];
+    if (!bias_.empty()) bias_.data<float>()[i] = matrix->bias_.data<float>()[number];
+  }
 }
 
 std::size_t PackedMatrix::input_row_bytes() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/activation.h"
@@ -40,6 +41,14 @@ class PackedMatrix {
   PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias);
   // The same for a known result of the backend's trial.
   PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* bias, const RowTrial& trial);
+
+  // Copies outputs of other matrices, so that each gives the same bits as there. REQUIRES: all have the inputs and the
+  // backend of `spec`, and there are spec.output_width of them.
+  struct Output {
+    const PackedMatrix* matrix;
+    int number;  // among the outputs of the matrix
+  };
+  PackedMatrix(const MatMulSpec& spec, std::span<const Output> outputs);
 
   // The members below are for backends.
   const MatMulSpec& spec() const { return spec_; }

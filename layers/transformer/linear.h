@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
@@ -43,6 +44,11 @@ class Linear final : public Layer {
   Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {},
          std::span<const Dim> output_widths = {});
 
+  // Returns a map to some of the outputs, in the order given, with the same bits. REQUIRES: there is at least one.
+  Linear with_outputs(std::span<const std::int32_t> outputs) const {
+    return {matmul_.with_outputs(outputs), residual_, input_scale_};
+  }
+
   std::string_view kind() const override { return "linear"; }
   Shape output_shape(Shapes inputs) const override;
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
@@ -57,6 +63,9 @@ class Linear final : public Layer {
   Dim output_width() const { return matmul_.output_width(); }  // N; the sum over merged projections
 
  private:
+  Linear(MatMul matmul, Residual residual, float input_scale)
+      : matmul_(std::move(matmul)), residual_(residual), input_scale_(input_scale) {}
+
   MatMul matmul_;
   Residual residual_;
   float input_scale_;

@@ -45,8 +45,9 @@ class BatchDecoder {
     int source = Session::kNoSource;
     int draft_source = Session::kNoSource;  // in the session of the model that guesses
     std::unique_ptr<Search> search;
-    std::size_t rows = 0;      // sequences of the last step; of the first one before that
-    std::size_t reported = 0;  // number of tokens reported
+    std::shared_ptr<const VocabularyShortlist> shortlist;  // null if all tokens may be generated
+    std::size_t rows = 0;                                  // sequences of the last step; of the first one before that
+    std::size_t reported = 0;                              // number of tokens reported
     bool is_number = true;
   };
   // A row of logits of the step.
@@ -128,11 +129,13 @@ class BatchDecoder {
       if (jobs[i].rules->needs_source_attention() && attention_readers_++ == 0) {
         work_.session.set_source_attention(Session::SourceAttention::keep);
       }
+      auto shortlist = jobs[i].rules->shortlist_for(jobs[i].prompt.source, work_.session.model());
       source_tokens_ += has_encoder ? jobs[i].prompt.source_rows() : jobs[i].prompt.target.size();
       running_.push_back({.job = std::move(jobs[i]),
                           .source = source,
                           .draft_source = draft_sources[i],
                           .search = std::move(search),
+                          .shortlist = std::move(shortlist),
                           .rows = rows});
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
@@ -186,6 +189,7 @@ class BatchDecoder {
       (running.search.get()->*add)(inputs_);
       running.rows = inputs_.size() - input;
       for (; input < inputs_.size(); ++input) {
+        inputs_[input].shortlist = running.shortlist.get();
         const std::size_t rows = std::min(inputs_[input].logits, inputs_[input].tokens.size());
         for (std::size_t row = 0; row < rows; ++row) rows_.push_back({&running, number++, input});
       }

@@ -59,7 +59,7 @@ void check_batching(int batch_size, int workers) {
 }
 
 std::size_t expected_bytes(const Transformer& model, const SearchRules& rules, const Prompt& prompt) {
-  const std::size_t limit = rules.new_token_limit(prompt.target.size(), model.config.decoder);
+  const std::size_t limit = rules.new_token_limit(prompt, model.config.decoder);
   // A result is seldom longer than twice its source.
   const std::size_t expected = std::min(limit, prompt.source.empty() ? limit : 2 * prompt.source.size() + 32);
   const std::size_t tokens = prompt.source_rows() + prompt.target.size() + expected * rules.rows_per_source();

@@ -123,6 +123,8 @@ struct GenerateOptions {
   std::optional<int> num_return_sequences = {};  // number of hypotheses or samples to return
   std::optional<int> max_length = {};
   std::optional<int> max_new_tokens = {};  // overrides max_length
+  // Not in transformers: at most this number of tokens for each token of the source, and 4 more; 0 for no such limit.
+  std::optional<float> max_length_factor = {};
   std::optional<int> min_length = {};      // length before which no end token is allowed
   std::optional<int> min_new_tokens = {};  // overrides min_length
   // The score of a hypothesis in beam search is (sum of its log-probabilities) / length^length_penalty.
@@ -152,6 +154,8 @@ struct GenerateOptions {
   std::optional<std::vector<TokenIds>> bad_words = {};   // phrases never to generate
   std::optional<TokenIds> suppress_tokens = {};          // tokens never to generate
   std::optional<TokenIds> begin_suppress_tokens = {};    // tokens not to generate as the first token
+  // Whether the tokens to generate are those that the model's lexical shortlist allows for the source, if it has one.
+  std::optional<bool> lexical_shortlist = {};
   // First token to generate; overrides the one of target_lang.
   std::optional<std::int32_t> forced_bos_token = {};
   std::optional<TokenIds> forced_eos_tokens = {};  // tokens allowed as the last one when the maximum length is reached

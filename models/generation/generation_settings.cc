@@ -20,8 +20,9 @@ constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // limits, so that scaled
 constexpr double kMaxExponent = 100;                   // range of length and coverage penalty: -100 to 100
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr Setting::Range kAnything, kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMinFactor, kMaxFactor},
-    kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
-    kSequences{1, kMaxSequences}, kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
+    kLengthFactor{0, kMaxFactor}, kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount},
+    kLength{1, kMaxTokenCount}, kSequences{1, kMaxSequences},
+    kKnown{.tokens = Setting::Range::Tokens::of_the_vocabulary},
     kUnwanted{.tokens = Setting::Range::Tokens::of_any_vocabulary};
 constexpr std::string_view kNoKey, kDrafts = "Guesses";
 
@@ -81,6 +82,9 @@ constexpr auto kSettings = std::to_array<Setting>({
     Setting{"max_length", &Options::max_length, kLength},
     Setting{"max_new_tokens", &Options::max_new_tokens, kLength, std::nullopt, std::nullopt, "Length",
             "--max-new-tokens N", "Maximum number of tokens to generate for one source"},
+    Setting{"max_length_factor", &Options::max_length_factor, kLengthFactor, 0, kNoKey, "Length",
+            "--max-length-factor X",
+            "Maximum number of tokens to generate for each token of the source, plus 4; 0 for no such limit"},
     Setting{"min_length", &Options::min_length, kCount, 0},
     Setting{"min_new_tokens", &Options::min_new_tokens, kCount, std::nullopt, std::nullopt, "Length",
             "--min-new-tokens N", "Minimum number of tokens to generate for one source"},
@@ -108,6 +112,9 @@ constexpr auto kSettings = std::to_array<Setting>({
             "Phrases that every text must contain, in the form of --bad-words-file; needs --num-beams above 1"},
     Setting{"shortlist", &Options::shortlist, kKnown, std::nullopt, kNoKey, "Tokens", "--shortlist-file FILE",
             "The only tokens to generate, one per line: as the vocabulary spells them, or ids with --token-ids"},
+    Setting{"lexical_shortlist", &Options::lexical_shortlist, kAnything, 1, kNoKey, "Tokens",
+            "--lexical-shortlist true|false",
+            "Generate only tokens that the model's shortlist allows for the source; true if no value is given"},
 });
 
 constexpr OptionRow<Options> kCallOptions[] = {

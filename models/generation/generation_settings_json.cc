@@ -190,6 +190,8 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
     options.decoder_start_token =
         config.decoder_start_token ? config.decoder_start_token : token_of("decoder_start_token", "<s>");
     options.max_new_tokens = kDefaultTranslationTokens;
+    // Students are decoded with Marian's max-length-factor 2.
+    if (config.target_reader == TargetReader::simple_recurrent_unit) options.max_length_factor = 2.0f;
   } else {
     options.max_length = kDefaultTextTokens;
   }

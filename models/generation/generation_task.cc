@@ -47,25 +47,23 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
   return settings;
 }
 
-// Returns the shortlist and the tokens that other settings need.
-TokenIds producible_tokens(const GenerateOptions& settings) {
-  TokenIds tokens = *settings.shortlist;
-  const auto add = [&tokens](const TokenIds& more) { tokens.insert(tokens.end(), more.begin(), more.end()); };
-  add(*settings.eos_tokens);
-  add(*settings.forced_eos_tokens);
-  for (const TokenIds& phrase : *settings.force_words) add(phrase);
-  if (settings.forced_bos_token) tokens.push_back(*settings.forced_bos_token);
-  return tokens;
+std::shared_ptr<const SearchRules> rules_of(const ModelParts& parts, const GenerateOptions& options) {
+  auto rules = std::make_shared<SearchRules>(settings_of(parts, options));
+  const GenerateOptions& settings = rules->settings;
+  if (!settings.shortlist->empty()) {
+    TokenIds tokens = required_tokens(settings);
+    tokens.insert(tokens.end(), settings.shortlist->begin(), settings.shortlist->end());
+    rules->shortlist = std::make_shared<const VocabularyShortlist>(parts.network, std::move(tokens));
+  } else if (*settings.lexical_shortlist) {
+    rules->lexical_shortlist = parts.lexical_shortlist;
+  }
+  return rules;
 }
 
 }  // namespace
 
 GenerationTask::GenerationTask(const ModelParts& parts, const GenerateOptions& options)
-    : parts_(parts),
-      rules_(std::make_shared<const SearchRules>(settings_of(parts, options))),
-      prompter_(parts, rules_->settings) {
-  if (!settings().shortlist->empty()) shortlist_.emplace(parts.network, producible_tokens(settings()));
-}
+    : parts_(parts), rules_(rules_of(parts, options)), prompter_(parts, rules_->settings) {}
 
 DecodeJob GenerationTask::job(const GenerateInput& input, std::size_t index) const {
   DecodeJob job{.index = index, .prompt = prompter_.prompt(input, index + 1), .rules = rules_};
@@ -75,8 +73,7 @@ DecodeJob GenerationTask::job(const GenerateInput& input, std::size_t index) con
 
 // A forced end token at the maximum length counts as `length`: the model did not choose it.
 FinishReason GenerationTask::reason_for(const DecodeJob& job, const TokenIds& generated) const {
-  const bool has_all =
-      generated.size() == rules_->new_token_limit(job.prompt.target.size(), parts_.network.config.decoder);
+  const bool has_all = generated.size() == rules_->new_token_limit(job.prompt, parts_.network.config.decoder);
   const bool is_forced = has_all && !settings().forced_eos_tokens->empty();
   const bool is_ended = !generated.empty() && rules_->is_end(generated.back());
   return is_ended && !is_forced ? FinishReason::stop : FinishReason::length;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "encdec/models/generation/decode_feed.h"
-#include "encdec/models/network/vocabulary_shortlist.h"
 
 namespace encdec {
 
@@ -21,8 +20,6 @@ class GenerationTask {
   // Returns the call's options, completed with the checkpoint's settings.
   const GenerateOptions& settings() const { return rules_->settings; }
   const SearchRules& rules() const { return *rules_; }
-  // Returns null if all tokens are allowed.
-  const VocabularyShortlist* shortlist() const { return shortlist_ ? &*shortlist_ : nullptr; }
 
   // Makes a job without a client. If the source is empty, the job's prompt has no target, and the caller must use
   // empty_result() instead of decoding the job. Throws as Prompter::prompt().
@@ -40,7 +37,6 @@ class GenerationTask {
   ModelParts parts_;
   std::shared_ptr<const SearchRules> rules_;
   Prompter prompter_;
-  std::optional<VocabularyShortlist> shortlist_;
 };
 
 }  // namespace encdec

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 #include "encdec/models/generation/generate_options.h"
@@ -9,6 +10,8 @@
 
 namespace encdec {
 
+class LexicalShortlist;
+
 // The parts of a model that generation, scoring and attention maps use. The objects must outlive their users.
 struct ModelParts {
   const Transformer& network;
@@ -16,6 +19,7 @@ struct ModelParts {
   const Tokenizer* tokenizer;       // may be null
   const std::string& origin;        // the model's path, for messages
   SessionPool& sessions;
+  std::shared_ptr<const LexicalShortlist> lexical_shortlist = {};  // null if the model has none
 };
 
 // Returns the tokenizer. Throws TokenizerError if there is none.

@@ -18,8 +18,15 @@ SearchRules::SearchRules(GenerateOptions settings_)
   std::ranges::move(sampling, std::back_inserter(processors));
 }
 
-std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const {
+std::size_t SearchRules::new_token_limit(const Prompt& prompt, const StackConfig& decoder) const {
+  const std::size_t prompt_length = prompt.target.size();
   int limit = encdec::new_token_limit(settings, prompt_length);
+  if (const float factor = *settings.max_length_factor; factor > 0 && !prompt.source.empty()) {
+    constexpr int kMore = 4;  // for short sources, as in fxtranslate
+    limit = std::min(limit, static_cast<int>(std::min(factor * static_cast<float>(prompt.source.size()),
+                                                      static_cast<float>(limit))) +
+                                kMore);
+  }
   if (const auto positions = decoder.position_limit()) {
     // The decoder never reads the last token, so it needs no position.
     limit = std::min(limit, std::max(1, static_cast<int>(*positions) - static_cast<int>(prompt_length) + 1));
@@ -27,9 +34,27 @@ std::size_t SearchRules::new_token_limit(std::size_t prompt_length, const StackC
   return static_cast<std::size_t>(limit);
 }
 
+std::shared_ptr<const VocabularyShortlist> SearchRules::shortlist_for(const TokenIds& source,
+                                                                      const Transformer& model) const {
+  if (shortlist != nullptr || lexical_shortlist == nullptr || source.empty()) return shortlist;
+  TokenIds tokens = lexical_shortlist->tokens_for(source);
+  const TokenIds required = required_tokens(settings);
+  tokens.insert(tokens.end(), required.begin(), required.end());
+  return std::make_shared<const VocabularyShortlist>(model, std::move(tokens));
+}
+
 std::size_t SearchRules::rows_per_source() const {
   return static_cast<std::size_t>(
       std::max(*settings.num_beams, *settings.do_sample ? *settings.num_return_sequences : 1));
+}
+
+TokenIds required_tokens(const GenerateOptions& settings) {
+  TokenIds tokens = *settings.eos_tokens;
+  const auto add = [&tokens](const TokenIds& more) { tokens.insert(tokens.end(), more.begin(), more.end()); };
+  add(*settings.forced_eos_tokens);
+  for (const TokenIds& phrase : *settings.force_words) add(phrase);
+  if (settings.forced_bos_token) tokens.push_back(*settings.forced_bos_token);
+  return tokens;
 }
 
 bool SearchRules::is_end(std::int32_t token) const {
@@ -79,7 +104,7 @@ Search::Search(const SearchRules& rules, const Prompt& prompt, const Session& se
     : rules_(rules),
       source_(prompt.source),
       prompt_length_(prompt.target.size()),
-      limit_(rules.new_token_limit(prompt.target.size(), session.model().config.decoder)),
+      limit_(rules.new_token_limit(prompt, session.model().config.decoder)),
       random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)) {}
 
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "encdec/models/generation/draft.h"
+#include "encdec/models/generation/lexical_shortlist.h"
 #include "encdec/models/generation/logits_processor.h"
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/generation/random_key.h"
@@ -19,16 +20,23 @@ struct SearchRules {
   explicit SearchRules(GenerateOptions settings_);
 
   // Returns the maximum number of tokens to generate after a prompt, within the decoder's positions.
-  std::size_t new_token_limit(std::size_t prompt_length, const StackConfig& decoder) const;
+  std::size_t new_token_limit(const Prompt& prompt, const StackConfig& decoder) const;
+  // Returns the tokens that a source may generate, for the projection of `model`; null for all.
+  std::shared_ptr<const VocabularyShortlist> shortlist_for(const TokenIds& source, const Transformer& model) const;
   bool is_end(std::int32_t token) const;
   // Returns the number of sequences (beams or samples) decoded in parallel for one source.
   std::size_t rows_per_source() const;
   bool needs_source_attention() const { return *settings.coverage_penalty != 0; }
 
   GenerateOptions settings;
-  LogitsProcessors processors;         // logits processors, then sampling processors if sampling
-  bool always_changes_scores = false;  // a sampling processor changes the scores of every step
+  LogitsProcessors processors;                                // logits processors, then sampling processors if sampling
+  bool always_changes_scores = false;                         // a sampling processor changes the scores of every step
+  std::shared_ptr<const VocabularyShortlist> shortlist = {};  // of all sources; null if settings.shortlist is empty
+  std::shared_ptr<const LexicalShortlist> lexical_shortlist = {};  // makes a shortlist for each source; null for none
 };
+
+// Returns the tokens that settings need beside those of a shortlist: end tokens and forced tokens.
+TokenIds required_tokens(const GenerateOptions& settings);
 
 // The output of the decoder for one input row of a step.
 struct StepOutput {

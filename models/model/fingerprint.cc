@@ -12,6 +12,7 @@
 #include "encdec/engine/key_value_cache.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
@@ -90,6 +91,9 @@ std::string fingerprint(const std::filesystem::path& folder_or_file, CheckpointF
   std::set<std::filesystem::path> files;
   if (!is_file) files = setting_files(folder);
   for (const std::string& name : tokenizer_files(folder_or_file)) files.insert(folder / name);
+  if (format == CheckpointFormat::marian) {
+    if (const auto shortlist = MarianFiles(folder).shortlist()) files.insert(*shortlist);
+  }
   ContentHasher hasher;
   add_kernels(hasher, pack);
   hasher.add(content_of(store));

@@ -37,7 +37,6 @@ class GenerateRequest final : public RequestState {
   }
   bool wants_tokens() const override { return handlers_.on_tokens != nullptr; }
   bool is_empty(const DecodeJob& job) const override { return job.prompt.target.empty(); }
-  const VocabularyShortlist* shortlist() const override { return task_.shortlist(); }
 
  private:
   GenerationTask task_;

@@ -14,8 +14,11 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/engine/thread_team.h"
+#include "encdec/models/checkpoint/marian_files.h"
+#include "encdec/models/checkpoint/unpacked_file.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/generation/lexical_shortlist.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/model/fingerprint.h"
@@ -164,6 +167,16 @@ Model Model::load(const std::filesystem::path& path, const LoadOptions& options)
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
+  if (checkpoint.settings.form == CheckpointSettings::Form::marian) {
+    const MarianFiles files(folder);
+    if (const auto file = files.shortlist()) {
+      const auto vocabularies = files.vocabularies();
+      impl->lexical_shortlist = std::make_shared<const LexicalShortlist>(
+          read_unpacked(*file), LexicalShortlist::Sizes{.source = config.encoder.vocabulary,
+                                                        .target = config.decoder.vocabulary,
+                                                        .is_shared = vocabularies[0] == vocabularies[1]});
+    }
+  }
   if (impl->config.has_decoder()) {
     StoredSettings stored = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
     impl->generation = with_neutral_values(stored.options);

@@ -21,6 +21,7 @@ struct Model::Impl {
   std::vector<std::string> unsupported_settings;
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const LexicalShortlist> lexical_shortlist;
   SentenceEmbedder embedder;
   std::optional<Classifier> classifier;
   std::vector<std::string> notes;
@@ -28,7 +29,9 @@ struct Model::Impl {
   std::string weights_note;
   std::unique_ptr<SessionPool> sessions;
 
-  ModelParts parts() const { return {*network, generation, tokenizer.get(), checkpoint.weights->origin(), *sessions}; }
+  ModelParts parts() const {
+    return {*network, generation, tokenizer.get(), checkpoint.weights->origin(), *sessions, lexical_shortlist};
+  }
 };
 
 }  // namespace encdec

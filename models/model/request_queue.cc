@@ -76,25 +76,23 @@ class RequestQueue::Workers {
     GenerateProgress progress = {};               // written by the worker while it holds callback_mutex_
   };
 
-  // The feed of one busy worker: the sources of all requests without a shortlist, or of the one request that has
-  // `shortlist`.
+  // The feed of one busy worker: the sources of all requests.
   class WorkerFeed final : public DecodeFeed {
    public:
-    WorkerFeed(Workers& workers, const VocabularyShortlist* shortlist) : workers_(workers), shortlist_(shortlist) {}
+    explicit WorkerFeed(Workers& workers) : workers_(workers) {}
     // Preparing sources delays those that are being decoded. Therefore it takes at most preparation_time per call and,
     // while sources are being decoded, at most the time since the previous call.
     void take(Capacity capacity, std::vector<DecodeJob>& jobs) override {
       const Clock::time_point now = Clock::now();
       const Clock::duration allowed = workers_.options_.preparation_time;
       const Clock::duration time = capacity.is_idle ? allowed : std::min(allowed, now - taken_at_);
-      workers_.take(shortlist_, capacity, now + time, jobs);
+      workers_.take(capacity, now + time, jobs);
       taken_at_ = Clock::now();
     }
     bool has_stopped() override { return *workers_.has_stopped_; }
 
    private:
     Workers& workers_;
-    const VocabularyShortlist* shortlist_;
     Clock::time_point taken_at_ = Clock::now();
   };
 
@@ -113,14 +111,13 @@ class RequestQueue::Workers {
       try {
         report_alive();
         SessionPool::Lease session(parts_.sessions);
-        session->set_shortlist(request->shortlist());
         if (options_.on_node_run) {
           session->set_run_observer([this](const NodeRun& run) {
             const MutexLock lock(callback_mutex_);
             options_.on_node_run(run);
           });
         }
-        WorkerFeed feed(*this, request->shortlist());
+        WorkerFeed feed(*this);
         if (parts_.network.config.has_decoder()) {
           decode(feed, *session, worker);
         } else {
@@ -146,12 +143,11 @@ class RequestQueue::Workers {
 
   // Takes the jobs that start next. Jobs among them that must be prepared are prepared until `prepare_until`; a job
   // that needs more time is queued again. Jobs without a result to decode get their empty result.
-  void take(const VocabularyShortlist* shortlist, DecodeFeed::Capacity capacity, Clock::time_point prepare_until,
-            std::vector<DecodeJob>& jobs) {
+  void take(DecodeFeed::Capacity capacity, Clock::time_point prepare_until, std::vector<DecodeJob>& jobs) {
     jobs.clear();
     {
       const MutexLock lock(mutex_);
-      turns_.take(shortlist, capacity, idle_, jobs);
+      turns_.take(capacity, idle_, jobs);
     }
     for (const DecodeJob& job : jobs) request_of(job).on_start(job);
     std::erase_if(jobs, [](const DecodeJob& job) {

@@ -116,8 +116,6 @@ class Request {
 // Example: request A has 1000 sources, then B and C arrive with 2 sources each, before a worker has taken any.
 // - without clients, the order is A1 B1 C1 A2 B2 C2 A3 A4 A5 ...
 // - if A and B name client 1 and C names client 2, it is A1 C1 B1 C2 A2 B2 A3 A4 A5 ...
-// A request with a shortlist shares no batch. When its turn comes, the queue starts no more sources until the running
-// batch is finished. Then one turn fills a whole batch with the request's sources.
 //
 // All functions may be called from many threads at once. A forked child process begins with an empty queue.
 class RequestQueue {

@@ -15,7 +15,6 @@
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/models/network/vocabulary_shortlist.h"
 
 namespace encdec {
 
@@ -50,8 +49,6 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   virtual void on_rows(const DecodeJob& /*job*/, const Tensor& /*rows*/) {}
   // Returns whether a job needs no decoding: its result has no tokens.
   virtual bool is_empty(const DecodeJob& /*job*/) const { return false; }
-  // The shortlist that the jobs are decoded with; null if all tokens may be produced.
-  virtual const VocabularyShortlist* shortlist() const { return nullptr; }
 
   // Returns whether workers must call prepare() for each job before they decode it.
   virtual bool needs_preparation() const { return false; }

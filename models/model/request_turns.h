@@ -25,16 +25,12 @@ class RequestTurns {
   const std::shared_ptr<RequestState>& first() const { return clients_.front().requests.front(); }
   std::size_t job_count() const { return job_count_; }  // thread-safe
 
-  // Removes the jobs that start next in a batch with this shortlist and capacity, and appends them to `jobs`. Another
-  // `idle_workers` workers wait for jobs. The rules, by name:
+  // Removes the jobs that start next in a batch with this capacity, and appends them to `jobs`. Another `idle_workers`
+  // workers wait for jobs. The rules, by name:
   // - round robin: a turn takes one job from a client, whose requests take turns among themselves;
   // - no overtaking: at the first job that does not fit, nothing more is taken, and that job's client keeps its place;
-  // - equal shares: the first jobs of a batch are at most an equal share of all jobs for this and each idle worker;
-  // - one shortlist a batch: the first jobs of a batch pass over requests with another shortlist, which keep their
-  //   places. Later, nothing is taken while such a request is next, so that the batch ends;
-  // - whole batches: a turn of a request with a shortlist takes all jobs that fit.
-  void take(const VocabularyShortlist* shortlist, DecodeFeed::Capacity capacity, std::size_t idle_workers,
-            std::vector<DecodeJob>& jobs);
+  // - equal shares: the first jobs of a batch are at most an equal share of all jobs for this and each idle worker.
+  void take(DecodeFeed::Capacity capacity, std::size_t idle_workers, std::vector<DecodeJob>& jobs);
 
  private:
   // A client with its waiting requests, at least one.
@@ -45,7 +41,7 @@ class RequestTurns {
     std::deque<std::shared_ptr<RequestState>> requests = {};  // next turn first
   };
 
-  void end_turn(std::size_t client, bool is_done);
+  void end_turn(bool is_done);
 
   std::deque<Client> clients_;  // next turn first
   std::atomic<std::size_t> job_count_ = 0;

@@ -38,6 +38,8 @@ class OutputProjection {
   // Adds the logits of `hidden` [T, D] to a graph, as an output.
   void add_to(Graph& graph, Edge hidden) const { graph.output(graph.add(name_, layer_, {hidden})); }
 
+  // Returns the map from hidden states to logits; null in a model without logits.
+  const std::shared_ptr<const Linear>& layer() const { return layer_; }
   // Returns the projection if the embedding in scope `embedding` has the same stored weights, else null. `shape` is the
   // expected shape of the embedding's weight.
   std::shared_ptr<const Linear> tied_to(const WeightScope& embedding, const Shape& shape) const {

@@ -344,6 +344,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
   if (config.has_decoder()) {
     decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
     output.emplace(projection.graph(config));
+    output_layer = projection.layer();
   }
   if (config.head.is_graph()) head.emplace(build_head(config, head_weights, projection));
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "encdec/engine/executor.h"
+#include "encdec/layers/transformer/linear.h"
 #include "encdec/models/network/config.h"
 
 namespace encdec {
@@ -47,6 +49,8 @@ struct Transformer {
   std::optional<Executor> decoder;
   // The output projection: hidden states of the decoder [T, D] -> logits [T, V]; unset if there is no `decoder`.
   std::optional<Executor> output;
+  // The only layer of `output`; null if there is none.
+  std::shared_ptr<const Linear> output_layer;
   // The head of a classifier or a masked language model: last hidden states [T, D] -> logits [T, labels], [T, V]; unset
   // if there is none.
   std::optional<Executor> head;

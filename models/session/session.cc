@@ -220,14 +220,6 @@ void Session::reset() {
   if (draft_) draft_->reset();
 }
 
-void Session::set_shortlist(const VocabularyShortlist* shortlist) {
-  shortlist_ = shortlist;
-  shortlist_state_.reset();
-  if (shortlist == nullptr) return;
-  shortlist_state_.emplace(shortlist->output().graph(), team_);
-  shortlist_state_->run_observer = output_state_->run_observer;
-}
-
 void Session::set_source_attention(SourceAttention mode) {
   const TransformerConfig& config = model_->config;
   if (!config.has_encoder() || !config.has_decoder() || config.decoder.layers == 0) return;
@@ -273,7 +265,7 @@ void Session::set_observer(const NodeObserver& observer) {
 }
 
 void Session::set_run_observer(const NodeRunObserver& observer) {
-  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_, &shortlist_state_}) {
+  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
     if (*state) (*state)->run_observer = observer;
   }
 }
@@ -327,16 +319,35 @@ Tensor Session::decode(std::span<const TargetTokens> inputs) {
   }
   std::ranges::copy(memory_->tensors(), decoder_inputs_.begin() + 1);
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
-  return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs));
+  return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs), inputs);
 }
 
-Tensor Session::logits_of(const Tensor& hidden) {
-  if (shortlist_ == nullptr) return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
-  const Tensor logits = shortlist_->output().run(std::span(&hidden, 1), *shortlist_state_)[0];
-  const Shape shape{logits.rows(), model_->config.decoder.vocabulary};
-  if (spread_logits_.empty() || spread_logits_.rows() < shape[0]) spread_logits_ = Tensor::uninitialized(shape);
-  Tensor all = spread_logits_.slice(0, shape[0]);
-  shortlist_->spread(logits, all);
+// Returns the logits of the rows that are wanted for `inputs`.
+Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs) {
+  if (std::ranges::all_of(inputs, [](const TargetTokens& input) { return input.shortlist == nullptr; })) {
+    return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
+  }
+  const auto space = [](Tensor& tensor, const Shape& shape) {
+    if (tensor.empty() || tensor.elements() < shape.elements()) tensor = Tensor::uninitialized({shape.elements()});
+    return Tensor(tensor.raw(), DataType::float32, shape);
+  };
+  const Dim vocabulary = model_->config.decoder.vocabulary;
+  const Tensor all = space(spread_logits_, {hidden.rows(), vocabulary});
+  Dim begin = 0;
+  for (std::size_t i = 0; i < inputs.size();) {  // neighbours with the same shortlist are computed together
+    const VocabularyShortlist* shortlist = inputs[i].shortlist;
+    Dim rows = 0;
+    for (; i < inputs.size() && inputs[i].shortlist == shortlist; ++i) {
+      rows += static_cast<Dim>(std::min(inputs[i].logits, inputs[i].tokens.size()));
+    }
+    const Tensor from = hidden.slice(begin, rows);
+    Tensor to = all.slice(begin, rows);
+    begin += rows;
+    const Linear& layer = shortlist == nullptr ? *model_->output_layer : shortlist->projection();
+    Tensor logits = shortlist == nullptr ? to : space(shortlisted_logits_, {rows, layer.output_width()});
+    model_->output->run_variant(layer, std::span(&from, 1), logits, *output_state_);
+    if (shortlist != nullptr) shortlist->spread(logits, to);
+  }
   return all;
 }
 

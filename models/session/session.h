@@ -102,6 +102,8 @@ class Session {
     int target = -1;                       // number from open_target() or fork_target()
     std::span<const std::int32_t> tokens;  // at least one
     std::size_t logits = 1;                // number of last tokens whose logits are wanted; kAll for all
+    // Restriction of the logits: all tokens that it leaves out get -infinity. Null for none.
+    const VocabularyShortlist* shortlist = nullptr;
   };
   // Appends tokens to targets. Returns the logits [rows, V] that follow the tokens whose logits are wanted, in the
   // order of `inputs`. The logits are valid until the next decode(); the caller may change them. Throws InputError for
@@ -111,10 +113,6 @@ class Session {
   Tensor decode(std::span<const TargetTokens> inputs);
   // Drops the last tokens of a target, so that `length` of them are left. REQUIRES: no fork has the dropped tokens.
   void shorten_target(int target, int length);
-
-  // Restricts later calls of decode() to the tokens of `shortlist`: all other tokens get the logit -infinity. Null
-  // lifts the restriction. REQUIRES: `shortlist` outlives its use.
-  void set_shortlist(const VocabularyShortlist* shortlist);
 
   // Treatment of the attention to the source in decode().
   enum class SourceAttention { forget, keep };
@@ -153,7 +151,7 @@ class Session {
   Tensor pooled(const Tensor& rows, HeadPooling pooling);
   int remember_source(int target, int source);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
-  Tensor logits_of(const Tensor& hidden);
+  Tensor logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs);
 
   std::shared_ptr<const Transformer> model_;
   std::unique_ptr<Session> draft_;
@@ -163,9 +161,7 @@ class Session {
   std::optional<RunState> output_state_;
   std::optional<RunState> head_state_;
   std::vector<std::vector<float>> attention_of_row_;  // mean attention to the source, by row of the decoder
-  const VocabularyShortlist* shortlist_ = nullptr;
-  std::optional<RunState> shortlist_state_;
-  Tensor spread_logits_;
+  Tensor shortlisted_logits_, spread_logits_;
   TokenIds ids_;
   TokenIds types_;       // token types in encode()
   TokenIds target_ids_;  // input of a classifier's decoder in encode()

@@ -74,7 +74,6 @@ class SessionPool {
     session->reset_times();
     session->set_observer({});
     session->set_run_observer({});
-    session->set_shortlist(nullptr);
     session->set_source_attention(Session::SourceAttention::forget);
     return session;
   }

@@ -17,6 +17,7 @@
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
@@ -256,16 +257,14 @@ std::string main_file(const fs::path& folder) {
   return found != std::end(kMainFiles) ? *found : "";
 }
 
-// Returns the files of a folder in Marian's own format; nullopt for other folders.
-std::optional<MarianFiles> marian_release(const fs::path& folder) {
-  if (file_exists(folder / "config.json")) return std::nullopt;
-  MarianFiles files(folder);
-  return files.is_release() ? std::optional(std::move(files)) : std::nullopt;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code unknown;  // opening the path later reports the error
   return fs::is_regular_file(path, unknown);
+}
+
+// Returns whether a folder has a model in Marian's own format.
+bool is_marian_release(const fs::path& folder) {
+  return !is_file(folder) && !file_exists(folder / "config.json") && MarianFiles(folder).is_release();
 }
 
 }  // namespace
@@ -277,9 +276,7 @@ std::vector<std::string> tokenizer_files(const fs::path& path) {
     if (stored && stored->texts) return files;
   }
   const fs::path folder = is_file(path) ? path.parent_path() : path;
-  if (!is_file(path)) {
-    if (const auto marian = marian_release(path)) files = marian->vocabularies();
-  }
+  if (is_marian_release(path)) files = MarianFiles(path).vocabularies();
   for (const auto names :
        std::initializer_list<std::span<const char* const>>{kMainFiles, kOtherFiles, kTiktokenFiles}) {
     std::ranges::copy_if(names, std::back_inserter(files),
@@ -293,7 +290,7 @@ std::vector<std::string> tokenizer_files(const fs::path& path) {
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
     if (is_file(folder)) return load_beside(folder);
-    if (const auto marian = marian_release(folder)) return load_marian_release(folder, *marian);
+    if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
     // NLLB has the same model_type as M2M-100. Only M2M-100 has a vocab.json.
     if (name == "M2M100Tokenizer" && !file_exists(folder / "vocab.json")) name = "NllbTokenizer";

@@ -27,6 +27,7 @@ class GenerateOptions(TypedDict, total=False):
     num_return_sequences: int | None
     max_length: int | None
     max_new_tokens: int | None
+    max_length_factor: float | None
     min_length: int | None
     min_new_tokens: int | None
     length_penalty: float | None
@@ -57,6 +58,7 @@ class GenerateOptions(TypedDict, total=False):
     decoder_start_token: int | None
     decoder_start_token_id: int | None
     shortlist: Ids | None
+    lexical_shortlist: bool | None
     source_lang: str | None
     src_lang: str | None
     target_lang: str | None

@@ -9,6 +9,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/checkpoint/unpacked_file.h"
 #include "encdec/models/checkpoint/yaml.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
@@ -79,8 +80,8 @@ Vocabulary vocabulary_from(const Json& map, const std::string& name) {
   return vocabulary;
 }
 
-std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder, const MarianFiles& files) {
-  const std::vector<std::string> names = files.vocabularies();
+std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
+  const std::vector<std::string> names = MarianFiles(folder).vocabularies();
   if (without_packing(names[0]).ends_with(".spm")) return load_sentencepiece(folder, names);
   Vocabulary source = read_vocabulary(folder / names[0]);
   std::optional<Vocabulary> target;

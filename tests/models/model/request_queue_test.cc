@@ -252,44 +252,6 @@ TEST(RequestQueue, ARequestWithAShortlistTakesTurnsToo) {
   }
 }
 
-// A batch of one kind is full before the other kind has its turn.
-TEST(RequestQueue, RequestsWithAndWithoutAShortlistAlternateByBatches) {
-  const Model model = load("shared_swish");
-  RequestQueue queue(model, {.batch_size = 4});
-  std::promise<void> has_begun;
-  std::mutex starting;
-  std::string started;
-  Outcome plain, shortlist, first;
-  const auto handlers = [&](Outcome& outcome, char name) {
-    GenerateHandlers result = outcome.handlers();
-    result.on_start = [&, name](std::size_t, std::size_t) {
-      const std::lock_guard lock(starting);
-      started += name;
-    };
-    return result;
-  };
-  // All sources of a batch end in the same step.
-  const GenerateOptions options{.max_new_tokens = 5, .min_new_tokens = 5};
-  GenerateOptions limited = options;
-  limited.shortlist = TokenIds{9, 3, 14, 5, 17};
-  const auto inputs = inputs_of(random_sources(12, 9, 20));
-  {
-    GenerateHandlers waiting = first.handlers();
-    const std::lock_guard lock(starting);
-    waiting.on_start = [&](std::size_t, std::size_t) {
-      has_begun.set_value();
-      const std::lock_guard all_submitted(starting);
-    };
-    queue.submit(std::span(inputs).first(1), options, waiting);
-    has_begun.get_future().wait();
-    queue.submit(inputs, limited, handlers(shortlist, 's'));
-    queue.submit(inputs, options, handlers(plain, 'p'));
-  }
-  ASSERT_TRUE(plain.wait(12));
-  ASSERT_TRUE(shortlist.wait(12));
-  EXPECT_EQ(started, "ssssppppssssppppsssspppp");
-}
-
 TEST(RequestQueue, ClientsTakeTurnsHoweverManyRequestsTheyHave) {
   const Model model = load("shared_swish");
   RequestQueue queue(model, {.batch_size = 2});

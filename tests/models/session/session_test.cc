@@ -40,14 +40,15 @@ struct Opened {
   }
 
   // Appends tokens to a target. Returns the logits after the last one.
-  Tensor decode(int target, std::span<const std::int32_t> tokens) {
-    const Session::TargetTokens input{target, tokens};
+  Tensor decode(int target, std::span<const std::int32_t> tokens, const VocabularyShortlist* shortlist = nullptr) {
+    const Session::TargetTokens input{.target = target, .tokens = tokens, .shortlist = shortlist};
     return copy_of(session.decode({&input, 1}));
   }
   // Returns the logits of a new target with these tokens, which is closed again.
-  Tensor logits_of(std::size_t source, std::span<const std::int32_t> tokens) {
+  Tensor logits_of(std::size_t source, std::span<const std::int32_t> tokens,
+                   const VocabularyShortlist* shortlist = nullptr) {
     const int target = session.open_target(sources[source]);
-    const Tensor logits = decode(target, tokens);
+    const Tensor logits = decode(target, tokens, shortlist);
     session.close_target(target);
     return logits;
   }
@@ -159,13 +160,11 @@ TEST(Session, AShortlistLeavesOnlyItsTokens) {
   Opened opened;
   const Tensor all = opened.logits_of(0, kTarget);
   const VocabularyShortlist shortlist(opened.session.model(), {20, 3, 4});
-  opened.session.set_shortlist(&shortlist);
-  const Tensor few = opened.logits_of(0, kTarget);
+  const Tensor few = opened.logits_of(0, kTarget, &shortlist);
   for (int token = 0; token < 29; ++token) {
     const bool is_listed = token == 3 || token == 4 || token == 20;
     EXPECT_EQ(few.row(0)[token], is_listed ? all.row(0)[token] : -INFINITY) << token;
   }
-  opened.session.set_shortlist(nullptr);
   EXPECT_TRUE(same_bits(all, opened.logits_of(0, kTarget)));
 }
 
