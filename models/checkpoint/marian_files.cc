@@ -55,10 +55,10 @@ std::string MarianFiles::stored(const std::string& name) const {
 
 // Returns the file that the options name.
 std::string MarianFiles::named(const nlohmann::json& name, std::string_view key) const {
-  if (!name.is_string()) refuse(options_->file(), "{} has a {}, expected names of files", key, name.type_name());
+  if (!name.is_string()) refuse(options_->file(), "{} has a {}, expected the name of a file", key, name.type_name());
   const auto& text = name.get_ref<const std::string&>();
   if (!is_plain_file_name(text)) {
-    refuse(options_->file(), "{} has '{}', expected names of files in this folder", key, printable(text));
+    refuse(options_->file(), "{} has '{}', expected the name of a file in this folder", key, printable(text));
   }
   return stored(text);
 }

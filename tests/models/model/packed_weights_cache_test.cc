@@ -20,6 +20,7 @@
 #include "encdec/models/model.h"
 #include "encdec/models/model/fingerprint.h"
 #include "encdec/models/session/precision_probe.h"
+#include "tests/support/comparison.h"
 #include "tests/support/random_marian.h"
 #include "tests/support/temp_folder.h"
 
@@ -42,10 +43,6 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   return files;
-}
-
-bool same_bits(const Tensor& a, const Tensor& b) {
-  return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 std::vector<std::string> cache_notes(const Model& model, const fs::path& folder) {

@@ -3,12 +3,15 @@
 Matrices are [in, out], vectors [1, n], and layers are numbered from 1. The tensor special:model.yml holds the options as bytes.
 There is no pad id: the decoder starts from a zero embedding. In the oracle this is the start token, whose id is one past the
 target vocabulary. There are no generation settings: greedy search stops at the end token or after 20 new ids. The files are
-checked by converting and running them with CTranslate2.
+checked by converting and running them with CTranslate2, which computes positions and norms as transformers does. The oracle of
+the expected values computes them as Marian does: see compute_as_marian().
 """
 
+import math
 import tempfile
 
 import numpy as np
+import torch
 from ctranslate2.converters import OpusMTConverter
 
 from maker.case import Case
@@ -37,7 +40,22 @@ def publish(case, model, folder, save=np.savez):
     with tempfile.TemporaryDirectory() as temporary:
         OpusMTConverter(str(folder)).convert(temporary, force=True)
         check_by_running(case, oracle, temporary, Vocabulary(MARIAN_IDS, max(sizes)), around=((), [marian.EOS]))
+    compute_as_marian(oracle)
     return oracle
+
+
+@torch.no_grad()
+def compute_as_marian(oracle):
+    """Sets the formulas of marian-dev, src/models/transformer.h and src/graph/node_initializers.cpp (sinusoidalPositionEmbeddings):
+    angles of position / 10000^(i / (d/2 - 1)), and layer norms with epsilon 1e-6. transformers has 10000^(2i / d) and 1e-5."""
+    for stack in oracle.model.encoder, oracle.model.decoder:
+        positions = stack.embed_positions.weight
+        half = positions.shape[1] // 2
+        angles = torch.arange(len(positions))[:, None] * torch.exp(torch.arange(half) * (-math.log(10000) / (half - 1)))
+        positions.copy_(torch.cat([torch.sin(angles), torch.cos(angles)], 1))
+    for module in oracle.modules():
+        if isinstance(module, torch.nn.LayerNorm):
+            module.eps = 1e-6
 
 
 def publish_compressed(case, model, folder):
