@@ -68,7 +68,9 @@ LayerCase unit_case(std::string name, Dim width, std::vector<int> rows, Residual
     const Matrix all = reference::stack(parts);
     return self.inputs.size() == 1 ? all : add(all, Matrix(self.inputs[1]));
   };
-  made.refused = {{{}, "no input"}, {{{kTargetRows, width + 1}}, fmt::format("input has shape [T, {}]", width + 1)}};
+  made.refused = {
+      {{}, "no input"},
+      {{{kTargetRows, width + 1}}, fmt::format("input has shape [T, {}], expected [rows, {}]", width + 1, width)}};
   return made;
 }
 
