@@ -37,7 +37,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/encdec-config-version.cm
 install(FILES "${PROJECT_BINARY_DIR}/encdec-config.cmake" "${PROJECT_BINARY_DIR}/encdec-config-version.cmake"
         DESTINATION "${package_dir}")
 if(NOT BUILD_SHARED_LIBS)
-  foreach(package IN ITEMS LibYAML MPG123 PCRE2 SndFile Utf8proc Zstd)
+  foreach(package IN ITEMS CLD2 Gumbo LibYAML MPG123 PCRE2 SndFile Utf8proc Zstd)
     install(FILES "${PROJECT_SOURCE_DIR}/third_party/Find${package}.cmake" DESTINATION "${package_dir}")
   endforeach()
 endif()

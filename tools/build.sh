@@ -10,7 +10,7 @@ targets=("${@:2}")
 
 # A smaller set leaves these out; a build folder that already has them keeps them.
 switches=(PICTURES SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
-if [[ $set == demo ]]; then switches+=(SERVER); fi
+if [[ $set == demo ]]; then switches+=(SERVER TRANSLATION); fi
 if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
 
 cache=build/release/CMakeCache.txt
@@ -24,8 +24,8 @@ if [[ ! -f build/release/build.ninja ]] ||
   cmake --fresh --preset release "${options[@]/#/-DENCDEC_}"
 else
   wanted=()
-  if [[ $set == all ]]; then wanted=("${switches[@]}" SERVER); fi
-  if [[ $set == serve ]]; then wanted=(SERVER); fi
+  if [[ $set == all ]]; then wanted=("${switches[@]}" SERVER TRANSLATION); fi
+  if [[ $set == serve ]]; then wanted=(SERVER TRANSLATION); fi
   options=()
   for switch in "${wanted[@]}"; do
     if grep --quiet "^ENCDEC_$switch:BOOL=OFF" "$cache"; then options+=("-DENCDEC_$switch=ON"); fi

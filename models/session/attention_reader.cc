@@ -103,6 +103,11 @@ void check_selection(const TransformerConfig& config, const AttentionSelection& 
   }
 }
 
+AttentionKind main_kind(const TransformerConfig& config) {
+  if (!config.has_decoder()) return AttentionKind::encoder_self;
+  return config.has_encoder() ? AttentionKind::cross : AttentionKind::decoder_self;
+}
+
 AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target) {
   AttentionMaps tokens{.source = source, .decoder_input = prompt};
   if (!target.empty()) tokens.decoder_input.insert(tokens.decoder_input.end(), target.begin(), target.end() - 1);

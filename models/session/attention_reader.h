@@ -19,6 +19,8 @@ AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, s
 // more than kMaxAttentionBytes.
 void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention);
 
+// Returns the most informative kind of attention: cross-attention, or self-attention if the model has only one stack.
+AttentionKind main_kind(const TransformerConfig& config);
 // Throws ConfigError if read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);
 // Maximum size of all maps of one read_attention(): 2 GiB.

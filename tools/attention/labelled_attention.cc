@@ -60,11 +60,6 @@ float LabelledAttention::largest_weight() const {
   return std::ranges::max(all_weights(map.weights));
 }
 
-AttentionKind main_kind(const TransformerConfig& config) {
-  if (!config.has_decoder()) return AttentionKind::encoder_self;
-  return config.has_encoder() ? AttentionKind::cross : AttentionKind::decoder_self;
-}
-
 std::string token_name(const Model& model, std::int32_t id, TextSide side) {
   if (model.tokenizer() != nullptr) {
     try {

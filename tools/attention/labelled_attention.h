@@ -38,9 +38,6 @@ struct LabelledAttention {
   float largest_weight() const;
 };
 
-// Returns the most informative kind of attention: cross-attention, or self-attention if the model has only one stack.
-AttentionKind main_kind(const TransformerConfig& config);
-
 // Returns the token as the vocabulary spells it; its id if the vocabulary does not have it or there is no tokenizer.
 std::string token_name(const Model& model, std::int32_t id, TextSide side);
 std::vector<std::string> token_names(const Model& model, std::span<const std::int32_t> ids, TextSide side);

@@ -1,5 +1,6 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
+#include <encdec/models/checkpoint/language_pair.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
@@ -13,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/language_pair.h"
 #include "encdec/commands.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/lines.h"

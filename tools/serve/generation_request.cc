@@ -2,6 +2,8 @@
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/generation/generation_settings.h>
+#include <encdec/models/tokenizer/base/lower_case.h>
+#include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,10 +12,8 @@
 #include <span>
 
 #include "common/json_arrays.h"
-#include "common/lower_case.h"
 #include "serve/http/form.h"
 #include "serve/option_rows.h"
-#include "serve/text/language.h"
 #include "serve/text_request.h"
 
 namespace encdec::serve {

@@ -1,9 +1,10 @@
 #include "serve/keys.h"
 
+#include <encdec/models/tokenizer/base/lower_case.h>
+
 #include <algorithm>
 #include <cstddef>
 
-#include "common/lower_case.h"
 #include "serve/http/form.h"
 
 namespace encdec::serve {

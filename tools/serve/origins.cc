@@ -1,10 +1,10 @@
 #include "serve/origins.h"
 
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "common/lower_case.h"
 #include "serve/http/form.h"
 
 namespace encdec::serve {

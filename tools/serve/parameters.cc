@@ -1,14 +1,13 @@
 #include "serve/parameters.h"
 
 #include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
-
-#include "common/lower_case.h"
 
 namespace encdec::serve {
 namespace {

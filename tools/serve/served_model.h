@@ -3,6 +3,7 @@
 #include <encdec/models/model.h>
 #include <encdec/models/model/request_queue.h>
 #include <encdec/models/speech/speech_model.h>
+#include <encdec/models/translation/model_languages.h>
 
 #include <memory>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "serve/metrics.h"
-#include "serve/model_languages.h"
 #include "serve/settings.h"
 
 namespace encdec::serve {

@@ -1,12 +1,12 @@
 #include "serve/text_request.h"
 
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "common/json_arrays.h"
-#include "common/lower_case.h"
 #include "serve/http/message.h"
 
 namespace encdec::serve {

@@ -1,11 +1,11 @@
 #include "serve/transcript_json.h"
 
 #include <encdec/models/checkpoint/whisper_format.h>
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 
 #include <nlohmann/json.hpp>
 
-#include "common/lower_case.h"
 #include "serve/http/form.h"
 
 namespace encdec::serve {

@@ -1,5 +1,8 @@
 #include "serve/translation.h"
 
+#include <encdec/models/translation/tagged_sentence.h>
+#include <encdec/models/translation/text/html.h>
+#include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,10 +12,6 @@
 #include <span>
 #include <utility>
 
-#include "serve/tagged_sentence.h"
-#include "serve/text/html.h"
-#include "serve/text/language.h"
-
 namespace encdec::serve {
 namespace parts_of_translation {
 
@@ -20,13 +19,15 @@ namespace parts_of_translation {
 struct Batch {
   GenerateOptions options;
   std::vector<GenerateInput> inputs = {};
-  std::vector<TaggedSentence> tagged = {};  // one for each input if BatchKey::is_aligned, else empty
+  // One for each input if BatchKey::is_aligned, else empty.
+  std::vector<TaggedSentence> tagged = {};
+  std::vector<std::vector<std::vector<PlacedCode>>> placed = {};  // by hypothesis
   std::vector<GenerateResult> results = {};
 };
 struct BatchKey {
   ServedModel* model = nullptr;
   std::string source;       // language
-  bool is_aligned = false;  // the sentences have tags, so their results need attention
+  bool is_aligned = false;  // the sentences have codes, so their results need attention
   auto operator<=>(const BatchKey&) const = default;
 };
 
@@ -34,7 +35,7 @@ struct BatchKey {
 struct Piece {
   Sentence sentence;
   std::size_t begin = 0;         // position in the text, in bytes
-  bool is_cut = false;           // the sentence was cut at a tag, so the space after this piece is kept
+  bool is_cut = false;           // the sentence was cut at a code, so the space after this piece is kept
   const Batch* batch = nullptr;  // null if the piece is only space
   std::size_t result = 0;        // index in Batch::results
 };
@@ -111,7 +112,7 @@ bool fits(const Model& model, const std::string& text, const EncodeOptions& lang
   return text.size() + 8 <= most || model.tokenizer()->encode(text, languages).size() <= most;
 }
 
-// Returns the space to write after a piece. The last piece, a piece cut at a tag, and white space other than one space
+// Returns the space to write after a piece. The last piece, a piece cut at a code, and white space other than one space
 // keep what the source has. After other pieces the target language decides: nothing if it is written without spaces,
 // else one space.
 std::string space_behind(const Piece& piece, bool is_last, bool is_spaceless) {
@@ -120,18 +121,18 @@ std::string space_behind(const Piece& piece, bool is_last, bool is_spaceless) {
   return is_spaceless ? "" : " ";
 }
 
-// Returns the tags after position `begin` and before position `end` of a text.
-std::span<const InlineTag> tags_within(const HtmlPart& part, std::size_t begin, std::size_t end) {
-  const auto first = std::ranges::upper_bound(part.tags, begin, {}, &InlineTag::place);
-  const auto last = std::ranges::lower_bound(first, part.tags.end(), end, {}, &InlineTag::place);
+// Returns the codes after position `begin` and before position `end` of a text.
+std::span<const InlineCode> codes_within(const Segment& segment, std::size_t begin, std::size_t end) {
+  const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::place);
+  const auto last = std::ranges::lower_bound(first, segment.codes.end(), end, {}, &InlineCode::place);
   return {first, last};
 }
 
-// Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMaxTags tags
-// is cut at its tags, because attention to words cannot place that many.
-std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::string& language,
+// Splits a text into pieces to translate. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes
+// is cut at its codes, because attention to words cannot place that many.
+std::vector<Piece> pieces_of(const Segment& segment, Split split, const std::string& language,
                              const std::function<bool(const std::string&)>& fits) {
-  constexpr std::size_t kMaxTags = 32;
+  constexpr std::size_t kMaxCodes = 32;
   std::vector<Piece> pieces;
   std::size_t begin = 0;
   const auto add = [&](Sentence sentence, bool is_cut) {
@@ -140,17 +141,17 @@ std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::strin
     begin += size;
   };
   const auto add_until = [&](std::size_t end) {
-    const std::string text = part.content.substr(begin, end - begin);
+    const std::string text = segment.text.substr(begin, end - begin);
     for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
   };
-  for (Sentence& sentence : cut_to_fit(split_text(part.content, split, language), fits)) {
+  for (Sentence& sentence : cut_to_fit(split_text(segment.text, split, language), fits)) {
     const std::size_t end = begin + sentence.text.size();
-    const std::span<const InlineTag> tags = tags_within(part, begin, end);
-    if (tags.size() <= kMaxTags) {
+    const std::span<const InlineCode> codes = codes_within(segment, begin, end);
+    if (codes.size() <= kMaxCodes) {
       add(std::move(sentence), false);
       continue;
     }
-    for (const InlineTag& tag : tags) add_until(tag.place);
+    for (const InlineCode& code : codes) add_until(code.place);
     add_until(end);
     pieces.back().sentence.space += sentence.space;
     pieces.back().is_cut = false;
@@ -159,31 +160,47 @@ std::vector<Piece> pieces_of(const HtmlPart& part, Split split, const std::strin
   return pieces;
 }
 
+// Returns a translated part, built from the k-th hypothesis of each piece.
+HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
+  const auto& [part, pieces] = stretch;
+  if (!part.is_text) return part;
+  const std::vector<InlineCode>& codes = part.segment.codes;
+  HtmlPart all{.is_text = true, .segment = {}};
+  std::string& text = all.segment.text;
+  std::size_t next = 0;  // index of the next code to place
+  const auto add_codes = [&](std::size_t end) {
+    for (; next < codes.size() && codes[next].place <= end; ++next) {
+      all.segment.codes.push_back({.place = text.size(), .markup = codes[next].markup});
+    }
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    add_codes(piece.begin);
+    if (piece.batch != nullptr) {
+      // The last hypothesis if there are fewer than k + 1.
+      const auto& hypotheses = piece.batch->results[piece.result].hypotheses;
+      const std::size_t chosen = std::min(k, hypotheses.size() - 1);
+      if (!piece.batch->tagged.empty()) {
+        for (const auto& [code, place] : piece.batch->placed[piece.result][chosen]) {
+          all.segment.codes.push_back({.place = text.size() + place, .markup = codes[next + code].markup});
+        }
+        next += piece.batch->tagged[piece.result].codes.size();
+      }
+      text += hypotheses[chosen].text;
+      add_codes(piece.begin + piece.sentence.text.size());
+    }
+    text += space_behind(piece, i + 1 == pieces.size(), is_spaceless);
+  }
+  add_codes(part.segment.text.size());
+  return all;
+}
+
 // Returns a translated text, built from the k-th hypothesis of each piece.
 std::string written(const Document& document, const TranslateOptions& options, std::size_t k) {
-  const bool is_spaceless = is_written_without_spaces(options.target);
   std::string all;
-  for (const auto& [part, pieces] : document.stretches) {
-    if (!part.is_text) all += part.content;
-    std::size_t tag = 0;
-    const auto add_tags = [&, &tags = part.tags](std::size_t place) {
-      while (tag < tags.size() && tags[tag].place <= place) all += tags[tag++].markup;
-    };
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const Piece& piece = pieces[i];
-      add_tags(piece.begin);
-      if (piece.batch != nullptr) {
-        // The last hypothesis if there are fewer than k + 1.
-        const auto& hypotheses = piece.batch->results[piece.result].hypotheses;
-        const std::string& text = hypotheses[std::min(k, hypotheses.size() - 1)].text;
-        const bool has_tags = !piece.batch->tagged.empty();
-        all += options.is_html && !has_tags ? escape_html(text) : text;
-        if (has_tags) tag += piece.batch->tagged[piece.result].tags.size();
-        add_tags(piece.begin + piece.sentence.text.size());
-      }
-      all += space_behind(piece, i + 1 == pieces.size(), is_spaceless);
-    }
-    add_tags(part.content.size());
+  for (const Stretch& stretch : document.stretches) {
+    const HtmlPart part = translated(stretch, is_written_without_spaces(options.target), k);
+    all += options.is_html ? write_html(part) : part.segment.text;
   }
   return all;
 }
@@ -213,7 +230,7 @@ void Plan::add(const std::string& text) {
   }
   document.model = call.parts().models.translator(document.translation.source, options.target);
   document.options = options_for(document, options);
-  if (!options.is_html) return add({.is_text = true, .content = text}, document);
+  if (!options.is_html) return add({.is_text = true, .segment = {.text = text}}, document);
   for (HtmlPart& part : parse_html(text)) add(std::move(part), document);
 }
 
@@ -226,7 +243,7 @@ void Plan::add(HtmlPart part, Document& document) {
                                 .target_language = document.options.target_lang};
   const Split split =
       options.split == Split::sentences && !document.model->translates_sentences() ? Split::newlines : options.split;
-  stretch.pieces = pieces_of(stretch.part, split, document.translation.source,
+  stretch.pieces = pieces_of(stretch.part.segment, split, document.translation.source,
                              [&](const std::string& sentence) { return fits(model, sentence, languages); });
   sentences += stretch.pieces.size();
   if (sentences > call.limits().sentences) {
@@ -235,15 +252,15 @@ void Plan::add(HtmlPart part, Document& document) {
   for (Piece& piece : stretch.pieces) {
     const std::string& sentence = piece.sentence.text;
     if (sentence.empty()) continue;
-    const std::span<const InlineTag> tags = tags_within(stretch.part, piece.begin, piece.begin + sentence.size());
-    const BatchKey key{document.model, document.translation.source, !tags.empty()};
+    const std::vector<InlineCode>& all = stretch.part.segment.codes;
+    const auto codes = codes_within(stretch.part.segment, piece.begin, piece.begin + sentence.size());
+    const BatchKey key{document.model, document.translation.source, !codes.empty()};
     const auto [place, is_new] = batches.try_emplace(key, Batch{.options = document.options});
     Batch& batch = place->second;
-    if (!tags.empty()) {
+    if (!codes.empty()) {
       if (is_new) batch.options.attention = alignment_selection(model);
-      batch.tagged.push_back({.begin = piece.begin,
-                              .tags = tags,
-                              .first_tag = static_cast<std::size_t>(tags.data() - stretch.part.tags.data())});
+      batch.tagged.push_back(
+          {.begin = piece.begin, .codes = codes, .first_code = static_cast<std::size_t>(codes.data() - all.data())});
     }
     piece.batch = &batch;
     piece.result = batch.inputs.size();
@@ -251,13 +268,14 @@ void Plan::add(HtmlPart part, Document& document) {
   }
 }
 
-// Returns a function that puts the tags into each result as soon as it is finished, so that attention is not kept for
-// all results at once. Returns an empty function for a batch without tags.
-Call::OnResult place_tags(const Batch& batch, const Model& model, bool is_spaceless) {
+// Returns a function that places the codes in each result as soon as it is finished, so that attention is not kept for
+// all results at once. Returns an empty function for a batch without codes.
+Call::OnResult placer(Batch& batch, const Model& model, bool is_spaceless) {
   if (batch.tagged.empty()) return {};
+  batch.placed.resize(batch.inputs.size());
   return [&batch, &model, is_spaceless](std::size_t input, GenerateResult& result) {
     const auto& text = std::get<std::string>(batch.inputs[input].source);
-    write_tags(model, text, batch.tagged[input], batch.options, is_spaceless, result);
+    batch.placed[input] = place_codes(model, text, batch.tagged[input], batch.options, is_spaceless, result);
   };
 }
 
@@ -274,7 +292,7 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
   for (const std::string& text : texts) plan.add(text);
   const bool is_spaceless = is_written_without_spaces(options.target);
   for (auto& [key, batch] : plan.batches) {
-    const Call::OnResult on_result = place_tags(batch, key.model->model(), is_spaceless);
+    const Call::OnResult on_result = placer(batch, key.model->model(), is_spaceless);
     batch.results = co_await call.generate(*key.model, batch.inputs, batch.options, on_result);
   }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <encdec/models/translation/text/sentences.h>
+
 #include <string>
 #include <vector>
 
 #include "serve/call.h"
-#include "serve/text/sentences.h"
 
 namespace encdec::serve {
 

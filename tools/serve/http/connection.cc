@@ -1,5 +1,6 @@
 #include "serve/http/connection.h"
 
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -20,7 +21,6 @@
 #include <utility>
 #include <variant>
 
-#include "common/lower_case.h"
 #include "serve/http/form.h"
 #include "serve/http/random_id.h"
 

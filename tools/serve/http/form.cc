@@ -1,12 +1,11 @@
 #include "serve/http/form.h"
 
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
-
-#include "common/lower_case.h"
 
 namespace encdec::serve {
 namespace {

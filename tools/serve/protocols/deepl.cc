@@ -1,5 +1,6 @@
 // DeepL's protocol, version 2 (github.com/DeepLcom/openapi).
 #include <encdec/models/tokenizer/base/utf8.h>
+#include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 
 #include "serve/parameters.h"
 #include "serve/routes.h"
-#include "serve/text/language.h"
 #include "serve/translation.h"
 
 namespace encdec::serve {

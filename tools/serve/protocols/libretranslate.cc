@@ -1,15 +1,15 @@
 // LibreTranslate's protocol (github.com/LibreTranslate/LibreTranslate, libretranslate/app.py, 1.9).
+#include <encdec/models/tokenizer/base/lower_case.h>
+#include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "common/lower_case.h"
 #include "serve/downloads.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
-#include "serve/text/language.h"
 #include "serve/translation.h"
 
 namespace encdec::serve {

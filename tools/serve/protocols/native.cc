@@ -1,5 +1,6 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
 // addresses of the service itself: /metrics, /openapi.json and the page at /.
+#include <encdec/models/translation/tagged_sentence.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -12,7 +13,6 @@
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/routes.h"
-#include "serve/tagged_sentence.h"
 #include "serve/text/stop_texts.h"
 
 namespace encdec::serve {

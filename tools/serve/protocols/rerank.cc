@@ -1,6 +1,7 @@
 // Reranking: text-embeddings-inference's /rerank (router/src/http, 1.9), and /v1/rerank and /v2/rerank of Jina and
 // Cohere, which vLLM and infinity have too. A body with "texts" has the answer of text-embeddings-inference, a body
 // with "documents" that of the others.
+#include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "serve/text/html.h"
+#include "encdec/models/translation/text/html.h"
 
 #include <gumbo.h>
 
@@ -7,10 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "common/lower_case.h"
-#include "serve/http/form.h"
+#include "encdec/models/tokenizer/base/lower_case.h"
 
-namespace encdec::serve {
+namespace encdec {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\n\f\r";
@@ -142,21 +141,21 @@ class Parts {
  public:
   void add(bool is_text, std::string_view content) {
     if (content.empty()) return;
-    part(is_text).content += is_text ? without_entities(content) : std::string(content);
+    part(is_text).segment.text += is_text ? without_entities(content) : std::string(content);
   }
   void add_tag(const Tag& tag, std::string_view markup) {
     ++tags_;
-    HtmlPart& text = part(true);
-    InlineTag added{.place = text.content.size(), .markup = std::string(markup)};
-    const std::size_t number = text.tags.size();
+    Segment& text = part(true).segment;
+    InlineCode added{.place = text.text.size(), .markup = std::string(markup)};
+    const std::size_t number = text.codes.size();
     if (tag.is_end && !open_.empty() && open_.back().first == tag.name) {
       added.partner = open_.back().second;
-      text.tags[open_.back().second].partner = number;
+      text.codes[open_.back().second].partner = number;
       open_.pop_back();
     } else if (!tag.is_end && !is_void(tag.name)) {
       open_.emplace_back(tag.name, number);
     }
-    text.tags.push_back(std::move(added));
+    text.codes.push_back(std::move(added));
   }
   // Returns whether more inline tags may be added. Later ones are added as markup, which takes less memory.
   bool takes_tags() const { return tags_ < kMaxTags; }
@@ -167,7 +166,7 @@ class Parts {
 
   HtmlPart& part(bool is_text) {
     if (parts_.empty() || parts_.back().is_text != is_text) {
-      parts_.push_back({.is_text = is_text, .content = {}});
+      parts_.push_back({.is_text = is_text, .segment = {}});
       open_.clear();
     }
     return parts_.back();
@@ -217,6 +216,18 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
   return parts.take();
 }
 
+std::string write_html(const HtmlPart& part) {
+  const std::string_view text = part.segment.text;
+  if (!part.is_text) return std::string(text);
+  std::string html;
+  std::size_t begin = 0;
+  for (const InlineCode& code : part.segment.codes) {
+    html += escape_html(text.substr(begin, code.place - begin)) + code.markup;
+    begin = code.place;
+  }
+  return html + escape_html(text.substr(begin));
+}
+
 std::string escape_html(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
@@ -234,4 +245,4 @@ std::string escape_html(std::string_view text) {
   return escaped;
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec

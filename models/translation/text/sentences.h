@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encdec::serve {
+namespace encdec {
 
 // A part of a text that is translated on its own, and the white space after it, which is not translated.
 struct Sentence {
@@ -30,4 +30,4 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
 // between any two characters.
 std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits);
 
-}  // namespace encdec::serve
+}  // namespace encdec

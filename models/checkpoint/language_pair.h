@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace encdec::cli {
+namespace encdec {
 
 // The language that a model reads and the one that it writes, as the folder spells them. Several languages are joined
 // by '+': "de+fr".
@@ -19,4 +19,4 @@ struct LanguagePair {
 // Throws FileError if tokenizer_config.json cannot be read.
 std::optional<LanguagePair> language_pair_of(const std::filesystem::path& folder);
 
-}  // namespace encdec::cli
+}  // namespace encdec

@@ -1,14 +1,14 @@
-#include "serve/model_languages.h"
+#include "encdec/models/translation/model_languages.h"
 
-#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "common/language_pair.h"
-#include "serve/text/language.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/language_pair.h"
+#include "encdec/models/translation/text/language.h"
 
-namespace encdec::serve {
+namespace encdec {
 namespace {
 
 void add_all(std::map<std::string, std::string>& languages, const std::string& codes, char separator) {
@@ -25,7 +25,7 @@ void add_all(std::map<std::string, std::string>& languages, const std::string& c
 ModelLanguages ModelLanguages::of(const Model& model, const std::string& folder) {
   ModelLanguages languages;
   if (!model.config().has_encoder() || !model.config().has_decoder() || model.tokenizer() == nullptr) return languages;
-  const auto pair = cli::language_pair_of(folder).value_or(cli::LanguagePair());
+  const auto pair = language_pair_of(folder).value_or(LanguagePair());
   const std::vector<std::string> known = model.tokenizer()->languages();
   for (const std::string& code : known) languages.targets.emplace(canonical_language(code), code);
   // Marian models have tokens for target languages only.
@@ -48,4 +48,4 @@ ModelLanguages ModelLanguages::parse(const std::string& text) {
   return languages;
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encdec::serve {
+namespace encdec {
 
 // Returns the canonical form of a language code, by which codes of models, clients and detectors are compared. It is
 // the ISO 639-1 code, or the 639-3 code if there is none, with the script if that is not the usual one:
@@ -32,4 +32,4 @@ struct DetectedLanguage {
 std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among,
                                                bool is_html = false);
 
-}  // namespace encdec::serve
+}  // namespace encdec

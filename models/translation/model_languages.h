@@ -1,12 +1,12 @@
 #pragma once
 
-#include <encdec/models/model.h>
-
 #include <map>
 #include <string>
 #include <vector>
 
-namespace encdec::serve {
+#include "encdec/models/model.h"
+
+namespace encdec {
 
 // The languages that a model translates from and to. A key is a canonical code: "fr". Its value is the model's own code
 // for the language, "fra_Latn" for NLLB; empty if the model has no such codes.
@@ -27,4 +27,4 @@ struct ModelLanguages {
   }
 };
 
-}  // namespace encdec::serve
+}  // namespace encdec

@@ -1,8 +1,5 @@
-#include "serve/text/sentences.h"
+#include "encdec/models/translation/text/sentences.h"
 
-#include <encdec/engine/base/cancellation.h>
-#include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/base/utf8.h>
 #include <unicode/brkiter.h>
 #include <unicode/locid.h>
 #include <unicode/uchar.h>
@@ -14,7 +11,11 @@
 #include <memory>
 #include <utility>
 
-namespace encdec::serve {
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+
+namespace encdec {
 namespace {
 
 struct CloseText {
@@ -184,4 +185,4 @@ std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::fun
   return parts;
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec

@@ -1,15 +1,12 @@
-#include "serve/tagged_sentence.h"
-
-#include <encdec/models/tokenizer/base/utf8.h>
+#include "encdec/models/translation/tagged_sentence.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "attention/labelled_attention.h"
-#include "serve/text/inline_tags.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
-namespace encdec::serve {
+namespace encdec {
 namespace {
 
 std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
@@ -62,12 +59,14 @@ std::vector<std::size_t> token_ends(const Tokenizer& tokenizer, const Hypothesis
 
 // Splits a hypothesis into words: at spaces or, in a language without spaces, at tokens. Aligns each word with the
 // token of the source that gets most attention from the tokens of the word.
-std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis,
-                                  const cli::LabelledAttention& mean, const SourceTokens& source, bool is_spaceless) {
+std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis, const SourceTokens& source,
+                                  bool is_spaceless) {
   const std::string& text = hypothesis.text;
-  const std::size_t tokens = std::min(hypothesis.token_ids.size(), mean.queries.size());
+  const Tensor& weights = hypothesis.attention.maps.front().weights;  // [1, 1, rows, keys]
+  const std::size_t tokens = hypothesis.token_ids.size();
+  const auto first_row = static_cast<std::size_t>(weights.shape()[2]) - tokens;
   const std::vector<std::size_t> ends = token_ends(tokenizer, hypothesis, tokens);
-  const std::size_t last = std::min(source.end(), mean.keys.size());
+  const std::size_t last = std::min(source.end(), static_cast<std::size_t>(weights.shape()[3]));
   std::vector<AlignedWord> words;
   if (source.begin() >= last) return words;
   std::vector<float> sums(last - source.begin());
@@ -79,8 +78,8 @@ std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& 
     while (end < text.size() && is_continuation(text[end])) ++end;
     std::ranges::fill(sums, 0.0F);
     for (std::size_t other = token; other < tokens && (other == token || ends[other - 1] < end); ++other) {
-      const float* weights = mean.map.weights.row(static_cast<std::int64_t>(other));
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weights[source.begin() + i];
+      const float* row = weights.row(static_cast<Dim>(first_row + other));
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[source.begin() + i];
     }
     const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
     words.push_back({.begin = begin, .end = end, .unit = source.begin() + best});
@@ -92,35 +91,36 @@ std::vector<AlignedWord> words_of(const Tokenizer& tokenizer, const Hypothesis& 
 }  // namespace
 
 AttentionSelection alignment_selection(const Model& model) {
-  return {.kinds = {cli::main_kind(model.config())},
+  return {.kinds = {main_kind(model.config())},
           .layers = {.of = AttentionChoice::Of::one, .number = -1},
           .heads = {.of = AttentionChoice::Of::mean}};
 }
 
-void write_tags(const Model& model, const std::string& source, const TaggedSentence& sentence,
-                const GenerateOptions& options, bool is_spaceless, GenerateResult& result) {
+std::vector<std::vector<PlacedCode>> place_codes(const Model& model, const std::string& source,
+                                                 const TaggedSentence& sentence, const GenerateOptions& options,
+                                                 bool is_spaceless, GenerateResult& result) {
   const Tokenizer& tokenizer = *model.tokenizer();
   const SourceTokens tokens(tokenizer, source, options);
-  std::vector<AlignedTag> tags;
-  const std::size_t end_tag = sentence.first_tag + sentence.tags.size();
-  for (const InlineTag& tag : sentence.tags) {
-    AlignedTag& aligned = tags.emplace_back();
-    aligned.markup = tag.markup;
-    aligned.unit = tokens.token_at(tag.place - sentence.begin);
-    if (!tag.partner) continue;
-    const std::size_t number = sentence.first_tag + tags.size() - 1;
-    aligned.kind = *tag.partner > number ? AlignedTag::Kind::begin : AlignedTag::Kind::end;
-    aligned.is_whole = *tag.partner >= sentence.first_tag && *tag.partner < end_tag;
+  std::vector<AlignedCode> codes;
+  const std::size_t end_code = sentence.first_code + sentence.codes.size();
+  for (const InlineCode& code : sentence.codes) {
+    AlignedCode& aligned = codes.emplace_back();
+    aligned.unit = tokens.token_at(code.place - sentence.begin);
+    if (!code.partner) continue;
+    const std::size_t number = sentence.first_code + codes.size() - 1;
+    aligned.kind = *code.partner > number ? AlignedCode::Kind::begin : AlignedCode::Kind::end;
+    aligned.is_whole = *code.partner >= sentence.first_code && *code.partner < end_code;
   }
+  std::vector<std::vector<PlacedCode>> placed;
   for (Hypothesis& hypothesis : result.hypotheses) {
     std::vector<AlignedWord> words;
     if (!hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
-      const cli::LabelledAttention mean = cli::label_generated(model, hypothesis, *options.attention);
-      words = words_of(tokenizer, hypothesis, mean, tokens, is_spaceless);
+      words = words_of(tokenizer, hypothesis, tokens, is_spaceless);
     }
-    hypothesis.text = with_tags(hypothesis.text, words, tags);
+    placed.push_back(place_codes(words, codes));
     hypothesis.attention = {};
   }
+  return placed;
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec

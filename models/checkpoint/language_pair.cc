@@ -1,11 +1,11 @@
-#include "common/language_pair.h"
-
-#include <encdec/models/checkpoint/file_names.h>
-#include <encdec/models/checkpoint/json.h>
+#include "encdec/models/checkpoint/language_pair.h"
 
 #include <regex>
 
-namespace encdec::cli {
+#include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/checkpoint/json.h"
+
+namespace encdec {
 
 std::optional<LanguagePair> language_pair_of(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "tokenizer_config.json";
@@ -21,4 +21,4 @@ std::optional<LanguagePair> language_pair_of(const std::filesystem::path& folder
   return std::nullopt;
 }
 
-}  // namespace encdec::cli
+}  // namespace encdec

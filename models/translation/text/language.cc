@@ -1,4 +1,4 @@
-#include "serve/text/language.h"
+#include "encdec/models/translation/text/language.h"
 
 #include <cld2/public/compact_lang_det.h>
 #include <cld2/public/encodings.h>
@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <array>
 
-#include "common/lower_case.h"
-#include "serve/http/form.h"
+#include "encdec/models/tokenizer/base/lower_case.h"
 
-namespace encdec::serve {
+namespace encdec {
 namespace {
 
 icu::Locale with_likely_script(icu::Locale locale) {
@@ -77,4 +76,4 @@ std::vector<DetectedLanguage> detect_languages(const std::string& text, std::spa
   return found;
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec

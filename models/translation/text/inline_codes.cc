@@ -1,29 +1,28 @@
-#include "serve/text/inline_tags.h"
+#include "encdec/models/translation/text/inline_codes.h"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "serve/text/html.h"
-
-namespace encdec::serve {
+namespace encdec {
 namespace {
 
-// An element of the source, or a tag without an element.
+// A pair of codes of the source with what is between them, or a code that stands alone.
 struct Element {
-  std::string_view begin_tag = {}, end_tag = {};
+  std::optional<std::size_t> begin_code = {}, end_code = {};  // their indices
   // Units inside the element: from `begin` to before `end`.
   std::size_t begin = 0;
   std::size_t end = std::numeric_limits<std::size_t>::max();
-  bool begins_here = true, ends_here = true;  // its begin tag, its end tag is in this sentence
+  bool begins_here = true, ends_here = true;  // its begin code, its end code is in this sentence
   std::vector<Element> children = {};
   // Words put inside the element: from `first_word` to before `end_word`.
   std::size_t first_word = 0, end_word = 0;
 };
 
-// Returns an element without tags whose descendants are all elements of the sentence.
-Element element_tree(std::span<const AlignedTag> tags) {
+// Returns an element without codes whose descendants are all elements of the sentence.
+Element element_tree(std::span<const AlignedCode> codes) {
   std::vector<Element> open(1);
   const auto close = [&open](bool ends_here) {
     Element done = std::move(open.back());
@@ -31,19 +30,20 @@ Element element_tree(std::span<const AlignedTag> tags) {
     done.ends_here = ends_here;
     open.back().children.push_back(std::move(done));
   };
-  for (const AlignedTag& tag : tags) {
-    switch (tag.kind) {
-      case AlignedTag::Kind::alone:
-        open.back().children.push_back({.begin_tag = tag.markup, .begin = tag.unit, .end = tag.unit});
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const AlignedCode& code = codes[i];
+    switch (code.kind) {
+      case AlignedCode::Kind::alone:
+        open.back().children.push_back({.begin_code = i, .begin = code.unit, .end = code.unit});
         break;
-      case AlignedTag::Kind::begin: open.push_back({.begin_tag = tag.markup, .begin = tag.unit}); break;
-      case AlignedTag::Kind::end:
-        if (tag.is_whole && open.size() > 1) {
-          open.back().end_tag = tag.markup;
-          open.back().end = tag.unit;
+      case AlignedCode::Kind::begin: open.push_back({.begin_code = i, .begin = code.unit}); break;
+      case AlignedCode::Kind::end:
+        if (code.is_whole && open.size() > 1) {
+          open.back().end_code = i;
+          open.back().end = code.unit;
           close(true);
-        } else {  // its element began in an earlier sentence, so it contains everything before this tag
-          Element whole{.end_tag = tag.markup, .end = tag.unit, .begins_here = false};
+        } else {  // its element began in an earlier sentence, so it contains everything before this code
+          Element whole{.end_code = i, .end = code.unit, .begins_here = false};
           std::swap(whole.children, open.back().children);
           open.back().children.push_back(std::move(whole));
         }
@@ -54,16 +54,15 @@ Element element_tree(std::span<const AlignedTag> tags) {
   return std::move(open.front());
 }
 
-class Writer {
+class Placer {
  public:
-  Writer(std::string_view text, std::span<const AlignedWord> words) : text_(text), words_(words) {}
+  explicit Placer(std::span<const AlignedWord> words) : words_(words) {}
 
-  std::string write(Element& all) {
+  std::vector<PlacedCode> place(Element& all) {
     all.end_word = words_.size();
     choose_words(all);
-    write_children(all);
-    write_until(text_.size());
-    return std::move(html_);
+    place_children(all);
+    return std::move(placed_);
   }
 
  private:
@@ -120,27 +119,27 @@ class Writer {
     child.first_word = child.end_word = place;
   }
 
-  void write_children(const Element& parent) {
+  void place_children(const Element& parent) {
     for (const Element& child : parent.children) {
       const bool is_behind = child.first_word == parent.end_word;
-      if (child.begins_here) write_until(is_behind ? end_of(parent) : words_[child.first_word].begin);
-      html_ += child.begin_tag;
+      if (child.begins_here) go_on_to(is_behind ? end_of(parent) : words_[child.first_word].begin);
+      add(child.begin_code);
       if (child.first_word < child.end_word) {
-        write_children(child);
-        if (child.ends_here) write_until(end_of(child));
+        place_children(child);
+        if (child.ends_here) go_on_to(end_of(child));
       } else {
-        write_empty(child);
+        place_empty(child);
       }
-      html_ += child.end_tag;
+      add(child.end_code);
     }
   }
 
-  // Writes an element without words. Its descendants have no words either.
-  void write_empty(const Element& element) {
+  // Places the descendants of an element without words. They have no words either.
+  void place_empty(const Element& element) {
     for (const Element& child : element.children) {
-      html_ += child.begin_tag;
-      write_empty(child);
-      html_ += child.end_tag;
+      add(child.begin_code);
+      place_empty(child);
+      add(child.end_code);
     }
   }
 
@@ -148,23 +147,21 @@ class Writer {
     return element.end_word == 0 ? 0 : words_[element.end_word - 1].end;
   }
 
-  void write_until(std::size_t end) {
-    if (end <= written_) return;
-    html_ += escape_html(text_.substr(written_, end - written_));
-    written_ = end;
+  void go_on_to(std::size_t place) { place_ = std::max(place_, place); }
+  void add(const std::optional<std::size_t>& code) {
+    if (code) placed_.push_back({.code = *code, .place = place_});
   }
 
-  std::string_view text_;
   std::span<const AlignedWord> words_;
-  std::string html_;
-  std::size_t written_ = 0;  // bytes of the text that are written
+  std::vector<PlacedCode> placed_;
+  std::size_t place_ = 0;  // current position in the translation
 };
 
 }  // namespace
 
-std::string with_tags(std::string_view text, std::span<const AlignedWord> words, std::span<const AlignedTag> tags) {
-  Element all = element_tree(tags);
-  return Writer(text, words).write(all);
+std::vector<PlacedCode> place_codes(std::span<const AlignedWord> words, std::span<const AlignedCode> codes) {
+  Element all = element_tree(codes);
+  return Placer(words).place(all);
 }
 
-}  // namespace encdec::serve
+}  // namespace encdec
