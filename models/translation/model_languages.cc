@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/language_pair.h"
@@ -46,6 +47,11 @@ ModelLanguages ModelLanguages::parse(const std::string& text) {
     throw Error(fmt::format("'{}', expected languages as in en:fr or en:de,fr", text));
   }
   return languages;
+}
+
+bool translates_sentences(const Model& model) {
+  constexpr std::array<std::string_view, 3> kFamilies = {"marian", "m2m_100", "mbart"};
+  return std::ranges::find(kFamilies, model.config().model_type) != kFamilies.end();
 }
 
 }  // namespace encdec

@@ -27,4 +27,7 @@ struct ModelLanguages {
   }
 };
 
+// Returns whether the model's family is trained to translate single sentences.
+bool translates_sentences(const Model& model);
+
 }  // namespace encdec

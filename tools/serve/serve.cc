@@ -130,7 +130,7 @@ void serve(const ServeSettings& settings) {
       std::vector<std::string> names;
       for (const auto& model : service.models().all()) {
         names.push_back(model->name());
-        if (model->translates_sentences() && model->languages().sources.empty()) {
+        if (translates_sentences(model->model()) && model->languages().sources.empty()) {
           spdlog::warn("{}: its languages are unknown, so it is not used for translation; see --languages",
                        model->name());
         }

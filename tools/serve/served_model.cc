@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <set>
 #include <string_view>
 
 #include "serve/http/message.h"
@@ -48,9 +46,10 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                      .count()) {}
 
-bool ServedModel::translates_sentences() const {
-  constexpr std::array<std::string_view, 3> kFamilies = {"marian", "m2m_100", "mbart"};
-  return std::ranges::find(kFamilies, model_.config().model_type) != kFamilies.end();
+void ModelSet::add(std::unique_ptr<ServedModel> model) {
+  translators_.push_back(model->model());
+  routes_.add(model->languages());
+  models_.push_back(std::move(model));
 }
 
 template <class Fits>
@@ -107,37 +106,6 @@ ServedModel& ModelSet::transcriber(const std::string& name) const {
 ServedModel& ModelSet::any(const std::string& name) const {
   return find(
       name, [](const ServedModel&) { return true; }, "is loaded");
-}
-
-ServedModel* ModelSet::translator(const std::string& source, const std::string& target) const {
-  for (const auto& model : models_) {
-    if (model->languages().translates(source, target)) return model.get();
-  }
-  return nullptr;
-}
-
-std::vector<std::string> ModelSet::source_languages() const {
-  std::set<std::string> sources;
-  for (const auto& model : models_) {
-    for (const auto& [code, own] : model->languages().sources) sources.insert(code);
-  }
-  return {sources.begin(), sources.end()};
-}
-
-std::vector<std::string> ModelSet::target_languages(const std::optional<std::string>& source) const {
-  std::set<std::string> targets;
-  for (const auto& model : models_) {
-    const ModelLanguages& languages = model->languages();
-    for (const auto& [code, own] : languages.targets) {
-      const auto leads_here = [&languages, &target = code](const auto& from) {
-        return languages.translates(from.first, target);
-      };
-      const bool is_target =
-          source ? languages.translates(*source, code) : std::ranges::any_of(languages.sources, leads_here);
-      if (is_target) targets.insert(code);
-    }
-  }
-  return {targets.begin(), targets.end()};
 }
 
 }  // namespace encdec::serve

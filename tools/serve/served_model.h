@@ -3,10 +3,11 @@
 #include <encdec/models/model.h>
 #include <encdec/models/model/request_queue.h>
 #include <encdec/models/speech/speech_model.h>
-#include <encdec/models/translation/model_languages.h>
+#include <encdec/models/translation/routes.h>
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,6 @@ class ServedModel {
   bool generates() const { return model_.config().has_decoder() && !transcribes(); }
   // Returns whether the model has one label, so that its score ranks texts.
   bool ranks() const { return classifies() && model_.classifier()->labels().size() == 1; }
-  // Returns whether the model's family is trained to translate single sentences.
-  bool translates_sentences() const;
   // Returns the time of loading, in seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
@@ -56,7 +55,7 @@ class ServedModel {
 // The models of a service, in the order of the command line.
 class ModelSet {
  public:
-  void add(std::unique_ptr<ServedModel> model) { models_.push_back(std::move(model)); }
+  void add(std::unique_ptr<ServedModel> model);
 
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
   // Each returns the model called `name` or, if the name is empty, the first model of the kind. Throws HttpError, 404,
@@ -68,19 +67,18 @@ class ModelSet {
   ServedModel& generator(const std::string& name) const;
   ServedModel& transcriber(const std::string& name) const;
   ServedModel& any(const std::string& name) const;
-  // Returns the first model that translates from `source` to `target`, both canonical codes; null if there is none.
-  ServedModel* translator(const std::string& source, const std::string& target) const;
-  // Returns the canonical codes of all languages that some model translates from, in alphabetical order.
-  std::vector<std::string> source_languages() const;
-  // Returns the canonical codes of all languages that some model translates to: from `source`, or from any language if
-  // `source` is unset.
-  std::vector<std::string> target_languages(const std::optional<std::string>& source = {}) const;
+  // Return all models, as TranslationJob takes them, and the ways between languages. Numbers of models are those of
+  // all().
+  std::span<const Model> translators() const { return translators_; }
+  const TranslationRoutes& routes() const { return routes_; }
 
  private:
   template <class Fits>
   ServedModel& find(const std::string& name, const Fits& fits, const std::string& what, int status = 404) const;
 
   std::vector<std::unique_ptr<ServedModel>> models_;
+  std::vector<Model> translators_;
+  TranslationRoutes routes_;
 };
 
 }  // namespace encdec::serve

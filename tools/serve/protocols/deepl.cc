@@ -73,13 +73,13 @@ asio::awaitable<void> translate_texts(Call& call) {
 
 asio::awaitable<void> list_languages(Call& call) {
   const Parameters parameters(call);
-  const ModelSet& models = call.parts().models;
+  const TranslationRoutes& routes = call.parts().models.routes();
   const std::string type = parameters.text("type", "source");
   if (type != "source" && type != "target") {
     throw HttpError(400, "Value for 'type' not supported, expected source or target.");
   }
   Json list = Json::array();
-  for (const std::string& code : type == "source" ? models.source_languages() : models.target_languages()) {
+  for (const std::string& code : type == "source" ? routes.sources() : routes.targets()) {
     Json language = {{"language", upper_case(code)}, {"name", language_name(code)}};
     if (type == "target") language["supports_formality"] = false;
     list.push_back(std::move(language));

@@ -68,11 +68,11 @@ asio::awaitable<void> translate_texts(Call& call) {
 }
 
 asio::awaitable<void> list_languages(Call& call) {
-  const ModelSet& models = call.parts().models;
+  const TranslationRoutes& routes = call.parts().models.routes();
   Json languages = Json::array();
-  for (const std::string& source : models.source_languages()) {
+  for (const std::string& source : routes.sources()) {
     Json language = language_json(source);
-    language["targets"] = models.target_languages(source);
+    language["targets"] = routes.targets(source);
     languages.push_back(std::move(language));
   }
   call.respond(languages);
@@ -84,7 +84,7 @@ asio::awaitable<void> detect(Call& call) {
   const std::string text = parameters.text("q");
   if (text.empty()) throw HttpError(400, "Invalid request: missing q parameter");
   Json answer = Json::array();
-  for (const DetectedLanguage& found : detect_languages(text, call.parts().models.source_languages())) {
+  for (const DetectedLanguage& found : detect_languages(text, call.parts().models.routes().sources())) {
     if (found.confidence == 0 && !answer.empty()) break;
     answer.push_back({{"confidence", found.confidence}, {"language", found.language}});
   }
@@ -93,13 +93,13 @@ asio::awaitable<void> detect(Call& call) {
 }
 
 asio::awaitable<void> settings(Call& call) {
-  const ModelSet& models = call.parts().models;
+  const TranslationRoutes& routes = call.parts().models.routes();
   const bool needs_key = !call.parts().settings.keys.empty();
-  const auto sources = models.source_languages();
+  const auto sources = routes.sources();
   Json language = Json::object();
   if (!sources.empty()) {
     language["source"] = language_json(sources.front());
-    language["target"] = language_json(models.target_languages(sources.front()).front());
+    language["target"] = language_json(routes.targets(sources.front()).front());
   }
   call.respond({{"apiKeys", needs_key},
                 {"keyRequired", needs_key},

@@ -1,6 +1,6 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
 // addresses of the service itself: /metrics, /openapi.json and the page at /.
-#include <encdec/models/translation/tagged_sentence.h>
+#include <encdec/models/translation/alignment.h>
 #include <fmt/format.h>
 
 #include <array>

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/models/model.h"
+#include "encdec/models/translation/routes.h"
+#include "encdec/models/translation/text/segment.h"
+#include "encdec/models/translation/text/sentences.h"
+
+namespace encdec {
+
+// Options of TranslationJob.
+struct TranslateOptions {
+  std::string source = {};  // language code in any spelling; empty to detect the language
+  std::string target = {};  // language code in any spelling
+  std::string via = {};     // see TranslationRoutes::find(); a language in any spelling
+  bool is_html = false;     // texts are HTML
+  int alternatives = 0;     // number of translations beside the best one; of a route, only the last model has several
+  Split split = Split::sentences;  // sentences become newlines if the model was trained on longer texts
+};
+
+// The translation of one text.
+struct Translation {
+  std::string text = {};  // empty for a Segment
+  std::vector<std::string> alternatives = {};
+  Segment segment = {};                 // the translation of a Segment, with its codes
+  std::string source = {};              // canonical code of the source language
+  double confidence = 100.0;            // confidence in a detected source language, in percent
+  std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
+};
+
+// Inputs for one model.
+struct TranslationBatch {
+  std::size_t model = 0;  // number of the model
+  GenerateOptions options = {};
+  std::vector<GenerateInput> inputs = {};
+};
+
+// The translation of texts, sentence by sentence, without the running of models: next() returns what models are to
+// generate, and take() gets the results. Texts are cut into sentences once, in their own language; on a route through
+// another language each sentence stays one sentence. Not for several threads at once. Order of calls:
+// add* (next take*)* results, until next() returns nothing.
+class TranslationJob {
+ public:
+  // Keeps references. `models` are those of `routes`, in their order. Throws InputError for languages without a route.
+  TranslationJob(std::span<const Model> models, const TranslationRoutes& routes, TranslateOptions options);
+  ~TranslationJob();
+
+  // Add a text to translate.
+  void add(const std::string& text);
+  void add(Segment segment);
+  // Returns the number of sentences in all texts so far.
+  std::size_t sentences() const;
+
+  // Returns the inputs to generate from now. Empty if all texts are translated.
+  // REQUIRES: all results of the previous batches have been taken.
+  std::vector<TranslationBatch> next();
+  // Takes the result for an input of a batch of the last call of next(). Results may come in any order.
+  void take(std::size_t batch, std::size_t input, GenerateResult result);
+  // Returns the translations, in the order of the texts.
+  std::vector<Translation> results();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Runs a job in the caller's thread: calls Model::generate_inputs() for each batch. Returns the translations.
+std::vector<Translation> translate(std::span<const Model> models, TranslationJob& job);
+
+}  // namespace encdec

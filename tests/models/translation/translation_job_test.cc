@@ -1,0 +1,137 @@
+#include "encdec/models/translation/translation_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encdec/engine/base/error.h"
+
+namespace encdec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A model that spells words in sounds, and a model with random weights behind it.
+struct Models {
+  std::vector<Model> all = {Model::load(ENCDEC_PRETRAINED_DIR "/english-pronunciation"),
+                            Model::load(ENCDEC_GOLDEN_DIR "/marian/text/model")};
+  TranslationRoutes routes = [] {
+    TranslationRoutes added;
+    for (const char* languages : {"en:arpabet", "arpabet:fr"}) added.add(ModelLanguages::parse(languages));
+    return added;
+  }();
+};
+
+const Models& models() {
+  static const Models loaded;
+  return loaded;
+}
+
+TranslationJob job_for(const TranslateOptions& options) {
+  return {models().all, models().routes, options};
+}
+
+template <class Text>
+Translation translated(const Text& text, const TranslateOptions& options) {
+  TranslationJob job = job_for(options);
+  job.add(text);
+  return translate(models().all, job).front();
+}
+
+std::string generated(std::size_t model, const std::string& text) {
+  return models().all[model].generate({text}).front().hypotheses.front().text;
+}
+
+TEST(TranslationJob, TranslatesSentenceBySentence) {
+  const Translation result = translated(std::string("  A cat. A dog.\n"), {.source = "EN-us", .target = "arpabet"});
+  EXPECT_EQ(result.text, "  " + generated(0, "A cat.") + " " + generated(0, "A dog.") + "\n");
+  EXPECT_THAT(result.route, ElementsAre("en", "arpabet"));
+}
+
+TEST(TranslationJob, GoesThroughAnotherLanguageWithTheSameSentences) {
+  const std::string middle = generated(0, "A cat."), other = generated(0, "Dog");
+  const Translation result = translated(std::string("A cat. Dog"), {.source = "en", .target = "fr"});
+  EXPECT_EQ(result.text, generated(1, middle) + " " + generated(1, other));
+  EXPECT_THAT(result.route, ElementsAre("en", "arpabet", "fr"));
+}
+
+TEST(TranslationJob, TakesResultsInAnyOrder) {
+  const TranslateOptions options{.source = "en", .target = "fr", .alternatives = 1};
+  TranslationJob job = job_for(options);
+  const std::vector<std::string> texts = {"A cat. A dog.", "bird", "", " \n"};
+  for (const std::string& text : texts) job.add(text);
+  EXPECT_EQ(job.sentences(), 4u);
+  std::size_t rounds = 0;
+  for (auto batches = job.next(); !batches.empty(); batches = job.next()) {
+    EXPECT_EQ(batches.size(), 1u);
+    EXPECT_EQ(batches.front().model, rounds++);
+    EXPECT_EQ(batches.front().options.num_return_sequences.value_or(1), rounds == 2 ? 2 : 1);
+    std::vector<GenerateResult> results =
+        models().all[batches[0].model].generate_inputs(batches[0].inputs, batches[0].options);
+    for (std::size_t i = results.size(); i-- > 0;) job.take(0, i, std::move(results[i]));
+  }
+  EXPECT_EQ(rounds, 2u);
+  const std::vector<Translation> all = job.results();
+  ASSERT_EQ(all.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Translation alone = translated(texts[i], options);
+    EXPECT_EQ(all[i].text, alone.text);
+    EXPECT_EQ(all[i].alternatives, alone.alternatives);
+  }
+  EXPECT_NE(all[0].text, all[0].alternatives.front());
+}
+
+TEST(TranslationJob, KeepsTagsOnEachRoute) {
+  for (const char* target : {"arpabet", "fr"}) {
+    const Translation result = translated(std::string("<p>photo<b>graphy</b> &amp; <i>cat</i></p>"),
+                                          {.source = "en", .target = target, .is_html = true});
+    for (const char* tag : {"<p>", "<b>", "</b>", "<i>", "</i>", "</p>"}) EXPECT_THAT(result.text, HasSubstr(tag));
+  }
+  EXPECT_EQ(translated(std::string("photo<b>graphy</b>"), {.source = "en", .target = "arpabet", .is_html = true}).text,
+            "F AH0 T AA1 <b>G R AH0 F IY0</b>");
+}
+
+TEST(TranslationJob, GivesASegmentItsCodesAndTheirPartners) {
+  const Segment source{.text = "photography. Cat",
+                       .codes = {{.place = 5, .markup = "<b>", .partner = 1},
+                                 {.place = 11, .markup = "</b>", .partner = 0},
+                                 {.place = 16, .markup = "<br>"}}};
+  const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
+  EXPECT_EQ(target.text, generated(0, "photography.") + " " + generated(0, "Cat"));
+  ASSERT_EQ(target.codes.size(), 3u);
+  EXPECT_EQ(target.text.substr(target.codes[0].place, target.codes[1].place - target.codes[0].place), "G R AH0 F IY0");
+  EXPECT_EQ(target.codes[0].partner, 1u);
+  EXPECT_EQ(target.codes[1].partner, 0u);
+  EXPECT_EQ(target.codes[2].place, target.text.size());
+}
+
+TEST(TranslationJob, DetectsALanguageFromWhichThereIsARoute) {
+  const Translation result = translated(std::string("The cat sat on the mat."), {.target = "fr"});
+  EXPECT_EQ(result.source, "en");
+}
+
+TEST(TranslationJob, RefusesLanguagesWithoutARoute) {
+  const auto refused = [](const TranslateOptions& options) {
+    try {
+      job_for(options);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused({.source = "en", .target = "de"}),
+            "no model translates from 'en' to 'de', expected one of arpabet, fr");
+  EXPECT_EQ(refused({.target = "de"}), "no model translates to 'de', expected one of arpabet, fr");
+  EXPECT_EQ(refused({.source = "de", .target = "fr"}), "no model translates from 'de', expected one of arpabet, en");
+  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "never"}), "no single model translates from 'en' to 'fr'");
+  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "de"}),
+            "no models translate from 'en' to 'fr' through 'de'");
+  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "ARPABET"}), "");
+}
+
+}  // namespace
+}  // namespace encdec
