@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
 
-from conftest import KEY, PRONUNCIATION, Server, generate, pronounced
+from conftest import GOLDEN, KEY, PRONUNCIATION, Server, StartServer, generate, pronounced, texts
 
 
 @pytest.fixture
@@ -165,6 +165,30 @@ def test_inline_tags_stand_by_their_words(server: Server, html: str, wanted: str
         assert answer["translatedText"] == wanted
     for text in [answer["translatedText"], *answer["alternatives"]]:
         assert sorted(re.findall("<[^>]*>", text)) == sorted(re.findall("<[^>]*>", html))
+
+
+def test_a_pair_that_no_model_has_goes_through_a_third_language(start_server: StartServer) -> None:
+    second = GOLDEN / "marian/text/model"
+    models = ["--model", f"first={PRONUNCIATION}", "--model", f"second={second}", "--languages", "second=arpabet:fr"]
+    with start_server(*models) as server:
+        body = {"q": ["A cat.", "dog"], "source": "en", "target": "fr"}
+        answer = post(server.url + "/translate", body)
+        assert answer["translatedText"] == texts(second, pronounced("A cat.", "dog"))
+        assert answer["route"] == [["en", "arpabet", "fr"]] * 2
+        assert "route" not in post(server.url + "/translate", {**body, "target": "arpabet"})
+        with pytest.raises(urllib.error.HTTPError) as error:
+            post(server.url + "/translate", {**body, "via": "never"})
+        assert message_of(error) == "no single model translates from 'en' to 'fr'"
+        with urlopen(server.url + "/v1/routes") as routes:
+            found = {(each["source"], each["target"]): each for each in json.load(routes)["routes"]}
+        assert set(found) == {("en", "arpabet"), ("en", "fr"), ("arpabet", "fr")}
+        assert found["en", "fr"]["route"] == ["en", "arpabet", "fr"]
+        assert found["en", "fr"]["models"] == ["first", "second"]
+        with urlopen(server.url + "/languages") as languages:
+            assert {each["code"]: each["targets"] for each in json.load(languages)} == {
+                "en": ["arpabet", "fr"],
+                "arpabet": ["fr"],
+            }
 
 
 @pytest.mark.parametrize(

@@ -52,18 +52,23 @@ asio::awaitable<void> translate_texts(Call& call) {
   const bool is_auto = source == "auto";
   const TranslateOptions options{.source = is_auto ? std::string() : source,
                                  .target = target,
+                                 .via = parameters.text("via"),
                                  .is_html = format == "html",
                                  .alternatives = alternatives};
   const auto translations = co_await translate(call, std::move(texts), options);
-  Json translated = Json::array(), detected = Json::array(), others = Json::array();
+  Json translated = Json::array(), detected = Json::array(), others = Json::array(), routes = Json::array();
+  bool has_long_route = false;
   for (const Translation& translation : translations) {
     translated.push_back(translation.text);
     detected.push_back({{"confidence", translation.confidence}, {"language", translation.source}});
     others.push_back(translation.alternatives);
+    routes.push_back(translation.route);
+    has_long_route |= translation.route.size() > 2;
   }
   Json answer = {{"translatedText", is_list ? translated : translated.front()}};
   if (is_auto) answer["detectedLanguage"] = is_list ? detected : detected.front();
   if (alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
+  if (has_long_route) answer["route"] = is_list ? routes : routes.front();  // LibreTranslate's answers have no route
   call.respond(answer);
 }
 

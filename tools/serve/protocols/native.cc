@@ -135,6 +135,23 @@ asio::awaitable<void> generate(Call& call) {
   call.respond_list(fmt::format(R"({{"model":{},"results":[)", to_text(model.name())), std::move(results), "]}");
 }
 
+// Lists the pairs of languages that can be translated, each with the languages and models on the way.
+asio::awaitable<void> list_routes(Call& call) {
+  const ModelSet& models = call.parts().models;
+  std::vector<std::string> routes;
+  for (const std::string& source : models.routes().sources()) {
+    for (const std::string& target : models.routes().targets(source)) {
+      const std::vector<RouteStep> route = models.routes().find(source, target);
+      Json names = Json::array();
+      for (const RouteStep& step : route) names.push_back(models.all()[step.model]->name());
+      routes.push_back(
+          to_text({{"source", source}, {"target", target}, {"route", languages_of(route)}, {"models", names}}));
+    }
+  }
+  call.respond_list(R"({"routes":[)", std::move(routes), "]}");
+  co_return;
+}
+
 asio::awaitable<void> metrics(Call& call) {
   std::map<std::string, QueueStatus> queues;
   for (const auto& model : call.parts().models.all()) queues.emplace(model->name(), model->status());
@@ -161,6 +178,7 @@ asio::awaitable<void> page(Call& call) {
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/generate", &generate, &plain_error},
+    Route{"GET", "/v1/routes", &list_routes, &plain_error},
     Route{"GET", "/metrics", &metrics, &plain_error},
     Route{"GET", "/openapi.json", &describe, &plain_error, Route::Key::none},
     Route{"GET", "/", &page, &plain_error, Route::Key::none},
