@@ -107,23 +107,29 @@ Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& 
   return composed;
 }
 
+std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std::size_t end) {
+  const std::vector<std::size_t>& ends = alignment.ends;
+  std::vector<float> sums(alignment.units);
+  const auto first = static_cast<std::size_t>(std::ranges::upper_bound(ends, begin) - ends.begin());
+  for (std::size_t token = first; token < ends.size() && (token == first || ends[token - 1] < end); ++token) {
+    const std::span<const float> row = alignment.row(token);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[i];
+  }
+  return sums;
+}
+
 std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless) {
   const std::vector<std::size_t>& ends = alignment.ends;
   const std::size_t tokens = ends.size();
   std::vector<AlignedWord> words;
   if (alignment.units == 0) return words;
-  std::vector<float> sums(alignment.units);
   std::size_t token = 0;
   for (std::size_t begin = text.find_first_not_of(' '); begin < text.size();) {
     std::size_t end = std::min(text.find(' ', begin), text.size());
     while (token < tokens && ends[token] <= begin) ++token;
     if (is_spaceless && token < tokens) end = std::min(end, ends[token]);
     while (end < text.size() && is_continuation(text[end])) ++end;
-    std::ranges::fill(sums, 0.0F);
-    for (std::size_t other = token; other < tokens && (other == token || ends[other - 1] < end); ++other) {
-      const std::span<const float> row = alignment.row(other);
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[i];
-    }
+    const std::vector<float> sums = weights_of(alignment, begin, end);
     const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
     words.push_back({.begin = begin, .end = end, .unit = best});
     begin = std::min(text.find_first_not_of(' ', end), text.size());

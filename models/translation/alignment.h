@@ -55,6 +55,9 @@ Alignment align(const Model& model, const SourceUnits& source, const Hypothesis&
 // which begins at its byte `begin`.
 Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& middle, const Alignment& second);
 
+// Returns the sums of the weights of the tokens that have bytes from `begin` to before `end`, by unit.
+std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std::size_t end);
+
 // Splits a translation into words: at spaces or, in a language without spaces, at tokens. Aligns each word with the
 // unit that has the largest sum of weights over the tokens of the word. Returns no words if there are no units.
 std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless);

@@ -50,6 +50,12 @@ bool is_written_without_spaces(const std::string& canonical) {
   return std::ranges::find(kLanguages, canonical) != kLanguages.end();
 }
 
+std::string without_case(std::string_view text) {
+  std::string folded;
+  icu::UnicodeString::fromUTF8({text.data(), static_cast<std::int32_t>(text.size())}).foldCase().toUTF8String(folded);
+  return folded;
+}
+
 std::vector<DetectedLanguage> detect_languages(const std::string& text, std::span<const std::string> among,
                                                bool is_html) {
   std::array<CLD2::Language, 3> languages = {};

@@ -21,6 +21,9 @@ std::string language_name(const std::string& canonical);
 // Returns whether the language has no spaces between sentences, like Chinese, Japanese and Thai.
 bool is_written_without_spaces(const std::string& canonical);
 
+// Returns a text without differences of case (Unicode's full case folding).
+std::string without_case(std::string_view text);
+
 // A language in which a text may be written.
 struct DetectedLanguage {
   std::string language;     // canonical code

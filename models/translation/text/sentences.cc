@@ -85,10 +85,10 @@ std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_vi
   return places;
 }
 
-std::unique_ptr<icu::BreakIterator> make_iterator(const std::string& language) {
+std::unique_ptr<icu::BreakIterator> make_iterator(const std::string& locale,
+                                                  icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
   UErrorCode error = U_ZERO_ERROR;
-  const icu::Locale locale((language + "@ss=standard").c_str());
-  std::unique_ptr<icu::BreakIterator> iterator(icu::BreakIterator::createSentenceInstance(locale, error));
+  std::unique_ptr<icu::BreakIterator> iterator(make(icu::Locale(locale.c_str()), error));
   if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
   return iterator;
 }
@@ -142,7 +142,8 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     return sentences;
   }
   std::unique_ptr<icu::BreakIterator> iterator;
-  if (split != Split::newlines) iterator = make_iterator(language);
+  if (split != Split::newlines)
+    iterator = make_iterator(language + "@ss=standard", icu::BreakIterator::createSentenceInstance);
   // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
@@ -165,6 +166,10 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     take(begin_of_words(text));  // line ends, and white space before the next words
   }
   return sentences;
+}
+
+std::vector<std::size_t> word_boundaries(std::string_view text, const std::string& language) {
+  return boundaries(*make_iterator(language, icu::BreakIterator::createWordInstance), text);
 }
 
 std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits) {

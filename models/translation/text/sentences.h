@@ -30,4 +30,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
 // between any two characters.
 std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits);
 
+// Returns the positions of the boundaries of words (Unicode annex 29) after the beginning of a text, including its end.
+std::vector<std::size_t> word_boundaries(std::string_view text, const std::string& language);
+
 }  // namespace encdec

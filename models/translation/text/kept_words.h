@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace encdec {
+
+// A part of a text, in bytes, and the text to put in its place.
+struct Replacement {
+  std::size_t begin = 0, end = 0;
+  std::string by = {};
+};
+
+// Returns the text with all replacements, which are in order and do not overlap.
+std::string replaced(std::string_view text, std::span<const Replacement> replacements);
+
+// Returns the position in replaced() of a position in the text. A position inside a replaced part becomes the beginning
+// of what replaces it.
+std::size_t moved(std::size_t place, std::span<const Replacement> replacements);
+
+// Returns the places of `words` in a translation, in the order of `words`. A word stands there as often as in the
+// source, and each time whole: "5" is not in "15". Returns nullopt if one does not.
+std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, std::string_view source,
+                                                  std::span<const std::string> words);
+
+// Returns how often a term stands in a translation, whatever its case and its ending: "cell" in "Cells".
+std::size_t count_term(std::string_view translation, std::string_view term, bool is_spaceless);
+
+// Returns a part of a text without the punctuation marks at its ends, as a replacement by nothing.
+Replacement without_punctuation(std::string_view text, std::size_t begin, std::size_t end);
+
+// Returns words that models may copy although they know none of them, to translate in place of other words. First rare
+// words of one script, as in the training data of the models of Firefox, then numbers, then names.
+std::span<const std::string_view> stand_ins();
+
+}  // namespace encdec
