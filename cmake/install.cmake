@@ -10,7 +10,7 @@ install(TARGETS ${libraries} EXPORT encdec-targets)
 install(EXPORT encdec-targets NAMESPACE encdec:: DESTINATION "${package_dir}")
 foreach(folder IN ITEMS engine layers models)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
-          FILES_MATCHING PATTERN "*.h" PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "model_impl.h" EXCLUDE PATTERN "*_request.h" EXCLUDE PATTERN "request_state.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "model_impl.h" EXCLUDE PATTERN "*_request.h" EXCLUDE PATTERN "passage.h" EXCLUDE PATTERN "request_state.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -11,61 +11,12 @@
 #include <utility>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/translation/alignment.h"
+#include "encdec/models/translation/passage.h"
 #include "encdec/models/translation/text/html.h"
 #include "encdec/models/translation/text/language.h"
 
 namespace encdec {
-namespace {
-
-// A step of a route, with the options of its model.
-struct Leg {
-  const Model* model = nullptr;
-  RouteStep step;
-  GenerateOptions options;
-  bool is_spaceless = false;  // the target language is written without spaces
-
-  EncodeOptions languages() const {
-    return {.source_language = options.source_lang, .target_language = options.target_lang};
-  }
-};
-using Legs = std::vector<Leg>;
-
-// A part of a sentence that fits the model of a leg, and its translations.
-struct Part {
-  Sentence source;
-  std::size_t begin = 0;  // position in the text of the leg
-  std::vector<Hypothesis> hypotheses = {};
-  std::vector<Alignment> alignments = {};  // of each hypothesis with the sentence, if that is aligned
-};
-
-// A translation of a sentence.
-struct Target {
-  std::string text;
-  std::vector<PlacedCode> codes = {};
-};
-
-// A sentence on its way through the legs.
-struct Passage {
-  Sentence source;
-  std::size_t begin = 0;                   // position in its segment, in bytes
-  bool is_cut = false;                     // the sentence was cut at a code, so the space after it is kept
-  std::span<const InlineCode> codes = {};  // the codes within it, a part of Segment::codes
-  std::size_t first_code = 0;              // index in Segment::codes of the first of `codes`
-  const Legs* legs = nullptr;
-  std::size_t leg = 0;
-  std::string text = {};         // what the current leg translates
-  std::vector<Part> parts = {};  // of `text`
-  std::size_t missing = 0;       // number of parts without a result
-  Alignment alignment = {};      // of `text` with the sentence, after the first leg
-  std::vector<AlignedCode> aligned_codes = {};
-  std::vector<Target> targets = {};  // best first; empty if the sentence is only space
-
-  bool is_aligned() const { return !codes.empty(); }
-  const Leg& current() const { return (*legs)[leg]; }
-  bool is_last() const { return leg + 1 == legs->size(); }
-  std::size_t end() const { return begin + source.text.size(); }
-};
+namespace parts_of_translation {
 
 // A part of an HTML text, and the sentences in it. Another text is a single part.
 struct Stretch {
@@ -82,9 +33,9 @@ struct Document {
 
 // The inputs of a batch have one BatchKey.
 struct BatchKey {
-  const Legs* legs;
-  std::size_t leg;
-  bool is_aligned;  // their results need attention
+  const Leg* leg;
+  bool is_aligned;       // their results need attention
+  const Passage* alone;  // a passage with options of its own, else null
   auto operator<=>(const BatchKey&) const = default;
 };
 
@@ -108,24 +59,6 @@ struct BatchKey {
                                fmt::join(routes.targets(source), ", ")));
 }
 
-// Returns whether a text has at most kUsual tokens, and at most one for each position of the encoder.
-bool fits(const Leg& leg, const std::string& text) {
-  const auto limit = leg.model->config().encoder.position_limit();
-  // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
-  constexpr std::size_t kUsual = 512;
-  const std::size_t most = limit ? std::min<std::size_t>(static_cast<std::size_t>(*limit), kUsual) : kUsual;
-  return text.size() + 8 <= most || leg.model->tokenizer()->encode(text, leg.languages()).size() <= most;
-}
-
-// Returns the space to write after a sentence. The last one, one cut at a code, and white space other than one space
-// keep what the source has. After other sentences the target language decides: nothing if it is written without
-// spaces, else one space.
-std::string space_behind(const Sentence& sentence, bool is_kept, bool is_spaceless) {
-  const auto& [text, space] = sentence;
-  if (is_kept || text.empty() || (space != " " && !space.empty())) return space;
-  return is_spaceless ? "" : " ";
-}
-
 // Returns the codes after position `begin` and before position `end` of a text.
 std::span<const InlineCode> codes_within(const Segment& segment, std::size_t begin, std::size_t end) {
   const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::place);
@@ -133,23 +66,90 @@ std::span<const InlineCode> codes_within(const Segment& segment, std::size_t beg
   return {first, last};
 }
 
+// Joins neighbouring sentences if the end of the first is inside a placeholder.
+void keep_whole(std::span<const Placeholder> placeholders, std::vector<Sentence>& sentences) {
+  if (placeholders.empty()) return;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i + 1 < sentences.size();) {
+    Sentence& sentence = sentences[i];
+    const std::size_t next = end + sentence.text.size() + sentence.space.size();
+    const auto is_cut = [&](const Placeholder& each) { return each.begin < next && next < each.end; };
+    if (std::ranges::any_of(placeholders, is_cut)) {
+      sentence = {sentence.text + sentence.space + sentences[i + 1].text, std::move(sentences[i + 1].space)};
+      sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else {
+      end = next;
+      ++i;
+    }
+  }
+}
+
+// Returns the share of the time before a position of a text with cuts. Between cuts, time passes evenly.
+double time_before(const Segment& segment, std::size_t place) {
+  Cut last, next{.place = segment.text.size(), .share_before = 1};
+  for (const Cut& cut : segment.cuts) {
+    if (cut.place <= place) last = cut;
+    if (cut.place > place) {
+      next = cut;
+      break;
+    }
+  }
+  if (next.place <= last.place) return next.share_before;
+  const double part = static_cast<double>(place - last.place) / static_cast<double>(next.place - last.place);
+  return last.share_before + part * (next.share_before - last.share_before);
+}
+
+// Adds to a sentence the cuts and the words to keep that the segment has in it.
+void add_marks(const Segment& segment, SourceSentence& sentence) {
+  const double first = time_before(segment, sentence.begin), last = time_before(segment, sentence.end());
+  for (const Cut& cut : segment.cuts) {
+    if (cut.place <= sentence.begin || cut.place >= sentence.end()) continue;
+    sentence.cuts.push_back(cut.place - sentence.begin);
+    sentence.shares.push_back(last > first ? (cut.share_before - first) / (last - first) : 0.5);
+  }
+  for (std::size_t i = 0; i < segment.placeholders.size(); ++i) {
+    const Placeholder& kept = segment.placeholders[i];
+    if (kept.begin < sentence.begin || kept.end > sentence.end() || kept.begin >= kept.end) continue;
+    sentence.terms.push_back({.begin = kept.begin - sentence.begin,
+                              .end = kept.end - sentence.begin,
+                              .target = segment.text.substr(kept.begin, kept.end - kept.begin),
+                              .is_kept = true,
+                              .placeholder = i});
+  }
+}
+
+// Adds to a sentence the terms that it has of a glossary, except where it has words to keep.
+void add_terms(const Glossary& glossary, const std::string& language, SourceSentence& sentence) {
+  const std::vector<Term> kept = sentence.terms;
+  for (Glossary::Match& match : glossary.find(sentence.text(), language)) {
+    const auto overlaps = [&match](const Term& term) { return term.begin < match.end && match.begin < term.end; };
+    if (std::ranges::any_of(kept, overlaps)) continue;
+    if (match.is_kept) match.target = sentence.text().substr(match.begin, match.end - match.begin);
+    sentence.terms.push_back(
+        {.begin = match.begin, .end = match.end, .target = std::move(match.target), .is_kept = match.is_kept});
+  }
+  std::ranges::sort(sentence.terms, {}, &Term::begin);
+}
+
 // Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
 // its codes, because attention to words cannot place that many.
-std::vector<Passage> passages_of(const Segment& segment, Split split, const std::string& language,
-                                 const std::function<bool(const std::string&)>& fits) {
+std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const std::string& language,
+                                         const std::function<bool(const std::string&)>& fits) {
   constexpr std::size_t kMaxCodes = 32;
-  std::vector<Passage> passages;
+  std::vector<SourceSentence> all;
   std::size_t begin = 0;
   const auto add = [&](Sentence sentence, bool is_cut) {
     const std::size_t size = sentence.text.size() + sentence.space.size();
-    passages.push_back({.source = std::move(sentence), .begin = begin, .is_cut = is_cut});
+    all.push_back({.sentence = std::move(sentence), .begin = begin, .is_cut = is_cut});
     begin += size;
   };
   const auto add_until = [&](std::size_t end) {
     const std::string text = segment.text.substr(begin, end - begin);
     for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
   };
-  for (Sentence& sentence : cut_to_fit(split_text(segment.text, split, language), fits)) {
+  std::vector<Sentence> sentences = split_text(segment.text, split, language);
+  keep_whole(segment.placeholders, sentences);
+  for (Sentence& sentence : cut_to_fit(std::move(sentences), fits)) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineCode> codes = codes_within(segment, begin, end);
     if (codes.size() <= kMaxCodes) {
@@ -158,50 +158,16 @@ std::vector<Passage> passages_of(const Segment& segment, Split split, const std:
     }
     for (const InlineCode& code : codes) add_until(code.place);
     add_until(end);
-    passages.back().source.space += sentence.space;
-    passages.back().is_cut = false;
+    all.back().sentence.space += sentence.space;
+    all.back().is_cut = false;
     begin += sentence.space.size();
   }
-  for (Passage& passage : passages) {
-    passage.codes = codes_within(segment, passage.begin, passage.end());
-    passage.first_code = static_cast<std::size_t>(passage.codes.data() - segment.codes.data());
+  for (SourceSentence& sentence : all) {
+    sentence.codes = codes_within(segment, sentence.begin, sentence.end());
+    sentence.first_code = static_cast<std::size_t>(sentence.codes.data() - segment.codes.data());
+    add_marks(segment, sentence);
   }
-  return passages;
-}
-
-// Returns the codes of a sentence with their units.
-std::vector<AlignedCode> aligned_codes(const Passage& passage, const SourceUnits& units) {
-  std::vector<AlignedCode> codes;
-  const std::size_t end_code = passage.first_code + passage.codes.size();
-  for (const InlineCode& code : passage.codes) {
-    AlignedCode& aligned = codes.emplace_back();
-    aligned.unit = units.at(code.place - passage.begin);
-    if (!code.partner) continue;
-    const std::size_t number = passage.first_code + codes.size() - 1;
-    aligned.kind = *code.partner > number ? AlignedCode::Kind::begin : AlignedCode::Kind::end;
-    aligned.is_whole = *code.partner >= passage.first_code && *code.partner < end_code;
-  }
-  return codes;
-}
-
-// Joins the k-th hypotheses of the parts of a sentence; the last one of a part that has fewer. Fills `alignment` if the
-// sentence is aligned.
-std::string joined(const Passage& passage, std::size_t k, Alignment& alignment) {
-  std::string text;
-  for (const Part& part : passage.parts) {
-    const std::size_t chosen = std::min(k, part.hypotheses.size() - 1);
-    if (passage.is_aligned()) {
-      const Alignment& own = part.alignments[chosen];
-      if (alignment.ends.empty()) alignment.units = own.units;
-      if (own.units == alignment.units) {
-        for (const std::size_t end : own.ends) alignment.ends.push_back(text.size() + end);
-        alignment.weights.insert(alignment.weights.end(), own.weights.begin(), own.weights.end());
-      }
-    }
-    text += part.hypotheses[chosen].text;
-    if (&part != &passage.parts.back()) text += space_behind(part.source, false, passage.current().is_spaceless);
-  }
-  return text;
+  return all;
 }
 
 // Returns a translated part, built from the k-th translation of each sentence.
@@ -220,46 +186,69 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   const auto add_codes = [&](std::size_t end) {
     for (; next < codes.size() && codes[next].place <= end; ++next) add_code(next, text.size());
   };
-  for (const Passage* passage : passages) {
-    add_codes(passage->begin);
-    if (!passage->targets.empty()) {
-      // The last translation if there are fewer than k + 1.
-      const Target& target = passage->targets[std::min(k, passage->targets.size() - 1)];
-      for (const auto& [code, place] : target.codes) add_code(passage->first_code + code, text.size() + place);
-      next += passage->codes.size();
-      text += target.text;
-      add_codes(passage->end());
+  const std::vector<Cut>& cuts = part.segment.cuts;
+  std::vector<Cut>& placed_cuts = all.segment.cuts;
+  const auto add_cuts = [&](std::size_t end) {
+    while (placed_cuts.size() < cuts.size() && cuts[placed_cuts.size()].place <= end) {
+      placed_cuts.push_back({.place = text.size(), .share_before = cuts[placed_cuts.size()].share_before});
     }
-    text += space_behind(passage->source, passage->is_cut || passage == passages.back(), is_spaceless);
+  };
+  for (const Passage* passage : passages) {
+    const SourceSentence& source = passage->source();
+    add_codes(source.begin);
+    add_cuts(source.begin);
+    if (!passage->targets().empty()) {
+      // The last translation if there are fewer than k + 1.
+      const Target& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
+      for (const auto& [code, place] : target.codes) add_code(source.first_code + code, text.size() + place);
+      next += source.codes.size();
+      for (const std::size_t place : target.cuts) {
+        placed_cuts.push_back({.place = text.size() + place, .share_before = cuts[placed_cuts.size()].share_before});
+      }
+      for (std::size_t i = 0; i < source.terms.size(); ++i) {
+        const Term& term = source.terms[i];
+        if (!term.placeholder) continue;
+        const std::size_t begin = text.size() + target.places[i];
+        all.segment.placeholders.push_back({.begin = begin,
+                                            .end = begin + term.target.size(),
+                                            .markup = part.segment.placeholders[*term.placeholder].markup});
+      }
+      text += target.text;
+      add_codes(source.end());
+    }
+    text += space_behind(source.sentence, source.is_cut || passage == passages.back(), is_spaceless);
   }
   add_codes(part.segment.text.size());
+  add_cuts(part.segment.text.size());
+  std::ranges::sort(all.segment.placeholders, {}, &Placeholder::begin);
   for (InlineCode& code : all.segment.codes) {
     if (code.partner) code.partner = index_of[*code.partner];
   }
   return all;
 }
 
-}  // namespace
+}  // namespace parts_of_translation
+
+using namespace parts_of_translation;
 
 struct TranslationJob::Impl {
   std::span<const Model> models;
   const TranslationRoutes& routes;
   TranslateOptions options;
-  std::vector<std::string> sources = {};  // possible languages of the texts
-  std::map<std::string, Legs> legs = {};  // by source language
+  std::vector<std::string> sources = {};              // possible languages of the texts
+  std::map<std::string, std::vector<Leg>> legs = {};  // by source language
   std::vector<Document> documents = {};
   std::deque<Passage> passages = {};
   std::vector<Passage*> waiting = {};  // for their next leg
   // For each input of the last batches, the part to translate.
   std::vector<std::vector<std::pair<Passage*, std::size_t>>> requests = {};
 
-  const Legs& legs_from(const std::string& source);
+  const std::vector<Leg>& legs_from(const std::string& source);
   Document& add(Document::Form form, const std::string& text);
   void add(HtmlPart part, Document& document);
-  void finish(Passage& passage);
 };
 
-const Legs& TranslationJob::Impl::legs_from(const std::string& source) {
+const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& source) {
   const auto [place, is_new] = legs.try_emplace(source);
   if (!is_new) return place->second;
   for (RouteStep& step : routes.find(source, options.target, options.via)) {
@@ -297,42 +286,17 @@ void TranslationJob::Impl::add(HtmlPart part, Document& document) {
   Stretch& stretch = document.stretches.emplace_back();
   stretch.part = std::move(part);
   if (!stretch.part.is_text) return;
-  const Legs& route = legs_from(document.translation.source);
+  const std::vector<Leg>& route = legs_from(document.translation.source);
   const Leg& first = route.front();
   const Split split =
       options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
-  for (Passage& passage : passages_of(stretch.part.segment, split, document.translation.source,
-                                      [&](const std::string& sentence) { return fits(first, sentence); })) {
-    Passage& added = passages.emplace_back(std::move(passage));
-    stretch.passages.push_back(&added);
-    if (added.source.text.empty()) continue;
-    added.legs = &route;
-    added.text = added.source.text;
-    waiting.push_back(&added);
+  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, document.translation.source,
+                                               [&](const std::string& text) { return first.fits(text); })) {
+    if (options.glossary) add_terms(*options.glossary, document.translation.source, sentence);
+    Passage& passage = passages.emplace_back(std::move(sentence), route);
+    stretch.passages.push_back(&passage);
+    if (!passage.source().text().empty() && passage.start()) waiting.push_back(&passage);
   }
-}
-
-// Ends a leg, all parts of which have their results.
-void TranslationJob::Impl::finish(Passage& passage) {
-  std::size_t count = 1;
-  if (passage.is_last()) {
-    for (const Part& part : passage.parts) count = std::max(count, part.hypotheses.size());
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-    Alignment alignment;
-    std::string text = joined(passage, k, alignment);
-    if (!passage.is_last() && !text.empty()) {
-      passage.text = std::move(text);
-      passage.alignment = std::move(alignment);
-      ++passage.leg;
-      waiting.push_back(&passage);
-      break;
-    }
-    std::vector<AlignedWord> words;
-    if (passage.is_aligned()) words = words_of(alignment, text, passage.legs->back().is_spaceless);
-    passage.targets.push_back({.text = std::move(text), .codes = place_codes(words, passage.aligned_codes)});
-  }
-  passage.parts.clear();
 }
 
 TranslationJob::TranslationJob(std::span<const Model> models, const TranslationRoutes& routes, TranslateOptions options)
@@ -370,45 +334,25 @@ std::vector<TranslationBatch> TranslationJob::next() {
   std::map<BatchKey, std::size_t> numbers;
   impl_->requests.clear();
   for (Passage* passage : std::exchange(impl_->waiting, {})) {
-    const Leg& leg = passage->current();
-    const auto [place, is_new] =
-        numbers.try_emplace(BatchKey{passage->legs, passage->leg, passage->is_aligned()}, batches.size());
+    const Leg& leg = passage->leg();
+    const auto [place, is_new] = numbers.try_emplace(
+        BatchKey{&leg, passage->is_aligned(), passage->is_alone() ? passage : nullptr}, batches.size());
     if (is_new) {
       impl_->requests.emplace_back();
-      batches.push_back({.model = leg.step.model, .options = leg.options});
-      if (passage->is_aligned()) batches.back().options.attention = alignment_selection(*leg.model);
+      batches.push_back({.model = leg.step.model, .options = passage->options()});
     }
-    std::vector<Sentence> parts = {{passage->text, ""}};
-    if (passage->leg > 0) parts = cut_to_fit(std::move(parts), [&](const auto& text) { return fits(leg, text); });
-    std::size_t begin = 0;
-    for (Sentence& part : parts) {
-      batches[place->second].inputs.push_back({.source = part.text});
-      impl_->requests[place->second].emplace_back(passage, passage->parts.size());
-      const std::size_t size = part.text.size() + part.space.size();
-      passage->parts.push_back({.source = std::move(part), .begin = begin});
-      begin += size;
+    passage->divide();
+    for (std::size_t part = 0; part < passage->parts().size(); ++part) {
+      batches[place->second].inputs.push_back({.source = passage->parts()[part].source.text});
+      impl_->requests[place->second].emplace_back(passage, part);
     }
-    passage->missing = passage->parts.size();
   }
   return batches;
 }
 
 void TranslationJob::take(std::size_t batch, std::size_t input, GenerateResult result) {
-  const auto [passage, number] = impl_->requests.at(batch).at(input);
-  Part& part = passage->parts[number];
-  part.hypotheses = std::move(result.hypotheses);
-  if (passage->is_aligned()) {
-    const Leg& leg = passage->current();
-    const SourceUnits units(*leg.model->tokenizer(), part.source.text, leg.options);
-    if (passage->leg == 0) passage->aligned_codes = aligned_codes(*passage, units);
-    for (Hypothesis& hypothesis : part.hypotheses) {
-      Alignment alignment = align(*leg.model, units, hypothesis);
-      part.alignments.push_back(passage->leg == 0 ? std::move(alignment)
-                                                  : compose(passage->alignment, part.begin, units, alignment));
-      hypothesis.attention = {};
-    }
-  }
-  if (--passage->missing == 0) impl_->finish(*passage);
+  const auto [passage, part] = impl_->requests.at(batch).at(input);
+  if (passage->take(part, std::move(result)) && passage->settle()) impl_->waiting.push_back(passage);
 }
 
 std::vector<Translation> TranslationJob::results() {
@@ -426,6 +370,16 @@ std::vector<Translation> TranslationJob::results() {
           text += document.form == Document::Form::html ? write_html(part) : std::move(part.segment.text);
         }
         k == 0 ? translation.text = std::move(text) : translation.alternatives.emplace_back(std::move(text));
+      }
+    }
+    std::size_t number = 0;
+    for (const Stretch& stretch : document.stretches) {
+      for (const Passage* passage : stretch.passages) {
+        for (TermReport& report : passage->reports()) {
+          report.sentence = number;
+          translation.terms.push_back(std::move(report));
+        }
+        ++number;
       }
     }
     translations.push_back(std::move(translation));

@@ -8,6 +8,8 @@
 
 #include "encdec/models/model.h"
 #include "encdec/models/translation/routes.h"
+#include "encdec/models/translation/term_report.h"
+#include "encdec/models/translation/text/glossary.h"
 #include "encdec/models/translation/text/segment.h"
 #include "encdec/models/translation/text/sentences.h"
 
@@ -20,6 +22,8 @@ struct TranslateOptions {
   std::string via = {};     // see TranslationRoutes::find(); a language in any spelling
   bool is_html = false;     // texts are HTML
   int alternatives = 0;     // number of translations beside the best one; of a route, only the last model has several
+  // Terms and words to keep. Null for none.
+  std::shared_ptr<const Glossary> glossary = {};
   Split split = Split::sentences;  // sentences become newlines if the model was trained on longer texts
 };
 
@@ -27,10 +31,12 @@ struct TranslateOptions {
 struct Translation {
   std::string text = {};  // empty for a Segment
   std::vector<std::string> alternatives = {};
-  Segment segment = {};                 // the translation of a Segment, with its codes
+  Segment segment = {};                 // the translation of a Segment, with its codes, placeholders and cuts
   std::string source = {};              // canonical code of the source language
   double confidence = 100.0;            // confidence in a detected source language, in percent
   std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
+  // What became of the terms of the glossary, and of the words to keep that the model did not write by itself.
+  std::vector<TermReport> terms = {};
 };
 
 // Inputs for one model.

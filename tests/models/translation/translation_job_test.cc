@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,6 +110,94 @@ TEST(TranslationJob, GivesASegmentItsCodesAndTheirPartners) {
   EXPECT_EQ(target.codes[0].partner, 1u);
   EXPECT_EQ(target.codes[1].partner, 0u);
   EXPECT_EQ(target.codes[2].place, target.text.size());
+}
+
+// Returns the placeholders of a text, which are written <x>.
+Segment with_placeholders(std::string text) {
+  Segment segment;
+  for (std::size_t begin = text.find('<'); begin != std::string::npos; begin = text.find('<')) {
+    text.erase(begin, 1);
+    const std::size_t end = text.find('>');
+    text.erase(end, 1);
+    segment.placeholders.push_back({.begin = begin, .end = end, .markup = "m" + std::to_string(begin)});
+  }
+  segment.text = std::move(text);
+  return segment;
+}
+
+TEST(TranslationJob, KeepsPlaceholders) {
+  // This model copies neither placeholders nor other words, so they are put in by alignment.
+  for (const char* target : {"arpabet", "fr"}) {
+    for (const char* text : {"photography <%s> cat", "<%s> cat", "cat <%s>", "<%s>", "<%s> <{0}>", "cat <%s> dog <%s>.",
+                             "Cat. Dog <http://a.b/c>: cat (<%d>)"}) {
+      const Segment source = with_placeholders(text);
+      const Translation result = translated(source, {.source = "en", .target = target});
+      const Segment& segment = result.segment;
+      ASSERT_EQ(segment.placeholders.size(), source.placeholders.size()) << text;
+      for (std::size_t i = 0; i < source.placeholders.size(); ++i) {
+        const auto text_of = [](const Segment& from, const Placeholder& kept) {
+          return from.text.substr(kept.begin, kept.end - kept.begin);
+        };
+        const auto same = std::ranges::find(segment.placeholders, source.placeholders[i].markup, &Placeholder::markup);
+        ASSERT_NE(same, segment.placeholders.end());
+        EXPECT_EQ(text_of(segment, *same), text_of(source, source.placeholders[i])) << segment.text;
+      }
+      for (const TermReport& report : result.terms) EXPECT_EQ(report.method, TermReport::Method::alignment);
+    }
+  }
+  EXPECT_EQ(translated(with_placeholders("photo <%s> cat"), {.source = "en", .target = "arpabet"}).segment.text,
+            "F OW1 T OW0 %s K AE2 T");
+  EXPECT_EQ(translated(with_placeholders("(<%s>)"), {.source = "en", .target = "arpabet"}).segment.text, "(%s)");
+}
+
+TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
+  const Segment source = with_placeholders("Cat <a. B> dog. Cat");
+  const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
+  EXPECT_THAT(target.text, HasSubstr("a. B"));
+}
+
+TEST(TranslationJob, WritesTheTermsOfAGlossary) {
+  auto glossary = std::make_shared<Glossary>();
+  glossary->parse("dog\tHUND\ncat\tK AE0 T\nbird\tbird\n", "a.tsv");
+  const TranslateOptions options{.source = "en", .target = "arpabet", .glossary = glossary};
+  const Translation result = translated(std::string("A dog. A cat. House. A bird."), options);
+  EXPECT_THAT(result.text, HasSubstr("HUND"));
+  EXPECT_THAT(result.text, HasSubstr(" " + generated(0, "House.") + " "));
+  EXPECT_THAT(result.text, HasSubstr("bird"));
+  ASSERT_EQ(result.terms.size(), 3u);
+  EXPECT_EQ(result.terms[0].method, TermReport::Method::alignment);
+  EXPECT_EQ(result.terms[0].source, "dog");
+  EXPECT_EQ(result.terms[0].target, "HUND");
+  EXPECT_EQ(result.terms[1].method, TermReport::Method::present);
+  EXPECT_EQ(result.terms[1].sentence, 1u);
+  EXPECT_EQ(result.terms[2].method, TermReport::Method::alignment);
+  EXPECT_EQ(result.terms[2].sentence, 3u);
+}
+
+TEST(TranslationJob, ForcesTermsWhoseWordsAreApart) {
+  std::set<TermReport::Method> methods;
+  for (const char* word : {"cat", "dog", "photography", "house", "pronunciation", "bird"}) {
+    auto glossary = std::make_shared<Glossary>();
+    glossary->add(word, "book");
+    const std::string text = "A photography cat and dog in house, pronunciation bird";
+    const Translation result = translated(text, {.source = "arpabet", .target = "fr", .glossary = glossary});
+    ASSERT_EQ(result.terms.size(), 1u);
+    methods.insert(result.terms[0].method);
+    EXPECT_EQ(result.text.find("book") == std::string::npos, result.terms[0].method == TermReport::Method::failed);
+  }
+  EXPECT_TRUE(methods.contains(TermReport::Method::forced));
+}
+
+TEST(TranslationJob, PlacesCutsByTheWords) {
+  const std::string text = "photography cat dog. House";
+  const Segment source{
+      .text = text,
+      .cuts = {{.place = text.find("dog"), .share_before = 0.6}, {.place = text.find("House"), .share_before = 0.8}}};
+  const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
+  ASSERT_EQ(target.cuts.size(), 2u);
+  EXPECT_EQ(target.cuts[0].share_before, 0.6);
+  EXPECT_THAT(target.text.substr(target.cuts[0].place), testing::StartsWith("T IH0 G "));
+  EXPECT_EQ(target.text.substr(target.cuts[1].place), generated(0, "House"));
 }
 
 TEST(TranslationJob, DetectsALanguageFromWhichThereIsARoute) {

@@ -1,0 +1,382 @@
+#include "encdec/models/translation/passage.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "encdec/models/translation/text/cuts.h"
+
+namespace encdec {
+namespace {
+
+using Method = TermReport::Method;
+
+bool is_wordlike(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Returns up to `count` words that all tokenizers of a route can read and write, and that a text does not have.
+std::vector<std::string> usable_stand_ins(const std::vector<Leg>& legs, const std::string& text, std::size_t count) {
+  std::vector<std::string> words;
+  for (const std::string_view word : stand_ins()) {
+    if (words.size() == count) break;
+    if (text.find(word) != std::string::npos) continue;
+    const bool is_known = std::ranges::all_of(legs, [word](const Leg& leg) {
+      const Tokenizer& tokenizer = *leg.model->tokenizer();
+      const TokenIds ids = tokenizer.encode(word, leg.languages());
+      const auto unknown = tokenizer.unknown_token();
+      if (unknown && std::ranges::find(ids, *unknown) != ids.end()) return false;
+      return decode_known(tokenizer, encode_target_part(tokenizer, word, leg.languages())) == word;
+    });
+    if (is_known) words.emplace_back(word);
+  }
+  return words;
+}
+
+// Returns a word that was left out of `source`, at its places `term`, as it is put into a translation: with a space
+// towards each neighbour, as in the source.
+Edit insertion(const std::string& source, const Term& term, const std::string& text, std::size_t place,
+               bool is_spaceless) {
+  Edit edit{.replacement = {.begin = place, .end = place, .by = term.target}};
+  if (is_spaceless) return edit;
+  const bool follows_space = term.begin == 0 || source[term.begin - 1] == ' ';
+  const bool precedes_space = term.end >= source.size() || source[term.end] == ' ' || place < text.size();
+  if (precedes_space && place < text.size() && text[place] != ' ') edit.replacement.by += ' ';
+  if (follows_space && place > 0 && text[place - 1] != ' ') {
+    edit.replacement.by.insert(0, 1, ' ');
+    edit.lead = 1;
+  }
+  return edit;
+}
+
+}  // namespace
+
+bool Leg::fits(const std::string& text) const {
+  const auto limit = model->config().encoder.position_limit();
+  // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
+  constexpr std::size_t kUsual = 512;
+  const std::size_t most = limit ? std::min<std::size_t>(static_cast<std::size_t>(*limit), kUsual) : kUsual;
+  return text.size() + 8 <= most || model->tokenizer()->encode(text, languages()).size() <= most;
+}
+
+std::string space_behind(const Sentence& sentence, bool is_kept, bool is_spaceless) {
+  const auto& [text, space] = sentence;
+  if (is_kept || text.empty() || (space != " " && !space.empty())) return space;
+  return is_spaceless ? "" : " ";
+}
+
+bool Passage::is_aligned() const {
+  return !source_.codes.empty() || !source_.cuts.empty() || attempt_ == Attempt::left_out ||
+         std::ranges::find(source_.terms, false, &Term::is_kept) != source_.terms.end();
+}
+
+GenerateOptions Passage::options() const {
+  GenerateOptions options = leg().options;
+  if (is_aligned()) options.attention = alignment_selection(*leg().model);
+  if (is_alone()) {
+    const int beams = options.num_beams.value_or(leg().model->generation_config().num_beams.value_or(1));
+    options.num_beams = std::max({4, static_cast<int>(forced_.size()) + 2, beams});
+    options.force_words = forced_;
+  }
+  return options;
+}
+
+bool Passage::start() {
+  const std::string& text = source_.text();
+  std::size_t begin = 0;
+  bool has_words = false;
+  const auto look_at = [&](std::size_t end) {
+    has_words |= std::ranges::any_of(text.substr(begin, end - begin), is_wordlike);
+  };
+  for (const Term& term : source_.terms) {
+    if (!term.is_kept) continue;
+    look_at(term.begin);
+    begin = term.end;
+  }
+  look_at(text.size());
+  if (has_words || begin == 0) {  // without words to keep, whatever the text has is translated
+    begin_attempt();
+    return true;
+  }
+  Target& target = targets_.emplace_back();
+  target.text = text;
+  for (std::size_t i = 0; i < source_.codes.size(); ++i) {
+    target.codes.push_back({.code = i, .place = source_.codes[i].place - source_.begin});
+  }
+  target.cuts = source_.cuts;
+  for (const Term& term : source_.terms) target.places.push_back(term.begin);
+  target.methods.resize(source_.terms.size(), Method::present);
+  return false;
+}
+
+void Passage::begin_attempt() {
+  const std::string& text = source_.text();
+  replacements_.clear();
+  std::vector<std::string> words;
+  if (attempt_ == Attempt::stand_ins) {
+    const auto kept = static_cast<std::size_t>(std::ranges::count(source_.terms, true, &Term::is_kept));
+    words = usable_stand_ins(legs_, text, kept);
+    if (words.size() < kept) attempt_ = Attempt::left_out;
+  }
+  for (const Term& term : source_.terms) {
+    if (!term.is_kept || attempt_ == Attempt::plain) continue;
+    Replacement replacement{.begin = term.begin, .end = term.end};
+    if (attempt_ == Attempt::stand_ins) {
+      replacement.by = words[replacements_.size()];
+    } else {  // with one of the spaces around it
+      const std::size_t previous = replacements_.empty() ? 0 : replacements_.back().end;
+      if (term.begin > previous && text[term.begin - 1] == ' ') {
+        --replacement.begin;
+      } else if (term.begin == 0 && text[term.end] == ' ') {
+        ++replacement.end;
+      }
+    }
+    replacements_.push_back(std::move(replacement));
+  }
+  text_ = first_text_ = replaced(text, replacements_);
+  leg_ = 0;
+}
+
+void Passage::divide() {
+  std::vector<Sentence> sentences = {{text_, ""}};
+  // The job has cut the text of the first leg.
+  if (leg_ > 0)
+    sentences = cut_to_fit(std::move(sentences), [this](const std::string& part) { return leg().fits(part); });
+  std::size_t place = 0;
+  for (Sentence& sentence : sentences) {
+    const std::size_t size = sentence.text.size() + sentence.space.size();
+    parts_.push_back({.source = std::move(sentence), .begin = place});
+    place += size;
+  }
+  missing_ = parts_.size();
+}
+
+bool Passage::take(std::size_t number, GenerateResult result) {
+  Part& part = parts_[number];
+  part.hypotheses = std::move(result.hypotheses);
+  if (is_aligned()) {
+    const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().options);
+    if (leg_ == 0) find_units(units);
+    for (Hypothesis& hypothesis : part.hypotheses) {
+      Alignment alignment = align(*leg().model, units, hypothesis);
+      part.alignments.push_back(leg_ == 0 ? std::move(alignment) : compose(alignment_, part.begin, units, alignment));
+      hypothesis.attention = {};
+    }
+  }
+  return --missing_ == 0;
+}
+
+// Finds the units of everything that has a place in the sentence.
+void Passage::find_units(const SourceUnits& units) {
+  const auto unit_at = [&](std::size_t place) { return units.at(moved(place, replacements_)); };
+  aligned_codes_.clear();
+  const std::size_t end_code = source_.first_code + source_.codes.size();
+  for (const InlineCode& code : source_.codes) {
+    AlignedCode& aligned = aligned_codes_.emplace_back();
+    aligned.unit = unit_at(code.place - source_.begin);
+    if (!code.partner) continue;
+    const std::size_t number = source_.first_code + aligned_codes_.size() - 1;
+    aligned.kind = *code.partner > number ? AlignedCode::Kind::begin : AlignedCode::Kind::end;
+    aligned.is_whole = *code.partner >= source_.first_code && *code.partner < end_code;
+  }
+  cut_units_.clear();
+  for (const std::size_t place : source_.cuts) cut_units_.push_back(unit_at(place));
+  for (Term& term : source_.terms) {
+    term.first_unit = unit_at(term.begin);
+    term.end_unit = std::max(term.first_unit + 1, unit_at(term.end));
+  }
+}
+
+// Joins the k-th hypotheses of the parts_; the last one of a part that has fewer. Fills `alignment` if the sentence is
+// aligned.
+std::string Passage::joined(std::size_t k, Alignment& alignment) const {
+  std::string whole;
+  for (const Part& part : parts_) {
+    const std::size_t chosen = std::min(k, part.hypotheses.size() - 1);
+    if (is_aligned()) {
+      const Alignment& own = part.alignments[chosen];
+      if (alignment.ends.empty()) alignment.units = own.units;
+      for (std::size_t token = 0; token < own.ends.size() && own.units == alignment.units; ++token) {
+        alignment.ends.push_back(whole.size() + own.ends[token]);
+        alignment.weights.insert(alignment.weights.end(), own.row(token).begin(), own.row(token).end());
+      }
+    }
+    whole += part.hypotheses[chosen].text;
+    if (&part != &parts_.back()) whole += space_behind(part.source, false, leg().is_spaceless);
+  }
+  return whole;
+}
+
+bool Passage::settle() {
+  Alignment alignment;
+  if (&leg() != &legs_.back()) {
+    text_ = joined(0, alignment);
+    parts_.clear();
+    if (!text_.empty()) {
+      alignment_ = std::move(alignment);
+      ++leg_;
+      return true;
+    }
+  }
+  std::size_t count = 1;
+  for (const Part& part : parts_) count = std::max(count, part.hypotheses.size());
+  std::vector<Target> found;
+  for (std::size_t k = 0; k < count; ++k) {
+    alignment = {};
+    const std::string text = joined(k, alignment);
+    if (auto target = target_of(text, alignment)) found.push_back(*std::move(target));
+  }
+  const bool is_one_part = parts_.size() == 1;
+  parts_.clear();
+  if (is_alone()) {
+    take_forced(std::move(found));
+    return false;
+  }
+  if (found.empty()) {
+    attempt_ = attempt_ == Attempt::plain ? Attempt::stand_ins : Attempt::left_out;
+    begin_attempt();
+    return true;
+  }
+  targets_ = std::move(found);
+  return is_one_part && force_terms();
+}
+
+// Begins another run of the last leg if the best translation lacks a term.
+bool Passage::force_terms() {
+  for (std::size_t i = 0; i < source_.terms.size(); ++i) {
+    if (targets_.front().methods[i] != Method::failed) continue;
+    const TokenIds ids = encode_after_space(*leg().model->tokenizer(), source_.terms[i].target, leg().languages());
+    if (!ids.empty() && std::ranges::find(forced_, ids) == forced_.end()) forced_.push_back(ids);
+  }
+  return is_alone();
+}
+
+// Takes the translations of that run if the best one has all terms.
+void Passage::take_forced(std::vector<Target> found) {
+  forced_.clear();
+  if (found.empty()) return;
+  std::vector<Method>& methods = found.front().methods;
+  if (std::ranges::find(methods, Method::failed) != methods.end()) return;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    if (targets_.front().methods[i] == Method::failed) methods[i] = Method::forced;
+  }
+  targets_ = std::move(found);
+}
+
+// Returns the places of the cuts in a translation.
+std::vector<std::size_t> Passage::cuts_of(const std::string& text, const Alignment& alignment,
+                                          std::span<const AlignedWord> words) const {
+  std::vector<CutWord> all;
+  for (const AlignedWord& word : words) {
+    CutWord& cut_word = all.emplace_back();
+    cut_word = {.begin = word.begin, .end = word.end, .weights = std::vector<float>(source_.cuts.size() + 1)};
+    const std::vector<float> weights = weights_of(alignment, word.begin, word.end);
+    const float sum = std::accumulate(weights.begin(), weights.end(), 0.0F);
+    for (std::size_t unit = 0; sum > 0 && unit < weights.size(); ++unit) {
+      const auto part = std::ranges::upper_bound(cut_units_, unit) - cut_units_.begin();
+      cut_word.weights[static_cast<std::size_t>(part)] += weights[unit] / sum;
+    }
+  }
+  return place_cuts(text, all, source_.shares);
+}
+
+// Returns what puts the words to keep into a translation; nullopt if the translation lacks one.
+std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
+                                                     std::span<const AlignedWord> words) const {
+  std::vector<Edit> edits;
+  std::vector<std::string> forms;
+  for (std::size_t i = 0; i < source_.terms.size(); ++i) {
+    const Term& term = source_.terms[i];
+    if (!term.is_kept) continue;
+    Edit edit{.replacement = {.by = term.target}, .term = i, .method = Method::present};
+    if (attempt_ == Attempt::left_out) {
+      const AlignedCode code{.unit = term.first_unit};
+      const std::size_t place = place_codes(words, std::span(&code, 1)).front().place;
+      edit = insertion(source_.text(), term, text, place, legs_.back().is_spaceless);
+      edit.term = i;
+    } else if (attempt_ == Attempt::stand_ins) {
+      edit.method = Method::stand_in;
+    }
+    forms.push_back(attempt_ == Attempt::plain ? term.target : replacements_[edits.size()].by);
+    edits.push_back(std::move(edit));
+  }
+  if (attempt_ == Attempt::left_out) return edits;
+  const auto places = find_kept(text, first_text_, forms);
+  if (!places) return std::nullopt;
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    edits[i].replacement.begin = (*places)[i];
+    edits[i].replacement.end = (*places)[i] + forms[i].size();
+  }
+  return edits;
+}
+
+// Adds what puts the terms of the glossary into a translation, where it lacks them.
+void Passage::add_terms(const std::string& text, std::span<const AlignedWord> words, std::vector<Edit>& edits) const {
+  for (std::size_t i = 0; i < source_.terms.size(); ++i) {
+    const Term& term = source_.terms[i];
+    if (term.is_kept) continue;
+    Edit edit{.term = i, .method = Method::present, .is_absent = true};
+    const auto count = std::ranges::count(source_.terms, term.target, &Term::target);
+    if (count_term(text, term.target, legs_.back().is_spaceless) < static_cast<std::size_t>(count)) {
+      const auto translates = [&term](const AlignedWord& word) {
+        return word.unit >= term.first_unit && word.unit < term.end_unit;
+      };
+      const auto first = std::ranges::find_if(words, translates);
+      const auto last = std::find_if_not(first, words.end(), translates);
+      if (first == last || std::any_of(last, words.end(), translates)) continue;
+      edit = {.replacement = without_punctuation(text, first->begin, (last - 1)->end), .term = i};
+      edit.replacement.by = term.target;
+    }
+    edits.push_back(std::move(edit));
+  }
+}
+
+// Returns a translation with its codes, cuts and terms; nullopt if it lacks a word to keep.
+std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment) const {
+  std::vector<AlignedWord> words;
+  if (is_aligned()) words = words_of(alignment, text, legs_.back().is_spaceless);
+  std::optional<std::vector<Edit>> edits = kept_words(text, words);
+  if (!edits) return std::nullopt;
+  add_terms(text, words, *edits);
+  std::ranges::stable_sort(*edits, {}, [](const Edit& edit) { return edit.replacement.begin; });
+
+  Target target;
+  target.places.resize(source_.terms.size());
+  target.methods.resize(source_.terms.size(), Method::failed);
+  std::vector<Replacement> replacements;
+  for (Edit& edit : *edits) {
+    if (edit.is_absent) {
+      target.methods[edit.term] = edit.method;
+      continue;
+    }
+    const std::size_t end = replacements.empty() ? 0 : replacements.back().end;
+    if (edit.replacement.begin < end) continue;  // the words of two terms overlap
+    target.methods[edit.term] = edit.method;
+    const std::string before = replaced(std::string_view(text).substr(0, edit.replacement.begin), replacements);
+    target.places[edit.term] = before.size() + edit.lead;
+    replacements.push_back(std::move(edit.replacement));
+  }
+  target.text = replaced(text, replacements);
+  target.codes = place_codes(words, aligned_codes_);
+  for (PlacedCode& code : target.codes) code.place = moved(code.place, replacements);
+  if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
+  for (std::size_t& place : target.cuts) place = moved(place, replacements);
+  return target;
+}
+
+std::vector<TermReport> Passage::reports() const {
+  std::vector<TermReport> reports;
+  if (targets_.empty()) return reports;
+  for (std::size_t i = 0; i < source_.terms.size(); ++i) {
+    const Term& term = source_.terms[i];
+    const Method method = targets_.front().methods[i];
+    if (term.is_kept && method == Method::present) continue;
+    reports.push_back(
+        {.source = source_.text().substr(term.begin, term.end - term.begin), .target = term.target, .method = method});
+  }
+  return reports;
+}
+
+}  // namespace encdec

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encdec/models/model.h"
+#include "encdec/models/translation/alignment.h"
+#include "encdec/models/translation/routes.h"
+#include "encdec/models/translation/term_report.h"
+#include "encdec/models/translation/text/kept_words.h"
+#include "encdec/models/translation/text/segment.h"
+#include "encdec/models/translation/text/sentences.h"
+
+namespace encdec {
+
+// A step of a route, with the options of its model.
+struct Leg {
+  const Model* model = nullptr;
+  RouteStep step;
+  GenerateOptions options;
+  bool is_spaceless = false;  // the target language is written without spaces
+
+  EncodeOptions languages() const {
+    return {.source_language = options.source_lang, .target_language = options.target_lang};
+  }
+  // Returns whether a text has at most 512 tokens, and at most one for each position of the encoder.
+  bool fits(const std::string& text) const;
+};
+
+// A part of a sentence that fits the model of a leg, and its translations.
+struct Part {
+  Sentence source;
+  std::size_t begin = 0;  // position in the text of the leg
+  std::vector<Hypothesis> hypotheses = {};
+  std::vector<Alignment> alignments = {};  // of each hypothesis with the sentence, if that is aligned
+};
+
+// A word to keep or a term of a glossary, in a sentence.
+struct Term {
+  std::size_t begin = 0, end = 0;               // bytes of the sentence
+  std::string target = {};                      // what the translation has for it
+  bool is_kept = false;                         // `target` is the word itself
+  std::optional<std::size_t> placeholder = {};  // its index in Segment::placeholders
+  std::size_t first_unit = 0, end_unit = 0;
+};
+
+// What puts a term into a translation.
+struct Edit {
+  Replacement replacement = {};
+  std::size_t term = 0;  // index of the term
+  TermReport::Method method = TermReport::Method::alignment;
+  std::size_t lead = 0;    // bytes of the replacement before the term
+  bool is_absent = false;  // nothing is to be done
+};
+
+// A translation of a sentence.
+struct Target {
+  std::string text;
+  std::vector<PlacedCode> codes = {};
+  std::vector<std::size_t> cuts = {};            // places
+  std::vector<std::size_t> places = {};          // of terms; of terms that are not kept, undefined
+  std::vector<TermReport::Method> methods = {};  // of terms
+};
+
+// Returns the space to write after a translated sentence. Kept space, and white space other than one space, is that of
+// the source. After other sentences the target language decides: nothing if it is written without spaces, else one
+// space.
+std::string space_behind(const Sentence& sentence, bool is_kept, bool is_spaceless);
+
+// A sentence of a segment, with what has a place in it.
+struct SourceSentence {
+  Sentence sentence;
+  std::size_t begin = 0;                   // position in the segment, in bytes
+  bool is_cut = false;                     // the sentence was cut at a code, so the space after it is kept
+  std::span<const InlineCode> codes = {};  // the codes within it, a part of Segment::codes
+  std::size_t first_code = 0;              // index in Segment::codes of the first of `codes`
+  std::vector<std::size_t> cuts = {};      // places of the cuts within it, in the sentence
+  std::vector<double> shares = {};         // shares of the sentence's time before each cut
+  std::vector<Term> terms = {};            // in order
+
+  const std::string& text() const { return sentence.text; }
+  std::size_t end() const { return begin + text().size(); }
+};
+
+// A sentence on its way through the legs of its route. Order of calls, until start() or settle() returns false:
+// start (divide take* settle)*.
+//
+// Words to keep are tried in three ways, until each stands in the translation once and whole: as they are, as other
+// words that models copy, and left out, then put in by alignment. A term of a glossary that the translation lacks is
+// put in place of the words aligned with it or, if these are not one block, forced.
+class Passage {
+ public:
+  // Keeps a reference to `legs`.
+  Passage(SourceSentence source, const std::vector<Leg>& legs) : source_(std::move(source)), legs_(legs) {}
+
+  const SourceSentence& source() const { return source_; }
+  // Returns the translations, best first. Empty if the sentence is only space.
+  const std::vector<Target>& targets() const { return targets_; }
+  // Returns the reports on the terms in the best translation.
+  std::vector<TermReport> reports() const;
+
+  const Leg& leg() const { return legs_[leg_]; }
+  // Returns the parts of the text that the current leg translates.
+  const std::vector<Part>& parts() const { return parts_; }
+  // Returns whether the results must have the attention that align() needs.
+  bool is_aligned() const;
+  // Returns whether the passage needs options of its own.
+  bool is_alone() const { return !forced_.empty(); }
+  // Returns the options of the current leg.
+  GenerateOptions options() const;
+
+  // Begins the first leg. Returns false if there is nothing to translate.
+  bool start();
+  // Divides the text of the current leg into parts that fit its model.
+  void divide();
+  // Takes the result for a part. Returns whether all parts have their results.
+  bool take(std::size_t part, GenerateResult result);
+  // Ends a leg. Returns whether the passage has another leg to go.
+  bool settle();
+
+ private:
+  enum class Attempt : std::uint8_t { plain, stand_ins, left_out };
+
+  void begin_attempt();
+  void find_units(const SourceUnits& units);
+  std::string joined(std::size_t k, Alignment& alignment) const;
+  std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
+                                   std::span<const AlignedWord> words) const;
+  std::optional<Target> target_of(const std::string& text, const Alignment& alignment) const;
+  std::optional<std::vector<Edit>> kept_words(const std::string& text, std::span<const AlignedWord> words) const;
+  void add_terms(const std::string& text, std::span<const AlignedWord> words, std::vector<Edit>& edits) const;
+  bool force_terms();
+  void take_forced(std::vector<Target> found);
+
+  SourceSentence source_;
+  const std::vector<Leg>& legs_;
+  std::size_t leg_ = 0;
+  std::string text_ = {};         // what the current leg translates
+  std::vector<Part> parts_ = {};  // of `text_`
+  std::size_t missing_ = 0;       // number of parts without a result
+  Alignment alignment_ = {};      // of `text_` with the sentence, after the first leg
+  Attempt attempt_ = Attempt::plain;
+  std::string first_text_ = {};                 // what the first leg translates
+  std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none
+  std::vector<AlignedCode> aligned_codes_ = {};
+  std::vector<std::size_t> cut_units_ = {};
+  std::vector<TokenIds> forced_ = {};  // phrases of the last leg
+  std::vector<Target> targets_ = {};
+};
+
+}  // namespace encdec
