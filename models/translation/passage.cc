@@ -7,7 +7,7 @@
 
 #include "encdec/models/translation/text/cuts.h"
 
-namespace encdec {
+namespace encdec::translation {
 namespace {
 
 using Method = TermReport::Method;
@@ -317,7 +317,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
     const Term& term = source_.terms[i];
     if (term.is_kept) continue;
-    Edit edit{.term = i, .method = Method::present, .is_absent = true};
+    Edit edit{.term = i, .method = Method::present, .is_needed = false};
     const auto count = std::ranges::count(source_.terms, term.target, &Term::target);
     if (count_term(text, term.target, legs_.back().is_spaceless) < static_cast<std::size_t>(count)) {
       const auto translates = [&term](const AlignedWord& word) {
@@ -347,7 +347,7 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   target.methods.resize(source_.terms.size(), Method::failed);
   std::vector<Replacement> replacements;
   for (Edit& edit : *edits) {
-    if (edit.is_absent) {
+    if (!edit.is_needed) {
       target.methods[edit.term] = edit.method;
       continue;
     }
@@ -379,4 +379,4 @@ std::vector<TermReport> Passage::reports() const {
   return reports;
 }
 
-}  // namespace encdec
+}  // namespace encdec::translation

@@ -16,7 +16,7 @@
 #include "encdec/models/translation/text/segment.h"
 #include "encdec/models/translation/text/sentences.h"
 
-namespace encdec {
+namespace encdec::translation {
 
 // A step of a route, with the options of its model.
 struct Leg {
@@ -37,34 +37,34 @@ struct Part {
   Sentence source;
   std::size_t begin = 0;  // position in the text of the leg
   std::vector<Hypothesis> hypotheses = {};
-  std::vector<Alignment> alignments = {};  // of each hypothesis with the sentence, if that is aligned
+  std::vector<Alignment> alignments = {};  // one for each hypothesis if the sentence is aligned, else empty
 };
 
 // A word to keep or a term of a glossary, in a sentence.
 struct Term {
   std::size_t begin = 0, end = 0;               // bytes of the sentence
-  std::string target = {};                      // what the translation has for it
+  std::string target = {};                      // the text to write
   bool is_kept = false;                         // `target` is the word itself
-  std::optional<std::size_t> placeholder = {};  // its index in Segment::placeholders
-  std::size_t first_unit = 0, end_unit = 0;
+  std::optional<std::size_t> placeholder = {};  // index in Segment::placeholders
+  std::size_t first_unit = 0, end_unit = 0;     // units of the sentence, from `first_unit` to before `end_unit`
 };
 
-// What puts a term into a translation.
+// A change that puts a term into a translation.
 struct Edit {
   Replacement replacement = {};
   std::size_t term = 0;  // index of the term
   TermReport::Method method = TermReport::Method::alignment;
-  std::size_t lead = 0;    // bytes of the replacement before the term
-  bool is_absent = false;  // nothing is to be done
+  std::size_t lead = 0;   // bytes of the replacement before the term
+  bool is_needed = true;  // the translation lacks the term
 };
 
 // A translation of a sentence.
 struct Target {
   std::string text;
   std::vector<PlacedCode> codes = {};
-  std::vector<std::size_t> cuts = {};            // places
-  std::vector<std::size_t> places = {};          // of terms; of terms that are not kept, undefined
-  std::vector<TermReport::Method> methods = {};  // of terms
+  std::vector<std::size_t> cuts = {};            // the place of each cut
+  std::vector<std::size_t> places = {};          // the place of each word to keep; of other terms any number
+  std::vector<TermReport::Method> methods = {};  // one for each term
 };
 
 // Returns the space to write after a translated sentence. Kept space, and white space other than one space, is that of
@@ -140,17 +140,17 @@ class Passage {
   SourceSentence source_;
   const std::vector<Leg>& legs_;
   std::size_t leg_ = 0;
-  std::string text_ = {};         // what the current leg translates
-  std::vector<Part> parts_ = {};  // of `text_`
+  std::string text_ = {};         // the text that the current leg translates
+  std::vector<Part> parts_ = {};  // the parts of `text_`
   std::size_t missing_ = 0;       // number of parts without a result
-  Alignment alignment_ = {};      // of `text_` with the sentence, after the first leg
+  Alignment alignment_ = {};      // after the first leg: the alignment of `text_` with the sentence
   Attempt attempt_ = Attempt::plain;
-  std::string first_text_ = {};                 // what the first leg translates
+  std::string first_text_ = {};                 // the text that the first leg translates
   std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
-  std::vector<TokenIds> forced_ = {};  // phrases of the last leg
+  std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write
   std::vector<Target> targets_ = {};
 };
 
-}  // namespace encdec
+}  // namespace encdec::translation

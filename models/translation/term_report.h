@@ -6,7 +6,7 @@
 
 namespace encdec {
 
-// What a translation has for a term of a glossary or for a word to keep.
+// How a translation got a term of a glossary or a word to keep.
 struct TermReport {
   enum class Method : std::uint8_t {
     present,    // the model wrote the term by itself

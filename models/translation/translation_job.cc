@@ -16,7 +16,7 @@
 #include "encdec/models/translation/text/language.h"
 
 namespace encdec {
-namespace parts_of_translation {
+namespace translation {
 
 // A part of an HTML text, and the sentences in it. Another text is a single part.
 struct Stretch {
@@ -227,9 +227,9 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   return all;
 }
 
-}  // namespace parts_of_translation
+}  // namespace translation
 
-using namespace parts_of_translation;
+using namespace translation;
 
 struct TranslationJob::Impl {
   std::span<const Model> models;

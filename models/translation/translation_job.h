@@ -35,7 +35,7 @@ struct Translation {
   std::string source = {};              // canonical code of the source language
   double confidence = 100.0;            // confidence in a detected source language, in percent
   std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
-  // What became of the terms of the glossary, and of the words to keep that the model did not write by itself.
+  // Reports on the terms of the glossary, and on the words to keep that the model did not write by itself.
   std::vector<TermReport> terms = {};
 };
 

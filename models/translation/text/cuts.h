@@ -13,8 +13,8 @@ struct CutWord {
   std::vector<float> weights = {};  // by part of the source: how much of the word comes from it; the sum is 1
 };
 
-// Cuts a translation between words into as many parts as its source has, in order, each with a word if there are
-// enough. Returns the places of the cuts: the beginnings of all parts but the first. `shares` are the shares of the
+// Cuts a translation between words into the number of parts that its source has, in order, each with a word if there
+// are enough. Returns the places of the cuts: the beginnings of all parts but the first. `shares` are the shares of the
 // time before each cut. The cuts have the least sum, in words, of:
 // - the weights of words from other parts of the source than the part in which they are,
 // - half the difference between the share of the characters before a cut and the share of the time,

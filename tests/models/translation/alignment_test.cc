@@ -51,7 +51,7 @@ TEST(SourceUnits, AreTheTokensOfTheTextWithoutSpecialTokens) {
 
 TEST(Alignment, ComposesOverBytesOfTheTextBetween) {
   // Source units 0 and 1 -> middle "abcd" in tokens "a", "bcd" -> target token "x", "y". The second model reads the
-  // middle as the tokens "ab", " cd" of another text with as many bytes.
+  // middle as the tokens "ab", " cd" of another text of the same size.
   const Alignment first{.ends = {1, 5}, .units = 2, .weights = {1, 0, 0, 1}};
   const Alignment second{.ends = {1, 3}, .units = 2, .weights = {1, 0, 0.25, 0.5}};
   const Alignment composed = compose(first, 0, units_of("ab cd"), second);
