@@ -15,8 +15,8 @@ namespace {
 double cost_behind(std::string_view word) {
   if (word.empty() || find_invalid_utf8(word)) return 0;
   const auto last = static_cast<UChar32>(first_character(word.substr(last_character(word))).value);
-  if (u_ispunct(last) != 0) return -0.5;
-  return code_points(word).size() <= 2 ? 0.5 : 0;
+  if (u_ispunct(last) != 0) return -0.4;
+  return code_points(word).size() <= 2 ? 0.4 : 0;
 }
 
 }  // namespace

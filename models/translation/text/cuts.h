@@ -18,7 +18,7 @@ struct CutWord {
 // time before each cut. The cuts have the least sum, in words, of:
 // - the weights of words from other parts of the source than the part in which they are,
 // - half the difference between the share of the characters before a cut and the share of the time,
-// - 0.5 for a cut behind a word of one or two letters, -0.5 for a cut behind a punctuation mark.
+// - 0.4 for a cut behind a word of one or two letters, -0.4 for a cut behind a punctuation mark.
 // REQUIRES: each word has shares.size() + 1 weights.
 std::vector<std::size_t> place_cuts(std::string_view text, std::span<const CutWord> words,
                                     std::span<const double> shares);
