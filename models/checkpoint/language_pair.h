@@ -15,8 +15,10 @@ struct LanguagePair {
 
 // Finds the languages of a model folder in the first of these places that has them:
 // 1. source_lang and target_lang in tokenizer_config.json,
-// 2. the name of the folder, if it is like those of OPUS-MT: "opus-mt-en-fr".
-// Throws FileError if tokenizer_config.json cannot be read.
+// 2. metadata.json (Firefox Translations) or model_info.json (translateLocally),
+// 3. the name of a student's model, one side of which is English: "model.ende.intgemm.alphas.bin",
+// 4. the name of the folder, if it is like those of OPUS-MT, "opus-mt-en-fr", or of a student, "en_fr".
+// Throws FileError if a file cannot be read.
 std::optional<LanguagePair> language_pair_of(const std::filesystem::path& folder);
 
 }  // namespace encdec

@@ -22,6 +22,7 @@ struct Model::Impl {
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const LexicalShortlist> lexical_shortlist;
+  Confidence confidence;
   SentenceEmbedder embedder;
   std::optional<Classifier> classifier;
   std::vector<std::string> notes;
@@ -30,7 +31,8 @@ struct Model::Impl {
   std::unique_ptr<SessionPool> sessions;
 
   ModelParts parts() const {
-    return {*network, generation, tokenizer.get(), checkpoint.weights->origin(), *sessions, lexical_shortlist};
+    return {*network,  generation, tokenizer.get(),  checkpoint.weights->origin(),
+            *sessions, confidence, lexical_shortlist};
   }
 };
 

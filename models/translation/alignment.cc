@@ -55,9 +55,11 @@ std::vector<std::size_t> SourceUnits::of_bytes() const {
 }
 
 AttentionSelection alignment_selection(const Model& model) {
+  using Of = AttentionChoice::Of;
+  const auto& head = model.config().alignment_head;
   return {.kinds = {main_kind(model.config())},
-          .layers = {.of = AttentionChoice::Of::one, .number = -1},
-          .heads = {.of = AttentionChoice::Of::mean}};
+          .layers = {.of = Of::one, .number = -1},
+          .heads = head ? AttentionChoice{.of = Of::one, .number = *head} : AttentionChoice{.of = Of::mean}};
 }
 
 Alignment align(const Model& model, const SourceUnits& source, const Hypothesis& hypothesis) {

@@ -103,7 +103,9 @@ TEST(SimpleRecurrentUnit, TokenByTokenEqualsAllAtOnceBitByBit) {
       stepwise.state().cache_index.append(slot, 1);
       const Tensor output = stepwise.run(std::array{copy_of(input.slice(row, 1))},
                                          std::vector{Sequence{.rows = 1, .past = step, .slot = slot}});
-      if (row == step) ASSERT_TRUE(same_bits(expected.slice(step, 1), output)) << step;
+      if (row == step) {
+        ASSERT_TRUE(same_bits(expected.slice(step, 1), output)) << step;
+      }
     }
   }
 }
