@@ -73,8 +73,8 @@ void keep_whole(std::span<const Placeholder> placeholders, std::vector<Sentence>
   for (std::size_t i = 0; i + 1 < sentences.size();) {
     Sentence& sentence = sentences[i];
     const std::size_t next = end + sentence.text.size() + sentence.space.size();
-    const auto is_cut = [&](const Placeholder& each) { return each.begin < next && next < each.end; };
-    if (std::ranges::any_of(placeholders, is_cut)) {
+    const auto behind = std::ranges::lower_bound(placeholders, next, {}, &Placeholder::begin);
+    if (behind != placeholders.begin() && next < (behind - 1)->end) {
       sentence = {sentence.text + sentence.space + sentences[i + 1].text, std::move(sentences[i + 1].space)};
       sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     } else {
@@ -86,14 +86,9 @@ void keep_whole(std::span<const Placeholder> placeholders, std::vector<Sentence>
 
 // Returns the share of the time before a position of a text with cuts. Between cuts, time passes evenly.
 double time_before(const Segment& segment, std::size_t place) {
-  Cut last, next{.place = segment.text.size(), .share_before = 1};
-  for (const Cut& cut : segment.cuts) {
-    if (cut.place <= place) last = cut;
-    if (cut.place > place) {
-      next = cut;
-      break;
-    }
-  }
+  const auto behind = std::ranges::upper_bound(segment.cuts, place, {}, &Cut::place);
+  const Cut last = behind != segment.cuts.begin() ? *(behind - 1) : Cut();
+  const Cut next = behind != segment.cuts.end() ? *behind : Cut{.place = segment.text.size(), .share_before = 1};
   if (next.place <= last.place) return next.share_before;
   const double part = static_cast<double>(place - last.place) / static_cast<double>(next.place - last.place);
   return last.share_before + part * (next.share_before - last.share_before);
@@ -102,14 +97,16 @@ double time_before(const Segment& segment, std::size_t place) {
 // Adds to a sentence the cuts and the words to keep that the segment has in it.
 void add_marks(const Segment& segment, SourceSentence& sentence) {
   const double first = time_before(segment, sentence.begin), last = time_before(segment, sentence.end());
-  for (const Cut& cut : segment.cuts) {
-    if (cut.place <= sentence.begin || cut.place >= sentence.end()) continue;
-    sentence.cuts.push_back(cut.place - sentence.begin);
-    sentence.shares.push_back(last > first ? (cut.share_before - first) / (last - first) : 0.5);
+  auto cut = std::ranges::upper_bound(segment.cuts, sentence.begin, {}, &Cut::place);
+  for (; cut != segment.cuts.end() && cut->place < sentence.end(); ++cut) {
+    sentence.cuts.push_back(cut->place - sentence.begin);
+    sentence.shares.push_back(last > first ? (cut->share_before - first) / (last - first) : 0.5);
   }
-  for (std::size_t i = 0; i < segment.placeholders.size(); ++i) {
+  const auto begin = std::ranges::lower_bound(segment.placeholders, sentence.begin, {}, &Placeholder::begin);
+  for (auto i = static_cast<std::size_t>(begin - segment.placeholders.begin()); i < segment.placeholders.size(); ++i) {
     const Placeholder& kept = segment.placeholders[i];
-    if (kept.begin < sentence.begin || kept.end > sentence.end() || kept.begin >= kept.end) continue;
+    if (kept.begin >= sentence.end()) break;
+    if (kept.end > sentence.end() || kept.begin >= kept.end) continue;
     sentence.terms.push_back({.begin = kept.begin - sentence.begin,
                               .end = kept.end - sentence.begin,
                               .target = segment.text.substr(kept.begin, kept.end - kept.begin),

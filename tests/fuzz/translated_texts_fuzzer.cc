@@ -1,4 +1,6 @@
-// Cuts arbitrary bytes into sentences and pages into parts, as translation does.
+// Cuts arbitrary bytes into sentences and pages into parts, as translation does, and reads them as a glossary.
+#include <encdec/engine/base/error.h>
+#include <encdec/models/translation/text/glossary.h>
 #include <encdec/models/translation/text/html.h>
 #include <encdec/models/translation/text/inline_codes.h>
 #include <encdec/models/translation/text/sentences.h>
@@ -47,6 +49,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Sentence& part : parts) again += part.text + part.space;
     require(whole == text, "sentences and spaces are the text");
     require(again == text, "so are their parts");
+  }
+  for (const char* name : {"a.tsv", "a.csv"}) {
+    Glossary glossary;
+    try {
+      glossary.parse(text, name);
+    } catch (const InputError&) {  // the terms before the error stay
+    }
+    std::size_t end = 0;
+    for (const Glossary::Match& match : glossary.find(text, "en")) {
+      require(end <= match.begin && match.begin < match.end && match.end <= size, "terms do not overlap");
+      end = match.end;
+    }
   }
   std::string page;
   for (const HtmlPart& part : parse_html(text)) {

@@ -62,6 +62,32 @@ TEST(TranslationJob, GoesThroughAnotherLanguageWithTheSameSentences) {
   EXPECT_THAT(result.route, ElementsAre("en", "arpabet", "fr"));
 }
 
+GenerateResult result_of(const std::string& text) {
+  return {.hypotheses = {{.text = text}}};
+}
+
+TEST(TranslationJob, CutsATextBetweenThatIsTooLongForTheSecondModel) {
+  TranslationJob job = job_for({.source = "en", .target = "fr"});
+  job.add(std::string("cat"));
+  EXPECT_EQ(job.next().front().inputs.size(), 1u);
+  std::string middle = "K AE1 T";
+  for (int i = 0; i < 100; ++i) middle += ", K AE1 T";
+  job.take(0, 0, result_of(middle));
+  const std::vector<GenerateInput> parts = job.next().front().inputs;
+  EXPECT_GT(parts.size(), 1u);
+  std::string joined, wanted;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string& part = std::get<std::string>(parts[i].source);
+    EXPECT_LE(models().all[1].tokenizer()->encode(part).size(), 512u);
+    joined += (i > 0 ? " " : "") + part;
+    wanted += (i > 0 ? " " : "") + std::to_string(i);
+    job.take(0, i, result_of(std::to_string(i)));
+  }
+  EXPECT_EQ(joined, middle);
+  EXPECT_TRUE(job.next().empty());
+  EXPECT_EQ(job.results().front().text, wanted);
+}
+
 TEST(TranslationJob, TakesResultsInAnyOrder) {
   const TranslateOptions options{.source = "en", .target = "fr", .alternatives = 1};
   TranslationJob job = job_for(options);
