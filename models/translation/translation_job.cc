@@ -224,6 +224,32 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   return all;
 }
 
+// Returns the reports on all terms of a text. A placeholder that is in no sentence is lost.
+std::vector<TermReport> reports_of(const Document& document) {
+  std::vector<TermReport> all;
+  std::size_t sentence = 0;
+  for (const auto& [part, passages] : document.stretches) {
+    const Segment& segment = part.segment;
+    std::vector<bool> is_found(segment.placeholders.size());
+    for (const Passage* passage : passages) {
+      for (const Term& term : passage->source().terms) {
+        if (term.placeholder) is_found[*term.placeholder] = true;
+      }
+      for (TermReport& report : passage->reports()) {
+        report.sentence = sentence;
+        all.push_back(std::move(report));
+      }
+      ++sentence;
+    }
+    for (std::size_t i = 0; i < is_found.size(); ++i) {
+      const auto& [begin, end, markup] = segment.placeholders[i];
+      const std::string text = segment.text.substr(begin, end - begin);
+      if (!is_found[i]) all.push_back({.source = text, .target = text, .method = TermReport::Method::failed});
+    }
+  }
+  return all;
+}
+
 }  // namespace translation
 
 using namespace translation;
@@ -369,16 +395,7 @@ std::vector<Translation> TranslationJob::results() {
         k == 0 ? translation.text = std::move(text) : translation.alternatives.emplace_back(std::move(text));
       }
     }
-    std::size_t number = 0;
-    for (const Stretch& stretch : document.stretches) {
-      for (const Passage* passage : stretch.passages) {
-        for (TermReport& report : passage->reports()) {
-          report.sentence = number;
-          translation.terms.push_back(std::move(report));
-        }
-        ++number;
-      }
-    }
+    translation.terms = reports_of(document);
     translations.push_back(std::move(translation));
   }
   return translations;

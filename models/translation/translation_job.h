@@ -58,6 +58,7 @@ class TranslationJob {
 
   // Add a text to translate.
   void add(const std::string& text);
+  // REQUIRES: placeholders do not begin or end with white space; others are reported as failed if they end a sentence.
   void add(Segment segment);
   // Returns the number of sentences in all texts so far.
   std::size_t sentences() const;

@@ -180,6 +180,8 @@ TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
   const Segment source = with_placeholders("Cat <a. B> dog. Cat");
   const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
   EXPECT_THAT(target.text, HasSubstr("a. B"));
+  const Translation lost = translated(with_placeholders("Cat <a. >Dog"), {.source = "en", .target = "arpabet"});
+  EXPECT_EQ(lost.segment.placeholders.size() + lost.terms.size(), 1u);
 }
 
 TEST(TranslationJob, WritesTheTermsOfAGlossary) {
