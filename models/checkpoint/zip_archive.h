@@ -21,6 +21,7 @@ struct ZipEntry {
   std::uint64_t compressed_size = 0;  // size in the archive; equal to `size` if stored
   std::uint64_t size = 0;
   std::uint32_t checksum = 0;
+  std::uint64_t directory_begin = 0;  // position of the entry's header in the directory
 };
 
 // The directory of a zip archive, zip64 included, over the bytes of a file. It expects hostile archives: each entry is
