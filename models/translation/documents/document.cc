@@ -1,0 +1,162 @@
+#include "encdec/models/translation/documents/document.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/translation/documents/office_archive.h"
+#include "encdec/models/translation/documents/text_file.h"
+
+namespace encdec {
+namespace {
+
+struct FormatRow {
+  DocumentFormat format;
+  std::string_view extensions;  // each with a space before and after it
+  ReadTexts* read;              // null for archives
+};
+
+constexpr std::array kRows = {
+    FormatRow{DocumentFormat::text, " txt text ", read_text},
+    FormatRow{DocumentFormat::markdown, " md markdown ", read_markdown},
+    FormatRow{DocumentFormat::html, " html htm xhtml xht ", read_html},
+    FormatRow{DocumentFormat::srt, " srt ", read_srt},
+    FormatRow{DocumentFormat::vtt, " vtt ", read_vtt},
+    FormatRow{DocumentFormat::po, " po pot ", read_po},
+    FormatRow{DocumentFormat::xliff, " xlf xliff ", read_xliff},
+    FormatRow{DocumentFormat::android, " xml ", read_android},
+    FormatRow{DocumentFormat::properties, " properties ", read_properties},
+    FormatRow{DocumentFormat::docx, " docx dotx docm ", nullptr},
+    FormatRow{DocumentFormat::pptx, " pptx potx pptm ", nullptr},
+    FormatRow{DocumentFormat::odt, " odt ott odp otp ods ots ", nullptr},
+    FormatRow{DocumentFormat::epub, " epub ", nullptr},
+};
+
+void check_encoding(std::string_view bytes, const std::string& name) {
+  for (const std::string_view mark : {"\xff\xfe", "\xfe\xff"}) {
+    if (bytes.starts_with(mark)) refuse_at(name, bytes, 0, "UTF-16, expected UTF-8");
+  }
+  const auto byte = find_invalid_utf8(bytes);
+  if (!byte) return;
+  refuse_at(name, bytes, *byte,
+            fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
+}
+
+std::unique_ptr<TextFile> read_part(ReadTexts& read, std::string_view bytes, const std::string& name,
+                                    const DocumentOptions& options) {
+  if (&read != read_properties) check_encoding(bytes, name);
+  return read(bytes, name, options);
+}
+
+}  // namespace
+
+struct Document::Content {
+  struct Part {
+    std::unique_ptr<const std::string> inflated;  // bytes of a part of an archive
+    std::string name;                             // empty if the document is one part
+    std::unique_ptr<TextFile> file;
+  };
+  struct Place {
+    std::size_t part = 0, text = 0;
+  };
+
+  std::string bytes;
+  std::unique_ptr<OfficeArchive> archive;
+  std::vector<Part> parts;
+  std::vector<Segment> segments;
+  std::vector<Place> places;  // of the segments
+};
+
+std::optional<DocumentFormat> format_of(std::string_view file_name) {
+  const std::size_t dot = file_name.rfind('.');
+  if (dot == file_name.npos || file_name.find_first_of("/ ", dot) != file_name.npos) return std::nullopt;
+  const std::string extension = " " + lower_case(file_name.substr(dot + 1)) + " ";
+  const auto row = std::ranges::find_if(kRows, [&](const FormatRow& candidate) {
+    return candidate.extensions.find(extension) != std::string_view::npos;
+  });
+  return row == kRows.end() ? std::nullopt : std::optional(row->format);
+}
+
+Document Document::parse(std::string bytes, DocumentFormat format, const std::string& name,
+                         const DocumentOptions& options) {
+  const auto content = std::make_shared<Content>();
+  content->bytes = std::move(bytes);
+  const auto row = std::ranges::find(kRows, format, &FormatRow::format);
+  if (row->read != nullptr) {
+    content->parts.push_back(
+        {.inflated = nullptr, .name = "", .file = read_part(*row->read, content->bytes, name, options)});
+  } else {
+    content->archive = std::make_unique<OfficeArchive>(content->bytes, name);
+    for (const OfficePart& part : office_parts(*content->archive, format)) {
+      auto inflated = std::make_unique<const std::string>(content->archive->read(part.name));
+      auto file = read_part(*part.read, *inflated, fmt::format("{}: {}", name, printable(part.name)), options);
+      content->parts.push_back({.inflated = std::move(inflated), .name = part.name, .file = std::move(file)});
+    }
+  }
+  for (std::size_t i = 0; i < content->parts.size(); ++i) {
+    const auto& texts = content->parts[i].file->texts();
+    for (std::size_t j = 0; j < texts.size(); ++j) {
+      content->segments.push_back(texts[j].segment);
+      content->places.push_back({.part = i, .text = j});
+    }
+  }
+  return Document(content);
+}
+
+const std::vector<Segment>& Document::segments() const {
+  return content_->segments;
+}
+
+std::string Document::where(std::size_t segment) const {
+  const Content::Place place = content_->places.at(segment);
+  const Content::Part& part = content_->parts[place.part];
+  const std::string where = part.file->where(place.text);
+  return part.name.empty() ? where : fmt::format("{}, {}", printable(part.name), where);
+}
+
+WrittenDocument Document::write(std::span<const Segment> translations) const {
+  const Content& content = *content_;
+  if (translations.size() != content.segments.size()) {
+    throw InputError(fmt::format("{} translations, expected {}, one for each segment", translations.size(),
+                                 content.segments.size()));
+  }
+  WrittenDocument written;
+  std::vector<std::vector<Edit>> edits(content.parts.size());
+  bool is_translated = false;
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    const Content::Place place = content.places[i];
+    const TextFile& file = *content.parts[place.part].file;
+    if (translations[i].text.empty() || (!file.has_targets() && translations[i] == content.segments[i])) continue;
+    auto fitting = fit(content.segments[i], translations[i], file.nesting());
+    std::string reason;
+    if (const auto* unfit = std::get_if<std::string>(&fitting)) {
+      reason = *unfit;
+    } else {
+      reason = file.edit(place.text, std::get<Translation>(fitting), edits[place.part]);
+    }
+    if (reason.empty()) {
+      is_translated = true;
+    } else {
+      written.unused.push_back({.segment = i, .reason = reason});
+    }
+  }
+  if (!is_translated) {
+    written.bytes = content.bytes;
+    return written;
+  }
+  std::vector<NewContent> changed;
+  for (std::size_t i = 0; i < content.parts.size(); ++i) {
+    const TextFile& file = *content.parts[i].file;
+    file.edit_rest(edits[i]);
+    if (!edits[i].empty()) {
+      changed.push_back({.name = content.parts[i].name, .bytes = with_edits(file.bytes(), std::move(edits[i]))});
+    }
+  }
+  if (changed.empty()) changed.push_back({.name = "", .bytes = content.bytes});
+  written.bytes = content.archive == nullptr ? std::move(changed.front().bytes) : content.archive->with(changed);
+  return written;
+}
+
+}  // namespace encdec

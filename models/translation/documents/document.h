@@ -1,0 +1,127 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/engine/base/named_values.h"
+#include "encdec/models/translation/text/segment.h"
+
+namespace encdec {
+
+// Format of a file whose texts are translated.
+enum class DocumentFormat : std::uint8_t {
+  text,        // plain text; a segment is a paragraph
+  markdown,    // CommonMark with tables and front matter
+  html,        // HTML and XHTML
+  srt,         // SubRip subtitles
+  vtt,         // WebVTT subtitles
+  po,          // catalogues of GNU gettext, .po and .pot
+  xliff,       // XLIFF 1.2, 2.0 and 2.1
+  android,     // Android's strings.xml
+  properties,  // Java's resource bundles
+  docx,        // Office Open XML texts
+  pptx,        // Office Open XML presentations
+  odt,         // OpenDocument texts, presentations and spreadsheets
+  epub,        // EPUB 2 and 3
+};
+
+// The names of the formats.
+inline constexpr std::array kDocumentFormats = {
+    Named{DocumentFormat::text, "text"},
+    Named{DocumentFormat::markdown, "markdown"},
+    Named{DocumentFormat::html, "html"},
+    Named{DocumentFormat::srt, "srt"},
+    Named{DocumentFormat::vtt, "vtt"},
+    Named{DocumentFormat::po, "po"},
+    Named{DocumentFormat::xliff, "xliff"},
+    Named{DocumentFormat::android, "android"},
+    Named{DocumentFormat::properties, "properties"},
+    Named{DocumentFormat::docx, "docx"},
+    Named{DocumentFormat::pptx, "pptx"},
+    Named{DocumentFormat::odt, "odt"},
+    Named{DocumentFormat::epub, "epub"},
+};
+
+constexpr std::string_view to_string(DocumentFormat format) {
+  return name_of(kDocumentFormats, format);
+}
+
+// Returns the format with a name; nullopt if there is none.
+constexpr std::optional<DocumentFormat> document_format_named(std::string_view name) {
+  return value_named<DocumentFormat>(kDocumentFormats, name);
+}
+
+// Returns the format of a file by the extension of its name, such as "de.po"; nullopt if no format has it.
+std::optional<DocumentFormat> format_of(std::string_view file_name);
+
+// The entries of a file with sources and targets (PO, XLIFF) that are translated.
+enum class CatalogueEntries : std::uint8_t {
+  untranslated,
+  fuzzy,  // also those with a translation that somebody has yet to check
+  all,
+};
+
+struct DocumentOptions {
+  std::string target_language = {};  // such as "de" or "pt-BR"; empty if unknown
+
+  CatalogueEntries entries = CatalogueEntries::untranslated;
+  bool mark_fuzzy = true;                                // PO: new translations get the flag "fuzzy"
+  std::string xliff_state = "needs-review-translation";  // XLIFF 1.2: state of new targets
+  std::string xliff2_state = "translated";               // XLIFF 2: state of segments with new targets
+
+  std::optional<std::size_t> line_width = {};  // subtitles: characters a line; 42 if unset, 16 for zh, ja and ko
+  std::size_t max_lines = 2;                   // subtitles: longer texts are not wrapped
+  double join_gap = 3.0;                       // subtitles: a sentence does not go on after a pause of so many seconds
+};
+
+// A translation that write() could not use. The source stays in its place.
+struct UnusedTranslation {
+  std::size_t segment = 0;
+  std::string reason;  // such as "placeholder '%s' is missing"
+};
+
+struct WrittenDocument {
+  std::string bytes;
+  std::vector<UnusedTranslation> unused = {};
+};
+
+class TextFile;
+
+// A file whose texts are translated. All bytes that are not texts stay as they are. Copies share their memory; a
+// document does not change, and serves many threads.
+class Document {
+ public:
+  // Finds the texts of a file. `name` begins every message. Throws FileError, with line and column, for a file that
+  // does not follow its format, and for text that is not UTF-8.
+  static Document parse(std::string bytes, DocumentFormat format, const std::string& name,
+                        const DocumentOptions& options = {});
+
+  const std::vector<Segment>& segments() const;
+  // Returns the place of a segment in the file: "line 12", "word/document.xml, paragraph 3".
+  std::string where(std::size_t segment) const;
+
+  // Returns the file with translations, one for each segment, in place of the texts.
+  // - A translation without text leaves the bytes of its segment as they are.
+  // - So does one that is equal to its segment, except in formats with a target beside each source: PO and XLIFF.
+  // - A translation has the codes of its segment, in any order, with their markup. Missing ones are added at its end.
+  // - A translation has the placeholders of its segment, in any order. Otherwise it is not used.
+  // - A translation of several subtitles has the cuts of its segment. Otherwise it is cut by their times.
+  // Throws InputError unless there are as many translations as segments.
+  WrittenDocument write(std::span<const Segment> translations) const;
+
+ private:
+  struct Content;
+
+  explicit Document(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
+
+  std::shared_ptr<const Content> content_;
+};
+
+}  // namespace encdec

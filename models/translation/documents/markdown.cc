@@ -1,0 +1,435 @@
+// Markdown (CommonMark 0.31, GFM tables): headings, paragraphs, items of lists, quotes and cells of tables. A paragraph
+// is one text, which its translation replaces by one line. Left as they are: front matter, blocks of code and HTML,
+// definitions of links. Code spans are placeholders; emphasis, links and HTML are codes.
+#include <algorithm>
+
+#include "encdec/models/translation/documents/text_file.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMostInlineBytes = 2000;  // of a code span, a target of a link, a tag
+
+bool is_ascii_letter(char c) {
+  return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+bool is_word(std::string_view text, std::size_t i) {
+  return i < text.size() && (is_ascii_letter(text[i]) || (text[i] >= '0' && text[i] <= '9') || (text[i] & 0x80) != 0);
+}
+
+bool is_space(std::string_view text, std::size_t i) {
+  return i >= text.size() || text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n';
+}
+
+bool is_mark(char c) {
+  return std::string_view("\\`*_{}[]<>()#+-.!|~&").find(c) != std::string_view::npos;
+}
+
+std::string unescape_markdown(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && is_mark(text[i + 1])) ++i;
+    plain += text[i];
+  }
+  return plain;
+}
+
+std::string escape_markdown(std::string_view text) {
+  std::string escaped;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool in_word = i > 0 && is_word(text, i - 1) && is_word(text, i + 1);
+    const bool is_tag =
+        c == '<' && i + 1 < text.size() && (is_ascii_letter(text[i + 1]) || text[i + 1] == '/' || text[i + 1] == '!');
+    const bool is_free = (is_space(text, i + 1) && (i == 0 || is_space(text, i - 1))) || (c == '_' && in_word);
+    const bool is_special =
+        c == '`' || c == '\\' || c == '[' || c == ']' || is_tag || ((c == '*' || c == '_') && !is_free);
+    if (is_special) escaped += '\\';
+    escaped += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return escaped;
+}
+
+std::string escape_cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : escape_markdown(text)) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
+}
+
+// Finds the inline elements of a paragraph.
+class InlineParser {
+ public:
+  explicit InlineParser(std::string_view bytes) : bytes_(bytes) {}
+
+  // Adds a line, or a part of one.
+  void add(ByteRange line) {
+    begin_ = line.begin;
+    end_ = line.end;
+    for (std::size_t i = line.begin; i < line.end;) i += std::max<std::size_t>(element_at(i), 1);
+    add_text(line.end);
+  }
+  // Adds the end of a line. Two spaces or a backslash before it are part of it, and then of the text.
+  void add_line_end(ByteRange range, bool is_hard) {
+    items_.push_back({.kind = is_hard ? Item::Kind::single : Item::Kind::text, .range = range});
+    if (!is_hard) items_.back().content.end = items_.back().content.begin + 1;  // any space
+  }
+  std::vector<Item> take() { return std::move(items_); }
+
+ private:
+  void add_text(std::size_t until) {
+    if (begin_ < until) items_.push_back({.kind = Item::Kind::text, .range = {begin_, until}});
+    begin_ = until;
+  }
+  std::size_t add_item(Item::Kind kind, std::size_t begin, std::size_t size) {
+    add_text(begin);
+    items_.push_back({.kind = kind, .range = {begin, begin + size}});
+    begin_ = begin + size;
+    return size;
+  }
+  std::string_view rest(std::size_t i) const { return bytes_.substr(i, end_ - i); }
+
+  // Adds the inline element at `i`. Returns its size, or that of bytes that stay text; 0 if there is nothing to know.
+  std::size_t element_at(std::size_t i) {
+    const std::string_view text = rest(i);
+    switch (text.front()) {
+      case '\\': return text.size() > 1 && is_mark(text[1]) ? 2 : 0;
+      case '`': return code_span(i);
+      case '<': return tag(i);
+      case '&': return entity(i);
+      case '!': return text.starts_with("![") ? bracket(i, 2) : 0;
+      case '[': return text.starts_with("[^") ? note(i) : bracket(i, 1);
+      case ']': return end_bracket(i);
+      case '*':
+      case '_':
+      case '~': return emphasis(i);
+      default: return 0;
+    }
+  }
+  std::size_t code_span(std::size_t i) {
+    const std::string_view text = rest(i).substr(0, kMostInlineBytes);
+    const std::size_t ticks = std::min(text.find_first_not_of('`'), text.size());
+    for (std::size_t place = text.find('`', ticks); place != text.npos;) {
+      const std::size_t end = std::min(text.find_first_not_of('`', place), text.size());
+      if (end - place == ticks) return add_item(Item::Kind::placeholder, i, end);
+      place = text.find('`', end);
+    }
+    return 0;
+  }
+  std::size_t tag(std::size_t i) {
+    const std::string_view text = rest(i).substr(0, kMostInlineBytes);
+    const bool is_tag = text.size() > 1 && (is_ascii_letter(text[1]) || text[1] == '/' || text[1] == '!');
+    const std::size_t end = text.find('>');
+    if (!is_tag || end == text.npos) return 0;
+    const bool is_address = text.substr(0, end).find_first_of(":@") < text.find_first_of(" \t\"'");
+    if (is_address) return add_item(Item::Kind::placeholder, i, end + 1);
+    const bool is_end = text[1] == '/';
+    const std::string_view name = text.substr(is_end ? 2 : 1, text.find_first_of(" \t/>", 2) - (is_end ? 2 : 1));
+    if (is_end && !open_.empty() && open_.back().mark == name) return close(i, end + 1);
+    if (!is_end && text[end - 1] != '/' && text[1] != '!')
+      open(name, i, end + 1);
+    else
+      add_item(Item::Kind::single, i, end + 1);
+    return end + 1;
+  }
+  std::size_t entity(std::size_t i) {
+    const std::string_view text = rest(i).substr(0, 12);
+    const std::size_t end = text.find(';');
+    const bool is_entity = end != text.npos && end > 1 && (is_word(text, 1) || text[1] == '#') && text.find(' ') > end;
+    return is_entity ? add_item(Item::Kind::placeholder, i, end + 1) : 0;
+  }
+  std::size_t note(std::size_t i) {
+    const std::size_t end = rest(i).substr(0, kMostInlineBytes).find(']');
+    return end == std::string_view::npos ? 0 : add_item(Item::Kind::single, i, end + 1);
+  }
+  std::size_t bracket(std::size_t i, std::size_t size) {
+    open("[", i, size);
+    return size;
+  }
+  // The end of a link: "](target)" or "][label]". A bracket without one is text.
+  std::size_t end_bracket(std::size_t i) {
+    const auto found = std::find_if(open_.rbegin(), open_.rend(), [](const Open& o) { return o.mark == "["; });
+    if (found == open_.rend()) return 0;
+    open_.erase(found.base(), open_.end());
+    const std::string_view text = rest(i).substr(0, kMostInlineBytes);
+    std::size_t size = 0, depth = 0;
+    if (text.starts_with("](")) {
+      for (std::size_t j = 1; j < text.size() && size == 0; ++j) {
+        if (text[j] == '\\')
+          ++j;
+        else if (text[j] == '(')
+          ++depth;
+        else if (text[j] == ')' && --depth == 0)
+          size = j + 1;
+      }
+    } else if (text.starts_with("][")) {
+      size = text.find(']', 2) + 1;
+    }
+    if (size > 0) return close(i, size);
+    items_[open_.back().item].kind = Item::Kind::text;
+    open_.pop_back();
+    return 0;
+  }
+  std::size_t emphasis(std::size_t i) {
+    const std::string_view text = rest(i);
+    const std::size_t run = std::min(text.find_first_not_of(text.front()), text.size());
+    const bool is_underscore = text.front() == '_', before_word = !is_space(text, run),
+               after_word = i > 0 && !is_space(bytes_, i - 1);
+    const bool may_open = before_word && !(is_underscore && is_word(bytes_, i - 1) && i > 0);
+    const bool may_close = after_word && !(is_underscore && is_word(text, run));
+    if (run > 3 || (text.front() == '~' && run != 2)) return run;
+    if (may_close && !open_.empty() && open_.back().mark == text.substr(0, run)) return close(i, run);
+    if (!may_open) return run;
+    open(text.substr(0, run), i, run);
+    return run;
+  }
+  void open(std::string_view mark, std::size_t i, std::size_t size) {
+    add_text(i);
+    constexpr std::size_t kMostOpen = 100;
+    if (open_.size() == kMostOpen) open_.clear();
+    open_.push_back({.mark = mark, .item = items_.size()});
+    // Text as long as no end is found, except for tags.
+    add_item(mark.front() == '*' || mark.front() == '_' || mark.front() == '~' || mark.front() == '['
+                 ? Item::Kind::text
+                 : Item::Kind::single,
+             i, size);
+  }
+  std::size_t close(std::size_t i, std::size_t size) {
+    const std::size_t opened = open_.back().item;
+    open_.pop_back();
+    add_item(Item::Kind::close, i, size);
+    items_.back().partner = opened;
+    items_[opened].kind = Item::Kind::open;
+    items_[opened].partner = items_.size() - 1;
+    return size;
+  }
+
+  struct Open {
+    std::string_view mark;  // characters of emphasis, "[", or the name of a tag
+    std::size_t item;
+  };
+
+  std::string_view bytes_;
+  std::size_t begin_ = 0, end_ = 0;  // text that is not yet in an item; end of the line
+  std::vector<Item> items_;
+  std::vector<Open> open_;
+};
+
+// Returns the size of the marker of a list's item and the spaces behind it; 0 if there is none.
+std::size_t list_marker(std::string_view line) {
+  std::size_t size = std::min(line.find_first_not_of("0123456789"), line.size());
+  const bool is_number = size > 0 && size < 10 && size < line.size() && (line[size] == '.' || line[size] == ')');
+  const bool is_bullet = size == 0 && !line.empty() && std::string_view("-*+").find(line[0]) != std::string_view::npos;
+  if ((!is_number && !is_bullet) || !is_space(line, size + 1)) return 0;
+  size = std::min(line.find_first_not_of(kBlanks, size + 1), line.size());
+  for (const std::string_view box : {"[ ] ", "[x] ", "[X] "}) {
+    if (line.substr(size).starts_with(box)) return size + box.size();
+  }
+  return size;
+}
+
+// Whether a line begins a block of HTML: with a tag that is not inline.
+bool begins_html(std::string_view line) {
+  if (!line.starts_with('<') || line.size() < 2) return false;
+  const std::size_t begin = line[1] == '/' ? 2 : 1;
+  if (line[1] == '!' || line[1] == '?') return true;
+  const std::size_t end = line.find_first_of(" \t/>", begin);
+  const std::string name = " " + std::string(line.substr(begin, end - begin)) + " ";
+  constexpr std::string_view kInline =
+      " a b i u s em strong code span img kbd sub sup br small abbr mark del ins q cite ";
+  return begin < line.size() && is_ascii_letter(line[begin]) && name.find_first_of(":@") == name.npos &&
+         kInline.find(name) == kInline.npos;
+}
+
+class Markdown final : public ReplacingFile {
+ public:
+  explicit Markdown(std::string_view bytes)
+      : ReplacingFile(bytes, escape_markdown, Nesting::free), lines_(lines_of(bytes)), inline_(bytes) {
+    for (std::size_t i = skip_front_matter(); i < lines_.size(); ++i) i = read(i);
+    end_paragraph();
+  }
+
+  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+    auto pieces = pieces_of(translation, texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
+    // What would begin another block.
+    std::string& first = pieces.front().text;
+    const std::size_t digits = std::min(first.find_first_not_of("0123456789"), first.size());
+    if (list_marker(first) > 0) first.insert(digits, 1, '\\');
+    if (first.starts_with('#') || first.starts_with('>') || first.starts_with('~') || first.starts_with('='))
+      first.insert(0, 1, '\\');
+    edits.push_back({.range = texts_[text].range, .pieces = std::move(pieces)});
+    return "";
+  }
+
+ private:
+  // Returns the index of the first line behind the front matter.
+  std::size_t skip_front_matter() const {
+    const std::string_view first = lines_.empty() ? std::string_view() : lines_[0].text;
+    if (first != "---" && first != "+++") return 0;
+    for (std::size_t i = 1; i < lines_.size(); ++i) {
+      if (lines_[i].text == first || lines_[i].text == "...") return i + 1;
+    }
+    return 0;
+  }
+
+  void end_paragraph() {
+    add(inline_.take(), false);
+    inline_ = InlineParser(bytes_);
+    paragraph_end_.reset();
+  }
+  void add(std::vector<Item> items, bool is_cell) {
+    auto text = text_of(bytes_, std::move(items), unescape_markdown, Spaces::collapse);
+    if (!text) return;
+    texts_.push_back(*std::move(text));
+    is_cell_.push_back(is_cell);
+  }
+
+  // Returns the last line of a block whose lines stay as they are.
+  template <typename IsLast>
+  std::size_t skip_to(std::size_t i, const IsLast& is_last) {
+    end_paragraph();
+    while (i + 1 < lines_.size() && !is_last(lines_[i])) ++i;
+    return i;
+  }
+
+  // Reads the block or the line of a paragraph that begins with line `i`. Returns its last line.
+  std::size_t read(std::size_t i) {
+    const Line& line = lines_[i];
+    const bool is_marked = line.begin == 0 && line.text.starts_with("\xef\xbb\xbf");
+    std::size_t begin = line.begin + (is_marked ? 3 : 0), quotes = 0;
+    const auto skip_spaces = [&] { begin = std::min(bytes_.find_first_not_of(kBlanks, begin), line.end); };
+    const std::size_t text_begin = begin;
+    skip_spaces();
+    if (begin == line.end) {
+      end_paragraph();
+      was_blank_ = true;
+      return i;
+    }
+    const std::size_t indent = columns_of(bytes_.substr(text_begin, begin - text_begin));
+    if (was_blank_ && indent < list_indent_) list_indent_ = indent >= 2 ? list_indent_ : 0;
+    if (!paragraph_end_ && indent >= list_indent_ + 4) return i;  // code
+    was_blank_ = false;
+    for (; begin < line.end && bytes_[begin] == '>'; skip_spaces()) ++begin, ++quotes;
+    if (quotes != quotes_) end_paragraph();
+    quotes_ = quotes;
+    std::string_view text = bytes_.substr(begin, line.end - begin);
+    if (is_rule(text)) {
+      end_paragraph();
+      return i;
+    }
+    for (std::size_t size = list_marker(text); size > 0; size = list_marker(text)) {
+      end_paragraph();
+      begin += size;
+      list_indent_ = columns_of(bytes_.substr(text_begin, begin - text_begin));
+      text = bytes_.substr(begin, line.end - begin);
+    }
+    const std::size_t fence = std::min(text.find_first_not_of(text.empty() ? ' ' : text[0]), text.size());
+    if (fence >= 3 && (text[0] == '`' || text[0] == '~' || text[0] == ':' || text[0] == '$')) {
+      const std::string mark(text.substr(0, fence));
+      if (text[0] == ':') return skip_to(i, [](const Line&) { return true; });
+      return i + 1 < lines_.size()
+                 ? skip_to(i + 1,
+                           [&](const Line& last) {
+                             const std::size_t place = last.text.find(mark);
+                             return place != last.text.npos && last.text.find_first_not_of(" \t>") == place &&
+                                    last.text.find_first_not_of(mark[0], place) >=
+                                        last.text.find_last_not_of(" \t") + 1;
+                           })
+                 : i;
+    }
+    if (text.starts_with("<!--")) {
+      return skip_to(i, [&](const Line& last) {
+        return bytes_.substr(last.begin == line.begin ? begin + 4 : last.begin, last.end - last.begin)
+                   .substr(0, last.end - std::max(last.begin, last.begin == line.begin ? begin + 4 : last.begin))
+                   .find("-->") != std::string_view::npos;
+      });
+    }
+    if (begins_html(text) && !paragraph_end_) {
+      return skip_to(i,
+                     [](const Line& last) { return last.text.find_first_not_of(kBlanks) == std::string_view::npos; });
+    }
+    if (i + 1 < lines_.size() && text.find('|') != text.npos && is_delimiter_row(lines_[i + 1].text))
+      return read_table(i);
+    if (text.starts_with('#') && is_space(text, text.find_first_not_of('#'))) {
+      end_paragraph();
+      const std::size_t title = std::min(text.find_first_not_of("# \t"), text.size());
+      std::size_t end = text.find_last_not_of("# \t") + 1;
+      if (end < text.size() && text[end] == '#') end = text.size();  // "C#"
+      if (title < end) inline_.add({begin + title, begin + end});
+      end_paragraph();
+      return i;
+    }
+    const std::size_t label = text.starts_with('[') ? text.find("]:") : text.npos;
+    if (label != text.npos && !paragraph_end_) {
+      if (!text.starts_with("[^")) return i;
+      begin = std::min(bytes_.find_first_not_of(kBlanks, begin + label + 2), line.end);
+    }
+    add_line({begin, line.end});
+    return i;
+  }
+
+  void add_line(ByteRange line) {
+    const std::string_view text = bytes_.substr(line.begin, line.end - line.begin);
+    if (paragraph_end_) inline_.add_line_end({*paragraph_end_, line.begin}, is_hard_);
+    const std::size_t end = line.begin + text.find_last_not_of(kBlanks) + 1;
+    is_hard_ = line.end - end >= 2 || text.ends_with('\\');
+    paragraph_end_ = end - (text.ends_with('\\') ? 1 : 0);
+    inline_.add({line.begin, *paragraph_end_});
+  }
+
+  static std::size_t columns_of(std::string_view spaces) {
+    std::size_t columns = 0;
+    for (const char c : spaces) columns += c == '\t' ? 4 - columns % 4 : 1;
+    return columns;
+  }
+  // Whether a line is a rule, or underlines a heading.
+  static bool is_rule(std::string_view line) {
+    const char mark = line.empty() ? ' ' : line[0];
+    if (std::string_view("=-*_").find(mark) == std::string_view::npos) return false;
+    const auto count = std::ranges::count(line, mark);
+    return (count >= 3 ||
+            ((mark == '=' || mark == '-') && line.size() == 1 + line.find_last_not_of(kBlanks) - line.find(mark) &&
+             count > 1) ||
+            (mark == '=' && count > 0)) &&
+           std::ranges::all_of(line, [mark](char c) { return c == mark || c == ' ' || c == '\t'; });
+  }
+  static bool is_delimiter_row(std::string_view line) {
+    return line.find('-') != line.npos && line.find('|') != line.npos && line.find_first_not_of("|:- \t>") == line.npos;
+  }
+
+  std::size_t read_table(std::size_t i) {
+    end_paragraph();
+    for (std::size_t row = i; row < lines_.size(); ++row) {
+      const Line& line = lines_[row];
+      if (line.text.find('|') == line.text.npos) return row - 1;
+      if (row == i + 1) continue;
+      std::size_t begin = line.begin + std::min(line.text.find_first_not_of(" \t>|"), line.text.size());
+      for (std::size_t place = begin; place <= line.end; ++place) {
+        if (place < line.end && (bytes_[place] != '|' || bytes_[place - 1] == '\\')) continue;
+        if (begin < place) inline_.add({begin, place});
+        add(inline_.take(), true);
+        inline_ = InlineParser(bytes_);
+        begin = place + 1;
+      }
+    }
+    return lines_.size() - 1;
+  }
+
+  std::vector<Line> lines_;
+  std::vector<bool> is_cell_;                 // of each text: it is a cell of a table
+  InlineParser inline_;                       // of the current paragraph
+  std::optional<std::size_t> paragraph_end_;  // end of the paragraph's last line, without spaces
+  bool is_hard_ = false;                      // that line ends with a line break
+  bool was_blank_ = true;
+  std::size_t quotes_ = 0;       // depth of quotes
+  std::size_t list_indent_ = 0;  // column of the text of the last item of a list; 0 outside of lists
+};
+
+}  // namespace
+
+std::unique_ptr<TextFile> read_markdown(std::string_view bytes, const std::string& /*name*/,
+                                        const DocumentOptions& /*options*/) {
+  return std::make_unique<Markdown>(bytes);
+}
+
+}  // namespace encdec

@@ -1,0 +1,409 @@
+// Subtitles: SubRip and WebVTT. Numbers, times and settings stay. Subtitles of one sentence are one text.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/html.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // of a text
+
+enum class Subtitles : std::uint8_t { srt, vtt };
+
+// Lines of a subtitle that are one text: all of them, or a speaker's.
+struct Cue {
+  Text text;
+  double begin = 0.0, end = 0.0;         // seconds
+  std::size_t number = 0;                // of its subtitle
+  bool has_lines = false;                // the text has several lines
+  bool is_first = true, is_last = true;  // in its subtitle
+};
+
+// Reads the time at the beginning of `text`, such as "01:02:03,456" or "2:03.4", and removes it.
+std::optional<double> take_time(std::string_view& text) {
+  double time = 0.0;
+  std::size_t fields = 0;
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  for (;;) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return std::nullopt;
+    const auto digits = static_cast<std::size_t>(end - text.data());
+    text.remove_prefix(digits);
+    time = 60.0 * time + number;
+    ++fields;
+    const bool is_fraction = !text.empty() && (text.front() == ',' || text.front() == '.');
+    const bool goes_on = !text.empty() && text.front() == ':' && fields < 3;
+    if (is_fraction || goes_on) text.remove_prefix(1);
+    if (is_fraction) {
+      const std::size_t fraction = std::min(text.find_first_not_of("0123456789"), text.size());
+      double unit = 1.0;
+      for (const char c : text.substr(0, fraction)) time += (unit /= 10.0) * (c - '0');
+      text.remove_prefix(fraction);
+    }
+    if (!goes_on) return fields < 2 ? std::nullopt : std::optional(time);
+  }
+}
+
+// Reads a line of times: "00:00:01,000 --> 00:00:02,500 ...".
+std::optional<std::pair<double, double>> times_of(std::string_view line) {
+  const auto begin = take_time(line);
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  if (!begin || !line.starts_with("-->")) return std::nullopt;
+  line.remove_prefix(3);
+  const auto end = take_time(line);
+  return end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
+}
+
+bool is_cue_number(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t\xef\xbb\xbf"), end = line.find_last_not_of(kBlanks);
+  return begin != line.npos && line.substr(begin, end + 1 - begin).find_first_not_of("0123456789") == line.npos;
+}
+
+bool is_dialogue(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  return line.starts_with('-') || line.starts_with("\u2013") || line.starts_with("\u2014");
+}
+
+// Returns the size of the markup at the beginning of `text`: a tag, or a code of ASS such as {\an8}; 0 if there is
+// none.
+std::size_t markup_size(std::string_view text, Subtitles kind) {
+  constexpr std::size_t kMostBytes = 500;
+  const bool is_ass = text.starts_with("{\\");
+  const bool is_tag = text.size() > 1 && text.front() == '<' &&
+                      (text[1] == '/' || (text[1] | 0x20) >= 'a' || (kind == Subtitles::vtt && text[1] >= '0'));
+  if (!is_ass && !is_tag) return 0;
+  const std::size_t end = text.substr(0, kMostBytes).find(is_ass ? '}' : '>');
+  return end == text.npos ? 0 : end + 1;
+}
+
+// Adds the items of a line. `open` has the open tags: names and indices of items.
+void add_items(std::string_view bytes, ByteRange line, Subtitles kind, std::vector<Item>& items,
+               std::vector<std::pair<std::string_view, std::size_t>>& open) {
+  std::size_t begin = line.begin;
+  for (std::size_t place = line.begin; place <= line.end;) {
+    const std::string_view rest = bytes.substr(place, line.end - place);
+    const std::size_t size = markup_size(rest, kind);
+    if (size > 0 || place == line.end) {
+      if (begin < place) items.push_back({.kind = Item::Kind::text, .range = {begin, place}});
+      if (place == line.end) return;
+      begin = place + size;
+      Item item{.kind = Item::Kind::single, .range = {place, begin}};
+      const bool is_end = rest.starts_with("</");
+      const std::size_t name_begin = is_end ? 2 : 1;
+      const std::string_view name = rest.substr(name_begin, rest.find_first_of(" .>\t/", name_begin) - name_begin);
+      if (rest[1] >= '0' && rest[1] <= '9') {  // a time inside a subtitle: left out
+        item = {.kind = Item::Kind::text, .range = item.range, .content = {begin, begin}};
+      } else if (is_end && !open.empty() && open.back().first == name) {
+        item.kind = Item::Kind::close;
+        item.partner = open.back().second;
+        items[open.back().second].partner = items.size();
+        items[open.back().second].kind = Item::Kind::open;
+        open.pop_back();
+      } else if (rest.front() == '<' && !is_end) {
+        open.emplace_back(name, items.size());
+      }
+      items.push_back(std::move(item));
+    }
+    place += std::max<std::size_t>(size, 1);
+  }
+}
+
+class SubtitleFile final : public TextFile {
+ public:
+  SubtitleFile(std::string_view bytes, const std::string& name, Subtitles kind, const DocumentOptions& options)
+      : TextFile(bytes), kind_(kind), options_(options) {
+    read(name);
+    for (std::size_t i = 0; i < cues_.size();) i = join(i);
+  }
+
+  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override;
+
+ private:
+  void read(const std::string& name);
+  void add_cue(std::size_t number, std::span<const Line> lines, std::pair<double, double> times);
+  // Adds the text that begins with cue `first`. Returns the index of the next cue.
+  std::size_t join(std::size_t first);
+  std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const;
+
+  Subtitles kind_;
+  const DocumentOptions options_;
+  std::vector<Cue> cues_;
+  std::vector<std::size_t> first_cue_;  // of each text; its cuts give the number of cues
+};
+
+void SubtitleFile::read(const std::string& name) {
+  const std::vector<Line> lines = lines_of(bytes_);
+  const std::size_t mark = bytes_.starts_with("\xef\xbb\xbf") ? 3 : 0;
+  if (kind_ == Subtitles::vtt && !bytes_.substr(mark).starts_with("WEBVTT")) {
+    refuse_at(name, bytes_, 0, "no WEBVTT in the first line, expected it");
+  }
+  std::vector<std::size_t> headers;  // indices of lines of times
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (times_of(i == 0 ? lines[i].text.substr(mark * (kind_ == Subtitles::srt)) : lines[i].text)) headers.push_back(i);
+  }
+  const auto is_blank = [&](std::size_t i) {
+    return lines[i].text.find_first_not_of(kBlanks) == std::string_view::npos;
+  };
+  if (headers.empty() && kind_ == Subtitles::srt) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!is_blank(i) && !is_cue_number(lines[i].text))
+        refuse_at(name, bytes_, lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
+    }
+  }
+  for (std::size_t h = 0; h < headers.size(); ++h) {
+    const std::size_t begin = headers[h] + 1;
+    std::size_t end = h + 1 < headers.size() ? headers[h + 1] : lines.size();
+    if (kind_ == Subtitles::vtt) {
+      const std::size_t last = end;
+      for (end = begin; end < last && !is_blank(end);) ++end;
+    } else {
+      if (h + 1 < headers.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
+      while (end > begin && is_blank(end - 1)) --end;
+    }
+    const std::string_view header = lines[headers[h]].text;
+    add_cue(h, std::span(lines).subspan(begin, end - begin),
+            *times_of(headers[h] == 0 ? header.substr(mark * (kind_ == Subtitles::srt)) : header));
+  }
+}
+
+void SubtitleFile::add_cue(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
+  const std::size_t first_cue = cues_.size();
+  const bool is_dialogue_cue =
+      lines.size() > 1 && std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
+  for (std::size_t i = 0; i < lines.size();) {
+    std::size_t end = i + 1;
+    while (end < lines.size() && !(is_dialogue_cue && is_dialogue(lines[end].text))) ++end;
+    std::vector<Item> items;
+    std::vector<std::pair<std::string_view, std::size_t>> open;
+    for (std::size_t j = i; j < end; ++j) {
+      add_items(bytes_, {lines[j].begin, lines[j].end}, kind_, items, open);
+      if (j + 1 < end) items.push_back({.kind = Item::Kind::text, .range = {lines[j].end, lines[j].next}});
+    }
+    auto text = text_of(bytes_, items, kind_ == Subtitles::vtt ? unescape_html : no_escape, Spaces::collapse);
+    if (text) {
+      const std::string_view old = bytes_.substr(text->range.begin, text->range.end - text->range.begin);
+      const bool has_lines = old.find_first_of("\r\n") != old.npos;
+      cues_.push_back({.text = *std::move(text),
+                       .begin = times.first,
+                       .end = times.second,
+                       .number = number,
+                       .has_lines = has_lines});
+    }
+    i = end;
+  }
+  for (std::size_t i = first_cue; i < cues_.size(); ++i) {
+    cues_[i].is_first = i == first_cue;
+    cues_[i].is_last = i + 1 == cues_.size();
+  }
+}
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+bool ends_with_any(std::string_view text, std::span<const std::string_view> ends) {
+  return std::ranges::any_of(ends, [text](std::string_view end) { return text.ends_with(end); });
+}
+
+bool has_only_capitals(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c & 0x80) != 0; });
+}
+
+// Returns whether the sentence at the end of `text` goes on in the next subtitle.
+bool goes_on(std::string_view text, std::string_view next) {
+  constexpr std::array<std::string_view, 13> kBreaks = {"-", "\u2013", "\u2014", "\u266a", "\u266b", "#", "[",
+                                                        "(", ">>",     "\u3010", "\uff08", "\u300c", "*"};
+  constexpr std::array<std::string_view, 6> kEndBreaks = {"\u266a", "\u266b", "#", "]", ")", "*"};
+  constexpr std::array<std::string_view, 10> kStops = {".",      "!",      "?",      ":",      ";",
+                                                       "\u2026", "\u3002", "\uff01", "\uff1f", "\u300d"};
+  constexpr std::array<std::string_view, 8> kQuotes = {"\"",     "'",      "\u201d", "\u2019",
+                                                       "\u00bb", "\u300d", "\u300f", "\u201c"};
+  constexpr std::array<std::string_view, 6> kTitles = {"Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof."};
+  if (starts_with_any(next, kBreaks) || ends_with_any(text, kEndBreaks)) return false;
+  const std::size_t colon = next.find(": ");
+  if (colon != next.npos && has_only_capitals(next.substr(0, colon))) return false;  // "JOHN: Hello"
+  if (has_only_capitals(text) || has_only_capitals(next)) return false;
+  while (ends_with_any(text, kQuotes)) text.remove_suffix(text.size() - last_character(text));
+  const bool is_small = next.front() >= 'a' && next.front() <= 'z';
+  if (text.ends_with("...") || text.ends_with("\u2026"))
+    return is_small || next.starts_with("...") || next.starts_with("\u2026");
+  return ends_with_any(text, kTitles) || !ends_with_any(text, kStops);
+}
+
+std::size_t SubtitleFile::join(std::size_t first) {
+  Text text = cues_[first].text;
+  Segment& segment = text.segment;
+  double duration = cues_[first].end - cues_[first].begin;
+  std::vector<double> ends = {duration};
+  std::size_t next = first + 1;
+  for (; next < cues_.size() && next - first < kMaxCues; ++next) {
+    const Cue &before = cues_[next - 1], &cue = cues_[next];
+    const double gap = cue.begin - before.end;
+    const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
+    if (!before.is_last || !cue.is_first || cue.number != before.number + 1 || !is_in_order ||
+        gap >= options_.join_gap || segment.text.size() + cue.text.segment.text.size() > kMaxJoinedBytes ||
+        !goes_on(segment.text, cue.text.segment.text)) {
+      break;
+    }
+    const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
+    const bool has_no_space =
+        columns(last, 2) == 2 &&
+        columns(cue.text.segment.text.substr(0, first_character(cue.text.segment.text).bytes), 2) == 2;
+    if (!has_no_space) segment.text += ' ';
+    const std::size_t place = segment.text.size(), codes = segment.codes.size();
+    segment.cuts.push_back({.place = place, .share_before = duration});
+    segment.text += cue.text.segment.text;
+    for (InlineCode code : cue.text.segment.codes) {
+      code.place += place;
+      if (code.partner) code.partner = *code.partner + codes;
+      segment.codes.push_back(std::move(code));
+    }
+    text.codes.insert(text.codes.end(), cue.text.codes.begin(), cue.text.codes.end());
+    duration += cue.end - cue.begin;
+  }
+  for (Cut& cut : segment.cuts) cut.share_before /= duration;
+  texts_.push_back(std::move(text));
+  first_cue_.push_back(first);
+  return next;
+}
+
+// Returns the places where a line may end, each with the beginning of the next line.
+std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
+  std::vector<ByteRange> gaps;
+  bool was_wide = false;
+  for (std::size_t i = part.begin; i < part.end;) {
+    const std::size_t bytes = first_character(text.substr(i)).bytes;
+    const bool is_wide = columns(text.substr(i, bytes), 2) == 2;
+    const std::size_t next = std::min(text.find_first_not_of(' ', i), part.end);
+    if (text[i] == ' ' && next < part.end && i > part.begin) {
+      gaps.push_back({i, next});
+    } else if (is_wide && was_wide &&
+               !starts_with_any(text.substr(i), std::array<std::string_view, 6>{"\u3002", "\u3001", "\uff0c", "\uff01",
+                                                                                "\uff1f", "\u300d"})) {
+      gaps.push_back({i, i});
+    }
+    was_wide = is_wide;
+    i = text[i] == ' ' ? std::max(next, i + 1) : i + bytes;
+  }
+  return gaps;
+}
+
+// Returns the lines of a part of a text.
+std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
+  const std::size_t width = options_.line_width.value_or(has_no_spaces(options_.target_language) ? 16 : 42);
+  const std::size_t all = columns(text.substr(part.begin, part.end - part.begin), 1);
+  std::vector<ByteRange> lines = {part};
+  if ((all <= width && !has_lines) || options_.max_lines < 2 || all <= width / 2) return lines;
+  const std::vector<ByteRange> all_gaps = gaps(text, part);
+  // Lines of about equal length: each ends at the gap that is nearest to its share.
+  const std::size_t count = std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1),
+                                                    has_lines || all > width ? 2 : 1, options_.max_lines);
+  auto gap = all_gaps.begin();
+  std::size_t before = 0, place = part.begin;
+  for (std::size_t line = 1; line < count; ++line) {
+    const std::size_t wanted = all * line / count;
+    auto best = all_gaps.end();
+    std::size_t best_distance = all + 1;
+    for (; gap != all_gaps.end(); ++gap) {
+      before += columns(text.substr(place, gap->begin - place), 1);
+      place = gap->begin;
+      const std::size_t distance = before > wanted ? before - wanted : wanted - before;
+      if (distance >= best_distance) break;
+      best = gap;
+      best_distance = distance;
+    }
+    if (best == all_gaps.end()) break;
+    lines.back().end = best->begin;
+    lines.push_back({best->end, part.end});
+    gap = best + 1;
+  }
+  return lines;
+}
+
+std::string escape_vtt(std::string_view text) {
+  return escape_html(text);
+}
+
+// Returns `count` parts of a text, cut between words by their shares of time.
+std::vector<Cut> cuts_by_time(std::string_view text, const std::vector<Cut>& cuts) {
+  const std::vector<ByteRange> all = gaps(text, {0, text.size()});
+  std::vector<Cut> placed;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const auto wanted = static_cast<std::size_t>(cuts[i].share_before * static_cast<double>(text.size()));
+    std::size_t best = from;
+    const std::size_t left = cuts.size() - i - 1;  // gaps to leave for later cuts
+    while (best + 1 + left < all.size() && all[best].end < wanted) ++best;
+    const std::size_t place = best < all.size() ? all[best].end : text.size();
+    placed.push_back({.place = place, .share_before = cuts[i].share_before});
+    from = best + 1;
+  }
+  return placed;
+}
+
+std::string SubtitleFile::edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const {
+  const Text& source = texts_[text];
+  Translation whole = translation;
+  Segment& segment = whole.segment;
+  std::ranges::replace(segment.text, '\n', ' ');
+  std::ranges::replace(segment.text, '\r', ' ');
+  if (segment.cuts.size() != source.segment.cuts.size()) segment.cuts = cuts_by_time(segment.text, source.segment.cuts);
+  const std::size_t first = first_cue_[text], count = segment.cuts.size() + 1;
+  std::vector<std::vector<ByteRange>> parts;
+  for (std::size_t i = 0; i < count; ++i) {
+    ByteRange part = {i == 0 ? 0 : segment.cuts[i - 1].place,
+                      i + 1 < count ? segment.cuts[i].place : segment.text.size()};
+    part.begin = std::min(segment.text.find_first_not_of(' ', part.begin), part.end);
+    while (part.end > part.begin && segment.text[part.end - 1] == ' ') --part.end;
+    parts.push_back(wrapped(segment.text, part, cues_[first + i].has_lines));
+  }
+  // Codes in the spaces between two lines go to the end of the first line or to the beginning of the second one.
+  std::vector<ByteRange> lines;
+  for (const auto& part : parts) lines.insert(lines.end(), part.begin(), part.end());
+  std::size_t line = 0;
+  for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+    InlineCode& code = segment.codes[j];
+    while (line + 1 < lines.size() && lines[line + 1].begin <= code.place) ++line;
+    const bool is_last = line + 1 == lines.size();
+    code.place = std::max(code.place, lines[line].begin);
+    const auto ends_pair = [&](std::size_t end) {
+      return code.partner && *code.partner < j && segment.codes[*code.partner].place <= end;
+    };
+    if (code.place == lines[line].begin && line > 0 && ends_pair(lines[line - 1].end)) {
+      code.place = lines[line - 1].end;
+    } else if (code.place > lines[line].end && !is_last) {
+      code.place = ends_pair(lines[line].end) ? lines[line].end : lines[line + 1].begin;
+    }
+  }
+  const std::string line_end = bytes_.find("\r\n") == bytes_.npos ? "\n" : "\r\n";
+  const Escape escape = kind_ == Subtitles::vtt ? escape_vtt : no_escape;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Piece> pieces;
+    for (std::size_t j = 0; j < parts[i].size(); ++j) {
+      const bool is_end = i + 1 == count && j + 1 == parts[i].size();
+      if (j > 0) pieces.push_back({.text = line_end});
+      const auto added = pieces_of(whole, source, escape, i + j == 0 ? 0 : parts[i][j].begin,
+                                   is_end ? std::string::npos : parts[i][j].end);
+      pieces.insert(pieces.end(), added.begin(), added.end());
+    }
+    edits.push_back({.range = cues_[first + i].text.range, .pieces = std::move(pieces)});
+  }
+  return "";
+}
+
+}  // namespace
+
+std::unique_ptr<TextFile> read_srt(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
+  return std::make_unique<SubtitleFile>(bytes, name, Subtitles::srt, options);
+}
+
+std::unique_ptr<TextFile> read_vtt(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
+  return std::make_unique<SubtitleFile>(bytes, name, Subtitles::vtt, options);
+}
+
+}  // namespace encdec

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/models/translation/documents/text_file.h"
+
+namespace encdec {
+
+// A piece of an XML file. An element without content, <a/>, has a start and an end of no bytes.
+struct XmlToken {
+  enum class Kind : std::uint8_t { start, end, text, other };
+
+  Kind kind = Kind::other;
+  ByteRange range;
+  std::size_t partner = 0;  // index of the end of a start, and of the start of an end
+  std::size_t parent = 0;   // index of the start of the element around it; its own index for the root
+};
+
+// The tokens of an XML file, with their places.
+class XmlTokens {
+ public:
+  // Throws FileError, which begins with `name`, unless the file is well-formed XML in UTF-8, without declarations of
+  // entities, and nested at most 256 deep. REQUIRES: `bytes` outlive the tokens.
+  XmlTokens(std::string_view bytes, const std::string& name);
+
+  std::size_t size() const { return tokens_.size(); }
+  const XmlToken& operator[](std::size_t i) const { return tokens_[i]; }
+  std::string_view bytes_of(std::size_t i) const { return at(tokens_[i].range); }
+  bool is_start(std::size_t i) const { return tokens_[i].kind == XmlToken::Kind::start; }
+  // Returns the name of a start, without prefix; an empty text for other tokens.
+  std::string_view name(std::size_t i) const;
+  // Returns the prefix of a start's name, with the colon.
+  std::string_view prefix(std::size_t i) const;
+  // Returns the place of the value of an attribute, without quotes. `name` includes a prefix.
+  std::optional<ByteRange> attribute_place(std::size_t i, std::string_view name) const;
+  // Returns the value of an attribute; an empty text if there is none.
+  std::string attribute(std::size_t i, std::string_view name) const;
+  // Returns the first child of element `i` with a name; nullopt if there is none.
+  std::optional<std::size_t> child(std::size_t i, std::string_view name) const;
+  // The places of an element, and of what is inside it.
+  ByteRange element(std::size_t i) const { return {tokens_[i].range.begin, tokens_[tokens_[i].partner].range.end}; }
+  ByteRange content(std::size_t i) const { return {tokens_[i].range.end, tokens_[tokens_[i].partner].range.begin}; }
+
+  // What an element inside a paragraph is.
+  enum class Inline : std::uint8_t {
+    pair,         // its tags are codes
+    single,       // all of it is a code
+    placeholder,  // all of it is a placeholder, which shows its text
+  };
+  // Returns the items of the content of element `i`.
+  std::vector<Item> items(std::size_t i, const std::function<Inline(std::size_t)>& kind_of) const;
+
+  // Adds the edit that sets an attribute of a start.
+  void set_attribute(std::size_t i, std::string_view name, std::string_view value, std::vector<Edit>& edits) const;
+
+ private:
+  std::string_view at(ByteRange range) const { return bytes_.substr(range.begin, range.end - range.begin); }
+
+  std::string_view bytes_;
+  std::vector<XmlToken> tokens_;
+};
+
+// Replaces the predefined entities, characters given by numbers, and a CDATA section by their characters.
+std::string unescape_xml(std::string_view text);
+// Returns `text` with the characters &, < and > as entities.
+std::string escape_xml(std::string_view text);
+
+}  // namespace encdec
