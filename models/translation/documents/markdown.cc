@@ -2,7 +2,9 @@
 // is one text, which its translation replaces by one line. Left as they are: front matter, blocks of code and HTML,
 // definitions of links. Code spans are placeholders; emphasis, links and HTML are codes.
 #include <algorithm>
+#include <set>
 
+#include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/translation/documents/text_file.h"
 
 namespace encdec {
@@ -22,15 +24,18 @@ bool is_space(std::string_view text, std::size_t i) {
   return i >= text.size() || text[i] == ' ' || text[i] == '\t' || text[i] == '\r' || text[i] == '\n';
 }
 
+// Punctuation of ASCII, which a backslash makes text.
 bool is_mark(char c) {
-  return std::string_view("\\`*_{}[]<>()#+-.!|~&").find(c) != std::string_view::npos;
+  return c > ' ' && c < 0x7f && !is_ascii_letter(c) && (c < '0' || c > '9');
 }
 
+// Returns a text without escapes, and without the marks of quotes behind the ends of lines.
 std::string unescape_markdown(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && is_mark(text[i + 1])) ++i;
     plain += text[i];
+    if (text[i] == '\n') i = std::min(text.find_first_not_of(" \t>", i + 1), text.size()) - 1;
   }
   return plain;
 }
@@ -57,24 +62,33 @@ std::string escape_cell(std::string_view text) {
   return escaped;
 }
 
+// The labels of links that a file defines, as they are compared.
+using Labels = std::set<std::string>;
+
+std::string comparable_label(std::string_view label) {
+  std::string comparable;
+  for (const char c : lower_case(label)) {
+    const bool is_blank = kWhiteSpace.find(c) != kWhiteSpace.npos;
+    if (!is_blank) comparable += c;
+    if (is_blank && !comparable.ends_with(' ')) comparable += ' ';
+  }
+  return comparable;
+}
+
 // Finds the inline elements of a paragraph.
 class InlineParser {
  public:
-  explicit InlineParser(std::string_view bytes) : bytes_(bytes) {}
+  InlineParser(std::string_view bytes, const Labels& labels) : bytes_(bytes), labels_(labels) {}
 
-  // Adds a line, or a part of one.
-  void add(ByteRange line) {
-    begin_ = line.begin;
-    end_ = line.end;
-    for (std::size_t i = line.begin; i < line.end;) i += std::max<std::size_t>(element_at(i), 1);
-    add_text(line.end);
+  std::vector<Item> items(ByteRange paragraph) {
+    items_.clear();
+    open_.clear();
+    begin_ = paragraph.begin;
+    end_ = paragraph.end;
+    for (std::size_t i = begin_; i < end_;) i += std::max<std::size_t>(element_at(i), 1);
+    add_text(end_);
+    return std::move(items_);
   }
-  // Adds the end of a line. Two spaces or a backslash before it are part of it, and then of the text.
-  void add_line_end(ByteRange range, bool is_hard) {
-    items_.push_back({.kind = is_hard ? Item::Kind::single : Item::Kind::text, .range = range});
-    if (!is_hard) items_.back().content.end = items_.back().content.begin + 1;  // any space
-  }
-  std::vector<Item> take() { return std::move(items_); }
 
  private:
   void add_text(std::size_t until) {
@@ -93,7 +107,9 @@ class InlineParser {
   std::size_t element_at(std::size_t i) {
     const std::string_view text = rest(i);
     switch (text.front()) {
-      case '\\': return text.size() > 1 && is_mark(text[1]) ? 2 : 0;
+      case '\\': return text.size() > 1 && is_mark(text[1]) ? 2 : line_break(i);
+      case ' ': return text.starts_with("  ") ? line_break(i) : 0;
+      case ':': return emoji(i);
       case '`': return code_span(i);
       case '<': return tag(i);
       case '&': return entity(i);
@@ -105,6 +121,19 @@ class InlineParser {
       case '~': return emphasis(i);
       default: return 0;
     }
+  }
+  // The end of a line behind a backslash or two spaces, with the marks of quotes that begin the next line.
+  std::size_t line_break(std::size_t i) {
+    const std::string_view text = rest(i);
+    const std::size_t end = text.find_first_not_of(' ', text.front() == '\\' ? 1 : 0);
+    if (end == text.npos || (text[end] != '\n' && text[end] != '\r')) return std::min(end, text.size());
+    return add_item(Item::Kind::single, i, std::min(text.find_first_not_of(" \t>\r\n", end), text.size()));
+  }
+  std::size_t emoji(std::size_t i) {
+    const std::string_view text = rest(i);
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+-", 1);
+    const bool is_emoji = end != text.npos && end > 2 && text[end] == ':' && (i == 0 || !is_word(bytes_, i - 1));
+    return is_emoji ? add_item(Item::Kind::placeholder, i, end + 1) : 0;
   }
   std::size_t code_span(std::size_t i) {
     const std::string_view text = rest(i).substr(0, kMostInlineBytes);
@@ -165,7 +194,13 @@ class InlineParser {
     } else if (text.starts_with("][")) {
       size = text.find(']', 2) + 1;
     }
-    if (size > 0) return close(i, size);
+    // A link whose text is its label gets a label of its own.
+    const std::size_t label_begin = items_[open_.back().item].range.end;
+    const std::string_view label = bytes_.substr(label_begin, i - label_begin);
+    const bool is_label = size == 2 || (size == 0 && labels_.contains(comparable_label(label)));
+    if (is_label) size = close(i, std::max<std::size_t>(size, 1));
+    if (is_label) items_.back().markup = "][" + std::string(label) + "]";
+    if (size > 0) return is_label ? size : close(i, size);
     items_[open_.back().item].kind = Item::Kind::text;
     open_.pop_back();
     return 0;
@@ -210,7 +245,8 @@ class InlineParser {
   };
 
   std::string_view bytes_;
-  std::size_t begin_ = 0, end_ = 0;  // text that is not yet in an item; end of the line
+  const Labels& labels_;
+  std::size_t begin_ = 0, end_ = 0;  // text that is not yet in an item; end of the paragraph
   std::vector<Item> items_;
   std::vector<Open> open_;
 };
@@ -244,7 +280,13 @@ bool begins_html(std::string_view line) {
 class Markdown final : public ReplacingFile {
  public:
   explicit Markdown(std::string_view bytes)
-      : ReplacingFile(bytes, escape_markdown, Nesting::free), lines_(lines_of(bytes)), inline_(bytes) {
+      : ReplacingFile(bytes, escape_markdown, Nesting::free), lines_(lines_of(bytes)) {
+    for (const Line& line : lines_) {
+      const std::size_t begin = line.text.find_first_not_of(" \t>");
+      const std::size_t end = line.text.find("]:");
+      if (end != line.text.npos && line.text[begin] == '[')
+        labels_.insert(comparable_label(line.text.substr(begin + 1, end - begin - 1)));
+    }
     for (std::size_t i = skip_front_matter(); i < lines_.size(); ++i) i = read(i);
     end_paragraph();
   }
@@ -273,9 +315,8 @@ class Markdown final : public ReplacingFile {
   }
 
   void end_paragraph() {
-    add(inline_.take(), false);
-    inline_ = InlineParser(bytes_);
-    paragraph_end_.reset();
+    if (paragraph_) add(inline_.items(*paragraph_), false);
+    paragraph_.reset();
   }
   void add(std::vector<Item> items, bool is_cell) {
     auto text = text_of(bytes_, std::move(items), unescape_markdown, Spaces::collapse);
@@ -307,11 +348,12 @@ class Markdown final : public ReplacingFile {
     }
     const std::size_t indent = columns_of(bytes_.substr(text_begin, begin - text_begin));
     if (was_blank_ && indent < list_indent_) list_indent_ = indent >= 2 ? list_indent_ : 0;
-    if (!paragraph_end_ && indent >= list_indent_ + 4) return i;  // code
+    if (!paragraph_ && indent >= list_indent_ + 4) return i;  // code
     was_blank_ = false;
     for (; begin < line.end && bytes_[begin] == '>'; skip_spaces()) ++begin, ++quotes;
-    if (quotes != quotes_) end_paragraph();
+    if (quotes != quotes_ || begin == line.end) end_paragraph();
     quotes_ = quotes;
+    if (begin == line.end) return i;
     std::string_view text = bytes_.substr(begin, line.end - begin);
     if (is_rule(text)) {
       end_paragraph();
@@ -344,7 +386,7 @@ class Markdown final : public ReplacingFile {
                    .find("-->") != std::string_view::npos;
       });
     }
-    if (begins_html(text) && !paragraph_end_) {
+    if (begins_html(text) && !paragraph_) {
       return skip_to(i,
                      [](const Line& last) { return last.text.find_first_not_of(kBlanks) == std::string_view::npos; });
     }
@@ -355,26 +397,17 @@ class Markdown final : public ReplacingFile {
       const std::size_t title = std::min(text.find_first_not_of("# \t"), text.size());
       std::size_t end = text.find_last_not_of("# \t") + 1;
       if (end < text.size() && text[end] == '#') end = text.size();  // "C#"
-      if (title < end) inline_.add({begin + title, begin + end});
+      if (title < end) paragraph_ = {begin + title, begin + end};
       end_paragraph();
       return i;
     }
     const std::size_t label = text.starts_with('[') ? text.find("]:") : text.npos;
-    if (label != text.npos && !paragraph_end_) {
+    if (label != text.npos && !paragraph_) {
       if (!text.starts_with("[^")) return i;
       begin = std::min(bytes_.find_first_not_of(kBlanks, begin + label + 2), line.end);
     }
-    add_line({begin, line.end});
+    paragraph_ = {paragraph_ ? paragraph_->begin : begin, line.end};
     return i;
-  }
-
-  void add_line(ByteRange line) {
-    const std::string_view text = bytes_.substr(line.begin, line.end - line.begin);
-    if (paragraph_end_) inline_.add_line_end({*paragraph_end_, line.begin}, is_hard_);
-    const std::size_t end = line.begin + text.find_last_not_of(kBlanks) + 1;
-    is_hard_ = line.end - end >= 2 || text.ends_with('\\');
-    paragraph_end_ = end - (text.ends_with('\\') ? 1 : 0);
-    inline_.add({line.begin, *paragraph_end_});
   }
 
   static std::size_t columns_of(std::string_view spaces) {
@@ -406,9 +439,7 @@ class Markdown final : public ReplacingFile {
       std::size_t begin = line.begin + std::min(line.text.find_first_not_of(" \t>|"), line.text.size());
       for (std::size_t place = begin; place <= line.end; ++place) {
         if (place < line.end && (bytes_[place] != '|' || bytes_[place - 1] == '\\')) continue;
-        if (begin < place) inline_.add({begin, place});
-        add(inline_.take(), true);
-        inline_ = InlineParser(bytes_);
+        add(inline_.items({begin, place}), true);
         begin = place + 1;
       }
     }
@@ -416,10 +447,10 @@ class Markdown final : public ReplacingFile {
   }
 
   std::vector<Line> lines_;
-  std::vector<bool> is_cell_;                 // of each text: it is a cell of a table
-  InlineParser inline_;                       // of the current paragraph
-  std::optional<std::size_t> paragraph_end_;  // end of the paragraph's last line, without spaces
-  bool is_hard_ = false;                      // that line ends with a line break
+  std::vector<bool> is_cell_;  // of each text: it is a cell of a table
+  Labels labels_;
+  InlineParser inline_{bytes_, labels_};
+  std::optional<ByteRange> paragraph_;  // the current one
   bool was_blank_ = true;
   std::size_t quotes_ = 0;       // depth of quotes
   std::size_t list_indent_ = 0;  // column of the text of the last item of a list; 0 outside of lists

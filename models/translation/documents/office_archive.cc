@@ -212,8 +212,9 @@ std::vector<OfficePart> office_parts(const OfficeArchive& archive, DocumentForma
   if (format == DocumentFormat::pptx) parts = office_open_parts(archive, kSlideTypes);
   if (format == DocumentFormat::epub) parts = book_parts(archive);
   if (format == DocumentFormat::odt) {
-    parts.push_back({.name = "content.xml", .read = read_open_document_part});
-    if (archive.has("styles.xml")) parts.push_back({.name = "styles.xml", .read = read_open_document_part});
+    for (const char* name : {"content.xml", "styles.xml"}) {
+      if (archive.has(name)) parts.push_back({.name = name, .read = read_open_document_part});
+    }
   }
   std::set<std::string> names;
   std::erase_if(parts, [&](const OfficePart& part) { return !names.insert(part.name).second; });

@@ -262,7 +262,7 @@ class OfficePartFile final : public TextFile {
     };
     for (std::size_t j = 0; j < translation.segment.codes.size(); ++j) {
       const InlineCode& code = translation.segment.codes[j];
-      const ByteRange range = source.codes[translation.code_of[j]];
+      const ByteRange range = source.codes[translation.code_of[j]].range;
       write_text(code.place);
       if (range.begin == range.end && code.partner) {
         if (*code.partner > j)

@@ -215,7 +215,10 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
     const std::string_view whole = bytes.substr(item.range.begin, item.range.end - item.range.begin);
     if (item.kind == Item::Kind::text) {
       std::string plain = unescape(content);
-      if (spaces == Spaces::collapse) collapse_spaces(plain);
+      if (spaces == Spaces::collapse) {
+        collapse_spaces(plain);
+        if (plain.starts_with(' ') && segment.text.ends_with(' ')) plain.erase(0, 1);
+      }
       segment.text += plain;
     } else if (item.kind == Item::Kind::placeholder) {
       const std::size_t begin = segment.text.size();
@@ -229,7 +232,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
         segment.codes[*code.partner].partner = number[i];
       }
       segment.codes.push_back(std::move(code));
-      text.codes.push_back(item.content);
+      text.codes.push_back(item.markup.empty() ? Piece{.range = item.content} : Piece{.text = item.markup});
     }
   }
   if (!has_letters(segment.text)) return std::nullopt;
@@ -302,7 +305,9 @@ std::vector<Piece> pieces_of(const Translation& translation, const Text& source,
       continue;
     }
     write_text(code.place);
-    pieces.back().range = source.codes[translation.code_of[j]];
+    const Piece& own = source.codes[translation.code_of[j]];
+    pieces.back().text += own.text;
+    pieces.back().range = own.range;
     pieces.emplace_back();
   }
   write_text(end);

@@ -40,8 +40,8 @@ std::string with_edits(std::string_view file, std::vector<Edit> edits);
 // A text of a file.
 struct Text {
   Segment segment;
-  ByteRange range;                    // the bytes that a translation replaces
-  std::vector<ByteRange> codes = {};  // the places of the segment's codes in the file
+  ByteRange range;                // the bytes that a translation replaces
+  std::vector<Piece> codes = {};  // what is written for the segment's codes
 };
 
 // A part of a paragraph: text or a code.
@@ -53,7 +53,7 @@ struct Item {
   ByteRange content = range;                // the bytes of the text, or of the code
   std::optional<std::size_t> partner = {};  // index of the other code of a pair
   bool is_fixed = false;                    // the range of a text cannot begin or end beside this item
-  std::string markup = {};                  // of a code; its bytes if empty
+  std::string markup = {};                  // of a code; written instead of its bytes unless empty
 };
 
 using Unescape = std::string (*)(std::string_view);
