@@ -72,7 +72,12 @@ class AndroidStrings final : public ReplacingFile {
   std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
     ReplacingFile::edit(text, translation, edits);
     std::string& first = edits.back().pieces.front().text;
-    if (first.starts_with('@') || first.starts_with('?')) first.insert(0, "\\");
+    if (first.starts_with('@') || first.starts_with('?')) first.insert(0, 1, '\\');
+    // Android drops spaces at the ends.
+    constexpr std::string_view kSpace = "\\u0020";
+    if (first.starts_with(' ')) first.replace(0, 1, kSpace);
+    std::string& last = edits.back().pieces.back().text;
+    if (last.ends_with(' ')) last.replace(last.size() - 1, 1, kSpace);
     return "";
   }
 

@@ -209,17 +209,20 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
   Text text{.segment = {}, .range = {first.range.begin, last.range.end}};
   Segment& segment = text.segment;
   std::vector<std::size_t> number(items.size());  // indices of codes in the segment
+  bool follows_single = false;                    // a code such as an image is between two texts
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
     const std::string_view content = bytes.substr(item.content.begin, item.content.end - item.content.begin);
     const std::string_view whole = bytes.substr(item.range.begin, item.range.end - item.range.begin);
+    if (item.kind == Item::Kind::single) follows_single = true;
     if (item.kind == Item::Kind::text) {
       std::string plain = unescape(content);
       if (spaces == Spaces::collapse) {
         collapse_spaces(plain);
-        if (plain.starts_with(' ') && segment.text.ends_with(' ')) plain.erase(0, 1);
+        if (plain.starts_with(' ') && segment.text.ends_with(' ') && !follows_single) plain.erase(0, 1);
       }
       segment.text += plain;
+      follows_single = false;
     } else if (item.kind == Item::Kind::placeholder) {
       const std::size_t begin = segment.text.size();
       segment.text += unescape(content);
