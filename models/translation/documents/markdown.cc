@@ -213,7 +213,13 @@ class InlineParser {
     const bool may_open = before_word && !(is_underscore && is_word(bytes_, i - 1) && i > 0);
     const bool may_close = after_word && !(is_underscore && is_word(text, run));
     if (run > 3 || (text.front() == '~' && run != 2)) return run;
-    if (may_close && !open_.empty() && open_.back().mark == text.substr(0, run)) return close(i, run);
+    // "***" may end two pairs.
+    std::size_t closed = 0;
+    while (may_close && !open_.empty() && text.substr(closed, run - closed).starts_with(open_.back().mark) &&
+           open_.back().mark.front() == text.front()) {
+      closed += close(i + closed, open_.back().mark.size());
+    }
+    if (closed > 0) return closed;
     if (!may_open) return run;
     open(text.substr(0, run), i, run);
     return run;

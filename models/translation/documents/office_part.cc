@@ -189,8 +189,8 @@ std::vector<Item> Paragraph::take(std::string_view& base) {
     std::size_t& size = sizes[run.visible];
     size += items_[i].content.end - items_[i].content.begin;
     if (size <= largest) continue;
+    if (largest == 0 || visible_base != run.visible) base = run.format;
     largest = size;
-    if (visible_base != run.visible || base.empty()) base = run.format;
     visible_base = run.visible;
   }
   std::vector<Item> items;

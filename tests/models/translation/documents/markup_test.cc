@@ -1,0 +1,138 @@
+// Formats with markup: XLIFF, Android's strings, HTML, Markdown; and Java's properties.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/models/translation/documents/upper_case.h"
+
+namespace encdec {
+namespace {
+
+using Format = DocumentFormat;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string xliff(const std::string& unit) {
+  return "<xliff version=\"1.2\"><file source-language=\"en\"><body>" + unit + "</body></file></xliff>";
+}
+
+TEST(Xliff, HasTextsOfUnitsWithoutTranslation) {
+  const std::string file = xliff(
+      "<trans-unit id=\"1\"><source>a</source><target/></trans-unit>"
+      "<trans-unit id=\"2\"><source>b</source><target>B</target></trans-unit>"
+      "<trans-unit id=\"3\"><source>c</source><target state=\"needs-translation\">C</target></trans-unit>"
+      "<trans-unit id=\"4\" approved=\"yes\"><source>d</source></trans-unit>"
+      "<trans-unit id=\"5\"><source>e</source><alt-trans><target>x</target></alt-trans></trans-unit>"
+      "<trans-unit id=\"6\"><source>f</source><target state=\"final\">F</target></trans-unit>");
+  EXPECT_THAT(texts_of(file, Format::xliff), ElementsAre("a", "e"));
+  EXPECT_THAT(texts_of(file, Format::xliff, {.entries = CatalogueEntries::fuzzy}), ElementsAre("a", "b", "c", "e"));
+  EXPECT_THAT(texts_of(file, Format::xliff, {.entries = CatalogueEntries::all}), ElementsAre("a", "b", "c", "e", "f"));
+}
+
+TEST(Xliff, SetsStateAndLanguageOfATarget) {
+  EXPECT_EQ(in_upper_case(xliff("<trans-unit><source> a </source><target xml:lang='de' state='new'/></trans-unit>"),
+                          Format::xliff, {.target_language = "de"}),
+            "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"de\"><body><trans-unit>"
+            "<source> a </source><target xml:lang='de' state=\"needs-review-translation\"> A </target></trans-unit>"
+            "</body></file></xliff>");
+}
+
+TEST(Xliff, Version2HasItsStateInTheSegment) {
+  EXPECT_EQ(in_upper_case("<xliff version=\"2.1\" srcLang=\"en\"><file><unit><segment state=\"initial\"><source>a <pc "
+                          "id=\"1\">b</pc><ph id=\"2\"/> c</source></segment><ignorable><source>d</source></ignorable>"
+                          "</unit></file></xliff>",
+                          Format::xliff, {.target_language = "de"}),
+            "<xliff version=\"2.1\" srcLang=\"en\" trgLang=\"de\"><file><unit><segment state=\"translated\"><source>a "
+            "<pc id=\"1\">b</pc><ph id=\"2\"/> c</source><target>A <pc id=\"1\">B</pc><ph id=\"2\"/> C</target>"
+            "</segment><ignorable><source>d</source></ignorable></unit></file></xliff>");
+}
+
+TEST(Xliff, KeepsNativeCodesAndProtectedText) {
+  const std::string unit =
+      "<source>a <bpt id=\"1\">&lt;b></bpt>b<ept id=\"1\">&lt;/b></ept> <mrk mtype=\"protected\">Acme</mrk> c</source>";
+  EXPECT_THAT(
+      in_upper_case(xliff("<trans-unit>" + unit + "</trans-unit>"), Format::xliff),
+      HasSubstr(
+          "A <bpt id=\"1\">&lt;b></bpt>B<ept id=\"1\">&lt;/b></ept> <mrk mtype=\"protected\">Acme</mrk> C</target>"));
+}
+
+TEST(Xliff, WritesThePartsOfSegmentedSources) {
+  EXPECT_THAT(in_upper_case(xliff("<trans-unit><source>a. b.</source><seg-source><mrk mtype=\"seg\" mid=\"0\">a.</mrk> "
+                                  "<mrk mtype=\"seg\" mid=\"1\">b.</mrk></seg-source></trans-unit>"),
+                            Format::xliff),
+              HasSubstr("</seg-source><target state=\"needs-review-translation\"><mrk mtype=\"seg\" mid=\"0\">A.</mrk> "
+                        "<mrk mtype=\"seg\" mid=\"1\">B.</mrk></target>"));
+}
+
+TEST(AndroidStrings, HaveTextWithoutEscapes) {
+  const std::string file =
+      "<resources><string name=\"a\">  \"It\\'s\" one\n line\\n\\u00e4\\@ &lt;</string></resources>";
+  EXPECT_THAT(texts_of(file, Format::android), ElementsAre("It's one line\n\u00e4@ <"));
+  EXPECT_EQ(with_first_text(file, Format::android, "@d'\"\n<").bytes,
+            "<resources><string name=\"a\">  \\@d\\'\\\"\\n&lt;</string></resources>");
+}
+
+TEST(AndroidStrings, OnlyOfResourcesAreRead) {
+  EXPECT_THAT(
+      texts_of("<resources><string-array name=\"a\"><item>b</item></string-array><integer name=\"c\">d</integer>"
+               "<string name=\"e\"><![CDATA[f]]></string></resources>",
+               Format::android),
+      ElementsAre("b", "f"));
+}
+
+TEST(Properties, AreLogicalLines) {
+  EXPECT_THAT(texts_of("a=one \\\n  two\n! comment = x\nb : three\\\\\nc four\n\\ d\\==five\ne\n", Format::properties),
+              ElementsAre("one two", "three\\", "four", "five"));
+}
+
+TEST(Properties, AreWrittenInTheirEncoding) {
+  EXPECT_EQ(with_first_text("a=b\n", Format::properties, "\u00fc\U0001f600").bytes, "a=\\u00fc\\ud83d\\ude00\n");
+  EXPECT_EQ(with_first_text("a=b\n# \xe4\n", Format::properties, "\u00fc").bytes, "a=\\u00fc\n# \xe4\n");
+  EXPECT_EQ(with_first_text("a=b\n# \u00e4\n", Format::properties, "\u00fc").bytes, "a=\u00fc\n# \u00e4\n");
+  EXPECT_THAT(texts_of("a=\xe4\\u00f6", Format::properties), ElementsAre("\u00e4\u00f6"));
+}
+
+TEST(Properties, DoubleApostrophesBesideArguments) {
+  const std::string file = "a=It''s {0}\n";
+  EXPECT_THAT(texts_of(file, Format::properties), ElementsAre("It's {0}"));
+  EXPECT_EQ(in_upper_case(file, Format::properties), "a=IT''S {0}\n");
+  EXPECT_THAT(texts_of("a=It's {0}\nb=It''s\n", Format::properties), ElementsAre("It's {0}", "It''s"));
+}
+
+TEST(Html, LeavesOutCodesAtTheEndsOfABlock) {
+  const Document document = Document::parse("<p><b><a href=x>Hi</a></b> <img src=a></p>", Format::html, "file");
+  EXPECT_EQ(document.segments().at(0), (Segment{.text = "Hi"}));
+}
+
+TEST(Html, GetsTheTargetLanguage) {
+  EXPECT_EQ(in_upper_case("<html class=a lang=\"en\"><p>a", Format::html, {.target_language = "de"}),
+            "<html class=a lang=\"de\"><p>A");
+}
+
+TEST(Markdown, LeavesCodeAndHtmlBlocks) {
+  const std::string file =
+      "text\n\n    code\n\n~~~ x\ncode\n~~~\n\n<div>\nhtml\n</div>\n\n<!-- a\n\nb -->\n- item\n\n  more\n\n      "
+      "code\n\n[a]: b\n";
+  EXPECT_THAT(texts_of(file, Format::markdown), ElementsAre("text", "item", "more"));
+}
+
+TEST(Markdown, EscapesWhatWouldBeMarkup) {
+  EXPECT_EQ(with_first_text("a\n", Format::markdown, "1. *b* [c] <d> `e` f_g 2 * 3\n- h").bytes,
+            "1\\. \\*b\\* \\[c\\] \\<d> \\`e\\` f_g 2 * 3 - h\n");
+  EXPECT_EQ(with_first_text("| a | b |\n|---|---|\n", Format::markdown, "c | d").bytes, "| c \\| d | b |\n|---|---|\n");
+  EXPECT_EQ(with_first_text("a\n", Format::markdown, "# b").bytes, "\\# b\n");
+}
+
+TEST(Markdown, HasCodesForEmphasisAndLinks) {
+  const Document document =
+      Document::parse("A **b *c*** ![d](e) f_g_h <br> <http://i.j> &nbsp; k\n", Format::markdown, "file");
+  const Segment& segment = document.segments().at(0);
+  std::vector<std::string> markups, placeholders;
+  for (const InlineCode& code : segment.codes) markups.push_back(code.markup);
+  for (const Placeholder& p : segment.placeholders) placeholders.push_back(*p.markup);
+  EXPECT_EQ(segment.text, "A b c d f_g_h  <http://i.j> &nbsp; k");
+  EXPECT_THAT(markups, ElementsAre("**", "*", "*", "**", "![", "](e)", "<br>"));
+  EXPECT_THAT(placeholders, ElementsAre("<http://i.j>", "&nbsp;"));
+}
+
+}  // namespace
+}  // namespace encdec
