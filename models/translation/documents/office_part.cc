@@ -3,6 +3,8 @@
 // - The format of most of the text is the paragraph's own. Text with another format is inside a pair of codes.
 // - Hyperlinks, insertions, content controls and fields are pairs of codes.
 // - All else is a code: an element inside a run with text, or a whole run, or an element beside runs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,4 +1,6 @@
 // The parts of OpenDocument files: paragraphs and headings. Notes and text boxes are paragraphs inside paragraphs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 

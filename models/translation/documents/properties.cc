@@ -1,5 +1,7 @@
 // Java's resource bundles (java.util.Properties). A file with bytes that are not UTF-8 is ISO 8859-1. New characters
 // outside of ASCII are written as UTF-8 if the file has some already, as \uXXXX otherwise.
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "encdec/models/tokenizer/base/utf8.h"
