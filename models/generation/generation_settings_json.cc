@@ -202,7 +202,7 @@ nlohmann::ordered_json to_json(const GenerateOptions& options) {
   const GenerateOptions neutral = with_neutral_values({});
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Setting& setting : generation_settings()) {
-    const std::string key(setting.key());
+    const std::string key(setting.key().empty() ? setting.name : setting.key());
     if (setting.name == "max_length") {
       json["new_token_limit"] = new_token_limit(options);
     } else if (setting.name != "max_new_tokens") {

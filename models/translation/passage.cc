@@ -137,6 +137,7 @@ void Passage::begin_attempt() {
   }
   text_ = first_text_ = replaced(text, replacements_);
   leg_ = 0;
+  quality_ = 1.0;
 }
 
 void Passage::divide() {
@@ -209,10 +210,20 @@ std::string Passage::joined(std::size_t k, Alignment& alignment) const {
   return whole;
 }
 
+// Returns the lowest confidence of the k-th hypotheses of the parts.
+double Passage::quality_of(std::size_t k) const {
+  double quality = 1.0;
+  for (const Part& part : parts_) {
+    quality = std::min(quality, part.hypotheses[std::min(k, part.hypotheses.size() - 1)].confidence);
+  }
+  return quality;
+}
+
 bool Passage::settle() {
   Alignment alignment;
   if (&leg() != &legs_.back()) {
     text_ = joined(0, alignment);
+    quality_ *= quality_of(0);
     parts_.clear();
     if (!text_.empty()) {
       alignment_ = std::move(alignment);
@@ -226,7 +237,10 @@ bool Passage::settle() {
   for (std::size_t k = 0; k < count; ++k) {
     alignment = {};
     const std::string text = joined(k, alignment);
-    if (auto target = target_of(text, alignment)) found.push_back(*std::move(target));
+    if (auto target = target_of(text, alignment)) {
+      target->quality = quality_ * quality_of(k);
+      found.push_back(*std::move(target));
+    }
   }
   const bool is_one_part = parts_.size() == 1;
   parts_.clear();

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "encdec/engine/base/named_values.h"
 
 namespace encdec {
 
@@ -20,5 +25,16 @@ struct TermReport {
   std::string target;        // the term to write
   Method method = Method::present;
 };
+
+// The names of the methods in reports.
+inline constexpr std::array kTermMethods = {
+    Named{TermReport::Method::present, "present"},     Named{TermReport::Method::stand_in, "stand_in"},
+    Named{TermReport::Method::alignment, "alignment"}, Named{TermReport::Method::forced, "forced"},
+    Named{TermReport::Method::failed, "failed"},
+};
+
+constexpr std::string_view to_string(TermReport::Method method) {
+  return name_of(kTermMethods, method);
+}
 
 }  // namespace encdec

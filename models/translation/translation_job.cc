@@ -24,7 +24,7 @@ struct Stretch {
   std::vector<Passage*> passages = {};
 };
 
-struct Document {
+struct TextWork {
   enum class Form : std::uint8_t { plain, html, segment };
   Form form = Form::plain;
   std::vector<Stretch> stretches = {};
@@ -225,10 +225,10 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
 }
 
 // Returns the reports on all terms of a text. A placeholder that is in no sentence is lost.
-std::vector<TermReport> reports_of(const Document& document) {
+std::vector<TermReport> reports_of(const TextWork& work) {
   std::vector<TermReport> all;
   std::size_t sentence = 0;
-  for (const auto& [part, passages] : document.stretches) {
+  for (const auto& [part, passages] : work.stretches) {
     const Segment& segment = part.segment;
     std::vector<bool> is_found(segment.placeholders.size());
     for (const Passage* passage : passages) {
@@ -254,21 +254,32 @@ std::vector<TermReport> reports_of(const Document& document) {
 
 using namespace translation;
 
+std::vector<std::string> possible_sources(const TranslationRoutes& routes, TranslateOptions& options) {
+  for (std::string* language : {&options.source, &options.target, &options.via}) {
+    if (!language->empty() && *language != kNeverVia) *language = canonical_language(*language);
+  }
+  std::vector<std::string> sources = options.source.empty() ? routes.sources() : std::vector{options.source};
+  std::erase_if(sources,
+                [&](const std::string& source) { return routes.find(source, options.target, options.via).empty(); });
+  if (sources.empty()) refuse_pair(routes, options);
+  return sources;
+}
+
 struct TranslationJob::Impl {
   std::span<const Model> models;
   const TranslationRoutes& routes;
   TranslateOptions options;
   std::vector<std::string> sources = {};              // possible languages of the texts
   std::map<std::string, std::vector<Leg>> legs = {};  // by source language
-  std::vector<Document> documents = {};
+  std::vector<TextWork> texts = {};
   std::deque<Passage> passages = {};
   std::vector<Passage*> waiting = {};  // for their next leg
   // For each input of the last batches, the part to translate.
   std::vector<std::vector<std::pair<Passage*, std::size_t>>> requests = {};
 
   const std::vector<Leg>& legs_from(const std::string& source);
-  Document& add(Document::Form form, const std::string& text);
-  void add(HtmlPart part, Document& document);
+  TextWork& add(TextWork::Form form, const std::string& text);
+  void add(HtmlPart part, TextWork& work);
 };
 
 const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& source) {
@@ -278,6 +289,7 @@ const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& sourc
     const ModelLanguages& languages = routes.languages(step.model);
     Leg& leg = place->second.emplace_back();
     leg.model = &models[step.model];
+    leg.options = options.generate;
     leg.options.source_lang = languages.sources.at(step.source);
     leg.options.target_lang = languages.targets.at(step.target);
     leg.is_spaceless = is_written_without_spaces(step.target);
@@ -292,30 +304,30 @@ const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& sourc
   return place->second;
 }
 
-Document& TranslationJob::Impl::add(Document::Form form, const std::string& text) {
-  Document& document = documents.emplace_back();
-  document.form = form;
-  document.translation.source = options.source;
+TextWork& TranslationJob::Impl::add(TextWork::Form form, const std::string& text) {
+  TextWork& work = texts.emplace_back();
+  work.form = form;
+  work.translation.source = options.source;
   if (options.source.empty()) {
-    const DetectedLanguage detected = detect_languages(text, sources, form == Document::Form::html).front();
-    document.translation.source = detected.language;
-    document.translation.confidence = detected.confidence;
+    const DetectedLanguage detected = detect_languages(text, sources, form == TextWork::Form::html).front();
+    work.translation.source = detected.language;
+    work.translation.confidence = detected.confidence;
   }
-  document.translation.route = languages_of(routes.find(document.translation.source, options.target, options.via));
-  return document;
+  work.translation.route = languages_of(routes.find(work.translation.source, options.target, options.via));
+  return work;
 }
 
-void TranslationJob::Impl::add(HtmlPart part, Document& document) {
-  Stretch& stretch = document.stretches.emplace_back();
+void TranslationJob::Impl::add(HtmlPart part, TextWork& work) {
+  Stretch& stretch = work.stretches.emplace_back();
   stretch.part = std::move(part);
   if (!stretch.part.is_text) return;
-  const std::vector<Leg>& route = legs_from(document.translation.source);
+  const std::vector<Leg>& route = legs_from(work.translation.source);
   const Leg& first = route.front();
   const Split split =
       options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
-  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, document.translation.source,
+  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, work.translation.source,
                                                [&](const std::string& text) { return first.fits(text); })) {
-    if (options.glossary) add_terms(*options.glossary, document.translation.source, sentence);
+    if (options.glossary) add_terms(*options.glossary, work.translation.source, sentence);
     Passage& passage = passages.emplace_back(std::move(sentence), route);
     stretch.passages.push_back(&passage);
     if (!passage.source().text().empty() && passage.start()) waiting.push_back(&passage);
@@ -324,28 +336,21 @@ void TranslationJob::Impl::add(HtmlPart part, Document& document) {
 
 TranslationJob::TranslationJob(std::span<const Model> models, const TranslationRoutes& routes, TranslateOptions options)
     : impl_(new Impl{.models = models, .routes = routes, .options = std::move(options)}) {
-  TranslateOptions& own = impl_->options;
-  for (std::string* language : {&own.source, &own.target, &own.via}) {
-    if (!language->empty() && *language != kNeverVia) *language = canonical_language(*language);
-  }
-  impl_->sources = own.source.empty() ? routes.sources() : std::vector{own.source};
-  std::erase_if(impl_->sources,
-                [&](const std::string& source) { return routes.find(source, own.target, own.via).empty(); });
-  if (impl_->sources.empty()) refuse_pair(routes, own);
+  impl_->sources = possible_sources(routes, impl_->options);
 }
 
 TranslationJob::~TranslationJob() = default;
 
 void TranslationJob::add(const std::string& text) {
-  using Form = Document::Form;
-  Document& document = impl_->add(impl_->options.is_html ? Form::html : Form::plain, text);
-  if (!impl_->options.is_html) return impl_->add({.is_text = true, .segment = {.text = text}}, document);
-  for (HtmlPart& part : parse_html(text)) impl_->add(std::move(part), document);
+  using Form = TextWork::Form;
+  TextWork& work = impl_->add(impl_->options.is_html ? Form::html : Form::plain, text);
+  if (!impl_->options.is_html) return impl_->add({.is_text = true, .segment = {.text = text}}, work);
+  for (HtmlPart& part : parse_html(text)) impl_->add(std::move(part), work);
 }
 
 void TranslationJob::add(Segment segment) {
-  Document& document = impl_->add(Document::Form::segment, segment.text);
-  impl_->add({.is_text = true, .segment = std::move(segment)}, document);
+  TextWork& work = impl_->add(TextWork::Form::segment, segment.text);
+  impl_->add({.is_text = true, .segment = std::move(segment)}, work);
 }
 
 std::size_t TranslationJob::sentences() const {
@@ -381,21 +386,27 @@ void TranslationJob::take(std::size_t batch, std::size_t input, GenerateResult r
 std::vector<Translation> TranslationJob::results() {
   const bool is_spaceless = is_written_without_spaces(impl_->options.target);
   std::vector<Translation> translations;
-  for (Document& document : impl_->documents) {
-    Translation& translation = document.translation;
-    if (document.form == Document::Form::segment) {
-      translation.segment = translated(document.stretches.front(), is_spaceless, 0).segment;
+  for (TextWork& work : impl_->texts) {
+    Translation& translation = work.translation;
+    if (work.form == TextWork::Form::segment) {
+      translation.segment = translated(work.stretches.front(), is_spaceless, 0).segment;
     } else {
       for (int k = 0; k <= impl_->options.alternatives; ++k) {
         std::string text;
-        for (const Stretch& stretch : document.stretches) {
+        for (const Stretch& stretch : work.stretches) {
           HtmlPart part = translated(stretch, is_spaceless, static_cast<std::size_t>(k));
-          text += document.form == Document::Form::html ? write_html(part) : std::move(part.segment.text);
+          text += work.form == TextWork::Form::html ? write_html(part) : std::move(part.segment.text);
         }
         k == 0 ? translation.text = std::move(text) : translation.alternatives.emplace_back(std::move(text));
       }
     }
-    translation.terms = reports_of(document);
+    translation.terms = reports_of(work);
+    for (const Stretch& stretch : work.stretches) {
+      for (const Passage* passage : stretch.passages) {
+        const double quality = passage->targets().empty() ? 1.0 : passage->targets().front().quality;
+        translation.quality = std::min(translation.quality, quality);
+      }
+    }
     translations.push_back(std::move(translation));
   }
   return translations;

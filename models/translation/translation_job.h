@@ -25,15 +25,22 @@ struct TranslateOptions {
   // Terms and words to keep. Null for none.
   std::shared_ptr<const Glossary> glossary = {};
   Split split = Split::sentences;  // sentences become newlines if the model was trained on longer texts
+  // Options of all models. The job sets languages, attention and, where it needs them, beams and forced words.
+  GenerateOptions generate = {};
 };
+
+// Returns the languages in which a text may be: that of the options or, if they have none, all with a route to the
+// target. Replaces the languages of the options by their canonical codes. Throws InputError if there is no route.
+std::vector<std::string> possible_sources(const TranslationRoutes& routes, TranslateOptions& options);
 
 // The translation of one text.
 struct Translation {
   std::string text = {};  // empty for a Segment
   std::vector<std::string> alternatives = {};
-  Segment segment = {};                 // the translation of a Segment, with its codes, placeholders and cuts
-  std::string source = {};              // canonical code of the source language
-  double confidence = 100.0;            // confidence in a detected source language, in percent
+  Segment segment = {};       // the translation of a Segment, with its codes, placeholders and cuts
+  std::string source = {};    // canonical code of the source language
+  double confidence = 100.0;  // confidence in a detected source language, in percent
+  double quality = 1.0;  // the lowest Hypothesis::confidence of its sentences; of a route, the product of its models'
   std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
   // Reports on the terms of the glossary, and on the words to keep that the model did not write by itself.
   std::vector<TermReport> terms = {};

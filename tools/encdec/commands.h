@@ -35,5 +35,6 @@ Action add_serve(CLI::App& command);
 Action add_tag(CLI::App& command);
 Action add_tokenize(CLI::App& command);
 Action add_transcribe(CLI::App& command);
+Action add_translate(CLI::App& command);
 
 }  // namespace encdec::cli

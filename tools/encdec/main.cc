@@ -44,6 +44,8 @@ struct Subcommand {
 constexpr std::array kSubcommands = {
     Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
                add_generate},
+    Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues, office documents, books",
+               add_translate},
     Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
     Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",
                add_forward},
@@ -75,6 +77,7 @@ Environment:
 
 Examples:
   encdec generate --model opus-mt-en-fr --input english.txt --output french.txt
+  encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt
   encdec transcribe --model whisper-tiny --output-format srt speech.flac
   echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
   encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html

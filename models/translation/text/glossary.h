@@ -28,7 +28,7 @@ class Glossary {
   // Adds a term. If both texts are equal, the term is not to be translated. Throws InputError as parse() does.
   void add(std::string_view source, std::string_view target);
 
-  std::size_t size() const { return terms_.size(); }
+  const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }  // source to target
   // Returns the terms that a text has as whole words of its language, in order, without overlaps. The longest term
   // wins; a term with the same letters wins over one with the same letters in another case.
   std::vector<Match> find(std::string_view text, const std::string& language) const;

@@ -120,32 +120,19 @@ struct DestroyOutput {
   void operator()(GumboOutput* output) const { gumbo_destroy_output(&kGumboDefaultOptions, output); }
 };
 
-// Replaces all entities of HTML by their characters. REQUIRES: `text` has no tags.
-std::string without_entities(std::string_view text) {
-  if (text.find('&') == std::string_view::npos) return std::string(text);
-  GumboOptions options = kGumboDefaultOptions;
-  options.fragment_context = GUMBO_TAG_BODY;
-  options.max_errors = 0;
-  const std::unique_ptr<GumboOutput, DestroyOutput> output(
-      gumbo_parse_with_options(&options, text.data(), text.size()));
-  std::string plain;
-  const GumboVector& children = output->root->v.element.children;
-  for (unsigned i = 0; i < children.length; ++i) {
-    const auto* child = static_cast<const GumboNode*>(children.data[i]);
-    if (child->type == GUMBO_NODE_TEXT || child->type == GUMBO_NODE_WHITESPACE) plain += child->v.text.text;
-  }
-  return plain;
-}
-
 class Parts {
  public:
   void add(bool is_text, std::string_view content) {
     if (content.empty()) return;
-    part(is_text).segment.text += is_text ? without_entities(content) : std::string(content);
+    HtmlPart& added = part(is_text);
+    added.bytes += content.size();
+    added.segment.text += is_text ? unescape_html(content) : std::string(content);
   }
   void add_tag(const Tag& tag, std::string_view markup) {
     ++tags_;
-    Segment& text = part(true).segment;
+    HtmlPart& all = part(true);
+    all.bytes += markup.size();
+    Segment& text = all.segment;
     InlineCode added{.place = text.text.size(), .markup = std::string(markup)};
     const std::size_t number = text.codes.size();
     if (tag.is_end && !open_.empty() && open_.back().first == tag.name) {
@@ -166,7 +153,7 @@ class Parts {
 
   HtmlPart& part(bool is_text) {
     if (parts_.empty() || parts_.back().is_text != is_text) {
-      parts_.push_back({.is_text = is_text, .segment = {}});
+      parts_.push_back({.is_text = is_text, .segment = {}, .bytes = 0});
       open_.clear();
     }
     return parts_.back();
@@ -226,6 +213,22 @@ std::string write_html(const HtmlPart& part) {
     begin = code.place;
   }
   return html + escape_html(text.substr(begin));
+}
+
+std::string unescape_html(std::string_view text) {
+  if (text.find('&') == std::string_view::npos) return std::string(text);
+  GumboOptions options = kGumboDefaultOptions;
+  options.fragment_context = GUMBO_TAG_BODY;
+  options.max_errors = 0;
+  const std::unique_ptr<GumboOutput, DestroyOutput> output(
+      gumbo_parse_with_options(&options, text.data(), text.size()));
+  std::string plain;
+  const GumboVector& children = output->root->v.element.children;
+  for (unsigned i = 0; i < children.length; ++i) {
+    const auto* child = static_cast<const GumboNode*>(children.data[i]);
+    if (child->type == GUMBO_NODE_TEXT || child->type == GUMBO_NODE_WHITESPACE) plain += child->v.text.text;
+  }
+  return plain;
 }
 
 std::string escape_html(std::string_view text) {

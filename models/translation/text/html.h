@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@ namespace encdec {
 struct HtmlPart {
   bool is_text = false;
   Segment segment;
+  std::size_t bytes = 0;  // size in the HTML text
 };
 
 // Splits an HTML text into parts, in linear time. Tokens are those of WHATWG HTML, section 13.2.5. Markup is:
@@ -26,6 +28,9 @@ std::vector<HtmlPart> parse_html(std::string_view html);
 
 // Returns a part as HTML.
 std::string write_html(const HtmlPart& part);
+
+// Replaces all entities of HTML by their characters. REQUIRES: `text` has no tags.
+std::string unescape_html(std::string_view text);
 
 // Returns `text` with the characters &, < and > as entities.
 std::string escape_html(std::string_view text);

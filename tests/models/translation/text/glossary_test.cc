@@ -29,7 +29,7 @@ std::string error_of(const std::string& bytes, const std::string& name) {
 TEST(Glossary, ReadsTsvAndCsv) {
   Glossary glossary;
   glossary.parse("\xef\xbb\xbf# en de\n cell \tZelle\r\n\nred cell\trote Zelle\tnoun\n", "a.tsv");
-  EXPECT_EQ(glossary.size(), 2u);
+  EXPECT_EQ(glossary.terms().size(), 2u);
   glossary.parse("\"a, \"\"b\"\"\",\"c\",en,de\r\nd,e", "a.csv");
   EXPECT_EQ(found(glossary, "a, \"b\" d"), "a, \"b\">c d>e");
 }

@@ -1,0 +1,107 @@
+#include "encdec/models/translation/translate_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/new_file.h"
+#include "encdec/models/checkpoint/packed_weights_file.h"
+#include "encdec/models/model/fingerprint.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
+
+DocumentFormat format_for(const std::string& name, const TranslateFileOptions& options) {
+  if (options.format) return *options.format;
+  if (const auto format = format_of(name)) return *format;
+  std::string names;
+  for (const auto& format : kDocumentFormats) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+  refuse<InputError>(name, "a name without a known extension, expected the format: {}", names);
+}
+
+// What an interrupted translation has done: a line with a key, which says what is translated and how, and a line for
+// each DocumentJob::take().
+class Progress {
+ public:
+  // Gives `job` what an earlier translation with the same key has done.
+  Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
+    std::ifstream file(path_, std::ios::binary);
+    std::string line;
+    if (!std::getline(file, line) || line != key) return;
+    while (std::getline(file, line) && job.restore(line)) lines_ += line + '\n';
+  }
+  // Writes the file anew with the first line, so that nothing unreadable is left in it.
+  void add(const std::string& line) {
+    if (!file_.is_open()) file_.open(path_, std::ios::binary);
+    file_ << std::exchange(lines_, "") << line << '\n' << std::flush;  // a failure costs time only, after another stop
+  }
+  void remove() {
+    file_.close();
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+
+ private:
+  fs::path path_;
+  std::string lines_;  // to be written at first
+  std::ofstream file_;
+};
+
+std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
+                   DocumentFormat format, const TranslateOptions& options) {
+  ContentHasher hasher;
+  hasher.add_text(bytes);
+  for (const Model& model : models) hasher.add_text(model.fingerprint());
+  hasher.add_text(fmt::format("{} {} {} {} {}", job.source(), options.target, options.via, to_string(format),
+                              static_cast<int>(options.split)));
+  if (options.glossary) {
+    for (const auto& [source, target] : options.glossary->terms()) hasher.add_text(source + '\t' + target);
+  }
+  return to_string(hasher.hash());
+}
+
+std::string translated(DocumentJob& job, std::span<const Model> models, const TranslateFileOptions& options,
+                       Progress* progress, nlohmann::ordered_json* report) {
+  while (TranslationJob* next = job.next()) {
+    const std::string saved = job.take(translate(models, *next));
+    if (progress != nullptr) progress->add(saved);
+    if (options.on_progress) options.on_progress(job.done(), job.size());
+  }
+  WrittenDocument written = job.write();
+  if (report != nullptr) *report = job.report(written);
+  return std::move(written.bytes);
+}
+
+}  // namespace
+
+std::string translate_document(std::string bytes, const std::string& name, std::span<const Model> models,
+                               const TranslationRoutes& routes, const TranslateFileOptions& options,
+                               nlohmann::ordered_json* report) {
+  DocumentJob job(Document::parse(std::move(bytes), format_for(name, options), name, options.document), models, routes,
+                  options.translate);
+  return translated(job, models, options, nullptr, report);
+}
+
+void translate_file(const fs::path& source, const fs::path& target, std::span<const Model> models,
+                    const TranslationRoutes& routes, const TranslateFileOptions& options,
+                    nlohmann::ordered_json* report) {
+  const std::string bytes = read_text_file(source, kMaxFileBytes), name = source.string();
+  const DocumentFormat format = format_for(name, options);
+  DocumentJob job(Document::parse(bytes, format, name, options.document), models, routes, options.translate);
+  NewFile file(target, NewFile::Kind::output, target.string());
+  Progress progress(target.string() + ".progress", key_of(bytes, models, job, format, options.translate), job);
+  file.write(translated(job, models, options, &progress, report));
+  file.commit();
+  progress.remove();
+}
+
+}  // namespace encdec

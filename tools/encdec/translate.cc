@@ -1,0 +1,288 @@
+#include <encdec/models/checkpoint/mapped_file.h>
+#include <encdec/models/translation/text/language.h>
+#include <encdec/models/translation/translate_file.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "arguments/arguments.h"
+#include "encdec/commands.h"
+#include "encdec/interrupt.h"
+#include "encdec/options.h"
+#include "encdec/output_file.h"
+#include "encdec/progress_bar.h"
+
+namespace encdec::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMaxInputBytes = std::size_t{1} << 28, kMaxGlossaryBytes = std::size_t{10} << 20;
+constexpr std::array kSplits = {
+    Named{Split::sentences, "sentences"},
+    Named{Split::newlines, "lines"},
+    Named{Split::never, "never"},
+};
+constexpr std::array kEntries = {
+    Named{CatalogueEntries::untranslated, "untranslated"},
+    Named{CatalogueEntries::fuzzy, "fuzzy"},
+    Named{CatalogueEntries::all, "all"},
+};
+
+struct TranslateArguments {
+  std::vector<std::string> files = {}, folders = {};
+  ModelArguments model;
+  TranslateFileOptions options;
+  std::string output = {}, output_dir = {}, report = {};
+  std::vector<std::string> glossaries = {}, kept_words = {};
+  int line_width = 0;
+  bool lists_routes = false;
+};
+
+// The models of a call, and the ways from language to language.
+struct LoadedModels {
+  std::vector<Model> all = {};
+  TranslationRoutes routes = {};
+};
+
+// Loads the models. If the only one has no known languages, it translates between those that the call names.
+LoadedModels load_models(TranslateArguments& arguments) {
+  LoadedModels models;
+  for (const std::string& folder : arguments.folders) {
+    arguments.model.folder = folder;
+    Model model = arguments.model.load_generator(LineForm::text);
+    ModelLanguages languages = ModelLanguages::of(model, folder);
+    if (languages.sources.empty()) {
+      TranslateOptions& translate = arguments.options.translate;
+      if (arguments.folders.size() > 1) {
+        throw ConfigError(
+            fmt::format("{}: its languages are unknown, expected a folder whose files or name say them, such "
+                        "as opus-mt-en-fr",
+                        folder));
+      }
+      if (translate.source.empty()) translate.source = "und";
+      if (translate.target.empty()) translate.target = "mul";
+      languages.sources.emplace(canonical_language(translate.source), "");
+      languages.targets.emplace(canonical_language(translate.target), "");
+    }
+    models.routes.add(std::move(languages));
+    models.all.push_back(std::move(model));
+  }
+  return models;
+}
+
+// Sets the target language if only one can be meant.
+void choose_target(const TranslationRoutes& routes, TranslateOptions& translate) {
+  if (!translate.target.empty()) return;
+  const std::vector<std::string> targets =
+      translate.source.empty() ? routes.targets() : routes.targets(canonical_language(translate.source));
+  if (targets.size() != 1) {
+    throw UsageError(fmt::format("--target-lang is missing, expected one of {}", fmt::join(targets, ", ")));
+  }
+  translate.target = targets.front();
+}
+
+std::shared_ptr<const Glossary> read_glossary(const TranslateArguments& arguments) {
+  if (arguments.glossaries.empty() && arguments.kept_words.empty()) return nullptr;
+  auto glossary = std::make_shared<Glossary>();
+  for (const std::string& file : arguments.glossaries) glossary->parse(read_text_file(file, kMaxGlossaryBytes), file);
+  for (const std::string& file : arguments.kept_words) {
+    glossary->parse_kept(read_text_file(file, kMaxGlossaryBytes), file);
+  }
+  return glossary;
+}
+
+void list_routes(const TranslationRoutes& routes) {
+  for (const std::string& source : routes.sources()) {
+    for (const std::string& target : routes.targets(source)) {
+      fmt::print("{}\n", fmt::join(languages_of(routes.find(source, target)), " "));
+    }
+  }
+}
+
+// Returns DIR/NAME.LANGUAGE.EXTENSION for a file NAME.EXTENSION.
+fs::path output_of(const fs::path& file, const std::string& folder, const std::string& language) {
+  return fs::path(folder) / fmt::format("{}.{}{}", file.stem().string(), language, file.extension().string());
+}
+
+// The translation of all files, one after another.
+class Files {
+ public:
+  explicit Files(TranslateArguments& arguments) : arguments_(arguments), models_(load_models(arguments)) {
+    choose_target(models_.routes, arguments.options.translate);
+    arguments.options.document.target_language = canonical_language(arguments.options.translate.target);
+    arguments.options.translate.glossary = read_glossary(arguments);
+    if (arguments.model.quiet) bar_ = ProgressBar::hidden();
+    arguments.options.on_progress = [this](std::size_t done, std::size_t total) {
+      throw_if_interrupted();
+      const double part = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
+      const double files = static_cast<double>(arguments_.files.size());
+      bar_.show({.fraction = (static_cast<double>(number_) + part) / files,
+                 .lines = static_cast<std::int64_t>(finished_ + done)});
+      total_ = total;
+    };
+  }
+
+  void run() {
+    std::optional<OutputFile> report;
+    if (!arguments_.report.empty()) report.emplace(arguments_.report, OutputFile::Unfinished::remove);
+    Json reports = Json::array();
+    for (; number_ < arguments_.files.size(); ++number_) {
+      const std::string& file = arguments_.files[number_];
+      Json segments;
+      std::string output = arguments_.output;
+      if (!arguments_.output_dir.empty()) {
+        output = output_of(file, arguments_.output_dir, arguments_.options.document.target_language).string();
+      }
+      translate(file, output, segments);
+      bar_.clear();
+      finished_ += std::exchange(total_, 0);
+      note_problems(file, segments);
+      reports.push_back({{"file", file}, {"output", output}, {"segments", std::move(segments)}});
+    }
+    if (!report) return;
+    report->write(reports.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    report->commit();
+  }
+
+ private:
+  void translate(const std::string& file, const std::string& output, Json& report) {
+    TranslateFileOptions& options = arguments_.options;
+    if (!output.empty() && file != "-") {
+      return translate_file(file, output, models_.all, models_.routes, options, &report);
+    }
+    OutputFile to(output);
+    std::string bytes;
+    if (file == "-") {
+      bytes.assign(std::istreambuf_iterator<char>(std::cin), {});
+      if (!options.format) options.format = DocumentFormat::text;
+    } else {
+      bytes = read_text_file(file, kMaxInputBytes);
+    }
+    to.write(translate_document(std::move(bytes), file == "-" ? "standard input" : file, models_.all, models_.routes,
+                                options, &report));
+    to.commit();
+  }
+
+  void note_problems(const std::string& file, const Json& segments) const {
+    if (arguments_.model.quiet) return;
+    for (const Json& segment : segments) {
+      const std::string where = fmt::format("{}: {}", file, segment["where"].get<std::string>());
+      if (segment.contains("problem")) spdlog::warn("{}: {}", where, segment["problem"].get<std::string>());
+      if (!segment.contains("terms")) continue;
+      for (const Json& term : segment["terms"]) {
+        if (term["method"] != "failed") continue;
+        spdlog::warn("{}: '{}' is not in the translation, expected it for '{}'", where,
+                     term["target"].get<std::string>(), term["source"].get<std::string>());
+      }
+    }
+  }
+
+  TranslateArguments& arguments_;
+  LoadedModels models_;
+  ProgressBar bar_;
+  std::size_t number_ = 0;                // of the current file
+  std::size_t finished_ = 0, total_ = 0;  // segments of the files before, of the current file
+};
+
+void run(TranslateArguments& arguments) {
+  if (arguments.lists_routes) return list_routes(load_models(arguments).routes);
+  if (arguments.files.empty()) arguments.files.emplace_back("-");
+  if (arguments.files.size() > 1 && arguments.output_dir.empty()) {
+    throw UsageError(fmt::format("{} files, expected --output-dir for several", arguments.files.size()));
+  }
+  if (!arguments.output_dir.empty()) fs::create_directories(arguments.output_dir);
+  if (arguments.line_width > 0) {
+    arguments.options.document.line_width = static_cast<std::size_t>(arguments.line_width);
+  }
+  GenerateOptions& generate = arguments.options.translate.generate;
+  constexpr std::int64_t kBusyWorkers = 64;  // sentences keep as many workers busy as there may be
+  generate.workers = arguments.model.share_cpus(generate.workers, kBusyWorkers);
+  Files(arguments).run();
+}
+
+// Adds an option whose value is one of some words.
+template <class T, std::size_t N>
+void add_words(CLI::App& command, const char* name, const std::array<Named<T>, N>& words, T& value, const char* help) {
+  CLI::Option* option = command.add_option_function<std::string>(
+      name, [&value, &words](const std::string& word) { value = *value_named<T>(words, word); }, help);
+  take_words(option, names_of(words))->default_str(std::string(name_of(words, value)));
+}
+
+}  // namespace
+
+Action add_translate(CLI::App& command) {
+  const auto arguments = std::make_shared<TranslateArguments>();
+  TranslateFileOptions& options = arguments->options;
+  command.add_option("files", arguments->files, "Files to translate; - or none: standard input")->type_name("FILE");
+  command.add_option("-m,--model", arguments->folders, "Checkpoint folder; several are used together")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--source-lang,--from", options.translate.source, "Language of the files; detected if not given")
+      ->type_name("LANG");
+  command
+      .add_option("--target-lang,--to", options.translate.target,
+                  "Language of the translations; needed if the models have several")
+      ->type_name("LANG");
+  command
+      .add_option("--via", options.translate.via,
+                  "Language to go through, if two models are to be used one after the other; never: one model only. "
+                  "Default: no other language, else English, else any")
+      ->type_name("LANG");
+  CLI::Option* format = command.add_option_function<std::string>(
+      "--format", [&options](const std::string& name) { options.format = document_format_named(name); },
+      "Format of the files. Default: by the ending of their names");
+  take_words(format, names_of(kDocumentFormats));
+  add_words(command, "--split", kSplits, options.translate.split, "Parts of a text that are translated one by one");
+  command
+      .add_option("--glossary", arguments->glossaries,
+                  "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
+      ->type_name("FILE");
+  command.add_option("--do-not-translate", arguments->kept_words, "Words to keep as they are, one a line")
+      ->type_name("FILE");
+  CLI::Option* output = add_file_option(command, "-o,--output", arguments->output, "Default: standard output");
+  command
+      .add_option("--output-dir", arguments->output_dir,
+                  "Folder for the translations of several files, named NAME.LANG.EXTENSION")
+      ->type_name("DIR")
+      ->excludes(output);
+  add_file_option(command, "--report", arguments->report,
+                  "JSON of all texts with their translations, confidence, terms and problems");
+  command.add_flag("--list", arguments->lists_routes,
+                   "Print the languages of each way that the models can go, and end");
+  command
+      .add_option_function<int>(
+          "--num-beams", [&options](int beams) { options.translate.generate.num_beams = beams; },
+          "Number of beams; 1 for greedy search")
+      ->type_name("N")
+      ->check(integer_from(1, kMaxBeams));
+  add_batch_size_option(command, options.translate.generate.batch_size);
+  arguments->model.add_load_options(command);
+  arguments->model.add_workers_option(command, options.translate.generate.workers);
+  arguments->model.add_quiet_option(command, "No progress bar, notes and warnings");
+  add_words(command, "--entries", kEntries, options.document.entries, "PO, XLIFF: entries to translate");
+  command.add_flag_callback(
+      "--no-fuzzy", [&options] { options.document.mark_fuzzy = false; },
+      "PO: do not mark new translations as fuzzy. Programs do not show fuzzy ones");
+  command.add_option("--xliff-state", options.document.xliff_state, "XLIFF 1.2: state of new targets")
+      ->type_name("STATE")
+      ->capture_default_str();
+  add_number_option(command, "--line-width", arguments->line_width,
+                    "Subtitles: characters a line; 0: 42, or 16 for Chinese, Japanese and Korean")
+      ->check(integer_from(0, 1000));
+  command.footer(
+      R"(Everything in a file but its texts stays as it is. A translation gets its name when it is complete; until then
+NAME.progress has what is done, and the same command goes on from there. Warnings name translations that were not used,
+because words such as %s were lost, and terms of the glossary that are missing.)");
+  return [arguments] { run(*arguments); };
+}
+
+}  // namespace encdec::cli
