@@ -5,7 +5,7 @@
 #include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 std::string unescape_android(std::string_view text) {
@@ -69,7 +69,7 @@ class AndroidStrings final : public ReplacingFile {
     }
   }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     ReplacingFile::edit(text, translation, edits);
     std::string& first = edits.back().pieces.front().text;
     if (first.starts_with('@') || first.starts_with('?')) first.insert(0, 1, '\\');
@@ -106,4 +106,4 @@ std::unique_ptr<TextFile> read_android(std::string_view bytes, const std::string
   return std::make_unique<AndroidStrings>(bytes, name);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -1,7 +1,7 @@
 // The parts of EPUB books that are not pages: the package, with the book's language, and EPUB 2's table of contents.
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 class Package final : public ReplacingFile {
@@ -49,4 +49,4 @@ std::unique_ptr<TextFile> read_contents(std::string_view bytes, const std::strin
   return std::make_unique<Contents>(bytes, name);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -10,7 +10,7 @@
 #include "encdec/models/translation/documents/plural_forms.h"
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kColumns = 79;
@@ -120,7 +120,7 @@ class Catalogue final : public TextFile {
   }
 
   bool has_targets() const override { return true; }
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override;
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
   void edit_rest(std::vector<Edit>& edits) const override;
 
  private:
@@ -367,7 +367,7 @@ std::vector<std::string> in_order(std::string_view text, const PlaceholderSyntax
   return placeholders;
 }
 
-std::string Catalogue::edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const {
+std::string Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   const Form& form = forms_[text];
   const Entry& entry = entries_[form.entry];
   std::string target = pieces_of(translation, texts_[text], no_escape).front().text;
@@ -439,4 +439,4 @@ std::unique_ptr<TextFile> read_po(std::string_view bytes, const std::string& nam
   return std::make_unique<Catalogue>(bytes, name, options);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

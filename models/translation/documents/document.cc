@@ -10,6 +10,9 @@
 #include "encdec/models/translation/documents/text_file.h"
 
 namespace encdec {
+
+using namespace documents;
+
 namespace {
 
 struct FormatRow {
@@ -134,7 +137,7 @@ WrittenDocument Document::write(std::span<const Segment> translations) const {
     if (const auto* unfit = std::get_if<std::string>(&fitting)) {
       reason = *unfit;
     } else {
-      reason = file.edit(place.text, std::get<Translation>(fitting), edits[place.part]);
+      reason = file.edit(place.text, std::get<FittedTranslation>(fitting), edits[place.part]);
     }
     if (reason.empty()) {
       is_translated = true;

@@ -92,8 +92,6 @@ struct WrittenDocument {
   std::vector<UnusedTranslation> unused = {};
 };
 
-class TextFile;
-
 // A file whose texts are translated. All bytes that are not texts stay as they are. Copies share their memory; a
 // document does not change, and serves many threads.
 class Document {

@@ -3,7 +3,7 @@
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/text/html.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 class HtmlFile final : public ReplacingFile {
@@ -74,4 +74,4 @@ std::unique_ptr<TextFile> read_xhtml(std::string_view bytes, const std::string& 
   return std::make_unique<HtmlFile>(bytes, options, Nesting::strict);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -7,7 +7,7 @@
 #include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kMostInlineBytes = 2000;  // of a code span, a target of a link, a tag
@@ -297,7 +297,7 @@ class Markdown final : public ReplacingFile {
     end_paragraph();
   }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     auto pieces = pieces_of(translation, texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
     // What would begin another block.
     std::string& first = pieces.front().text;
@@ -469,4 +469,4 @@ std::unique_ptr<TextFile> read_markdown(std::string_view bytes, const std::strin
   return std::make_unique<Markdown>(bytes);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

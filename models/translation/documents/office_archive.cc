@@ -10,7 +10,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kMaxEntries = 10'000;
@@ -222,4 +222,4 @@ std::vector<OfficePart> office_parts(const OfficeArchive& archive, DocumentForma
   return parts;
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -8,7 +8,7 @@
 #include "encdec/models/translation/documents/document.h"
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 
 // An entry of an archive, and its new content.
 struct NewContent {
@@ -45,4 +45,4 @@ struct OfficePart {
 // of the format.
 std::vector<OfficePart> office_parts(const OfficeArchive& archive, DocumentFormat format);
 
-}  // namespace encdec
+}  // namespace encdec::documents

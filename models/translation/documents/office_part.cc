@@ -12,7 +12,7 @@
 
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 template <std::size_t size>
@@ -247,7 +247,7 @@ class OfficePartFile final : public TextFile {
     return fmt::format("paragraph {}", paragraphs_.at(text).number);
   }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Own& own = paragraphs_[text];
     const Text& source = texts_[text];
     const std::string run = "<" + own.prefix + "r>", run_end = "</" + own.prefix + "r>";
@@ -301,4 +301,4 @@ std::unique_ptr<TextFile> read_office_part(std::string_view bytes, const std::st
   return std::make_unique<OfficePartFile>(bytes, name);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -6,7 +6,7 @@
 
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 class OpenDocumentPart final : public ReplacingFile {
@@ -49,4 +49,4 @@ std::unique_ptr<TextFile> read_open_document_part(std::string_view bytes, const 
   return std::make_unique<OpenDocumentPart>(bytes, name);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

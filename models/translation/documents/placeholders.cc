@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
@@ -117,4 +117,4 @@ void add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
   segment.placeholders = std::move(all);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -7,7 +7,7 @@
 
 #include "encdec/models/translation/text/segment.h"
 
-namespace encdec {
+namespace encdec::documents {
 
 // The placeholders that a text may have.
 struct PlaceholderSyntax {
@@ -27,4 +27,4 @@ std::vector<std::string> sorted_placeholders(std::string_view text, const Placeh
 // Adds to a segment the placeholders of its text that are not inside others.
 void add_placeholders(Segment& segment, const PlaceholderSyntax& syntax);
 
-}  // namespace encdec
+}  // namespace encdec::documents

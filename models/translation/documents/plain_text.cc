@@ -1,7 +1,7 @@
 // Plain text: paragraphs with empty lines between them.
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 // Returns a text with the ends of lines as LF.
@@ -49,4 +49,4 @@ std::unique_ptr<TextFile> read_text(std::string_view bytes, const std::string& /
   return std::make_unique<PlainText>(bytes);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

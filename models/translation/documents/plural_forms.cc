@@ -6,7 +6,7 @@
 
 #include "encdec/models/tokenizer/base/lower_case.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::string_view kHeaderBlanks = " \t";
@@ -165,4 +165,4 @@ std::string_view PluralForms::header_of(std::string_view language) {
   return "nplurals=2; plural=(n != 1);";
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

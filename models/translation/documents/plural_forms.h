@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace encdec {
+namespace encdec::documents {
 
 // The forms of nouns behind numbers in a language, as the header Plural-Forms of a catalogue gives them:
 // "nplurals=2; plural=(n != 1);".
@@ -28,4 +28,4 @@ class PluralForms {
   std::size_t form_of_one_ = 0;
 };
 
-}  // namespace encdec
+}  // namespace encdec::documents

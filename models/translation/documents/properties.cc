@@ -8,7 +8,7 @@
 #include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::string_view kPropertyBlanks = " \t\f";
@@ -102,7 +102,7 @@ class Properties final : public TextFile {
     }
   }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     std::string plain = pieces_of(translation, texts_[text], no_escape).front().text;
     if (has_quotes_[text]) plain = replaced(std::move(plain), "'", "''");
     edits.push_back({.range = texts_[text].range, .pieces = {{.text = escaped(plain, is_utf8_)}}});
@@ -151,4 +151,4 @@ std::unique_ptr<TextFile> read_properties(std::string_view bytes, const std::str
   return std::make_unique<Properties>(bytes);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

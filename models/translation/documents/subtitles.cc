@@ -7,7 +7,7 @@
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/text/html.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // of a text
@@ -121,7 +121,7 @@ class SubtitleFile final : public TextFile {
     for (std::size_t i = 0; i < cues_.size();) i = join(i);
   }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override;
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
 
  private:
   void read(const std::string& name);
@@ -346,9 +346,9 @@ std::vector<Cut> cuts_by_time(std::string_view text, const std::vector<Cut>& cut
   return placed;
 }
 
-std::string SubtitleFile::edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const {
+std::string SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   const Text& source = texts_[text];
-  Translation whole = translation;
+  FittedTranslation whole = translation;
   Segment& segment = whole.segment;
   std::ranges::replace(segment.text, '\n', ' ');
   std::ranges::replace(segment.text, '\r', ' ');
@@ -406,4 +406,4 @@ std::unique_ptr<TextFile> read_vtt(std::string_view bytes, const std::string& na
   return std::make_unique<SubtitleFile>(bytes, name, Subtitles::vtt, options);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

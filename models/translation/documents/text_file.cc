@@ -8,7 +8,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/placeholders.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 class EditedFile {
@@ -243,7 +243,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
   return text;
 }
 
-std::variant<Translation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting) {
+std::variant<FittedTranslation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting) {
   std::string reason = reason_of_places(translation);
   if (reason.empty()) reason = reason_of_placeholders(source, translation);
   if (!reason.empty()) return reason;
@@ -257,7 +257,7 @@ std::variant<Translation, std::string> fit(const Segment& source, const Segment&
     const auto partner = source.codes[i].partner;
     return is_there[i] && (!partner || is_there[*partner]);
   };
-  Translation fitting{.segment = translation, .code_of = {}};
+  FittedTranslation fitting{.segment = translation, .code_of = {}};
   fitting.segment.codes.clear();
   const auto add = [&](std::size_t place, std::size_t i) {
     fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
@@ -281,7 +281,7 @@ std::variant<Translation, std::string> fit(const Segment& source, const Segment&
   return fitting;
 }
 
-std::vector<Piece> pieces_of(const Translation& translation, const Text& source, Escape escape, std::size_t begin,
+std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, Escape escape, std::size_t begin,
                              std::size_t end) {
   const Segment& segment = translation.segment;
   end = std::min(end, segment.text.size());
@@ -317,7 +317,8 @@ std::vector<Piece> pieces_of(const Translation& translation, const Text& source,
   return pieces;
 }
 
-std::string ReplacingFile::edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const {
+std::string ReplacingFile::edit(std::size_t text, const FittedTranslation& translation,
+                                std::vector<Edit>& edits) const {
   edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text], escape_)});
   return "";
 }
@@ -367,4 +368,4 @@ bool has_no_spaces(std::string_view language) {
   return code == "zh" || code == "ja" || code == "ko";
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -13,7 +13,7 @@
 #include "encdec/models/translation/documents/document.h"
 #include "encdec/models/translation/text/segment.h"
 
-namespace encdec {
+namespace encdec::documents {
 
 inline constexpr std::string_view kWhiteSpace = " \t\r\n\f", kBlanks = " \t";
 
@@ -70,7 +70,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
 bool has_letters(std::string_view text);
 
 // A translation that has every code of its segment once.
-struct Translation {
+struct FittedTranslation {
   Segment segment;
   std::vector<std::size_t> code_of;  // for each code its index in the segment that was translated
 };
@@ -79,7 +79,7 @@ struct Translation {
 enum class Nesting : std::uint8_t { free, strict };
 
 // Returns a translation with all codes, or the reason why it cannot be used.
-std::variant<Translation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting);
+std::variant<FittedTranslation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting);
 
 using Escape = std::string (*)(std::string_view);
 inline std::string no_escape(std::string_view text) {
@@ -88,8 +88,8 @@ inline std::string no_escape(std::string_view text) {
 
 // Returns part [begin, end) of a translation: escaped text, placeholders, and codes as they are in the file. Of the
 // codes between two parts, the ends of pairs belong to the first one and all others to the second one.
-std::vector<Piece> pieces_of(const Translation& translation, const Text& source, Escape escape, std::size_t begin = 0,
-                             std::size_t end = std::string::npos);
+std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, Escape escape,
+                             std::size_t begin = 0, std::size_t end = std::string::npos);
 
 // The texts of a file, as the reader of its format found them.
 class TextFile {
@@ -106,7 +106,7 @@ class TextFile {
   virtual bool has_targets() const { return false; }
   virtual std::string where(std::size_t text) const;
   // Adds the edits of a translation. Returns the reason if it cannot be used; an empty string if it can.
-  virtual std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const = 0;
+  virtual std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const = 0;
   // Adds the edits of a document with at least one translation.
   virtual void edit_rest(std::vector<Edit>& /*edits*/) const {}
 
@@ -122,7 +122,7 @@ class ReplacingFile : public TextFile {
       : TextFile(bytes), escape_(escape), nesting_(nesting) {}
 
   Nesting nesting() const override { return nesting_; }
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override;
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
 
  private:
   Escape escape_;
@@ -153,4 +153,4 @@ std::size_t columns(std::string_view text, std::size_t wide);
 // Returns whether texts of a language have no spaces between words.
 bool has_no_spaces(std::string_view language);
 
-}  // namespace encdec
+}  // namespace encdec::documents

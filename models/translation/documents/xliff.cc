@@ -6,7 +6,7 @@
 #include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 // A source without a translation.
@@ -40,7 +40,7 @@ class Xliff final : public TextFile {
   Nesting nesting() const override { return Nesting::strict; }
   bool has_targets() const override { return true; }
 
-  std::string edit(std::size_t text, const Translation& translation, std::vector<Edit>& edits) const override {
+  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Unit& unit = units_[text];
     const ByteRange source = xml_.content(unit.source), range = texts_[text].range;
     const std::string prefix(xml_.prefix(unit.source));
@@ -141,4 +141,4 @@ std::unique_ptr<TextFile> read_xliff(std::string_view bytes, const std::string& 
   return std::make_unique<Xliff>(bytes, name, options);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

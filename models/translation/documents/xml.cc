@@ -12,7 +12,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/text/html.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kMaxDepth = 256;
@@ -244,4 +244,4 @@ std::string escape_xml(std::string_view text) {
   return escape_html(text);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents

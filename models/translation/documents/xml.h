@@ -10,7 +10,7 @@
 
 #include "encdec/models/translation/documents/text_file.h"
 
-namespace encdec {
+namespace encdec::documents {
 
 // A piece of an XML file. An element without content, <a/>, has a start and an end of no bytes.
 struct XmlToken {
@@ -71,4 +71,4 @@ std::string unescape_xml(std::string_view text);
 // Returns `text` with the characters &, < and > as entities.
 std::string escape_xml(std::string_view text);
 
-}  // namespace encdec
+}  // namespace encdec::documents

@@ -5,6 +5,9 @@
 #include "tests/models/translation/documents/upper_case.h"
 
 namespace encdec {
+
+using namespace documents;
+
 namespace {
 
 using Format = DocumentFormat;
