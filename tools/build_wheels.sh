@@ -16,7 +16,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/systems.sh
 
 # Libraries that are copied into a wheel. A wheel has their notices too.
-bundled=(libfmt-dev libspdlog-dev libhwy-dev libpcre2-dev libutf8proc-dev libyaml-dev)
+bundled=(libexpat1-dev libfmt-dev libgumbo-dev libspdlog-dev libhwy-dev libpcre2-dev libutf8proc-dev libyaml-dev)
 
 build_onednn() {
   ready_system 12
