@@ -150,7 +150,7 @@ class InlineParser {
     const bool is_tag = text.size() > 1 && (is_ascii_letter(text[1]) || text[1] == '/' || text[1] == '!');
     const std::size_t end = text.find('>');
     if (!is_tag || end == text.npos) return 0;
-    const bool is_address = text.substr(0, end).find_first_of(":@") < text.find_first_of(" \t\"'");
+    const bool is_address = text.substr(0, end).find_first_of(":@") < text.substr(0, end).find_first_of(" \t\"'");
     if (is_address) return add_item(Item::Kind::placeholder, i, end + 1);
     const bool is_end = text[1] == '/';
     const std::string_view name = text.substr(is_end ? 2 : 1, text.find_first_of(" \t/>", 2) - (is_end ? 2 : 1));

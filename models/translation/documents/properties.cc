@@ -82,10 +82,14 @@ std::string escaped(std::string_view text, bool is_utf8) {
 }
 
 // Returns a text with each `old` replaced.
-std::string replaced(std::string text, std::string_view old, std::string_view by) {
-  for (std::size_t i = text.find(old); i != text.npos; i = text.find(old, i + by.size()))
-    text.replace(i, old.size(), by);
-  return text;
+std::string replaced(std::string_view text, std::string_view old, std::string_view by) {
+  std::string changed;
+  std::size_t begin = 0;
+  for (std::size_t i = text.find(old); i != text.npos; i = text.find(old, begin)) {
+    changed.append(text.substr(begin, i - begin)).append(by);
+    begin = i + old.size();
+  }
+  return changed.append(text.substr(begin));
 }
 
 class Properties final : public TextFile {
@@ -104,7 +108,7 @@ class Properties final : public TextFile {
 
   std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     std::string plain = pieces_of(translation, texts_[text], no_escape).front().text;
-    if (has_quotes_[text]) plain = replaced(std::move(plain), "'", "''");
+    if (has_quotes_[text]) plain = replaced(plain, "'", "''");
     edits.push_back({.range = texts_[text].range, .pieces = {{.text = escaped(plain, is_utf8_)}}});
     return "";
   }

@@ -5,7 +5,7 @@
 
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
-#include "encdec/models/translation/text/html.h"
+#include "encdec/models/translation/documents/xml.h"
 
 namespace encdec::documents {
 namespace {
@@ -132,6 +132,7 @@ class SubtitleFile final : public TextFile {
 
   Subtitles kind_;
   const DocumentOptions options_;
+  const std::string line_end_ = bytes_.find("\r\n") == bytes_.npos ? "\n" : "\r\n";
   std::vector<Cue> cues_;
   std::vector<std::size_t> first_cue_;  // of each text; its cuts give the number of cues
 };
@@ -184,7 +185,7 @@ void SubtitleFile::add_cue(std::size_t number, std::span<const Line> lines, std:
       add_items(bytes_, {lines[j].begin, lines[j].end}, kind_, items, open);
       if (j + 1 < end) items.push_back({.kind = Item::Kind::text, .range = {lines[j].end, lines[j].next}});
     }
-    auto text = text_of(bytes_, items, kind_ == Subtitles::vtt ? unescape_html : no_escape, Spaces::collapse);
+    auto text = text_of(bytes_, items, kind_ == Subtitles::vtt ? unescape_xml : no_escape, Spaces::collapse);
     if (text) {
       const std::string_view old = bytes_.substr(text->range.begin, text->range.end - text->range.begin);
       const bool has_lines = old.find_first_of("\r\n") != old.npos;
@@ -325,10 +326,6 @@ std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange pa
   return lines;
 }
 
-std::string escape_vtt(std::string_view text) {
-  return escape_html(text);
-}
-
 // Returns `count` parts of a text, cut between words by their shares of time.
 std::vector<Cut> cuts_by_time(std::string_view text, const std::vector<Cut>& cuts) {
   const std::vector<ByteRange> all = gaps(text, {0, text.size()});
@@ -380,13 +377,12 @@ std::string SubtitleFile::edit(std::size_t text, const FittedTranslation& transl
       code.place = ends_pair(lines[line].end) ? lines[line].end : lines[line + 1].begin;
     }
   }
-  const std::string line_end = bytes_.find("\r\n") == bytes_.npos ? "\n" : "\r\n";
-  const Escape escape = kind_ == Subtitles::vtt ? escape_vtt : no_escape;
+  const Escape escape = kind_ == Subtitles::vtt ? escape_xml : no_escape;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Piece> pieces;
     for (std::size_t j = 0; j < parts[i].size(); ++j) {
       const bool is_end = i + 1 == count && j + 1 == parts[i].size();
-      if (j > 0) pieces.push_back({.text = line_end});
+      if (j > 0) pieces.push_back({.text = line_end_});
       const auto added = pieces_of(whole, source, escape, i + j == 0 ? 0 : parts[i][j].begin,
                                    is_end ? std::string::npos : parts[i][j].end);
       pieces.insert(pieces.end(), added.begin(), added.end());

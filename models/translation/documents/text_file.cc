@@ -57,6 +57,15 @@ void collapse_spaces(std::string& text) {
   text.resize(size);
 }
 
+// Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
+std::string shown(std::string_view content) {
+  constexpr std::size_t kMostBytes = 1000;
+  if (content.size() <= kMostBytes) return std::string(content);
+  std::size_t end = kMostBytes;
+  while (is_continuation(content[end])) --end;
+  return std::string(content.substr(0, end));
+}
+
 // Returns the items without the codes and spaces at both ends. Both or none of the codes of a pair are left out.
 ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   const auto is_outside = [&](const Item& item) {
@@ -229,7 +238,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
       segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = std::string(whole)});
     } else {
       number[i] = segment.codes.size();
-      InlineCode code{.place = segment.text.size(), .markup = item.markup.empty() ? std::string(content) : item.markup};
+      InlineCode code{.place = segment.text.size(), .markup = item.markup.empty() ? shown(content) : item.markup};
       if (item.partner && *item.partner >= kept.begin && *item.partner < i) {
         code.partner = number[*item.partner];
         segment.codes[*code.partner].partner = number[i];
@@ -323,8 +332,14 @@ std::string ReplacingFile::edit(std::size_t text, const FittedTranslation& trans
   return "";
 }
 
+TextFile::TextFile(std::string_view bytes) : bytes_(bytes) {
+  for (std::size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n', end + 1))
+    line_ends_.push_back(end);
+}
+
 std::string TextFile::where(std::size_t text) const {
-  return fmt::format("line {}", line_number(bytes_, texts_.at(text).range.begin));
+  const auto line = std::ranges::lower_bound(line_ends_, texts_.at(text).range.begin);
+  return fmt::format("line {}", line - line_ends_.begin() + 1);
 }
 
 std::vector<Line> lines_of(std::string_view bytes) {
@@ -338,15 +353,11 @@ std::vector<Line> lines_of(std::string_view bytes) {
   return lines;
 }
 
-std::size_t line_number(std::string_view bytes, std::size_t byte) {
-  return 1 + static_cast<std::size_t>(std::ranges::count(bytes.substr(0, byte), '\n'));
-}
-
 void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte, std::string_view what) {
   byte = std::min(byte, bytes.size());
   const std::size_t line_end = byte == 0 ? bytes.npos : bytes.rfind('\n', byte - 1);
   const std::size_t column = line_end == bytes.npos ? byte + 1 : byte - line_end;
-  refuse(name, "line {}, column {}: {}", line_number(bytes, byte), column, what);
+  refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
 }
 
 std::size_t columns(std::string_view text, std::size_t wide) {

@@ -94,7 +94,7 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
 // The texts of a file, as the reader of its format found them.
 class TextFile {
  public:
-  explicit TextFile(std::string_view bytes) : bytes_(bytes) {}
+  explicit TextFile(std::string_view bytes);
   virtual ~TextFile() = default;
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
@@ -113,6 +113,9 @@ class TextFile {
  protected:
   std::string_view bytes_;
   std::vector<Text> texts_;
+
+ private:
+  std::vector<std::size_t> line_ends_;
 };
 
 // A file whose texts are replaced by their translations.
@@ -143,8 +146,6 @@ struct Line {
 };
 // Splits a file into lines, which end with LF, CR LF or CR.
 std::vector<Line> lines_of(std::string_view bytes);
-// Returns the number of the line with a byte: 1 for the first line.
-std::size_t line_number(std::string_view bytes, std::size_t byte);
 // Throws FileError "NAME: line 3, column 7: ..." for a byte of a file.
 [[noreturn]] void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte, std::string_view what);
 

@@ -3,6 +3,7 @@
 #include <expat.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <memory>
@@ -184,7 +185,7 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
         open.push_back(items.size());
       } else {
         item.range = element(j);
-        item.content = item.range;
+        item.content = kind == Inline::placeholder ? content(j) : item.range;
         j = token.partner;
         if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
       }
@@ -209,33 +210,41 @@ void XmlTokens::set_attribute(std::size_t i, std::string_view name, std::string_
 std::string unescape_xml(std::string_view text) {
   constexpr std::string_view kCdata = "<![CDATA[";
   if (text.starts_with(kCdata)) return std::string(text.substr(kCdata.size(), text.size() - kCdata.size() - 3));
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {{{"amp", "&"},
+                                                                                    {"lt", "<"},
+                                                                                    {"gt", ">"},
+                                                                                    {"quot", "\""},
+                                                                                    {"apos", "'"},
+                                                                                    {"nbsp", "\u00a0"},
+                                                                                    {"lrm", "\u200e"},
+                                                                                    {"rlm", "\u200f"}}};
+  constexpr std::size_t kMostBytes = 12;  // of an entity
   std::string plain;
-  bool in_tag = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '<') in_tag = true;
-    if (!in_tag && text[i] == '&') {
-      const std::size_t end = std::min(text.find(';', i), text.size());
-      const std::string_view name = text.substr(i + 1, end - i - 1);
-      std::uint32_t number = 0;
-      const bool is_hex = name.starts_with("#x");
-      if (name == "amp") plain += '&';
-      if (name == "lt") plain += '<';
-      if (name == "gt") plain += '>';
-      if (name == "quot") plain += '"';
-      if (name == "apos") plain += '\'';
-      if (name.starts_with('#')) {
-        const char* begin = name.data() + (is_hex ? 2 : 1);
-        std::from_chars(begin, name.data() + name.size(), number, is_hex ? 16 : 10);
-        append_utf8(plain, number);
-      }
-      i = end;
-    } else if (!in_tag && text[i] == '\r') {
-      plain += '\n';
-      if (text.substr(i + 1).starts_with('\n')) ++i;
-    } else if (!in_tag) {
-      plain += text[i];
+    const std::string_view rest = text.substr(i, kMostBytes);
+    const std::size_t end = rest.front() == '&' ? rest.find(';') : rest.npos;
+    if (end == rest.npos) {
+      const bool is_crlf = rest.starts_with("\r\n");
+      plain += rest.front() == '\r' ? '\n' : rest.front();
+      if (is_crlf) ++i;
+      continue;
     }
-    if (i < text.size() && text[i] == '>') in_tag = false;
+    const std::string_view name = rest.substr(1, end - 1);
+    const auto found = std::ranges::find(kNames, name, &std::pair<std::string_view, std::string_view>::first);
+    const std::size_t digits = name.starts_with("#x") ? 2 : 1;
+    std::uint32_t number = 0;
+    if (name.starts_with('#')) {
+      std::from_chars(name.data() + digits, name.data() + name.size(), number, digits == 2 ? 16 : 10);
+    }
+    const bool is_character = number > 0 && number < 0x110000 && (number < 0xd800 || number > 0xdfff);
+    if (found != kNames.end()) {
+      plain += found->second;
+    } else if (is_character) {
+      append_utf8(plain, number);
+    } else {
+      plain += rest.substr(0, end + 1);
+    }
+    i += end;
   }
   return plain;
 }

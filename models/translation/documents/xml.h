@@ -66,7 +66,8 @@ class XmlTokens {
   std::vector<XmlToken> tokens_;
 };
 
-// Replaces the predefined entities, characters given by numbers, and a CDATA section by their characters.
+// Replaces the predefined entities, those of WebVTT, characters given by numbers, and a CDATA section by their
+// characters. REQUIRES: `text` has no tags.
 std::string unescape_xml(std::string_view text);
 // Returns `text` with the characters &, < and > as entities.
 std::string escape_xml(std::string_view text);
