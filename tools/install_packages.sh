@@ -20,13 +20,13 @@ packages=(
   libcli11-dev # arguments of the programs
 )
 if [[ $set != minimal ]]; then
-  packages+=(libspdlog-dev zlib1g-dev libyaml-dev libzstd-dev libkissfft-dev libexpat1-dev libgumbo-dev)
+  packages+=(libspdlog-dev zlib1g-dev libyaml-dev libzstd-dev libkissfft-dev)
 fi
 if [[ $set == minimal || $set == all ]]; then
   packages+=(libbenchmark-dev libgtest-dev libgmock-dev)
 fi
 if [[ $set == serve || $set == all ]]; then
-  packages+=("$boost" libicu-dev libcld2-dev prometheus-cpp-dev)
+  packages+=("$boost" libicu-dev libcld2-dev libgumbo-dev libexpat1-dev prometheus-cpp-dev)
 fi
 if [[ $set == all ]]; then
   packages+=(
