@@ -237,46 +237,48 @@ bool Passage::settle() {
   for (std::size_t k = 0; k < count; ++k) {
     alignment = {};
     const std::string text = joined(k, alignment);
-    if (auto target = target_of(text, alignment)) {
+    if (auto target = target_of(text, alignment, Terms::replaced)) {
+      if (found.empty() && !is_alone()) {
+        best_text_ = text;
+        best_alignment_ = alignment;
+      }
       target->quality = quality_ * quality_of(k);
       found.push_back(*std::move(target));
     }
   }
-  const bool is_one_part = parts_.size() == 1;
+  const bool is_one_part = parts_.size() == 1, was_forced = is_alone();
   parts_.clear();
-  if (is_alone()) {
-    take_forced(std::move(found));
-    return false;
-  }
-  if (found.empty()) {
+  forced_.clear();
+  if (found.empty() && !was_forced) {  // a word to keep is missing
     attempt_ = attempt_ == Attempt::plain ? Attempt::stand_ins : Attempt::left_out;
     begin_attempt();
     return true;
   }
-  targets_ = std::move(found);
-  return is_one_part && force_terms();
+  const bool lacks =
+      found.empty() || std::ranges::find(found.front().methods, Method::failed) != found.front().methods.end();
+  if (!was_forced || !lacks) {
+    for (std::size_t i = 0; was_forced && i < source_.terms.size(); ++i) {
+      Method& method = found.front().methods[i];
+      if (targets_.front().methods[i] == Method::failed && method == Method::present) method = Method::forced;
+    }
+    targets_ = std::move(found);
+  }
+  if (lacks && !was_forced && is_one_part) force_terms();
+  if (lacks && !is_alone()) {
+    const double quality = targets_.front().quality;
+    targets_.front() = *target_of(best_text_, best_alignment_, Terms::inserted);
+    targets_.front().quality = quality;
+  }
+  return is_alone();
 }
 
-// Begins another run of the last leg if the best translation lacks a term.
-bool Passage::force_terms() {
+// Lets the next run of the last leg write the terms that the best translation lacks.
+void Passage::force_terms() {
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
     if (targets_.front().methods[i] != Method::failed) continue;
     const TokenIds ids = encode_after_space(*leg().model->tokenizer(), source_.terms[i].target, leg().languages());
     if (!ids.empty() && std::ranges::find(forced_, ids) == forced_.end()) forced_.push_back(ids);
   }
-  return is_alone();
-}
-
-// Takes the translations of that run if the best one has all terms.
-void Passage::take_forced(std::vector<Target> found) {
-  forced_.clear();
-  if (found.empty()) return;
-  std::vector<Method>& methods = found.front().methods;
-  if (std::ranges::find(methods, Method::failed) != methods.end()) return;
-  for (std::size_t i = 0; i < methods.size(); ++i) {
-    if (targets_.front().methods[i] == Method::failed) methods[i] = Method::forced;
-  }
-  targets_ = std::move(found);
 }
 
 // Returns the places of the cuts in a translation.
@@ -327,7 +329,8 @@ std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
 }
 
 // Adds what puts the terms of the glossary into a translation, where it lacks them.
-void Passage::add_terms(const std::string& text, std::span<const AlignedWord> words, std::vector<Edit>& edits) const {
+void Passage::add_terms(const std::string& text, std::span<const AlignedWord> words, Terms terms,
+                        std::vector<Edit>& edits) const {
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
     const Term& term = source_.terms[i];
     if (term.is_kept) continue;
@@ -339,21 +342,27 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
       };
       const auto first = std::ranges::find_if(words, translates);
       const auto last = std::find_if_not(first, words.end(), translates);
-      if (first == last || std::any_of(last, words.end(), translates)) continue;
-      edit = {.replacement = without_punctuation(text, first->begin, (last - 1)->end), .term = i};
-      edit.replacement.by = term.target;
+      if (first != last && std::none_of(last, words.end(), translates)) {
+        edit = {.replacement = without_punctuation(text, first->begin, (last - 1)->end), .term = i};
+        edit.replacement.by = term.target;
+      } else if (terms == Terms::inserted) {
+        const AlignedCode code{.unit = term.first_unit};
+        edit = inserted(i, text, place_codes(words, std::span(&code, 1)).front().place);
+      } else {
+        continue;
+      }
     }
     edits.push_back(std::move(edit));
   }
 }
 
 // Returns a translation with its codes, cuts and terms; nullopt if it lacks a word to keep.
-std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment) const {
+std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment, Terms terms) const {
   std::vector<AlignedWord> words;
   if (is_aligned()) words = words_of(alignment, text, legs_.back().is_spaceless);
   std::optional<std::vector<Edit>> edits = kept_words(text, words);
   if (!edits) return std::nullopt;
-  add_terms(text, words, *edits);
+  add_terms(text, words, terms, *edits);
   std::ranges::stable_sort(*edits, {}, [](const Edit& edit) { return edit.replacement.begin; });
 
   Target target;
@@ -366,7 +375,10 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
       continue;
     }
     const std::size_t end = replacements.empty() ? 0 : replacements.back().end;
-    if (edit.replacement.begin < end) continue;  // the words of two terms overlap
+    if (edit.replacement.begin < end) {  // the words of two terms overlap
+      if (terms == Terms::replaced) continue;
+      edit = inserted(edit.term, text, end);
+    }
     target.methods[edit.term] = edit.method;
     const std::string before = replaced(std::string_view(text).substr(0, edit.replacement.begin), replacements);
     target.places[edit.term] = before.size() + edit.lead;
@@ -378,6 +390,14 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
   for (std::size_t& place : target.cuts) place = moved(place, replacements);
   return target;
+}
+
+// Returns what puts a term beside the words at a place, where a word of its own is to begin.
+Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t place) const {
+  Edit edit = insertion(source_.text(), source_.terms[number], text, place, legs_.back().is_spaceless);
+  edit.term = number;
+  edit.method = Method::inserted;
+  return edit;
 }
 
 std::vector<TermReport> Passage::reports() const {

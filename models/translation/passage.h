@@ -93,7 +93,8 @@ struct SourceSentence {
 //
 // Words to keep are tried in three ways, until each stands in the translation once and whole: as they are, as other
 // words that models copy, and left out, then put in by alignment. A term of a glossary that the translation lacks is
-// put in place of the words aligned with it or, if these are not one block, forced.
+// put in place of the words aligned with it or, if these are not one block, forced. If the forced translation lacks it
+// too, or has it only as a part of a word, the term is put beside the words aligned with it.
 class Passage {
  public:
   // Keeps a reference to `legs`.
@@ -133,11 +134,14 @@ class Passage {
   double quality_of(std::size_t k) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
                                    std::span<const AlignedWord> words) const;
-  std::optional<Target> target_of(const std::string& text, const Alignment& alignment) const;
+  // What is done with a term that the translation lacks, and whose words in it are not one block.
+  enum class Terms : std::uint8_t { replaced, inserted };  // nothing; it is put beside them
+  std::optional<Target> target_of(const std::string& text, const Alignment& alignment, Terms terms) const;
   std::optional<std::vector<Edit>> kept_words(const std::string& text, std::span<const AlignedWord> words) const;
-  void add_terms(const std::string& text, std::span<const AlignedWord> words, std::vector<Edit>& edits) const;
-  bool force_terms();
-  void take_forced(std::vector<Target> found);
+  void add_terms(const std::string& text, std::span<const AlignedWord> words, Terms terms,
+                 std::vector<Edit>& edits) const;
+  Edit inserted(std::size_t number, const std::string& text, std::size_t place) const;
+  void force_terms();
 
   SourceSentence source_;
   const std::vector<Leg>& legs_;
@@ -154,6 +158,8 @@ class Passage {
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write
   double quality_ = 1.0;               // of the text that the current leg translates
   std::vector<Target> targets_ = {};
+  std::string best_text_ = {};  // the best translation before terms are forced, without its edits
+  Alignment best_alignment_ = {};
 };
 
 }  // namespace encdec::translation

@@ -18,6 +18,7 @@ struct TermReport {
     stand_in,   // the model copied another word in its place
     alignment,  // put where the attention of the model says
     forced,     // beam search was made to write the term
+    inserted,   // put beside the words that the attention of the model points to
     failed,     // the translation lacks the term
   };
   std::size_t sentence = 0;  // number of the sentence in the text
@@ -30,7 +31,7 @@ struct TermReport {
 inline constexpr std::array kTermMethods = {
     Named{TermReport::Method::present, "present"},     Named{TermReport::Method::stand_in, "stand_in"},
     Named{TermReport::Method::alignment, "alignment"}, Named{TermReport::Method::forced, "forced"},
-    Named{TermReport::Method::failed, "failed"},
+    Named{TermReport::Method::inserted, "inserted"},   Named{TermReport::Method::failed, "failed"},
 };
 
 constexpr std::string_view to_string(TermReport::Method method) {
