@@ -36,7 +36,8 @@ struct Form {
   std::string before, after;          // spaces around the text
   std::string mnemonic = {};          // "_F": the mark, and the letter behind it
   PlaceholderSyntax syntax = {};
-  bool is_c = false;  // placeholders without numbers keep their order
+  bool is_ordered = false;  // placeholders without numbers keep their order
+  bool is_c = false;        // they may get numbers
 };
 
 PlaceholderSyntax syntax_of(std::string_view flags) {
@@ -74,7 +75,7 @@ std::vector<std::string_view> wrapped(std::string_view line) {
     const std::size_t space = line.find(' ', place);
     const std::size_t end = std::min(line.find_first_not_of(' ', std::min(space, line.size())), line.size());
     const std::size_t more = columns(line.substr(place, end - place), 2);
-    if (width + more > kColumns + 1 - (end < line.size() ? 1 : 1) && place > begin) {
+    if (width + more > kColumns && place > begin) {
       parts.push_back(line.substr(begin, place - begin));
       begin = place;
       width = 2;
@@ -257,6 +258,7 @@ void Catalogue::add_texts(std::size_t index) {
   Form form{.entry = index, .number = {}, .source = entry.id.value, .before = "", .after = ""};
   form.syntax = syntax_of(entry.flags);
   form.is_c = form.syntax.spaced;
+  form.is_ordered = form.is_c || entry.flags.find("python-format") != entry.flags.npos;
   if (entry.plural.range.end == 0) return add_form(form, std::nullopt);
   for (std::size_t i = 0; i < plurals_->count(); ++i) {
     form.number = i;
@@ -336,35 +338,65 @@ void Catalogue::add_form(Form form, const std::optional<int>& number) {
 
 // Puts the mark of a mnemonic in front of its letter, at the beginning of a word if possible. Texts of East Asia get it
 // at their end: "(_F)".
-std::string with_mnemonic(std::string text, const std::string& mnemonic, const DocumentOptions& options,
+std::string with_mnemonic(std::string_view text, const std::string& mnemonic, const DocumentOptions& options,
                           const PlaceholderSyntax& syntax) {
-  if (mnemonic.empty()) return text;
+  if (mnemonic.empty()) return std::string(text);
   if (has_no_spaces(options.target_language)) {
     const std::size_t end = text.find_last_not_of(" .:") + 1;
-    return text.insert(end, "(" + mnemonic.substr(0, 1) + static_cast<char>(mnemonic[1] & ~0x20) + ")");
+    return fmt::format("{}({}{}){}", text.substr(0, end), mnemonic[0], static_cast<char>(mnemonic[1] & ~0x20),
+                       text.substr(end));
   }
-  const auto placeholders = find_placeholders(text, syntax);
-  std::size_t best = text.size(), best_rank = 0;
-  for (std::size_t i = 0; i < text.size(); i += first_character(std::string_view(text).substr(i)).bytes) {
-    const auto is_inside = [i](const Placeholder& p) { return i >= p.begin && i < p.end; };
-    if (std::ranges::any_of(placeholders, is_inside) ||
-        !has_letters(std::string_view(text).substr(i, first_character(std::string_view(text).substr(i)).bytes)))
+  std::size_t best = text.size();
+  int best_rank = 0;
+  const std::vector<Placeholder> placeholders = find_placeholders(text, syntax);
+  auto next = placeholders.begin();
+  for (std::size_t i = 0, bytes = 0; i < text.size(); i += bytes) {
+    bytes = first_character(text.substr(i)).bytes;
+    if (next != placeholders.end() && i == next->begin) {
+      bytes = next->end - next->begin;
+      ++next;
       continue;
+    }
+    if (!has_letters(text.substr(i, bytes))) continue;
     const bool is_same = (text[i] | 0x20) == (mnemonic[1] | 0x20), is_first = i == 0 || text[i - 1] == ' ';
-    const std::size_t rank = is_same && is_first ? 3 : is_same ? 2 : 1;
-    if (rank > best_rank) best = i, best_rank = rank;
+    const int rank = is_same && is_first ? 3 : is_same ? 2 : 1;
+    if (rank > best_rank) best = i;
+    best_rank = std::max(rank, best_rank);
   }
-  return best_rank > 0 ? text.insert(best, mnemonic.substr(0, 1)) : text;
+  return fmt::format("{}{}{}", text.substr(0, best), best_rank > 0 ? mnemonic.substr(0, 1) : "", text.substr(best));
 }
 
-// Returns the placeholders without numbers, in order.
-std::vector<std::string> in_order(std::string_view text, const PlaceholderSyntax& syntax) {
-  std::vector<std::string> placeholders;
-  for (const Placeholder& found : find_placeholders(text, syntax)) {
-    const std::string_view own = text.substr(found.begin, found.end - found.begin);
-    if (own != "%%" && own.find('$') == own.npos && own.find('(') == own.npos) placeholders.emplace_back(own);
+// Numbers the placeholders of C that are in another order than in the source: "%d %s" becomes "%2$d %1$s". Returns
+// nullopt if that is not possible.
+std::optional<std::string> in_order(std::string_view target, const Form& form) {
+  const std::string_view source = form.source;
+  const auto arguments = [&form](std::string_view text) {
+    std::vector<Placeholder> found = find_placeholders(text, form.syntax);
+    std::erase_if(found, [&](const Placeholder& p) { return text[p.begin] != '%' || text.substr(p.begin, 2) == "%%"; });
+    return found;
+  };
+  const auto bytes = [](std::string_view text, const Placeholder& p) { return text.substr(p.begin, p.end - p.begin); };
+  const std::vector<Placeholder> old = arguments(source), turned = arguments(target);
+  std::string numbered;
+  std::size_t place = 0;
+  bool is_turned = false, is_possible = form.is_c;
+  std::vector<bool> is_used(old.size());
+  for (std::size_t i = 0; i < turned.size(); ++i) {
+    const std::string_view own = bytes(target, turned[i]);
+    std::size_t number = 0;
+    while (number < old.size() && (is_used[number] || bytes(source, old[number]) != own)) ++number;
+    if (number == old.size()) return std::nullopt;
+    is_used[number] = true;
+    is_turned = is_turned || number != i;
+    is_possible = is_possible && own.find_first_of("$*(") == own.npos;
+    numbered += target.substr(place, turned[i].begin - place);
+    numbered += fmt::format("%{}${}", number + 1, own.substr(1));
+    place = turned[i].end;
   }
-  return placeholders;
+  const bool has_names = !old.empty() && bytes(source, old.front()).find_first_of("$(") != source.npos;
+  if (!is_turned || has_names) return std::string(target);
+  if (!is_possible) return std::nullopt;
+  return numbered.append(target.substr(place));
 }
 
 std::string Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
@@ -374,12 +406,14 @@ std::string Catalogue::edit(std::size_t text, const FittedTranslation& translati
   const std::size_t begin = target.find_first_not_of(kWhiteSpace);
   if (begin == target.npos) return "the text has only spaces";
   target = target.substr(begin, target.find_last_not_of(kWhiteSpace) + 1 - begin);
-  target = form.before + with_mnemonic(std::move(target), form.mnemonic, options_, form.syntax) + form.after;
+  target = form.before + with_mnemonic(target, form.mnemonic, options_, form.syntax) + form.after;
   if (sorted_placeholders(target, form.syntax) != sorted_placeholders(form.source, form.syntax)) {
     return "the placeholders are not those of the source";
   }
-  if (form.is_c && in_order(target, form.syntax) != in_order(form.source, form.syntax)) {
-    return "the placeholders are in another order than in the source";
+  if (form.is_ordered) {
+    const auto ordered = in_order(target, form);
+    if (!ordered) return "the placeholders are in another order than in the source";
+    target = *ordered;
   }
   const std::size_t number = form.number.value_or(0);
   const std::string keyword = form.number ? fmt::format("msgstr[{}]", number) : "msgstr";
@@ -399,9 +433,11 @@ void Catalogue::edit_rest(std::vector<Edit>& edits) const {
   const auto add = [&edits](ByteRange range, std::string text) {
     edits.push_back({.range = range, .pieces = {{.text = std::move(text)}}});
   };
+  bool has_plurals = false;  // among the new translations
   for (const Entry& entry : entries_) {
     const auto is_edited = [&](const Field& target) { return places.contains(target.range.begin); };
     if (std::ranges::none_of(entry.targets, is_edited)) continue;
+    has_plurals = has_plurals || entry.plural.range.end > 0;
     // Forms that the language does not have.
     for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
       if (entry.targets[i].value.empty()) add({entry.targets[i - 1].range.end, entry.targets[i].range.end}, "");
@@ -425,6 +461,10 @@ void Catalogue::edit_rest(std::vector<Edit>& edits) const {
   if (header.find(kNoForms) != header.npos) {
     const std::size_t place = place_of(kNoForms);
     add({place, place + kNoForms.size()}, std::string(PluralForms::header_of(options_.target_language)));
+  }
+  if (has_plurals && !header.empty() && header.find("Plural-Forms:") == header.npos) {
+    const std::string_view forms = PluralForms::header_of(options_.target_language);
+    add({header_.range.end, header_.range.end}, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
   }
   const std::string_view charset = charset_in(header);
   if (is_ascii_charset(lower_case(charset)) && !charset.empty()) {

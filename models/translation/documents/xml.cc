@@ -69,13 +69,12 @@ class Collector {
     const std::size_t begin = place(), end = begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()));
     XmlToken* last = tokens_.empty() ? nullptr : &tokens_.back();
     const bool goes_on =
-        in_cdata_ || (last != nullptr && kind == XmlToken::Kind::text && last->kind == kind && !is_cdata_);
-    if (goes_on && last->range.end == begin) {
+        in_cdata_ || (kind == XmlToken::Kind::text && last != nullptr && last->kind == kind && !is_cdata_);
+    if (last != nullptr && goes_on && last->range.end == begin) {
       last->range.end = end;
       return;
     }
-    const std::size_t parent = open_.empty() ? tokens_.size() : open_.back();
-    tokens_.push_back({.kind = kind, .range = {begin, end}, .partner = 0, .parent = parent});
+    tokens_.push_back({.kind = kind, .range = {begin, end}, .partner = 0});
     is_cdata_ = false;
   }
   void begin_cdata() {

@@ -19,7 +19,6 @@ struct XmlToken {
   Kind kind = Kind::other;
   ByteRange range;
   std::size_t partner = 0;  // index of the end of a start, and of the start of an end
-  std::size_t parent = 0;   // index of the start of the element around it; its own index for the root
 };
 
 // The tokens of an XML file, with their places.

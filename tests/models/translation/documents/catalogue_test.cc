@@ -56,15 +56,14 @@ TEST(Catalogue, WrapsLongTranslationsAsGettextDoes) {
               HasSubstr("msgstr \"\"\n\"" + line + "\"\n\"wort wort wort wort wort x\"\n"));
 }
 
-TEST(Catalogue, RefusesTranslationsWithOtherPlaceholders) {
+TEST(Catalogue, NumbersPlaceholdersInAnotherOrderAndRefusesOthers) {
   const std::string file = entry("%s has %d", "", "#, c-format\n");
   EXPECT_EQ(reason_of(file, "%d"), "placeholder '%d' is missing");
   EXPECT_EQ(reason_of(entry("to {name}", "", "#, python-brace-format\n"), "an {nom}"),
             "placeholder '{name}' is missing");
   const Document document = Document::parse(file, Format::po, "file");
   Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
-  EXPECT_EQ(document.write(std::vector{turned}).unused.at(0).reason,
-            "the placeholders are in another order than in the source");
+  EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%2$d hat %1$s\"\n"));
   Segment more{.text = "%s hat %d %u", .placeholders = document.segments()[0].placeholders};
   EXPECT_EQ(document.write(std::vector{more}).unused.at(0).reason, "the placeholders are not those of the source");
 }
@@ -123,6 +122,19 @@ TEST(Catalogue, FillsTheHeaderOfATemplate) {
               testing::StartsWith("msgid \"\"\nmsgstr \"\"\n\"Language: pt_BR\\n\"\n"
                                   "\"Content-Type: text/plain; charset=UTF-8\\n\"\n"
                                   "\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\n"));
+}
+
+TEST(Catalogue, GetsPluralFormsIfTheHeaderHasNone) {
+  EXPECT_THAT(in_upper_case(entry("", "Language: de\\n") + "\n" + kPlural, Format::po, {.target_language = "de"}),
+              testing::StartsWith("msgid \"\"\nmsgstr \"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != "
+                                  "1);\\n\"\n\n"));
+}
+
+TEST(Catalogue, OfPythonKeepsTheOrderOfItsPlaceholders) {
+  const Document document = Document::parse(entry("%s has %d", "", "#, python-format\n"), Format::po, "file");
+  const Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
+  EXPECT_EQ(document.write(std::vector{turned}).unused.at(0).reason,
+            "the placeholders are in another order than in the source");
 }
 
 TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
