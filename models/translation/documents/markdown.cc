@@ -283,6 +283,31 @@ bool begins_html(std::string_view line) {
          kInline.find(name) == kInline.npos;
 }
 
+// Emphasis begins and ends at words: moves its codes from spaces to words, and leaves out pairs without text.
+FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
+  const std::string& text = translation.segment.text;
+  FittedTranslation moved = translation;
+  std::vector<InlineCode>& codes = moved.segment.codes;
+  std::vector<bool> is_empty(codes.size());
+  for (std::size_t j = 0; j < codes.size(); ++j) {
+    if (!codes[j].partner || std::string_view("*_~").find(codes[j].markup.front()) == std::string_view::npos) continue;
+    InlineCode& other = codes[*codes[j].partner];
+    if (*codes[j].partner > j) {
+      while (codes[j].place < other.place && text[codes[j].place] == ' ') ++codes[j].place;
+    } else {
+      while (codes[j].place > other.place && text[codes[j].place - 1] == ' ') --codes[j].place;
+      is_empty[j] = is_empty[*codes[j].partner] = codes[j].place == other.place;
+    }
+  }
+  for (std::size_t j = codes.size(); j-- > 0;) {
+    if (!is_empty[j]) continue;
+    codes.erase(codes.begin() + static_cast<std::ptrdiff_t>(j));
+    moved.code_of.erase(moved.code_of.begin() + static_cast<std::ptrdiff_t>(j));
+  }
+  for (InlineCode& code : codes) code.partner.reset();  // pieces of a whole text do not need them
+  return moved;
+}
+
 class Markdown final : public ReplacingFile {
  public:
   explicit Markdown(std::string_view bytes)
@@ -298,7 +323,8 @@ class Markdown final : public ReplacingFile {
   }
 
   std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
-    auto pieces = pieces_of(translation, texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
+    auto pieces =
+        pieces_of(with_marks_at_words(translation), texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
     // What would begin another block.
     std::string& first = pieces.front().text;
     const std::size_t digits = std::min(first.find_first_not_of("0123456789"), first.size());

@@ -122,6 +122,15 @@ TEST(Markdown, EscapesWhatWouldBeMarkup) {
   EXPECT_EQ(with_first_text("a\n", Format::markdown, "# b").bytes, "\\# b\n");
 }
 
+TEST(Markdown, PutsEmphasisAroundWords) {
+  const Document document = Document::parse("a *b* c\n", Format::markdown, "file");
+  Segment translation{.text = "x y z", .codes = document.segments().at(0).codes};
+  translation.codes[0].place = 1;
+  translation.codes[1].place = 4;
+  EXPECT_EQ(document.write(std::vector{translation}).bytes, "x *y* z\n");
+  EXPECT_EQ(with_first_text("a *b* c\n", Format::markdown, "x").bytes, "x\n");
+}
+
 TEST(Markdown, HasCodesForEmphasisAndLinks) {
   const Document document =
       Document::parse("A **b *c*** ![d](e) f_g_h <br> <http://i.j> &nbsp; k\n", Format::markdown, "file");
