@@ -127,7 +127,9 @@ class InlineParser {
     const std::string_view text = rest(i);
     const std::size_t end = text.find_first_not_of(' ', text.front() == '\\' ? 1 : 0);
     if (end == text.npos || (text[end] != '\n' && text[end] != '\r')) return std::min(end, text.size());
-    return add_item(Item::Kind::single, i, std::min(text.find_first_not_of(" \t>\r\n", end), text.size()));
+    add_item(Item::Kind::single, i, std::min(text.find_first_not_of(" \t>\r\n", end), text.size()));
+    items_.back().is_break = true;
+    return items_.back().range.end - i;
   }
   std::size_t emoji(std::size_t i) {
     const std::string_view text = rest(i);
@@ -299,11 +301,18 @@ FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
       is_empty[j] = is_empty[*codes[j].partner] = codes[j].place == other.place;
     }
   }
-  for (std::size_t j = codes.size(); j-- > 0;) {
-    if (!is_empty[j]) continue;
-    codes.erase(codes.begin() + static_cast<std::ptrdiff_t>(j));
-    moved.code_of.erase(moved.code_of.begin() + static_cast<std::ptrdiff_t>(j));
+  // A line break at the end would be text.
+  for (std::size_t j = codes.size(); j-- > 0 && codes[j].place == text.size();) {
+    is_empty[j] = is_empty[j] || codes[j].markup.find('\n') != std::string::npos;
   }
+  std::size_t kept = 0;
+  for (std::size_t j = 0; j < codes.size(); ++j) {
+    if (is_empty[j]) continue;
+    moved.code_of[kept] = moved.code_of[j];
+    std::swap(codes[kept++], codes[j]);
+  }
+  codes.resize(kept);
+  moved.code_of.resize(kept);
   for (InlineCode& code : codes) code.partner.reset();  // pieces of a whole text do not need them
   return moved;
 }

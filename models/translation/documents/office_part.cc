@@ -122,11 +122,13 @@ std::size_t Paragraph::read(std::size_t i) {
     read_run(i);
   } else if (!is_one_of(name, kNothing)) {
     add(Item::Kind::single, xml_.element(i));
+    items_.back().is_break = name == "br";
   }
   return last;
 }
 
 void Paragraph::read_run(std::size_t run) {
+  constexpr std::array<std::string_view, 4> kBreaks = {"br", "cr", "tab", "ptab"};
   std::vector<std::size_t> children;
   Run own;
   bool has_text = false;
@@ -142,6 +144,12 @@ void Paragraph::read_run(std::size_t run) {
   if (children.empty()) return;
   const ByteRange whole = xml_.element(run);
   if (!has_text) {
+    const std::string_view only = children.size() == 1 ? xml_.name(children.front()) : "";
+    if (is_one_of(only, kBreaks)) {
+      add(Item::Kind::single, whole);
+      items_.back().is_break = true;
+      return;
+    }
     const std::size_t mark = children.front();
     const bool is_field = children.size() == 1 && xml_.name(mark) == "fldChar";
     const std::string type = is_field ? xml_.attribute(mark, std::string(xml_.prefix(mark)) + "fldCharType") : "";
@@ -154,6 +162,7 @@ void Paragraph::read_run(std::size_t run) {
     Item& item = items_.back();
     if (is_text) item.content = xml_.content(i);
     if (!is_text) in_runs_.insert(item.range.begin);
+    item.is_break = is_one_of(xml_.name(i), kBreaks);
     // A text begins and ends with whole runs.
     item.is_fixed = children.size() > 1;
     if (i == children.front()) item.range.begin = whole.begin;

@@ -24,6 +24,7 @@ class OpenDocumentPart final : public ReplacingFile {
         ++paragraphs_;
         const auto items = xml.items(i, [&xml](std::size_t token) {
           const std::string_view inside = xml.name(token);
+          if (inside == "line-break" || inside == "tab") return XmlTokens::Inline::line_break;
           return inside == "span" || inside == "a" || inside == "meta" ? XmlTokens::Inline::pair
                                                                        : XmlTokens::Inline::single;
         });

@@ -157,6 +157,39 @@ std::vector<std::optional<std::size_t>> matching_codes(const Segment& source, co
   return matching;
 }
 
+// Removes the space beside each code of a line break. It stands for the break, which the code writes.
+void remove_spaces_at_breaks(const Segment& source, Translation& translation) {
+  Segment& segment = translation.segment;
+  const auto is_space = [&](std::size_t i) {
+    return i < segment.text.size() && kWhiteSpace.find(segment.text[i]) != kWhiteSpace.npos;
+  };
+  std::vector<std::size_t> removed;  // places, in order
+  for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+    const std::size_t old = source.codes[translation.code_of[j]].place, place = segment.codes[j].place;
+    if (old >= source.text.size() || source.text[old] != '\n' || source.codes[translation.code_of[j]].partner) continue;
+    const auto is_free = [&](std::size_t i) { return is_space(i) && (removed.empty() || removed.back() < i); };
+    if (is_free(place)) {
+      removed.push_back(place);
+    } else if (place > 0 && is_free(place - 1)) {
+      removed.push_back(place - 1);
+    }
+  }
+  if (removed.empty()) return;
+  std::string text;
+  std::size_t begin = 0;
+  for (const std::size_t place : removed) {
+    text += segment.text.substr(begin, place - begin);
+    begin = place + 1;
+  }
+  segment.text = text + segment.text.substr(begin);
+  const auto move = [&removed](std::size_t& place) {
+    place -= static_cast<std::size_t>(std::ranges::lower_bound(removed, place) - removed.begin());
+  };
+  for (InlineCode& code : segment.codes) move(code.place);
+  for (Placeholder& placeholder : segment.placeholders) move(placeholder.begin), move(placeholder.end);
+  for (Cut& cut : segment.cuts) move(cut.place);
+}
+
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
   std::vector<std::string_view> open;  // markups that end the open pairs
   std::size_t last_half = 0;
@@ -228,7 +261,8 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
       std::string plain = unescape(content);
       if (spaces == Spaces::collapse) {
         collapse_spaces(plain);
-        if (plain.starts_with(' ') && segment.text.ends_with(' ') && !follows_single) plain.erase(0, 1);
+        const bool follows_space = segment.text.ends_with(' ') || segment.text.ends_with('\n');
+        if (plain.starts_with(' ') && follows_space && !follows_single) plain.erase(0, 1);
       }
       segment.text += plain;
       follows_single = false;
@@ -245,6 +279,10 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
       }
       segment.codes.push_back(std::move(code));
       text.codes.push_back(item.markup.empty() ? Piece{.range = item.content} : Piece{.text = item.markup});
+      if (item.is_break) {
+        segment.text += '\n';
+        follows_single = false;
+      }
     }
   }
   if (!has_letters(segment.text)) return std::nullopt;
@@ -287,6 +325,7 @@ std::variant<FittedTranslation, std::string> fit(const Segment& source, const Se
     const auto partner = source.codes[fitting.code_of[j]].partner;
     if (partner) fitting.segment.codes[j].partner = number[*partner];
   }
+  remove_spaces_at_breaks(source, fitting);
   return fitting;
 }
 

@@ -53,6 +53,7 @@ struct Item {
   ByteRange content = range;                // the bytes of the text, or of the code
   std::optional<std::size_t> partner = {};  // index of the other code of a pair
   bool is_fixed = false;                    // the range of a text cannot begin or end beside this item
+  bool is_break = false;                    // a code between two words: the text has "\n" behind it
   std::string markup = {};                  // of a code; written instead of its bytes unless empty
 };
 

@@ -185,6 +185,7 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
       } else {
         item.range = element(j);
         item.content = kind == Inline::placeholder ? content(j) : item.range;
+        item.is_break = kind == Inline::line_break;
         j = token.partner;
         if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
       }

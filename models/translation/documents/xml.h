@@ -50,6 +50,7 @@ class XmlTokens {
   enum class Inline : std::uint8_t {
     pair,         // its tags are codes
     single,       // all of it is a code
+    line_break,   // the same, between two words
     placeholder,  // all of it is a placeholder, which shows its text
   };
   // Returns the items of the content of element `i`.

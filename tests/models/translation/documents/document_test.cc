@@ -242,6 +242,14 @@ TEST(Document, AddsMissingCodesAtTheEnd) {
   EXPECT_EQ(changed_html([](Segment& t) { t.codes.erase(t.codes.begin()); }).bytes, "<p>a c <i>d</i><b></b>");
 }
 
+TEST(Document, HasAnEndOfALineForABreakBetweenWords) {
+  const std::string file = odt_file("<text:p>one<text:line-break/>two<text:tab/>three</text:p>");
+  EXPECT_THAT(texts_of(file, Format::odt), ElementsAre("one\ntwo\nthree"));
+  EXPECT_EQ(in_upper_case(file, Format::odt), odt_file("<text:p>ONE<text:line-break/>TWO<text:tab/>THREE</text:p>"));
+  EXPECT_EQ(with_first_text(file, Format::odt, "eins zwei").bytes,
+            odt_file("<text:p>eins zwei<text:line-break/><text:tab/></text:p>"));
+}
+
 TEST(Document, DropsCodesThatTheSourceDoesNotHave) {
   EXPECT_EQ(changed_html([](Segment& t) {
               t.text = "e c d", t.codes.insert(t.codes.begin(), {.place = 0, .markup = "<x>"});
