@@ -158,7 +158,7 @@ std::vector<std::optional<std::size_t>> matching_codes(const Segment& source, co
 }
 
 // Removes the space beside each code of a line break. It stands for the break, which the code writes.
-void remove_spaces_at_breaks(const Segment& source, Translation& translation) {
+void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translation) {
   Segment& segment = translation.segment;
   const auto is_space = [&](std::size_t i) {
     return i < segment.text.size() && kWhiteSpace.find(segment.text[i]) != kWhiteSpace.npos;
