@@ -11,6 +11,8 @@ namespace encdec {
 struct LanguagePair {
   std::string source;
   std::string target;
+
+  bool operator==(const LanguagePair&) const = default;
 };
 
 // Finds the languages of a model folder in the first of these places that has them:
