@@ -16,7 +16,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tools/systems.sh
 
 # Libraries that are copied into a wheel. A wheel has their notices too.
-bundled=(libexpat1-dev libfmt-dev libgumbo-dev libspdlog-dev libhwy-dev libpcre2-dev libutf8proc-dev libyaml-dev)
+bundled=(libfmt-dev libspdlog-dev libhwy-dev libpcre2-dev libutf8proc-dev libyaml-dev libzstd-dev
+  libicu-dev libcld2-dev libgumbo-dev libexpat1-dev)
 
 build_onednn() {
   ready_system 12
@@ -67,7 +68,7 @@ build_wheel() {
     python -m zipfile --extract ./*.whl .
     ldd $(find . -name "*.so*" -o -path "*.scripts/encdec") | tee libraries
     if grep --extended-regexp "libgomp|libOpenCL|libdnnl|not found" libraries; then exit 1; fi
-    [[ $(stat --format=%s ./*.whl) -lt 20000000 ]]'
+    [[ $(stat --format=%s ./*.whl) -lt 40000000 ]]'
   mkdir -p "$output/$1"
   rm -f "$output/$1"/*.whl
   cp "$root"/home/user/wheels/*.whl "$output/$1"
