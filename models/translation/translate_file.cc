@@ -1,13 +1,11 @@
 #include "encdec/models/translation/translate_file.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
@@ -19,14 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
-
-DocumentFormat format_for(const std::string& name, const TranslateFileOptions& options) {
-  if (options.format) return *options.format;
-  if (const auto format = format_of(name)) return *format;
-  std::string names;
-  for (const auto& format : kDocumentFormats) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
-  refuse<InputError>(name, "a name without a known extension, expected the format: {}", names);
-}
 
 // What an interrupted translation has done: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().
@@ -57,14 +47,18 @@ class Progress {
 };
 
 std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
-                   DocumentFormat format, const TranslateOptions& options) {
+                   DocumentFormat format, const TranslateFileOptions& options) {
+  const TranslateOptions& translate = options.translate;
+  const DocumentOptions& document = options.document;
   ContentHasher hasher;
   hasher.add_text(bytes);
   for (const Model& model : models) hasher.add_text(model.fingerprint());
-  hasher.add_text(fmt::format("{} {} {} {} {}", job.source(), options.target, options.via, to_string(format),
-                              static_cast<int>(options.split)));
-  if (options.glossary) {
-    for (const auto& [source, target] : options.glossary->terms()) hasher.add_text(source + '\t' + target);
+  hasher.add_text(fmt::format("{} {} {} {} {} {}", job.source(), translate.target, translate.via, to_string(format),
+                              static_cast<int>(translate.split), translate.generate.num_beams.value_or(0)));
+  hasher.add_text(
+      fmt::format("{} {} {}", document.target_language, static_cast<int>(document.entries), document.join_gap));
+  if (translate.glossary) {
+    for (const auto& [source, target] : translate.glossary->terms()) hasher.add_text(source + '\t' + target);
   }
   return to_string(hasher.hash());
 }
@@ -86,19 +80,23 @@ std::string translated(DocumentJob& job, std::span<const Model> models, const Tr
 std::string translate_document(std::string bytes, const std::string& name, std::span<const Model> models,
                                const TranslationRoutes& routes, const TranslateFileOptions& options,
                                nlohmann::ordered_json* report) {
-  DocumentJob job(Document::parse(std::move(bytes), format_for(name, options), name, options.document), models, routes,
-                  options.translate);
+  DocumentJob job(Document::parse(std::move(bytes), format_or_that_of(name, options.format), name, options.document),
+                  models, routes, options.translate);
   return translated(job, models, options, nullptr, report);
+}
+
+std::string translated_name(const fs::path& source, const std::string& language) {
+  return fmt::format("{}.{}{}", source.stem().string(), language, source.extension().string());
 }
 
 void translate_file(const fs::path& source, const fs::path& target, std::span<const Model> models,
                     const TranslationRoutes& routes, const TranslateFileOptions& options,
                     nlohmann::ordered_json* report) {
   const std::string bytes = read_text_file(source, kMaxFileBytes), name = source.string();
-  const DocumentFormat format = format_for(name, options);
+  const DocumentFormat format = format_or_that_of(name, options.format);
   DocumentJob job(Document::parse(bytes, format, name, options.document), models, routes, options.translate);
   NewFile file(target, NewFile::Kind::output, target.string());
-  Progress progress(target.string() + ".progress", key_of(bytes, models, job, format, options.translate), job);
+  Progress progress(target.string() + ".progress", key_of(bytes, models, job, format, options), job);
   file.write(translated(job, models, options, &progress, report));
   file.commit();
   progress.remove();

@@ -25,6 +25,9 @@ std::string translate_document(std::string bytes, const std::string& name, std::
                                const TranslationRoutes& routes, const TranslateFileOptions& options,
                                nlohmann::ordered_json* report = nullptr);
 
+// Returns the usual name of a file's translation: "a.de.srt" for "b/a.srt" and "de".
+std::string translated_name(const std::filesystem::path& source, const std::string& language);
+
 // Translates a file. `target` gets its name when it is complete. Until then TARGET.progress has what is translated, and
 // a later call with the same file, models and options goes on from there. Throws FileError too.
 void translate_file(const std::filesystem::path& source, const std::filesystem::path& target,

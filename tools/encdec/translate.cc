@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -26,16 +27,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxInputBytes = std::size_t{1} << 28, kMaxGlossaryBytes = std::size_t{10} << 20;
-constexpr std::array kSplits = {
-    Named{Split::sentences, "sentences"},
-    Named{Split::newlines, "lines"},
-    Named{Split::never, "never"},
-};
-constexpr std::array kEntries = {
-    Named{CatalogueEntries::untranslated, "untranslated"},
-    Named{CatalogueEntries::fuzzy, "fuzzy"},
-    Named{CatalogueEntries::all, "all"},
-};
 
 struct TranslateArguments {
   std::vector<std::string> files = {}, folders = {};
@@ -108,11 +99,6 @@ void list_routes(const TranslationRoutes& routes) {
   }
 }
 
-// Returns DIR/NAME.LANGUAGE.EXTENSION for a file NAME.EXTENSION.
-fs::path output_of(const fs::path& file, const std::string& folder, const std::string& language) {
-  return fs::path(folder) / fmt::format("{}.{}{}", file.stem().string(), language, file.extension().string());
-}
-
 // The translation of all files, one after another.
 class Files {
  public:
@@ -140,7 +126,8 @@ class Files {
       Json segments;
       std::string output = arguments_.output;
       if (!arguments_.output_dir.empty()) {
-        output = output_of(file, arguments_.output_dir, arguments_.options.document.target_language).string();
+        output = (fs::path(arguments_.output_dir) / translated_name(file, arguments_.options.document.target_language))
+                     .string();
       }
       translate(file, output, segments);
       bar_.clear();
@@ -194,6 +181,12 @@ class Files {
 };
 
 void run(TranslateArguments& arguments) {
+  // In "--model a b" the folder b is a model too.
+  std::vector<std::string>& files = arguments.files;
+  const auto folders = std::stable_partition(files.begin(), files.end(),
+                                             [](const std::string& file) { return !fs::is_directory(file); });
+  arguments.folders.insert(arguments.folders.end(), folders, files.end());
+  files.erase(folders, files.end());
   if (arguments.lists_routes) return list_routes(load_models(arguments).routes);
   if (arguments.files.empty()) arguments.files.emplace_back("-");
   if (arguments.files.size() > 1 && arguments.output_dir.empty()) {
@@ -225,6 +218,7 @@ Action add_translate(CLI::App& command) {
   command.add_option("files", arguments->files, "Files to translate; - or none: standard input")->type_name("FILE");
   command.add_option("-m,--model", arguments->folders, "Checkpoint folder; several are used together")
       ->required()
+      ->allow_extra_args(false)  // files may follow
       ->type_name("DIR");
   command.add_option("--source-lang,--from", options.translate.source, "Language of the files; detected if not given")
       ->type_name("LANG");
@@ -245,8 +239,11 @@ Action add_translate(CLI::App& command) {
   command
       .add_option("--glossary", arguments->glossaries,
                   "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
+      ->allow_extra_args(false)
       ->type_name("FILE");
-  command.add_option("--do-not-translate", arguments->kept_words, "Words to keep as they are, one a line")
+  command
+      .add_option("--do-not-translate", arguments->kept_words, "Words to keep as they are, one a line; may be repeated")
+      ->allow_extra_args(false)
       ->type_name("FILE");
   CLI::Option* output = add_file_option(command, "-o,--output", arguments->output, "Default: standard output");
   command
@@ -268,7 +265,7 @@ Action add_translate(CLI::App& command) {
   arguments->model.add_load_options(command);
   arguments->model.add_workers_option(command, options.translate.generate.workers);
   arguments->model.add_quiet_option(command, "No progress bar, notes and warnings");
-  add_words(command, "--entries", kEntries, options.document.entries, "PO, XLIFF: entries to translate");
+  add_words(command, "--entries", kCatalogueEntries, options.document.entries, "PO, XLIFF: entries to translate");
   command.add_flag_callback(
       "--no-fuzzy", [&options] { options.document.mark_fuzzy = false; },
       "PO: do not mark new translations as fuzzy. Programs do not show fuzzy ones");

@@ -1,5 +1,7 @@
 #include "encdec/models/translation/documents/document.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -80,6 +82,13 @@ std::optional<DocumentFormat> format_of(std::string_view file_name) {
     return candidate.extensions.find(extension) != std::string_view::npos;
   });
   return row == kRows.end() ? std::nullopt : std::optional(row->format);
+}
+
+DocumentFormat format_or_that_of(const std::string& file_name, const std::optional<DocumentFormat>& format) {
+  if (format) return *format;
+  if (const auto known = format_of(file_name)) return *known;
+  refuse<InputError>(file_name, "a name without a known extension, expected the format: {}",
+                     fmt::join(names_of(kDocumentFormats), ", "));
 }
 
 Document Document::parse(std::string bytes, DocumentFormat format, const std::string& name,

@@ -60,12 +60,21 @@ constexpr std::optional<DocumentFormat> document_format_named(std::string_view n
 
 // Returns the format of a file by the extension of its name, such as "de.po"; nullopt if no format has it.
 std::optional<DocumentFormat> format_of(std::string_view file_name);
+// Returns `format` or, if it is unset, that of the file's name. Throws InputError if no format has its extension.
+DocumentFormat format_or_that_of(const std::string& file_name, const std::optional<DocumentFormat>& format);
 
 // The entries of a file with sources and targets (PO, XLIFF) that are translated.
 enum class CatalogueEntries : std::uint8_t {
   untranslated,
   fuzzy,  // also those with a translation that somebody has yet to check
   all,
+};
+
+// The names of the entries.
+inline constexpr std::array kCatalogueEntries = {
+    Named{CatalogueEntries::untranslated, "untranslated"},
+    Named{CatalogueEntries::fuzzy, "fuzzy"},
+    Named{CatalogueEntries::all, "all"},
 };
 
 struct DocumentOptions {

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "encdec/engine/base/named_values.h"
 
 namespace encdec {
 
@@ -20,6 +23,13 @@ enum class Split : std::uint8_t {
   newlines,
   sentences,
   sentences_over_lines,  // ends of sentences, but not ends of lines
+};
+
+// The names of the splits that users choose from.
+inline constexpr std::array kSplits = {
+    Named{Split::sentences, "sentences"},
+    Named{Split::newlines, "lines"},
+    Named{Split::never, "never"},
 };
 
 // Cuts a text at the ends of lines and of sentences. Ends of sentences are those of Unicode annex 29, with the

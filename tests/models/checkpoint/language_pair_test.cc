@@ -17,12 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using Files = std::map<std::string, std::string>;
 
+const std::string kBinary("\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);  // the beginning of Marian's binary files
+
 // Returns "source>target" for a folder of this name with these files; empty if its languages are unknown.
 std::string pair_of(const std::string& name, const Files& files) {
   const TempFolder parent;
   const fs::path folder = parent.path() / name;
   fs::create_directory(folder);
-  for (const auto& [file, content] : files) std::ofstream(folder / file) << content;
+  for (const auto& [file, content] : files) std::ofstream(folder / file, std::ios::binary) << content;
   const auto pair = language_pair_of(folder);
   EXPECT_EQ(language_pair_of(folder / ""), pair) << name;  // with a slash at the end
   return pair ? pair->source + ">" + pair->target : "";
@@ -30,7 +32,7 @@ std::string pair_of(const std::string& name, const Files& files) {
 
 TEST(LanguagePair, OfAFirefoxFolderIsInItsMetadata) {
   EXPECT_EQ(pair_of("tiny", {{"metadata.json", R"({"sourceLanguage": "en", "targetLanguage": "pt-BR"})"},
-                             {"model.deen.intgemm.alphas.bin", ""}}),
+                             {"model.deen.intgemm.alphas.bin", kBinary}}),
             "en>pt-BR");
 }
 
@@ -53,12 +55,12 @@ TEST(LanguagePair, OfAStudentIsInTheNameOfItsModel) {
                                                                       {"model.defr.bin", "de>fr"},
                                                                       {"model.bin", ""},
                                                                       {"model.intgemm.alphas.bin", ""}}) {
-    EXPECT_EQ(pair_of("folder", {{model, ""}}), pair) << model;
+    EXPECT_EQ(pair_of("folder", {{model, kBinary}}), pair) << model;
   }
 }
 
 TEST(LanguagePair, OfAMTranServerFolderIsInItsName) {
-  const Files files = {{"model.intgemm.alphas.bin", ""}, {"vocab.spm", ""}};
+  const Files files = {{"model.intgemm.alphas.bin", kBinary}, {"vocab.spm", ""}};
   EXPECT_EQ(pair_of("en_zh", files), "en>zh");
   EXPECT_EQ(pair_of("en_zh-hant", files), "en>zh-hant");
   EXPECT_EQ(pair_of("zh-hans_en", files), "zh-hans>en");

@@ -1,0 +1,233 @@
+// Tests encdec translate with a student that replaces each word by its partner: what it translates twice is unchanged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/support/students.h"
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Arguments = std::vector<std::string>;
+
+class TranslateTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    models_ = new TemporaryFolder;
+    for (const char* pair : {"ende", "deen", "enfr"}) {
+      const std::string code = pair;
+      write_student(models_->path(""), code.substr(0, 2), code.substr(2));
+    }
+  }
+  static void TearDownTestSuite() { delete models_; }
+
+  static std::string model(std::string_view name) { return models_->path(name); }
+  static Arguments command(const Arguments& options, const Arguments& models = {"en_de"}) {
+    Arguments arguments = {"translate", "--threads", "1"};
+    for (const std::string& name : models) arguments.insert(arguments.end(), {"--model", model(name)});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
+  static Finished translate(const Arguments& options, const Arguments& models = {"en_de"}, std::string input = {}) {
+    return encdec_command(command(options, models), std::move(input));
+  }
+  static std::string output_of(const Arguments& options, const Arguments& models = {"en_de"}, std::string input = {}) {
+    const Finished finished = translate(options, models, std::move(input));
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(finished.errors, "");
+    return finished.output;
+  }
+
+  TemporaryFolder folder_;
+
+ private:
+  static inline TemporaryFolder* models_ = nullptr;
+};
+
+const std::string kSubtitles =
+    "\xef\xbb\xbf"
+    "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>bjkf hl</i> 70.\r\n\r\n"
+    "7\r\n00:00:03,000 --> 00:00:04,000 X1:10\r\ncmc ffjmk gfh dcid dbdfk.\r\n";
+
+TEST_F(TranslateTest, ReadsStandardInput) {
+  EXPECT_EQ(output_of({}, {"en_de"}, "bjkf hl 70. ji efded.\n\njmcla efded hl dbdfk.\n"),
+            "hglcf lmldk 70. hjj nsoxö.\n\ncflgi nsoxö lmldk llkm.\n");
+  EXPECT_EQ(output_of({"-"}, {"en_de"}, ""), "");
+  EXPECT_EQ(output_of({"--format", "html", "-"}, {"en_de"}, "<p>bjkf <b>hl</b></p>"), "<p>hglcf <b>lmldk</b></p>");
+}
+
+TEST_F(TranslateTest, SubtitlesThereAndBackAreTheSameBytes) {
+  const std::string file = folder_.write("a.srt", kSubtitles), german = folder_.path("a.de.srt");
+  EXPECT_EQ(output_of({file, "--output", german}), "");
+  EXPECT_THAT(read_file(german), HasSubstr("\r\n<i>hglcf lmldk</i> 70.\r\n"));
+  EXPECT_EQ(output_of({german}, {"de_en"}), kSubtitles);
+  EXPECT_THAT(folder_.names(), ElementsAre("a.de.srt", "a.srt"));
+}
+
+TEST_F(TranslateTest, ListsTheWaysOfItsModels) {
+  EXPECT_EQ(output_of({"--list"}, {"en_de", "de_en", "en_fr"}), "de en\nde en fr\nen de\nen fr\n");
+}
+
+TEST_F(TranslateTest, GoesThroughEnglish) {
+  const Arguments options = {"--from", "de", "--to", "fr"};
+  EXPECT_EQ(output_of(options, {"en_fr", "de_en"}, "bjkf hl 70.\n"), "bjkf hl 70.\n");
+  EXPECT_TRUE(failed(translate({"--from", "de", "--to", "fr", "--via", "never"}, {"en_fr", "de_en"}, "ji"), 1,
+                     {"'de'", "'fr'"}));
+}
+
+TEST_F(TranslateTest, AFolderBesideTheFilesIsAModel) {
+  const std::string file = folder_.write("a.txt", "hl");
+  const Finished finished =
+      encdec_command({"translate", file, "--model", model("en_fr"), model("de_en"), "--from", "de", "--to", "fr"});
+  EXPECT_EQ(finished.output, "hl");
+}
+
+TEST_F(TranslateTest, WritesTheTermsOfAGlossaryAndKeepsWords) {
+  const std::string glossary = folder_.write("terms.tsv", "hl\tlmldk\nji\tüß\n");
+  const std::string kept = folder_.write("kept.txt", "ffjmk\n"), report = folder_.path("report.json");
+  const std::string file = folder_.write("a.txt", "bjkf hl 70.\n\nji efded. ffjmk cmc.\n");
+  const std::string text =
+      output_of({file, "--glossary", glossary, "--do-not-translate", kept, "--report", report, "--to", "de"});
+  EXPECT_THAT(text, HasSubstr("hglcf lmldk 70.\n\n"));
+  EXPECT_THAT(text, HasSubstr("üß"));
+  EXPECT_THAT(text, HasSubstr("ffjmk"));
+  const json files = json::parse(read_file(report));
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0]["file"], file);
+  EXPECT_EQ(files[0]["output"], "");
+  const json& segments = files[0]["segments"];
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(segments[0]["where"], "line 1");
+  EXPECT_EQ(segments[0]["source"], "bjkf hl 70.");
+  EXPECT_EQ(segments[0]["target"], "hglcf lmldk 70.");
+  EXPECT_GT(segments[0]["confidence"], 0.0);
+  EXPECT_LE(segments[0]["confidence"], 1.0);
+  EXPECT_EQ(segments[0]["terms"], json::parse(R"([{"source": "hl", "target": "lmldk", "method": "present"}])"));
+  EXPECT_FALSE(segments[0].contains("problem"));
+  ASSERT_EQ(segments[1]["terms"].size(), 2u);
+  EXPECT_EQ(segments[1]["terms"][0]["target"], "üß");
+  EXPECT_NE(segments[1]["terms"][0]["method"], "failed");
+  EXPECT_EQ(segments[1]["terms"][1]["target"], "ffjmk");
+}
+
+TEST_F(TranslateTest, NamesTheTranslationsOfSeveralFiles) {
+  const std::string first = folder_.write("a.srt", kSubtitles), second = folder_.write("b.c.txt", "hl");
+  const std::string out = folder_.path("out/there");
+  EXPECT_EQ(output_of({first, second, "--output-dir", out, "--report", folder_.path("report")}), "");
+  EXPECT_EQ(read_file(fs::path(out) / "b.c.de.txt"), "lmldk");
+  EXPECT_TRUE(fs::exists(fs::path(out) / "a.de.srt"));
+  const json files = json::parse(folder_.read("report"));
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[1]["output"], out + "/b.c.de.txt");
+}
+
+TEST_F(TranslateTest, ADamagedFileIsOneLineWithItsPlaceAndNoOutput) {
+  const std::string file =
+      folder_.write("a.xlf", "<?xml version='1.0'?>\n<xliff version='1.2'>\n <file><body></file>\n</xliff>\n");
+  const Finished finished = translate({file, "--output", folder_.path("out.xlf"), "--report", folder_.path("report")});
+  EXPECT_TRUE(failed(finished, 1, {"a.xlf: line 3, column 16", "expected well-formed XML"}));
+  EXPECT_THAT(folder_.names(), ElementsAre("a.xlf"));
+}
+
+TEST_F(TranslateTest, SaysWhatItNeeds) {
+  EXPECT_TRUE(failed(translate({"--to", "it"}, {"en_de"}, "hl"), 1, {"'it'"}));
+  EXPECT_TRUE(failed(translate({"--from", "fr", "--to", "de"}, {"en_de"}, "hl"), 1, {"'fr'"}));
+  EXPECT_TRUE(failed(translate({}, {"en_de", "en_fr"}, "hl"), 2, {"--target-lang", "de, fr"}));
+  EXPECT_TRUE(failed(translate({"a.txt", "b.txt"}), 2, {"2 files", "--output-dir"}));
+  EXPECT_TRUE(failed(translate({folder_.path("missing.txt")}), 1, {"missing.txt"}));
+  EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "epub"}));
+  EXPECT_TRUE(failed(translate({"--format", "doc"}), 2, {"--format", "doc"}));
+  EXPECT_TRUE(failed(translate({"--glossary", folder_.write("bad.tsv", "a\tb\nc\n")}, {"en_de"}, "hl"), 1,
+                     {"bad.tsv", "line 2"}));
+}
+
+// A text whose translation can be stopped.
+class StoppedTranslateTest : public TranslateTest {
+ protected:
+  void SetUp() override {
+    std::string text;
+    for (int i = 0; i < 1500; ++i) text += "bjkf hl " + std::to_string(i) + ".\n\n";
+    file_ = folder_.write("a.txt", text);
+    fresh_ = output_of({file_});
+    Arguments arguments = command({file_, "--quiet", "--output", folder_.path("out.txt")});
+    arguments.insert(arguments.begin(), kEncdec);
+    Process process(arguments);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!folder_.has("out.txt.progress") || folder_.read("out.txt.progress").empty()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      std::this_thread::yield();
+    }
+    process.send(SIGINT);
+    EXPECT_TRUE(failed(process.wait(), 128 + SIGINT, {"SIGINT"}));
+    EXPECT_THAT(folder_.names(), ElementsAre("a.txt", "out.txt.progress"));
+  }
+  // Replaces the first translation of the finished part, so that its use can be seen.
+  void mark_progress() const {
+    std::string progress = folder_.read("out.txt.progress");
+    const std::size_t place = progress.find("hglcf lmldk 0.");
+    ASSERT_NE(place, std::string::npos);
+    folder_.write("out.txt.progress", progress.replace(place, 14, "MARKED TEXT..."));
+  }
+  std::string translated(const Arguments& options) const {
+    Arguments all = {file_, "--quiet", "--output", folder_.path("out.txt")};
+    all.insert(all.end(), options.begin(), options.end());
+    output_of(all);
+    EXPECT_THAT(folder_.names(), ElementsAre("a.txt", "out.txt"));
+    return folder_.read("out.txt");
+  }
+
+  std::string file_, fresh_;
+};
+
+TEST_F(StoppedTranslateTest, GoesOnWhereItStopped) {
+  EXPECT_EQ(translated({}), fresh_);
+}
+
+TEST_F(StoppedTranslateTest, UsesWhatIsTranslated) {
+  mark_progress();
+  std::string expected = fresh_;
+  EXPECT_EQ(translated({}), expected.replace(0, 14, "MARKED TEXT..."));
+}
+
+TEST_F(StoppedTranslateTest, WithOtherOptionsOrAnotherFileStartsAgain) {
+  mark_progress();
+  const std::string progress = folder_.read("out.txt.progress");
+  for (const Arguments& options : {Arguments{"--num-beams", "2"}, {"--split", "never"}, {"--from", "en-GB"}}) {
+    folder_.write("out.txt.progress", progress);
+    const std::string text = translated(options);
+    if (options[0] == "--from") {
+      EXPECT_THAT(text, HasSubstr("MARKED"));  // the same language
+    } else {
+      EXPECT_THAT(text, Not(HasSubstr("MARKED"))) << options[0];
+    }
+    fs::remove(folder_.path("out.txt"));
+  }
+  folder_.write("out.txt.progress", progress);
+  folder_.write("a.txt", "bjkf hl 0.\n");
+  EXPECT_EQ(translated({}), "hglcf lmldk 0.\n");
+}
+
+TEST_F(StoppedTranslateTest, ADamagedLineEndsWhatIsUsed) {
+  std::string progress = folder_.read("out.txt.progress");
+  for (const std::string& damaged : {progress + "{]\n", progress.substr(0, progress.size() / 2), std::string("?\n")}) {
+    folder_.write("out.txt.progress", damaged);
+    EXPECT_EQ(translated({}), fresh_);
+    fs::remove(folder_.path("out.txt"));
+  }
+}
+
+}  // namespace
+}  // namespace encdec
