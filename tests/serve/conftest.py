@@ -12,6 +12,7 @@ import signal
 import subprocess
 import threading
 import wave
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 NUMBERS = ROOT / "models/pretrained/english-numbers"
 EMBEDDER = GOLDEN / "sentence_transformers/mean_normalized/model"
+STUDENT = GOLDEN / "students/planted"  # translates each word to another one
 WHISPER = GOLDEN / "whisper_formats/hugging_face"  # random weights
 DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer
 KEY = "a-key-of-the-tests"
@@ -134,6 +136,28 @@ def guarded(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
         yield server
 
 
+@pytest.fixture(scope="session")
+def german(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that translates from English to German, by the names of its files."""
+    folder = tmp_path_factory.mktemp("german")
+    for file in (STUDENT / "model").iterdir():
+        shutil.copy(file, folder / file.name.replace("enxx", "ende"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def german_server(german: Path) -> Iterator[Server]:
+    with running("--model", str(german)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[tuple[str, str]]:
+    """Texts and their translations by the model `german`."""
+    lines = (STUDENT / "texts.txt").read_text(encoding="utf-8").splitlines()
+    return [(source, target) for source, target in (line.split("\t") for line in lines)]
+
+
 @pytest.fixture
 def start_server() -> StartServer:
     return running
@@ -166,6 +190,22 @@ def generate(folder: Path, lines: Sequence[str], **options: Any) -> list[list[An
 def like(hypotheses: list[Any], served: list[Any]) -> list[Any]:
     """Returns the server's hypotheses, with only the keys that the command's hypotheses have."""
     return [{name: each[name] for name in hypotheses[0]} for each in served]
+
+
+def docx(*paragraphs: str) -> bytes:
+    """Returns a document of Word."""
+    types = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    entries = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+        f'<Override PartName="/word/document.xml" ContentType="{types}"/></Types>',
+        "word/document.xml": '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+        "<w:body>" + "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs) + "</w:body></w:document>",
+    }  # fmt: skip
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return file.getvalue()
 
 
 def texts(folder: Path, lines: Sequence[str], **options: Any) -> list[str]:

@@ -106,7 +106,10 @@ def test_unknown_languages(client: deepl.DeepLClient, source: str | None, target
     ("parameters", "named"),
     [
         ({"formality": "more"}, "formality"),
-        ({"tag_handling": "xml"}, "tag_handling"),
+        ({"tag_handling": "markdown"}, "tag_handling"),
+        ({"tag_handling": "html", "ignore_tags": "x"}, "ignore_tags"),
+        ({"tag_handling": "xml", "splitting_tags": "x"}, "splitting_tags"),
+        ({"style_rule": "an-id"}, "style_id"),
         ({"split_sentences": "sometimes"}, "split_sentences"),
         ({"glossary": "an-id", "source_lang": "EN"}, "glossary_id"),
         ({"extra_body_parameters": {"text": 5}}, "text"),
@@ -130,8 +133,3 @@ def test_too_much(client: deepl.DeepLClient) -> None:
     with pytest.raises(deepl.DeepLException, match="4194304 bytes") as error:
         client.translate_text("cat " * (5 << 18), target_lang="ARPABET")
     assert error.value.http_status_code == 413
-
-
-def test_what_is_not_there(client: deepl.DeepLClient) -> None:
-    with pytest.raises(deepl.DeepLException, match="Not found"):
-        client.get_glossary_languages()

@@ -191,6 +191,29 @@ def test_a_pair_that_no_model_has_goes_through_a_third_language(start_server: St
             }
 
 
+def test_quality(server: Server) -> None:
+    body = {"q": "cat", "source": "en", "target": "arpabet"}
+    quality = post(server.url + "/translate", body)["quality"]
+    assert 0.5 < quality <= 1
+    assert post(server.url + "/translate", {**body, "q": ["cat", ""]})["quality"] == [quality, 1]
+
+
+def test_glossary(german_server: Server, pairs: list[tuple[str, str]]) -> None:
+    text = pairs[0][0]
+    body = {"q": text, "source": "en", "target": "de"}
+    assert post(german_server.url + "/translate", body)["translatedText"] == pairs[0][1]
+    own = post(german_server.url + "/translate", {**body, "glossary": {text.split()[0]: "Zelle"}})
+    assert "Zelle" in own["translatedText"].split()
+    glossary = {"name": "a", "source_lang": "en", "target_lang": "de", "entries": f"{text.split()[0]}\tZelle"}
+    number = post(german_server.url + "/v2/glossaries", glossary)["glossary_id"]
+    assert post(german_server.url + "/translate", {**body, "glossary": number}) == own
+    with pytest.raises(urllib.error.HTTPError) as error:
+        post(german_server.url + "/translate", {**body, "glossary": number, "source": "auto"})
+    assert "source language" in message_of(error)
+    delete = Request(f"{german_server.url}/v2/glossaries/{number}", method="DELETE")
+    assert urlopen(delete).status == 204
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("format", "xml"), ("alternatives", -1), ("alternatives", 9), ("alternatives", "many"), ("q", 5), ("q", None)],

@@ -40,20 +40,21 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns&
     : parts_(parts),
       exchange_(std::move(exchange)),
       client_(std::hash<std::string_view>()(match_of(exchange_->request()).client) | 1),
-      deadline_(deadline_of(exchange_->request(), parts.settings.limits.request_time)),
+      life_(std::make_shared<Life>()),
       executor_(asio::make_strand(Turns::Executor(turns, owner()))),
       counted_(new_part()),
-      comfort_(executor_) {}
+      comfort_(executor_) {
+  life_->deadline = deadline_of(exchange_->request(), parts.settings.limits.request_time);
+}
 
 Turns::Owner Call::owner() const {
   return {.client = client_,
           .is_large = request().body.size() > kLargeBody,
-          .check = std::make_shared<const std::function<void()>>(
-              [deadline = deadline_, is_abandoned = is_abandoned_, &has_stopped = parts_.has_stopped] {
-                if (*is_abandoned) throw HttpError(499, "the client has gone");
-                if (has_stopped) throw HttpError(503, "the server is shutting down");
-                if (Clock::now() > deadline) throw out_of_time();
-              })};
+          .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {
+            if (life->is_lost()) throw HttpError(499, "the client has gone");
+            if (has_stopped) throw HttpError(503, "the server is shutting down");
+            if (Clock::now() > life->deadline.load()) throw out_of_time();
+          })};
 }
 
 JsonObject Call::json() const {
@@ -75,8 +76,9 @@ std::string Call::path_word(std::size_t index) const {
 }
 
 void Call::abandon() {
-  *is_abandoned_ = true;
+  life_->is_abandoned = true;
   asio::post(executor_, [self = shared_from_this()] {
+    if (!self->life_->is_lost()) return;
     self->comfort_.cancel();
     self->abandoned_.emit(asio::cancellation_type::terminal);
   });
@@ -231,16 +233,21 @@ void Call::refuse(HttpResponse response) {
   exchange_->finish(response.status);
 }
 
+void Call::go_on(std::chrono::milliseconds time) {
+  life_->deadline = Clock::now() + time;
+  life_->goes_on = true;
+}
+
 void Call::keep_alive() {
   asio::co_spawn(executor_, write_spaces(shared_from_this()), asio::detached);
 }
 
 asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
   constexpr std::chrono::seconds kInterval{5};
-  while (!call->is_over_ && !*call->is_abandoned_) {
+  while (!call->is_over_ && !call->life_->is_abandoned) {
     call->comfort_.expires_after(kInterval);
     const auto [error] = co_await call->comfort_.async_wait(asio::as_tuple(asio::use_awaitable));
-    if (error || call->is_over_ || *call->is_abandoned_) co_return;
+    if (error || call->is_over_ || call->life_->is_abandoned) co_return;
     if (!std::exchange(call->has_spaces_, true)) call->exchange_->begin({});
     call->exchange_->write(" ");
   }

@@ -20,6 +20,7 @@
 namespace encdec::serve {
 
 class Downloads;
+class Glossaries;
 class Metrics;
 
 // The parts of the service that all handlers use.
@@ -28,6 +29,7 @@ struct ServiceParts {
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
+  Glossaries& glossaries;
   UnreadAnswers& unread;
   const std::atomic<bool>& has_stopped;  // requests are no longer answered
 };
@@ -90,6 +92,9 @@ class Call : public std::enable_shared_from_this<Call> {
   void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
   // Sends a whole answer.
   void answer(HttpResponse response);
+  // Lets the handler go on for up to `time` from now, even if the client disconnects. REQUIRES: the handler sends the
+  // whole answer next, and throws nothing after that.
+  void go_on(std::chrono::milliseconds time);
   // Answers with an error. If the answer has begun, the error is sent as its last part.
   void refuse(HttpResponse response);
   // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
@@ -108,7 +113,14 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
-  asio::awaitable<WorkNews> next(Work& work) { return work.next(deadline_); }
+  // What ends the handler. Its tasks and the network's thread use it too.
+  struct Life {
+    std::atomic<Clock::time_point> deadline;
+    std::atomic<bool> is_abandoned = false, goes_on = false;
+    bool is_lost() const { return is_abandoned && !goes_on; }
+  };
+
+  asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }
   Turns::Owner owner() const;
   std::shared_ptr<UnreadAnswers::Part> new_part() const;
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
@@ -119,8 +131,7 @@ class Call : public std::enable_shared_from_this<Call> {
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;
   std::uint64_t client_;  // `client` of RequestQueue::submit()
-  Clock::time_point deadline_;
-  std::shared_ptr<std::atomic<bool>> is_abandoned_ = std::make_shared<std::atomic<bool>>(false);
+  std::shared_ptr<Life> life_;
   asio::any_io_executor executor_;
   std::shared_ptr<UnreadAnswers::Part> counted_;  // bytes of the answer so far
   asio::steady_timer comfort_;

@@ -2,58 +2,91 @@
 
 #include <encdec/engine/base/mutex.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstddef>
-#include <deque>
-#include <optional>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
-#include <utility>
+#include <string_view>
 
-#include "serve/http/random_id.h"
+#include "serve/http/message.h"
 
 namespace encdec::serve {
 
-// Translated files, kept in memory until they are fetched. If they take more than 64 MiB, the oldest are dropped.
-// Thread-safe.
+// Documents that are being translated, and translations, which are kept until they are fetched, for an hour at most.
+// Counts their memory and the documents that are being translated, and keeps both within limits. One client may use at
+// most three quarters of each limit, except over a Unix socket, where
+// the client may be a proxy. Thread-safe.
 class Downloads {
  public:
-  // Adds a file and returns the path to fetch it by, which cannot be guessed.
-  std::string add(std::string content, const std::string& extension) {
-    const MutexLock lock(mutex_);
-    std::string name = random_id() + extension;
-    bytes_ += bytes_of(content);
-    files_.emplace_back(name, std::move(content));
-    while (bytes_ > kMaxBytes && files_.size() > 1) {
-      bytes_ -= bytes_of(files_.front().second);
-      files_.pop_front();
-    }
-    return "/download_file/" + name;
-  }
+  static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  static constexpr std::chrono::hours kTime{1};
 
-  // Returns the content of a file and, with Fetch::remove, removes the file. Returns nullopt for an unknown name.
-  enum class Fetch { keep, remove };
-  std::optional<std::string> find(const std::string& name, Fetch fetch) {
-    const MutexLock lock(mutex_);
-    const auto file = std::ranges::find(files_, name, &File::first);
-    if (file == files_.end()) return std::nullopt;
-    if (fetch == Fetch::keep) return file->second;
-    std::string content = std::move(file->second);
-    bytes_ -= bytes_of(content);
-    files_.erase(file);
-    return content;
-  }
+  enum class Stage : std::uint8_t { queued, translating, done, failed };
+  struct State {
+    Stage stage = Stage::queued;
+    int seconds_remaining = 0;   // an estimate, while translating
+    std::size_t characters = 0;  // characters of the translated texts
+    std::string error = {};      // why the translation has failed
+  };
+  struct File {
+    std::string name, content;
+  };
+
+  // `unfinished` is the maximum number of documents that are being translated.
+  explicit Downloads(std::size_t unfinished) : max_unfinished_(unfinished) {}
+
+  // A document that is being translated. The destructor drops it unless it has finished or failed.
+  class Upload {
+   public:
+    Upload(Downloads& downloads, std::string client, std::string key);
+    Upload(Upload&& other) noexcept = default;
+    Upload& operator=(Upload&& other) = delete;
+    ~Upload();
+
+    const std::string& id() const { return *id_; }
+    // Counts the bytes of memory that the document takes in all. Throws HttpError if that exceeds a limit: 413 for the
+    // document alone, 456 with the client's other documents, 429 with those of all clients.
+    void set_bytes(std::size_t bytes);
+    void set_progress(std::size_t done, std::size_t total);
+    // Keeps the translation. `name` is the name of its file.
+    void finish(std::string name, std::string content, std::size_t characters);
+    void fail(const std::string& error);
+
+   private:
+    Downloads& downloads_;
+    std::unique_ptr<const std::string> id_;  // null after a move
+  };
+
+  // Adds a document of `client` (see client_of). `key` is needed to fetch its translation; it may be empty. Throws
+  // HttpError, as set_bytes() does, if too many documents are being translated.
+  Upload add(const std::string& client, const std::string& key) { return {*this, client, key}; }
+
+  // Returns the state of a document. Throws HttpError, 404, for an unknown id and for another key.
+  State state(const std::string& id, std::string_view key);
+  // Returns a translation and, with Fetch::remove, removes it. Throws as state() does, and 503 if it is not ready.
+  enum class Fetch : std::uint8_t { keep, remove };
+  File fetch(const std::string& id, std::string_view key, Fetch fetch);
 
  private:
-  using File = std::pair<std::string, std::string>;  // name and content
-  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
-  static std::size_t bytes_of(const std::string& content) {
-    constexpr std::size_t kEntry = 256;  // estimate for the name and the overhead of allocations
-    return content.size() + kEntry;
-  }
+  using Clock = std::chrono::steady_clock;
+  struct Document {
+    std::string client, key;
+    State state;
+    File file;
+    std::size_t bytes;
+    Clock::time_point since;  // when it was added, or has finished
+  };
+  using Documents = std::map<std::string, Document, std::less<>>;
 
+  // Drops what is too old. Throws if another document of `client`, or `bytes` more of its documents, exceed a limit.
+  void check(const std::string& client, std::size_t documents, std::size_t bytes) ENCDEC_REQUIRES(mutex_);
+  Documents::iterator find(const std::string& id, std::string_view key) ENCDEC_REQUIRES(mutex_);
+
+  std::size_t max_unfinished_;
   Mutex mutex_;
-  std::deque<File> files_ ENCDEC_GUARDED_BY(mutex_);  // oldest first
-  std::size_t bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;
+  Documents documents_ ENCDEC_GUARDED_BY(mutex_);  // by id
 };
 
 }  // namespace encdec::serve

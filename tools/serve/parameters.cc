@@ -12,12 +12,14 @@
 namespace encdec::serve {
 namespace {
 
-// Calls `read`, which reads from a JsonObject. Rethrows its ConfigError as HttpError, 400.
+// Calls `read`, which reads from a JsonObject. Rethrows its errors as HttpError, 400.
 template <class Read>
 auto read_json_value(const Read& read) {
   try {
     return read();
   } catch (const ConfigError& error) {
+    throw HttpError(400, error.what());
+  } catch (const FileError& error) {
     throw HttpError(400, error.what());
   }
 }
@@ -41,9 +43,8 @@ Parameters::Parameters(const Call& call) {
         files_.push_back(std::move(part));
       }
     }
-  } else if (request.method == "GET" ||
-             (type == "application/x-www-form-urlencoded" &&
-              !request.body.starts_with('{'))) {  // JSON that curl -d sends has the type of a form
+  } else if ((request.method == "GET" || request.method == "DELETE" || type == "application/x-www-form-urlencoded") &&
+             !request.body.starts_with('{')) {  // JSON that curl -d sends has the type of a form
     form_ = parse_form(request.body);
     for (const auto& [name, value] : request.query) form_.add(name, value);
   } else {
@@ -79,6 +80,26 @@ std::vector<std::string> Parameters::texts(const std::string& name, bool& is_lis
   }
   is_list = values.size() > 1;
   return values;
+}
+
+std::vector<std::string> Parameters::words(const std::string& name) const {
+  bool is_list = false;
+  std::vector<std::string> words;
+  for (const std::string& text : texts(name, is_list)) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      if (end > begin) words.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return words;
+}
+
+std::optional<JsonObject> Parameters::object(const std::string& name) const {
+  if (json_ && json_->has(name) && json_->value().at(name).is_object()) return json_->object(name);
+  const std::string value = json_ ? std::string() : text(name);
+  if (!value.starts_with('{')) return std::nullopt;
+  return read_json_value([&] { return JsonObject(parse_json(value, fmt::format("'{}'", name)), name); });
 }
 
 std::optional<int> Parameters::integer(const std::string& name, int min, int max) const {

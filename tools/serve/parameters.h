@@ -33,6 +33,10 @@ class Parameters {
   std::optional<int> integer(const std::string& name, int min, int max) const;
   std::optional<double> real(const std::string& name, const OptionRange& range) const;
   bool flag(const std::string& name, bool otherwise) const;
+  // Returns texts, separated by commas.
+  std::vector<std::string> words(const std::string& name) const;
+  // Returns a JSON object, which a form has as text; nullopt for any other value.
+  std::optional<JsonObject> object(const std::string& name) const;
   // Returns a file of a multipart form; null if there is none.
   const FormPart* file(const std::string& name) const;
   // Removes a file of a multipart form and returns its content; nullopt if there is none.

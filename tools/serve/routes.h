@@ -52,12 +52,16 @@ std::span<const Route> openai_audio_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
+std::span<const Route> deepl_document_routes();
+std::span<const Route> deepl_glossary_routes();
 std::span<const Route> hugging_face_routes();
 std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
 // Returns {"error": "..."}, the form for addresses that belong to no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
+// Returns {"message": "..."}, the form of DeepL's API.
+HttpResponse deepl_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": {"message": "...", ...}}, the form of OpenAI's API.
 HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": "...", "error_type": "..."}, the form of text-embeddings-inference.

@@ -82,9 +82,9 @@ HttpError http_error(const std::exception_ptr& failure) {
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
-  for (const auto routes :
-       {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(), rerank_routes(), deepl_routes(),
-        hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
+  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
+                            rerank_routes(), deepl_routes(), deepl_document_routes(), deepl_glossary_routes(),
+                            hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -140,7 +140,7 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
     return HttpResponse{.status = 204,
                         .content_type = {},
-                        .headers = {{"Access-Control-Allow-Methods", "GET, POST"},
+                        .headers = {{"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"},
                                     {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
                                     {"Access-Control-Max-Age", "86400"}}};
   }
@@ -214,7 +214,8 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   const auto call = std::make_shared<Call>(
-      ServiceParts{settings_, ready_models(), metrics_, downloads_, unread_, has_stopped_}, exchange, *turns_);
+      ServiceParts{settings_, ready_models(), metrics_, downloads_, glossaries_, unread_, has_stopped_}, exchange,
+      *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "serve/downloads.h"
+#include "serve/glossaries.h"
 #include "serve/http/server.h"
 #include "serve/load.h"
 #include "serve/metrics.h"
@@ -58,7 +59,8 @@ class Service final : public HttpApplication {
   const ServeSettings& settings_;
   bool is_loopback_;
   Metrics metrics_;
-  Downloads downloads_;
+  Downloads downloads_{settings_.limits.requests};
+  Glossaries glossaries_{settings_.glossaries};
   UnreadAnswers unread_;
   ModelSet models_;
   std::vector<Route> routes_;

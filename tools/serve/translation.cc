@@ -1,34 +1,90 @@
 #include "serve/translation.h"
 
+#include <encdec/engine/base/error.h>
+#include <encdec/models/translation/document_job.h>
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 namespace encdec::serve {
+namespace {
 
-asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
-                                                    TranslateOptions options) {
-  call.check_inputs(texts.size());
+const ModelSet& translators_of(const Call& call) {
   const ModelSet& models = call.parts().models;
-  if (models.routes().sources().empty()) {
-    throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
-  }
-  TranslationJob job(models.translators(), models.routes(), std::move(options));
-  for (const std::string& text : texts) {
-    job.add(text);
-    if (job.sentences() <= call.limits().sentences) continue;
-    throw HttpError(413, fmt::format("more than {} sentences (--max-sentences)", call.limits().sentences));
-  }
+  if (!models.routes().sources().empty()) return models;
+  throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
+}
+
+asio::awaitable<std::vector<Translation>> run(Call& call, TranslationJob& job) {
   for (std::vector<TranslationBatch> batches = job.next(); !batches.empty(); batches = job.next()) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
       TranslationBatch& batch = batches[i];
       const Call::OnResult take = [&job, i](std::size_t input, GenerateResult& result) {
         job.take(i, input, std::move(result));
       };
-      co_await call.generate(*models.all()[batch.model], std::move(batch.inputs), batch.options, take);
+      co_await call.generate(*call.parts().models.all()[batch.model], std::move(batch.inputs), batch.options, take);
     }
   }
   co_return job.results();
+}
+
+}  // namespace
+
+void check_sentences(const Call& call, std::size_t count) {
+  if (count <= call.limits().sentences) return;
+  throw HttpError(413, fmt::format("more than {} sentences (--max-sentences)", call.limits().sentences));
+}
+
+asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
+                                                    TranslateOptions options) {
+  call.check_inputs(texts.size());
+  const ModelSet& models = translators_of(call);
+  TranslationJob job(models.translators(), models.routes(), std::move(options));
+  for (const std::string& text : texts) {
+    job.add(text);
+    check_sentences(call, job.sentences());
+  }
+  co_return co_await run(call, job);
+}
+
+asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
+                                                        std::vector<std::string> kept, TranslateOptions options) {
+  call.check_inputs(texts.size());
+  const ModelSet& models = translators_of(call);
+  TranslationJob job(models.translators(), models.routes(), std::move(options));
+  std::vector<Document> documents;
+  for (std::string& text : texts) {
+    try {
+      documents.push_back(Document::parse_xml_text(std::move(text), kept, "'text'"));
+    } catch (const FileError& error) {
+      throw HttpError(400, error.what());
+    }
+    const std::vector<Segment>& segments = documents.back().segments();
+    job.add(segments.empty() ? Segment() : segments.front());
+    check_sentences(call, job.sentences());
+  }
+  std::vector<Translation> translations = co_await run(call, job);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::size_t count = documents[i].segments().size();
+    translations[i].text = documents[i].write(std::span(&translations[i].segment, count)).bytes;
+  }
+  co_return translations;
+}
+
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
+                                                OnProgress on_progress) {
+  const ModelSet& models = translators_of(call);
+  std::size_t sentences = 0;
+  DocumentJob job(std::move(document), models.translators(), models.routes(), std::move(options));
+  while (TranslationJob* next = job.next()) {
+    sentences += next->sentences();
+    check_sentences(call, sentences);
+    std::vector<Translation> translations = co_await run(call, *next);
+    job.take(std::move(translations));
+    if (on_progress) on_progress(job.done(), job.size());
+  }
+  co_return job.write().bytes;
 }
 
 }  // namespace encdec::serve

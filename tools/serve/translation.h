@@ -1,7 +1,10 @@
 #pragma once
 
+#include <encdec/models/translation/documents/document.h>
 #include <encdec/models/translation/translation_job.h>
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,10 +12,24 @@
 
 namespace encdec::serve {
 
+// Throws HttpError, 413, for more sentences than a request may have.
+void check_sentences(const Call& call, std::size_t count);
+
 // Translates texts sentence by sentence, as TranslationJob does. The sentences of a batch form one request of the queue
 // of its model. Throws HttpError, 400, if the languages of no model are known, and 413 for too many texts or sentences.
 // `options` must be a variable: GCC 12 destroys a temporary aggregate in a co_await expression twice.
 asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
                                                     TranslateOptions options);
+
+// The same for texts with elements of XML. Elements called by one of `kept` are not translated. A text whose elements
+// cannot all be placed stays as it is.
+asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
+                                                        std::vector<std::string> kept, TranslateOptions options);
+
+// Translates a document, as DocumentJob does. Calls `on_progress`, unless it is empty, after some segments. Throws as
+// translate() does.
+using OnProgress = std::function<void(std::size_t done, std::size_t total)>;
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
+                                                OnProgress on_progress);
 
 }  // namespace encdec::serve

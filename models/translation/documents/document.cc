@@ -72,7 +72,19 @@ struct Document::Content {
   std::vector<Part> parts;
   std::vector<Segment> segments;
   std::vector<Place> places;  // of the segments
+
+  void add_segments();
 };
+
+void Document::Content::add_segments() {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& texts = parts[i].file->texts();
+    for (std::size_t j = 0; j < texts.size(); ++j) {
+      segments.push_back(texts[j].segment);
+      places.push_back({.part = i, .text = j});
+    }
+  }
+}
 
 std::optional<DocumentFormat> format_of(std::string_view file_name) {
   const std::size_t dot = file_name.rfind('.');
@@ -91,6 +103,17 @@ DocumentFormat format_or_that_of(const std::string& file_name, const std::option
                      fmt::join(names_of(kDocumentFormats), ", "));
 }
 
+std::vector<std::string> document_extensions() {
+  std::vector<std::string> all;
+  for (const FormatRow& row : kRows) {
+    std::string_view names = row.extensions.substr(1);
+    for (; !names.empty(); names.remove_prefix(names.find(' ') + 1)) {
+      all.push_back(fmt::format(".{}", names.substr(0, names.find(' '))));
+    }
+  }
+  return all;
+}
+
 Document Document::parse(std::string bytes, DocumentFormat format, const std::string& name,
                          const DocumentOptions& options) {
   const auto content = std::make_shared<Content>();
@@ -100,20 +123,23 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
     content->parts.push_back(
         {.inflated = nullptr, .name = "", .file = read_part(*row->read, content->bytes, name, options)});
   } else {
-    content->archive = std::make_unique<OfficeArchive>(content->bytes, name);
+    content->archive = std::make_unique<OfficeArchive>(content->bytes, name, options.max_content_bytes);
     for (const OfficePart& part : office_parts(*content->archive, format)) {
       auto inflated = std::make_unique<const std::string>(content->archive->read(part.name));
       auto file = read_part(*part.read, *inflated, fmt::format("{}: {}", name, printable(part.name)), options);
       content->parts.push_back({.inflated = std::move(inflated), .name = part.name, .file = std::move(file)});
     }
   }
-  for (std::size_t i = 0; i < content->parts.size(); ++i) {
-    const auto& texts = content->parts[i].file->texts();
-    for (std::size_t j = 0; j < texts.size(); ++j) {
-      content->segments.push_back(texts[j].segment);
-      content->places.push_back({.part = i, .text = j});
-    }
-  }
+  content->add_segments();
+  return Document(content);
+}
+
+Document Document::parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name) {
+  const auto content = std::make_shared<Content>();
+  content->bytes = std::move(bytes);
+  check_encoding(content->bytes, name);
+  content->parts.push_back({.inflated = nullptr, .name = "", .file = read_xml_text(content->bytes, kept, name)});
+  content->add_segments();
   return Document(content);
 }
 

@@ -62,6 +62,8 @@ constexpr std::optional<DocumentFormat> document_format_named(std::string_view n
 std::optional<DocumentFormat> format_of(std::string_view file_name);
 // Returns `format` or, if it is unset, that of the file's name. Throws InputError if no format has its extension.
 DocumentFormat format_or_that_of(const std::string& file_name, const std::optional<DocumentFormat>& format);
+// Returns the extensions of all formats: ".txt", ".text", ".md"...
+std::vector<std::string> document_extensions();
 
 // The entries of a file with sources and targets (PO, XLIFF) that are translated.
 enum class CatalogueEntries : std::uint8_t {
@@ -78,7 +80,8 @@ inline constexpr std::array kCatalogueEntries = {
 };
 
 struct DocumentOptions {
-  std::string target_language = {};  // such as "de" or "pt-BR"; empty if unknown
+  std::size_t max_content_bytes = 256u << 20;  // bytes of all entries of an archive
+  std::string target_language = {};            // such as "de" or "pt-BR"; empty if unknown
 
   CatalogueEntries entries = CatalogueEntries::untranslated;
   bool mark_fuzzy = true;                                // PO: new translations get the flag "fuzzy"
@@ -109,6 +112,10 @@ class Document {
   // does not follow its format, and for text that is not UTF-8.
   static Document parse(std::string bytes, DocumentFormat format, const std::string& name,
                         const DocumentOptions& options = {});
+
+  // The same for a text with elements of XML: one segment, or none without letters. All elements are codes in it,
+  // except those with a name of `kept`, which are placeholders.
+  static Document parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name);
 
   const std::vector<Segment>& segments() const;
   // Returns the place of a segment in the file: "line 12", "word/document.xml, paragraph 3".

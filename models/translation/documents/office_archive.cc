@@ -14,7 +14,6 @@ namespace encdec::documents {
 namespace {
 
 constexpr std::size_t kMaxEntries = 10'000;
-constexpr std::uint64_t kMaxContentBytes = 256u << 20;
 constexpr std::size_t kMaxArchiveBytes = std::size_t{1} << 31;
 
 // Places in an entry's header in the directory, as in PKWARE's APPNOTE 6.3, section 4.3.12.
@@ -129,15 +128,15 @@ std::vector<OfficePart> book_parts(const OfficeArchive& archive) {
 
 }  // namespace
 
-OfficeArchive::OfficeArchive(std::string_view bytes, const std::string& name)
+OfficeArchive::OfficeArchive(std::string_view bytes, const std::string& name, std::uint64_t max_bytes)
     : bytes_(bytes), zip_({.bytes = std::as_bytes(std::span(bytes)), .owner = nullptr, .name = name}) {
   if (bytes.size() >= kMaxArchiveBytes) refuse(name, "{} bytes, expected less than {}", bytes.size(), kMaxArchiveBytes);
   if (zip_.entries().size() > kMaxEntries) {
     refuse(name, "{} entries, expected at most {}", zip_.entries().size(), kMaxEntries);
   }
   std::uint64_t content = 0;
-  for (const ZipEntry& entry : zip_.entries()) content += std::min(entry.size, kMaxContentBytes + 1);
-  if (content > kMaxContentBytes) refuse(name, "{} bytes of content, expected at most {}", content, kMaxContentBytes);
+  for (const ZipEntry& entry : zip_.entries()) content += std::min(entry.size, max_bytes + 1);
+  if (content > max_bytes) refuse(name, "{} bytes of content, expected at most {}", content, max_bytes);
 }
 
 std::string OfficeArchive::read(std::string_view entry) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,9 @@ struct NewContent {
 // The zip archive of an office document or a book.
 class OfficeArchive {
  public:
-  // Throws FileError for a damaged archive, one with more than 10,000 entries or 256 MiB of content, and one of 2 GiB.
-  // REQUIRES: `bytes` outlive the archive.
-  OfficeArchive(std::string_view bytes, const std::string& name);
+  // Throws FileError for a damaged archive, one with more than 10,000 entries or `max_bytes` of content, and one of 2
+  // GiB. REQUIRES: `bytes` outlive the archive.
+  OfficeArchive(std::string_view bytes, const std::string& name, std::uint64_t max_bytes);
 
   const std::string& name() const { return zip_.file(); }
   bool has(std::string_view entry) const { return zip_.find(entry) != nullptr; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -139,6 +140,10 @@ using ReadTexts = std::unique_ptr<TextFile>(std::string_view bytes, const std::s
                                             const DocumentOptions& options);
 ReadTexts read_text, read_markdown, read_html, read_srt, read_vtt, read_po, read_xliff, read_android, read_properties;
 ReadTexts read_office_part, read_open_document_part, read_xhtml, read_package, read_contents;
+
+// The reader of Document::parse_xml_text().
+std::unique_ptr<TextFile> read_xml_text(std::string_view bytes, std::span<const std::string> kept,
+                                        const std::string& name);
 
 // A line of a file.
 struct Line {

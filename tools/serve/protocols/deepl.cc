@@ -1,13 +1,14 @@
-// DeepL's protocol, version 2 (github.com/DeepLcom/openapi).
-#include <encdec/models/tokenizer/base/utf8.h>
+// DeepL's protocol, version 2: texts and languages (github.com/DeepLcom/openapi).
+#include "serve/protocols/deepl.h"
+
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "serve/parameters.h"
+#include "serve/document_request.h"
+#include "serve/glossaries.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
 
@@ -16,20 +17,11 @@ namespace deepl {
 
 using Json = nlohmann::ordered_json;
 
-HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
-  const int status = error.status() == 401 ? 403 : error.status();
-  return {.status = status, .body = to_text({{"message", error.what()}})};
-}
-
 std::string upper_case(std::string text) {
   for (char& c : text) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
   return text;
-}
-
-std::size_t characters_of(const std::string& text) {
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
 Split split_of(const std::string& value) {
@@ -44,23 +36,26 @@ asio::awaitable<void> translate_texts(Call& call) {
   bool is_list = false;
   std::vector<std::string> texts = parameters.texts("text", is_list);
   if (texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
-  const std::string target = parameters.text("target_lang");
-  if (target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
   const std::string tags = parameters.text("tag_handling");
-  if (!tags.empty() && tags != "html") throw HttpError(400, "Value for 'tag_handling' not supported, expected html.");
-  const std::string formality = parameters.text("formality", "default");
-  if (formality == "more" || formality == "less") {
-    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  if (!tags.empty() && tags != "html" && tags != "xml") {
+    throw HttpError(400, "Value for 'tag_handling' not supported, expected html or xml.");
   }
-  if (parameters.has("glossary_id")) throw HttpError(400, "Value for 'glossary_id' not supported.");
+  // All elements of XML may be within a sentence. The model's own splitting of HTML cannot be changed.
+  std::vector<std::string> ignored = parameters.words("ignore_tags");
+  if (!ignored.empty() && tags != "xml") throw HttpError(400, "'ignore_tags' needs 'tag_handling' xml.");
+  if (!parameters.words("splitting_tags").empty()) throw HttpError(400, "'splitting_tags' is not supported.");
   Json characters = Json::array();
   for (const std::string& text : texts) characters.push_back(characters_of(text));
-  const TranslateOptions options{.source = parameters.text("source_lang"),
-                                 .target = target,
-                                 .is_html = tags == "html",
-                                 .split = split_of(parameters.text("split_sentences", "1"))};
+  TranslateOptions options = read_deepl_options(call, parameters);
+  options.is_html = tags == "html";
+  options.split = split_of(parameters.text("split_sentences", "1"));
   call.keep_alive();  // DeepL's client gives up after ten seconds without a byte
-  const auto translations = co_await translate(call, std::move(texts), options);
+  std::vector<Translation> translations;
+  if (tags == "xml") {
+    translations = co_await translate_xml(call, std::move(texts), std::move(ignored), options);
+  } else {
+    translations = co_await translate(call, std::move(texts), options);
+  }
   Json list = Json::array();
   for (const Translation& translation : translations) {
     // DeepL's client fails if billed_characters is missing.
@@ -95,14 +90,35 @@ asio::awaitable<void> usage(Call& call) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/v2/translate", &translate_texts, &error_form},
-    Route{"GET", "/v2/languages", &list_languages, &error_form},
-    Route{"POST", "/v2/languages", &list_languages, &error_form},
-    Route{"GET", "/v2/usage", &usage, &error_form},
-    Route{"POST", "/v2/usage", &usage, &error_form},
+    Route{"POST", "/v2/translate", &translate_texts, &deepl_error},
+    Route{"GET", "/v2/languages", &list_languages, &deepl_error},
+    Route{"POST", "/v2/languages", &list_languages, &deepl_error},
+    Route{"GET", "/v2/usage", &usage, &deepl_error},
+    Route{"POST", "/v2/usage", &usage, &deepl_error},
 };
 
 }  // namespace deepl
+
+TranslateOptions read_deepl_options(const Call& call, const Parameters& parameters) {
+  TranslateOptions options{.source = parameters.text("source_lang"), .target = parameters.text("target_lang")};
+  if (options.target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
+  const std::string formality = parameters.text("formality", "default");
+  if (formality == "more" || formality == "less") {
+    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  }
+  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
+    if (parameters.has(name)) throw HttpError(400, fmt::format("'{}' is not supported.", name));
+  }
+  std::vector<std::string> glossaries = parameters.words("glossary_ids");
+  if (parameters.has("glossary_id")) glossaries.insert(glossaries.begin(), parameters.text("glossary_id"));
+  options.glossary = find_terms(call, glossaries, owner_of(call), options.source, options.target);
+  return options;
+}
+
+HttpResponse deepl_error(const HttpError& error, const HttpRequest& /*request*/) {
+  const int status = error.status() == 401 ? 403 : error.status();
+  return {.status = status, .body = to_text({{"message", error.what()}})};
+}
 
 std::span<const Route> deepl_routes() {
   return deepl::kRoutes;

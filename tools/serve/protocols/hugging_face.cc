@@ -1,5 +1,6 @@
 // Task calls of Hugging Face's InferenceClient (huggingface_hub 2.4): POST {"inputs", "parameters"} to an address of
 // one model and one task.
+#include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
 #include <algorithm>

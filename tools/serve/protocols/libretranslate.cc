@@ -1,5 +1,4 @@
 // LibreTranslate's protocol (github.com/LibreTranslate/LibreTranslate, libretranslate/app.py, 1.9).
-#include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
@@ -7,7 +6,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "serve/downloads.h"
+#include "common/json_arrays.h"
+#include "serve/document_request.h"
+#include "serve/glossaries.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
@@ -18,8 +19,9 @@ namespace libretranslate {
 using Json = nlohmann::ordered_json;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& request) {
-  // Clients of LibreTranslate do not expect 401.
-  return plain_error(error.status() == 401 ? HttpError(403, error.what()) : error, request);
+  // Clients of LibreTranslate expect neither 401 nor 456.
+  const int status = error.status() == 401 ? 403 : error.status() == 456 ? 429 : error.status();
+  return plain_error(HttpError(status, error.what(), error.retry_after()), request);
 }
 
 // Returns a language with its canonical code. LibreTranslate's codes are the same, except "zh-Hans" for our "zh", which
@@ -34,41 +36,57 @@ std::string required(const Parameters& parameters, const char* name) {
   return text;
 }
 
+// Reads the fields that requests for texts and files share.
+TranslateOptions read_options(const Call& call, const Parameters& parameters) {
+  const std::string source = required(parameters, "source");
+  TranslateOptions options{.source = source == "auto" ? std::string() : source,
+                           .target = required(parameters, "target"),
+                           .via = parameters.text("via")};
+  if (const auto terms = parameters.object("glossary")) {
+    const auto glossary = std::make_shared<Glossary>();
+    for (const auto& item : terms->value().items()) glossary->add(item.key(), terms->required_string(item.key()));
+    options.glossary = glossary;
+  } else {
+    options.glossary = find_terms(call, parameters.words("glossary"), owner_of(call, parameters.text("api_key")),
+                                  options.source, options.target);
+  }
+  return options;
+}
+
 asio::awaitable<void> translate_texts(Call& call) {
   const Parameters parameters(call);
   bool is_list = false;
   std::vector<std::string> texts = parameters.texts("q", is_list);
   if (texts.empty() || (!is_list && texts.front().empty()))
     throw HttpError(400, "Invalid request: missing q parameter");
-  const std::string source = required(parameters, "source"), target = required(parameters, "target");
+  TranslateOptions options = read_options(call, parameters);
   const std::string format = parameters.text("format", "text");
   if (format != "text" && format != "html") {
     throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
   }
-  const int alternatives = parameters.integer("alternatives", 0, call.limits().alternatives).value_or(0);
+  options.is_html = format == "html";
+  options.alternatives = parameters.integer("alternatives", 0, call.limits().alternatives).value_or(0);
   if (parameters.is_form()) {
     for (std::string& text : texts) std::erase(text, '\r');
   }
-  const bool is_auto = source == "auto";
-  const TranslateOptions options{.source = is_auto ? std::string() : source,
-                                 .target = target,
-                                 .via = parameters.text("via"),
-                                 .is_html = format == "html",
-                                 .alternatives = alternatives};
   const auto translations = co_await translate(call, std::move(texts), options);
   Json translated = Json::array(), detected = Json::array(), others = Json::array(), routes = Json::array();
+  Json qualities = Json::array();
   bool has_long_route = false;
   for (const Translation& translation : translations) {
     translated.push_back(translation.text);
     detected.push_back({{"confidence", translation.confidence}, {"language", translation.source}});
     others.push_back(translation.alternatives);
     routes.push_back(translation.route);
+    qualities.push_back(cli::short_number(static_cast<float>(translation.quality)));
     has_long_route |= translation.route.size() > 2;
   }
   Json answer = {{"translatedText", is_list ? translated : translated.front()}};
-  if (is_auto) answer["detectedLanguage"] = is_list ? detected : detected.front();
-  if (alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
-  if (has_long_route) answer["route"] = is_list ? routes : routes.front();  // LibreTranslate's answers have no route
+  if (options.source.empty()) answer["detectedLanguage"] = is_list ? detected : detected.front();
+  if (options.alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
+  // LibreTranslate's answers have neither.
+  answer["quality"] = is_list ? qualities : qualities.front();
+  if (has_long_route) answer["route"] = is_list ? routes : routes.front();
   call.respond(answer);
 }
 
@@ -112,26 +130,30 @@ asio::awaitable<void> settings(Call& call) {
                 {"frontendTimeout", 500},
                 {"suggestions", false},
                 {"filesTranslation", true},
-                {"supportedFilesFormat", {".txt", ".html"}},
+                {"supportedFilesFormat", document_extensions()},
                 {"language", language}});
   co_return;
 }
 
+// Translates the file of a request. Returns the name and the content of the translation.
+asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload& upload) {
+  const Parameters parameters(call);
+  TranslateOptions options = read_options(call, parameters);
+  possible_sources(call.parts().models.routes(), options);
+  DocumentRequest request = read_document(call, parameters, options.target, upload);
+  const OnProgress ignored;
+  std::string content = co_await translate_document(call, std::move(request.document), options, ignored);
+  Downloads::File file{.name = translated_name(request.name, options.target), .content = std::move(content)};
+  co_return file;
+}
+
 // Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
 asio::awaitable<void> translate_file(Call& call) {
-  const Parameters parameters(call);
-  const FormPart* file = parameters.file("file");
-  if (file == nullptr || file->content.empty()) throw HttpError(400, "Invalid request: missing file parameter");
-  const std::string name = lower_case(file->file_name);
-  const bool is_html = name.ends_with(".html") || name.ends_with(".htm");
-  if (!is_html && !name.ends_with(".txt"))
-    throw HttpError(400, "Invalid request: file format not supported, expected .txt or .html");
-  const std::string source = required(parameters, "source"), target = required(parameters, "target");
-  std::vector<std::string> texts(1, file->content);
-  const TranslateOptions options{
-      .source = source == "auto" ? std::string() : source, .target = target, .is_html = is_html};
-  const auto translations = co_await translate(call, std::move(texts), options);
-  const std::string path = call.parts().downloads.add(translations.front().text, is_html ? ".html" : ".txt");
+  const std::string no_key;
+  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::File file = co_await translate_upload(call, upload);
+  const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
+  upload.finish(std::move(file.name), std::move(file.content), 0);
   // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
@@ -139,14 +161,18 @@ asio::awaitable<void> translate_file(Call& call) {
 }
 
 asio::awaitable<void> download_file(Call& call) {
+  const std::string word = call.path_word(0);  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  const std::optional<std::string> content = call.parts().downloads.find(call.path_word(0), fetch);
-  if (!content) throw HttpError(404, "no such file; a translated file can be fetched once, and only for some time");
-  const bool is_html = call.path_word(0).ends_with(".html");
-  call.answer({.body = *content,
-               .content_type = is_html ? "text/html; charset=utf-8" : "text/plain; charset=utf-8",
-               .headers = {{"Content-Disposition", "attachment"}, {"X-Content-Type-Options", "nosniff"}}});
+  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), "", fetch)));
   co_return;
+}
+
+// The same as /translate_file, but answers with the translation.
+asio::awaitable<void> translate_file_at_once(Call& call) {
+  const std::string no_key;
+  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::File file = co_await translate_upload(call, upload);
+  call.answer(file_response(std::move(file)));
 }
 
 constexpr std::array kRoutes = {
@@ -156,6 +182,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/frontend/settings", &settings, &error_form, Route::Key::none},
     Route{"POST", "/translate_file", &translate_file, &error_form, Route::Key::in_body},
     Route{"GET", "/download_file/*", &download_file, &error_form, Route::Key::none},
+    Route{"POST", "/v1/translate_file", &translate_file_at_once, &plain_error, Route::Key::in_body},
 };
 
 }  // namespace libretranslate
