@@ -3,7 +3,7 @@
 
 #include "encdec/models/translation/documents/xml.h"
 
-namespace encdec {
+namespace encdec::documents {
 namespace {
 
 constexpr std::string_view kBegin = "<x>", kEnd = "</x>";
@@ -38,4 +38,4 @@ std::unique_ptr<TextFile> read_xml_text(std::string_view bytes, std::span<const 
   return std::make_unique<XmlText>(bytes, kept, name);
 }
 
-}  // namespace encdec
+}  // namespace encdec::documents
