@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/translation/passage.h"
 #include "encdec/models/translation/text/html.h"
@@ -342,6 +343,7 @@ TranslationJob::TranslationJob(std::span<const Model> models, const TranslationR
 TranslationJob::~TranslationJob() = default;
 
 void TranslationJob::add(const std::string& text) {
+  check_cancelled();
   using Form = TextWork::Form;
   TextWork& work = impl_->add(impl_->options.is_html ? Form::html : Form::plain, text);
   if (!impl_->options.is_html) return impl_->add({.is_text = true, .segment = {.text = text}}, work);
@@ -349,6 +351,7 @@ void TranslationJob::add(const std::string& text) {
 }
 
 void TranslationJob::add(Segment segment) {
+  check_cancelled();
   TextWork& work = impl_->add(TextWork::Form::segment, segment.text);
   impl_->add({.is_text = true, .segment = std::move(segment)}, work);
 }
@@ -362,6 +365,7 @@ std::vector<TranslationBatch> TranslationJob::next() {
   std::map<BatchKey, std::size_t> numbers;
   impl_->requests.clear();
   for (Passage* passage : std::exchange(impl_->waiting, {})) {
+    check_cancelled();
     const Leg& leg = passage->leg();
     const auto [place, is_new] = numbers.try_emplace(
         BatchKey{&leg, passage->is_aligned(), passage->is_alone() ? passage : nullptr}, batches.size());
@@ -387,6 +391,7 @@ std::vector<Translation> TranslationJob::results() {
   const bool is_spaceless = is_written_without_spaces(impl_->options.target);
   std::vector<Translation> translations;
   for (TextWork& work : impl_->texts) {
+    check_cancelled();
     Translation& translation = work.translation;
     if (work.form == TextWork::Form::segment) {
       translation.segment = translated(work.stretches.front(), is_spaceless, 0).segment;

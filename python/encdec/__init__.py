@@ -6,7 +6,7 @@
 'S EH2 R AH0 N D IH1 P IH0 T IY0'
 """
 
-from . import _errors
+from . import _errors, documents
 from ._encdec import __version__
 from ._errors import (
     BackendError,
@@ -36,6 +36,7 @@ from .results import (
 )
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, TranscriptWord
+from .translator import Term, TranslatedFile, TranslatedSegment, Translation, Translator
 
 __all__ = [
     "Attention",
@@ -56,15 +57,21 @@ __all__ = [
     "ScoreResult",
     "ShapeError",
     "SparseVector",
+    "Term",
     "Tokenizer",
     "TokenizerError",
     "Transcript",
     "TranscriptSegment",
     "TranscriptWord",
+    "TranslatedFile",
+    "TranslatedSegment",
+    "Translation",
+    "Translator",
     "UnsupportedModelError",
     "WeightError",
     "__version__",
     "build_info",
+    "documents",
     "open_model",
     "pipeline",
 ]

@@ -177,6 +177,36 @@ class TranscribeOptions(TypedDict, total=False):
     verbose: Literal[False] | None
 
 
+class TranslateOptions(TypedDict, total=False):
+    split: Literal["sentences", "lines", "never"] | None
+    num_beams: int | None
+    batch_size: int | None
+    workers: int | None
+
+
+class TextOptions(TranslateOptions, total=False):
+    html: bool
+    alternatives: int
+
+
+class FormatOptions(TypedDict, total=False):
+    format: str | None
+    entries: Literal["untranslated", "fuzzy", "all"] | None
+    mark_fuzzy: bool
+    xliff_state: str | None
+    line_width: int | None
+    max_lines: int | None
+    join_gap: float | None
+
+
+class FileOptions(TranslateOptions, FormatOptions, total=False):
+    pass
+
+
+class DocumentOptions(FormatOptions, total=False):
+    target_language: str | None
+
+
 class TranscriptLineOptions(TypedDict, total=False):
     """Options of openai-whisper for subtitles."""
 
@@ -195,6 +225,9 @@ TAG = frozenset(TagOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
+TEXTS = frozenset(TextOptions.__annotations__)
+FILES = frozenset(FileOptions.__annotations__)
+DOCUMENT = frozenset(DocumentOptions.__annotations__)
 LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 
@@ -229,6 +262,13 @@ _ADVICE = {
     "sampling_topp": "did you mean 'top_p' with do_sample=True?",
     "target_prefix": "did you mean 'prefix', or 'target_lang' for a token of a language?",
 }
+
+
+def built_with_translation(name: str) -> Any:
+    """Returns a class of the extension. Raises ImportError if it was built without ENCDEC_TRANSLATION."""
+    if not hasattr(_encdec, name):
+        raise ImportError("encdec was built with ENCDEC_TRANSLATION=OFF, expected ON for translators and documents")
+    return getattr(_encdec, name)
 
 
 def check_names(function: str, options: Mapping[str, Any], known: frozenset[str]) -> None:

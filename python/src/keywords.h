@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -12,9 +13,17 @@
 #include <vector>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/base/named_values.h"
 #include "values.h"
 
 namespace encdec::python {
+
+// Returns the value of an option by its name.
+auto named(std::string_view option, const std::string& word, const auto& table) {
+  const auto value = value_named<decltype(table.front().value)>(table, word);
+  if (!value) throw ConfigError(fmt::format("{} is '{}', expected {}", option, word, fmt::join(names_of(table), ", ")));
+  return *value;
+}
 
 // The keyword arguments of a call. A function takes those that it knows; finish() then throws if any are left. A value
 // of None counts as not given, unless is_none() is called for it.

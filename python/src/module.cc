@@ -49,6 +49,10 @@ NB_MODULE(encdec_bindings, module) {
   bind_attention(module);
   bind_requests(module);
   bind_transcribe(module);
+#ifdef ENCDEC_TRANSLATION
+  bind_documents(module);
+  bind_translate(module);
+#endif
   first = module.inc_ref();
 }
 

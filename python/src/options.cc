@@ -26,13 +26,6 @@ void read_long(Keywords& keywords, std::string_view name, LongSources& result) {
   result = word == "error" ? LongSources::error : LongSources::truncate;
 }
 
-// Returns the value with a name.
-auto named(std::string_view option, const std::string& word, const auto& table) {
-  const auto value = value_named<decltype(table.front().value)>(table, word);
-  if (!value) throw ConfigError(fmt::format("{} is '{}', expected {}", option, word, fmt::join(names_of(table), ", ")));
-  return *value;
-}
-
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
   if (!value.is_valid()) return;

@@ -24,10 +24,12 @@ MODULES = [f"encdec.{each.name}" for each in pkgutil.iter_modules(encdec.__path_
 
 @pytest.mark.parametrize("name", ["encdec", *MODULES])
 def test_examples_run(
-    name: str, path: Path, model: encdec.Model, speech_model: encdec.Model, recording: Path
-) -> None:
+    name: str, path: Path, model: encdec.Model, speech_model: encdec.Model, recording: Path,
+    translator: encdec.Translator, subtitles: Path
+) -> None:  # fmt: skip
     module = importlib.import_module(name)
-    known = {"path": path, "model": model, "encdec": encdec, "speech_model": speech_model, "recording": recording}
+    known = {"path": path, "model": model, "encdec": encdec, "speech_model": speech_model, "recording": recording,
+             "translator": translator, "subtitles": subtitles}  # fmt: skip
     found = doctest.testmod(module, extraglobs=known)
     assert found.failed == 0
 

@@ -52,6 +52,17 @@ if TYPE_CHECKING:
         assert_type(transcript.to("srt", max_line_width=40, max_line_count=2), str)
         assert_type(encdec.open_model(path), encdec.Model)
         assert_type(model.tokenizer, encdec.Tokenizer | None)
+        translator = encdec.Translator(["en_*", model], glossary={"a": "b"}, do_not_translate=["c"], threads=2)
+        assert_type(translator.translate("a", "en", "de", alternatives=1), encdec.Translation)
+        assert_type(translator.translate(["a"], via="never", html=True).pop().terms, list[encdec.Term])
+        assert_type(await translator.atranslate("a", target="de"), encdec.Translation)
+        assert_type(await translator.atranslate(["a"]), list[encdec.Translation])
+        assert_type(translator.routes(), list[tuple[str, ...]])
+        assert_type(translator.translate_file(path, to="de", entries="all", on_progress=print).output, str)
+        document = encdec.documents.read(path, format="srt", line_width=37)
+        assert_type(document.segments, list[encdec.documents.Segment])
+        assert_type(document.write(["a", None, document.segments[0]]).content, bytes)
+        translator.translate("a", num_beem=4)  # type: ignore[call-overload]
         model.translate("a", num_beem=4)  # type: ignore[call-overload]
         model.generate("a", num_beams="4")  # type: ignore[call-overload]
         model.transcribe(path, beam=4)  # type: ignore[call-overload]

@@ -1,0 +1,148 @@
+"""Texts of files: subtitles, catalogues, web pages, books and others. Needs no model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import _encdec, _inputs, _options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Code(NamedTuple):
+    """Markup within a text, such as ``<b>``: its place in the text, and the index of the other code of its pair."""
+
+    place: int
+    markup: str
+    partner: int | None = None
+
+
+class Placeholder(NamedTuple):
+    """A part of a text that a translation contains once and unchanged: ``%s``, ``{name}``, a URL."""
+
+    begin: int
+    end: int
+    #: What the file has in its place, if that differs.
+    markup: str | None = None
+
+
+class Cut(NamedTuple):
+    """The end of a subtitle within a text: its place, and the share of the time that lies before it, from 0 to 1."""
+
+    place: int
+    share_before: float
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A text to translate, or a translation. Places count the characters of ``text``."""
+
+    text: str
+    codes: tuple[Code, ...] = ()
+    placeholders: tuple[Placeholder, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    #: The place in the file, such as ``"line 12"``; empty for a translation.
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file with translations."""
+
+    #: The bytes of the file.
+    content: bytes
+    #: The number of each segment whose translation could not be used, and why. It keeps its source.
+    unused: dict[int, str]
+
+
+class Document:
+    """The texts of a file. Made by ``read``."""
+
+    def __init__(self, core: _encdec.Document) -> None:
+        self._core = core
+        self._segments = [_segment(parts, core.where(number)) for number, parts in enumerate(core.segments())]
+
+    @property
+    def segments(self) -> list[Segment]:
+        """The texts, in the order of the file."""
+        return self._segments
+
+    def write(self, translations: Iterable[str | Segment | None]) -> Written:
+        """Returns the file with a translation in place of each text. All other bytes stay as they are.
+
+        A translation is a text or a ``Segment``. None keeps the source. A text gets the placeholders that it contains,
+        and the codes of its segment at its end; a ``Segment`` says where they are. Without all placeholders a
+        translation is not used. Raises InputError unless there are as many translations as segments.
+        """
+        given = list(translations)
+        pairs = zip(given, self._segments + [Segment("")] * len(given))
+        content, unused = self._core.write([_parts(_completed(each, source)) for each, source in pairs])
+        return Written(content, dict(unused))
+
+
+def read(path: str | os.PathLike[str], **options: Unpack[_options.DocumentOptions]) -> Document:
+    """Returns the texts of a file. Options:
+
+    - ``format``: ``"text"``, ``"markdown"``, ``"html"``, ``"srt"``, ``"vtt"``, ``"po"``, ``"xliff"``, ``"android"``,
+      ``"properties"``, ``"docx"``, ``"pptx"``, ``"odt"`` or ``"epub"``. By default that of the file's name.
+    - ``target_language``: the language of the translations, for files that name it.
+    - ``entries``, ``mark_fuzzy``, ``xliff_state``, ``line_width``, ``max_lines``, ``join_gap``: see
+      ``Translator.translate_file``.
+
+    Raises InputError for a name without a known extension. Raises FileError, with line and column, for a file that does
+    not follow its format.
+
+    >>> document = encdec.documents.read(subtitles)
+    >>> [segment.text for segment in document.segments]
+    ['A cat.']
+    >>> document.write(["Ein Kater."]).content.splitlines()
+    [b'1', b'00:00:01,000 --> 00:00:02,000', b'Ein Kater.']
+    """
+    _options.check_names("read", options, _options.DOCUMENT)
+    return Document(_options.built_with_translation("Document").read(os.fsencode(_inputs.as_path(path)), options))
+
+
+def _segment(parts: _encdec.Parts, where: str) -> Segment:
+    text, codes, placeholders, cuts = parts
+    data = text.encode()
+
+    def place(byte: int) -> int:
+        return byte if len(data) == len(text) else len(data[:byte].decode())
+
+    return Segment(
+        text,
+        tuple(Code(place(begin), markup, partner) for begin, markup, partner in codes),
+        tuple(Placeholder(place(begin), place(end), markup) for begin, end, markup in placeholders),
+        tuple(Cut(place(begin), share) for begin, share in cuts),
+        where,
+    )
+
+
+def _parts(segment: Segment) -> _encdec.Parts:
+    def byte(place: int) -> int:
+        return len(segment.text[:place].encode())
+
+    return (
+        segment.text,
+        [(byte(each.place), each.markup, each.partner) for each in segment.codes],
+        [(byte(each.begin), byte(each.end), each.markup) for each in segment.placeholders],
+        [(byte(each.place), each.share_before) for each in segment.cuts],
+    )
+
+
+def _completed(translation: str | Segment | None, source: Segment) -> Segment:
+    """Returns the translation as a segment. A text gets the placeholders of the source that it contains."""
+    if not isinstance(translation, str):
+        return translation or Segment("")
+    found: list[Placeholder] = []
+    for begin, end, markup in source.placeholders:
+        kept, place = source.text[begin:end], -1
+        while (place := translation.find(kept, place + 1)) >= 0:
+            if all(place >= each.end or place + len(kept) <= each.begin for each in found):
+                found.append(Placeholder(place, place + len(kept), markup))
+                break
+    return Segment(translation, placeholders=tuple(sorted(found)))

@@ -1,0 +1,227 @@
+"""Translator and documents, with students that replace each word by its partner: "hl" by "lmldk", and back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import encdec
+from encdec import _encdec
+from encdec.documents import Code, Placeholder, Segment
+from child_process import expect_ctrl_c_to_end
+
+
+@pytest.fixture(scope="session")
+def german(students: Path) -> encdec.Translator:
+    return encdec.Translator(students / "en_de")
+
+
+@pytest.fixture(scope="session")
+def routes(students: Path) -> encdec.Translator:
+    return encdec.Translator(f"{students}/*")
+
+
+def test_a_text_gives_one_translation_and_a_list_a_list(german: encdec.Translator) -> None:
+    result = german.translate("bjkf hl 70. ji efded.", "en-US", "de")
+    assert result.text == "hglcf lmldk 70. hjj nsoxö."
+    assert (result.source, result.route, result.alternatives, result.terms) == ("en", ["en", "de"], [], [])
+    assert 0 < result.quality <= 1
+    assert german.translate(["bjkf hl 70. ji efded.", "hl"])[0] == result
+    assert german.translate([]) == []
+    assert german.translate("<b>hl</b> ji", html=True).text == "<b>lmldk</b> hjj"
+    assert len(german.translate("hl ji", alternatives=2).alternatives) == 2
+    assert german.translate("hl.\nji.", split="never", num_beams=2, batch_size=1, workers=2).text.startswith("lmldk")
+
+
+def test_routes(routes: encdec.Translator) -> None:
+    assert routes.routes() == [("de", "en"), ("de", "en", "fr"), ("en", "de"), ("en", "fr")]
+    result = routes.translate("bjkf hl 70.", "de", "fr")
+    assert (result.text, result.route) == ("bjkf hl 70.", ["de", "en", "fr"])
+    with pytest.raises(encdec.InputError, match="fr"):
+        routes.translate("hl", "de", "fr", "never")
+    with pytest.raises(encdec.InputError, match="no target language, expected one of de, en, fr"):
+        routes.translate("hl")
+
+
+def test_models(students: Path, tmp_path: Path) -> None:
+    model = encdec.Model(students / "de_en", workers=2)
+    found = encdec.Translator([students / "en_*", model], threads=1)
+    assert ("de", "en", "fr") in found.routes()
+    assert found.translate("hl", "en", "fr").text == "lmldk"
+    with pytest.raises(encdec.FileError, match="no folders, expected at least one model"):
+        encdec.Translator(f"{students}/xx*")
+    with pytest.raises(encdec.FileError, match="missing"):
+        encdec.Translator(students / "missing")
+    unknown = tmp_path / "unknown"
+    unknown.mkdir()
+    for file in (students / "en_de").iterdir():
+        shutil.copy(file, unknown / file.name.replace("ende.", ""))
+    with pytest.raises(encdec.ConfigError, match='languages are unknown, expected languages= such as "en:fr"'):
+        encdec.Translator(unknown)
+    assert encdec.Translator(unknown, languages="cs:sk").translate("hl").route == ["cs", "sk"]
+    with pytest.raises(ValueError, match="languages: 1 for 2 models"):
+        encdec.Translator([unknown, unknown], languages="cs:sk")
+    with pytest.raises(TypeError, match="'precison', did you mean 'precision'"):
+        encdec.Translator(unknown, precison="int8")
+
+
+def test_a_glossary(students: Path, tmp_path: Path) -> None:
+    tsv, words = tmp_path / "terms.tsv", tmp_path / "words.txt"
+    tsv.write_text("hl\tlmldk\n", encoding="utf-8")
+    words.write_text("ffjmk\n")
+    for glossary, kept in ({"hl": "lmldk"}, ["ffjmk"]), (str(tsv), words), ([tsv], str(words)):
+        result = encdec.Translator(students / "en_de", glossary=glossary, do_not_translate=kept).translate("ffjmk hl.")
+        assert [(each.source, each.target) for each in result.terms if each.source == "hl"] == [("hl", "lmldk")]
+        assert "ffjmk" in result.text
+    with pytest.raises(encdec.InputError, match="terms.tsv.*line 2"):
+        tsv.write_text("a\tb\nc\n")
+        encdec.Translator(students / "en_de", glossary=tsv)
+    with pytest.raises(encdec.FileError, match="none.txt"):
+        encdec.Translator(students / "en_de", do_not_translate=tmp_path / "none.txt")
+
+
+def test_a_file(german: encdec.Translator, tmp_path: Path) -> None:
+    file, calls = tmp_path / "a.properties", []
+    file.write_text("a=bjkf %s\n# hl\nb=hl\n")
+    result = german.translate_file(file, to="de", on_progress=lambda done, total: calls.append((done, total)))
+    assert result.output == str(tmp_path / "a.de.properties") and calls == [(2, 2)]
+    assert "# hl\nb=lmldk\n" in Path(result.output).read_text(encoding="utf-8")
+    assert [(each.where, each.source) for each in result.segments] == [("line 1", "bjkf %s"), ("line 3", "hl")]
+    assert result.segments[1].target == "lmldk" and result.segments[1].problem is None
+    assert german.translate_file(str(file), "de", output=tmp_path / "out", format="text").output == str(tmp_path / "out")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.properties", "a.properties", "out"]
+
+
+def test_options_of_files(german: encdec.Translator, tmp_path: Path) -> None:
+    file = tmp_path / "a.po"
+    file.write_text('msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "hl"\nmsgstr "x"\n')
+    assert german.translate_file(file).segments == []
+    assert len(german.translate_file(file, entries="all", mark_fuzzy=False).segments) == 1
+    assert "fuzzy" not in (tmp_path / "a.de.po").read_text()
+    for options, message in (({"entries": "some"}, "entries is 'some', expected untranslated, fuzzy, all"),
+                             ({"format": "doc"}, "format is 'doc', expected text, markdown"),
+                             ({"line_width": 0}, "line_width is 0, expected 1 or more"),
+                             ({"split": "x"}, "split is 'x', expected sentences")):  # fmt: skip
+        with pytest.raises(encdec.ConfigError, match=message):
+            german.translate_file(file, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="'entrys', did you mean 'entries'"):
+        german.translate_file(file, entrys="all")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="target and to are the same option"):
+        german.translate_file(file, "de", to="de")
+
+
+def test_failures_leave_no_output(german: encdec.Translator, tmp_path: Path) -> None:
+    file = tmp_path / "a.xlf"
+    file.write_text("<?xml version='1.0'?>\n<xliff>\n<a></b>\n</xliff>\n")
+    with pytest.raises(encdec.FileError, match="a.xlf: line 3, column 6: "):
+        german.translate_file(file)
+    with pytest.raises(encdec.InputError, match="a.unknown: a name without a known extension"):
+        unknown = tmp_path / "a.unknown"
+        unknown.write_text("hl")
+        german.translate_file(unknown)
+
+    def fail(done: int, total: int) -> None:
+        raise KeyError("stop")
+
+    text = tmp_path / "a.txt"
+    text.write_text("hl\n")
+    with pytest.raises(KeyError, match="stop"):
+        german.translate_file(text, on_progress=fail)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.txt.progress", "a.txt", "a.unknown", "a.xlf"]
+    german.translate_file(text)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.txt", "a.txt", "a.unknown", "a.xlf"]
+
+
+def test_threads_and_tasks(routes: encdec.Translator) -> None:
+    expected = routes.translate(["hl ji", "efded"], "de", "fr")
+    found: dict[int, Any] = {}
+
+    def run(number: int) -> None:
+        found[number] = routes.translate(["hl ji", "efded"], "de", "fr")
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [expected] * 4
+
+    async def together() -> Any:
+        return await asyncio.gather(*(routes.atranslate("hl ji", "de", target="fr") for _ in range(3)))
+
+    assert asyncio.run(together()) == [expected[0]] * 3
+
+
+def test_a_translator_pickles(students: Path) -> None:
+    model = encdec.open_model(students / "en_de")
+    copy = pickle.loads(pickle.dumps(encdec.Translator(model, glossary={"hl": "lmldk"})))
+    assert copy.translate("hl").terms[0].method == "present"
+
+
+START = """
+import encdec, os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
+translator = encdec.Translator(sys.argv[1])
+open(sys.argv[2], "w").write("bjkf hl 70. ji efded.\\n\\n" * 20_000)
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ['translator.translate(["bjkf hl 70. ji efded."] * 20_000)', "translator.translate_file(sys.argv[2])"])
+def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, students: Path, tmp_path: Path) -> None:
+    after = 'assert translator.translate("hl").text == "lmldk"'
+    expect_ctrl_c_to_end(call, START, after, students / "en_de", tmp_path / "a.txt")
+
+
+def test_a_document(tmp_path: Path) -> None:
+    file = tmp_path / "a.html"
+    file.write_text("<p>Ünd <b>dann</b> ja</p><p>nein</p>", encoding="utf-8")
+    document = encdec.documents.read(file)
+    first = document.segments[0]
+    assert (first.text, first.where) == ("Ünd dann ja", "line 1")
+    assert first.codes == (Code(4, "<b>", 1), Code(8, "</b>", 0))
+    for same in document.segments, [None, None]:
+        assert document.write(same).content == file.read_bytes()
+    moved = Segment("ö dann", (Code(2, "<b>", 1), Code(6, "</b>", 0)))
+    assert document.write([moved, "no"]).content.decode() == "<p>ö <b>dann</b></p><p>no</p>"
+    assert document.write(["ö", None]).content.decode() == "<p>ö<b></b></p><p>nein</p>"
+    with pytest.raises(TypeError, match="'fromat', did you mean 'format'"):
+        encdec.documents.read(file, fromat="html")  # type: ignore[call-arg]
+
+
+def test_placeholders_of_a_document(tmp_path: Path) -> None:
+    file = tmp_path / "a.properties"
+    file.write_text("a=Ünd {0} %s {0}\n", encoding="utf-8")
+    document = encdec.documents.read(file)
+    text, found = document.segments[0].text, document.segments[0].placeholders
+    assert [text[each.begin : each.end] for each in found] == ["{0}", "%s", "{0}"]
+    assert document.write(["%s ö {0} {0}"]).content.decode() == "a=%s ö {0} {0}\n"
+    assert document.write([Segment("ö {0}{0}%s", (), (Placeholder(2, 5), Placeholder(5, 8), Placeholder(8, 10)))]).unused == {}
+    lost = document.write(["{0} %s"])
+    assert lost.content == file.read_bytes() and list(lost.unused) == [0] and "'{0}'" in lost.unused[0]
+    with pytest.raises(encdec.InputError, match="translations"):
+        document.write([])
+    with pytest.raises(encdec.FileError, match="none.srt"):
+        encdec.documents.read(tmp_path / "none.srt")
+
+
+def test_a_build_without_translation_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("Translator", "Document"):
+        monkeypatch.delattr(_encdec, name)
+    with pytest.raises(ImportError, match="built with ENCDEC_TRANSLATION=OFF"):
+        encdec.Translator(path)
+    with pytest.raises(ImportError, match="built with ENCDEC_TRANSLATION=OFF"):
+        encdec.documents.read(path / "config.json", format="text")
+
+
+def test_paths_of_any_bytes(german: encdec.Translator, tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"\xff.txt")
+    file.write_text("hl")
+    assert german.translate_file(file).output == os.fsdecode(os.fsencode(tmp_path) + b"/\xff.de.txt")
