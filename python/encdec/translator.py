@@ -119,7 +119,7 @@ class Translator:
         else:
             terms += [(word, word) for word in do_not_translate or ()]
         if terms or files or kept:
-            self._core.add_terms(terms, *([os.fsencode(_inputs.as_path(each)) for each in some] for some in (files, kept)))
+            self._core.add_terms(terms, _encoded(files), _encoded(kept))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(Translator, **self._arguments), (self._models,)
@@ -242,6 +242,10 @@ class Translator:
 
 def _terms(rows: Iterable[dict[str, Any]]) -> list[Term]:
     return [Term(**each) for each in rows]
+
+
+def _encoded(paths: Iterable[Path]) -> list[bytes]:
+    return [os.fsencode(_inputs.as_path(each)) for each in paths]
 
 
 def _listed(given: Any) -> list[Any]:

@@ -147,6 +147,8 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
   EXPECT_TRUE(failed(translate({"--from", "fr", "--to", "de"}, {"en_de"}, "hl"), 1, {"'fr'"}));
   EXPECT_TRUE(failed(translate({}, {"en_de", "en_fr"}, "hl"), 2, {"--target-lang", "de, fr"}));
   EXPECT_TRUE(failed(translate({"a.txt", "b.txt"}), 2, {"2 files", "--output-dir"}));
+  EXPECT_TRUE(failed(translate({"x/a.txt", "y/a.txt", "--output-dir", folder_.path("out")}), 2,
+                     {"x/a.txt", "y/a.txt", "a.de.txt"}));
   EXPECT_TRUE(failed(translate({folder_.path("missing.txt")}), 1, {"missing.txt"}));
   EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "epub"}));
   EXPECT_TRUE(failed(translate({"--format", "doc"}), 2, {"--format", "doc"}));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -118,17 +119,14 @@ class Files {
   }
 
   void run() {
+    check_outputs();
     std::optional<OutputFile> report;
     if (!arguments_.report.empty()) report.emplace(arguments_.report, OutputFile::Unfinished::remove);
     Json reports = Json::array();
     for (; number_ < arguments_.files.size(); ++number_) {
       const std::string& file = arguments_.files[number_];
       Json segments;
-      std::string output = arguments_.output;
-      if (!arguments_.output_dir.empty()) {
-        output = (fs::path(arguments_.output_dir) / translated_name(file, arguments_.options.document.target_language))
-                     .string();
-      }
+      const std::string output = output_of(file);
       translate(file, output, segments);
       bar_.clear();
       finished_ += std::exchange(total_, 0);
@@ -141,8 +139,23 @@ class Files {
   }
 
  private:
+  std::string output_of(const std::string& file) const {
+    if (arguments_.output_dir.empty()) return arguments_.output;
+    return fs::path(arguments_.output_dir) / translated_name(file, arguments_.options.document.target_language);
+  }
+
+  void check_outputs() const {
+    std::map<std::string, std::string> files;
+    for (const std::string& file : arguments_.files) {
+      const auto [place, is_new] = files.try_emplace(output_of(file), file);
+      if (is_new) continue;
+      throw UsageError(fmt::format("{} and {} would both become {}, expected files with different names", place->second,
+                                   file, place->first));
+    }
+  }
+
   void translate(const std::string& file, const std::string& output, Json& report) {
-    TranslateFileOptions& options = arguments_.options;
+    TranslateFileOptions options = arguments_.options;
     if (!output.empty() && file != "-") {
       return translate_file(file, output, models_.all, models_.routes, options, &report);
     }
