@@ -85,12 +85,32 @@ std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_vi
   return places;
 }
 
-std::unique_ptr<icu::BreakIterator> make_iterator(const std::string& locale,
-                                                  icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
-  UErrorCode error = U_ZERO_ERROR;
-  std::unique_ptr<icu::BreakIterator> iterator(make(icu::Locale(locale.c_str()), error));
-  if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
-  return iterator;
+// An iterator that a thread keeps, because making one takes longer than finding the boundaries of a paragraph.
+struct KeptIterator {
+  std::string locale = {};
+  std::unique_ptr<icu::BreakIterator> iterator = {};
+
+  icu::BreakIterator& get(const std::string& wanted, icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
+    if (iterator != nullptr && locale == wanted) return *iterator;
+    UErrorCode error = U_ZERO_ERROR;
+    iterator.reset(make(icu::Locale(wanted.c_str()), error));
+    if (U_FAILURE(error)) {
+      iterator.reset();
+      throw Error(std::string("ICU: ") + u_errorName(error));
+    }
+    locale = wanted;
+    return *iterator;
+  }
+};
+
+// Returns this thread's iterator over the sentences, or the words, of a language. Valid until the next call.
+icu::BreakIterator& sentence_iterator(const std::string& language) {
+  thread_local KeptIterator kept;
+  return kept.get(language + "@ss=standard", icu::BreakIterator::createSentenceInstance);
+}
+icu::BreakIterator& word_iterator(const std::string& language) {
+  thread_local KeptIterator kept;
+  return kept.get(language, icu::BreakIterator::createWordInstance);
 }
 
 bool ends_clause(std::string_view text) {
@@ -141,9 +161,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     take(text.size());
     return sentences;
   }
-  std::unique_ptr<icu::BreakIterator> iterator;
-  if (split != Split::newlines)
-    iterator = make_iterator(language + "@ss=standard", icu::BreakIterator::createSentenceInstance);
+  icu::BreakIterator* iterator = split == Split::newlines ? nullptr : &sentence_iterator(language);
   // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
@@ -158,7 +176,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
   }
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size());
-    if (iterator) {
+    if (iterator != nullptr) {
       take_sentences(text.substr(0, line_end));
     } else {
       take(line_end);
@@ -169,7 +187,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
 }
 
 std::vector<std::size_t> word_boundaries(std::string_view text, const std::string& language) {
-  return boundaries(*make_iterator(language, icu::BreakIterator::createWordInstance), text);
+  return boundaries(word_iterator(language), text);
 }
 
 std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits) {
