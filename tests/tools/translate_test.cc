@@ -161,7 +161,7 @@ class StoppedTranslateTest : public TranslateTest {
  protected:
   void SetUp() override {
     std::string text;
-    for (int i = 0; i < 1500; ++i) text += "bjkf hl " + std::to_string(i) + ".\n\n";
+    for (int i = 0; i < 4000; ++i) text += "bjkf hl " + std::to_string(i) + ".\n\n";
     file_ = folder_.write("a.txt", text);
     fresh_ = output_of({file_});
     Arguments arguments = command({file_, "--quiet", "--output", folder_.path("out.txt")});
