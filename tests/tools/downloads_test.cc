@@ -9,10 +9,10 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // Returns the status of the HttpError that `call` throws; 0 if it throws none.
-int status_of(const std::function<void()>& call) {
+int status_thrown_by(const std::function<void()>& call) {
   try {
     call();
     return 0;
@@ -26,18 +26,18 @@ TEST(Downloads, ATranslationNeedsItsKeyAndCanBeFetchedOnce) {
   Downloads::Upload upload = downloads.add("client", "key");
   const std::string id = upload.id();
   const auto fetch = [&](const std::string& key) { downloads.fetch(id, key, Downloads::Fetch::remove); };
-  EXPECT_EQ(status_of([&] { downloads.state(id, ""); }), 404);
-  EXPECT_EQ(status_of([&] { downloads.state("key", "key"); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { downloads.state(id, ""); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { downloads.state("key", "key"); }), 404);
   EXPECT_EQ(downloads.state(id, "key").stage, Downloads::Stage::queued);
-  EXPECT_EQ(status_of([&] { fetch("key"); }), 503);
+  EXPECT_EQ(status_thrown_by([&] { fetch("key"); }), 503);
   upload.set_progress(1, 3);
   EXPECT_EQ(downloads.state(id, "key").stage, Downloads::Stage::translating);
   upload.finish("a_de.txt", "text", 5);
   EXPECT_EQ(downloads.state(id, "key").characters, 5u);
-  EXPECT_EQ(status_of([&] { fetch("kez"); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { fetch("kez"); }), 404);
   EXPECT_EQ(downloads.fetch(id, "key", Downloads::Fetch::keep).content, "text");
   EXPECT_EQ(downloads.fetch(id, "key", Downloads::Fetch::remove).name, "a_de.txt");
-  EXPECT_EQ(status_of([&] { fetch("key"); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { fetch("key"); }), 404);
 }
 
 TEST(Downloads, AnUnfinishedUploadIsDroppedAndAFailureIsKept) {
@@ -47,16 +47,16 @@ TEST(Downloads, AnUnfinishedUploadIsDroppedAndAFailureIsKept) {
   failed->fail("why");
   dropped.reset();
   failed.reset();
-  EXPECT_EQ(status_of([&] { downloads.state(first, ""); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { downloads.state(first, ""); }), 404);
   EXPECT_EQ(downloads.state(second, "").error, "why");
-  EXPECT_EQ(status_of([&] { downloads.fetch(second, "", Downloads::Fetch::remove); }), 404);
+  EXPECT_EQ(status_thrown_by([&] { downloads.fetch(second, "", Downloads::Fetch::remove); }), 404);
 }
 
 TEST(Downloads, OneClientHasAShareOfTheDocuments) {
   Downloads downloads(4);
   std::vector<Downloads::Upload> uploads;
   const auto status = [&](const std::string& client) {
-    return status_of([&] { uploads.push_back(downloads.add(client, "")); });
+    return status_thrown_by([&] { uploads.push_back(downloads.add(client, "")); });
   };
   for (int i = 0; i < 3; ++i) EXPECT_EQ(status("first"), 0);
   EXPECT_EQ(status("first"), 429);
@@ -70,13 +70,13 @@ TEST(Downloads, OneClientHasAShareOfTheMemory) {
   Downloads downloads(100);
   Downloads::Upload first = downloads.add("first", ""), more = downloads.add("first", "");
   Downloads::Upload second = downloads.add("second", "");
-  EXPECT_EQ(status_of([&] { first.set_bytes(192 * kMegabyte); }), 413);
-  EXPECT_EQ(status_of([&] { first.set_bytes(150 * kMegabyte); }), 0);
-  EXPECT_EQ(status_of([&] { more.set_bytes(50 * kMegabyte); }), 456);
-  EXPECT_EQ(status_of([&] { second.set_bytes(110 * kMegabyte); }), 429);
-  EXPECT_EQ(status_of([&] { second.set_bytes(100 * kMegabyte); }), 0);
+  EXPECT_EQ(status_thrown_by([&] { first.set_bytes(192 * kMiB); }), 413);
+  EXPECT_EQ(status_thrown_by([&] { first.set_bytes(150 * kMiB); }), 0);
+  EXPECT_EQ(status_thrown_by([&] { more.set_bytes(50 * kMiB); }), 456);
+  EXPECT_EQ(status_thrown_by([&] { second.set_bytes(110 * kMiB); }), 429);
+  EXPECT_EQ(status_thrown_by([&] { second.set_bytes(100 * kMiB); }), 0);
   first.finish("", "", 0);
-  EXPECT_EQ(status_of([&] { more.set_bytes(50 * kMegabyte); }), 0);
+  EXPECT_EQ(status_thrown_by([&] { more.set_bytes(50 * kMiB); }), 0);
 }
 
 }  // namespace

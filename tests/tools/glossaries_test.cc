@@ -14,7 +14,7 @@
 namespace encdec::serve {
 namespace {
 
-int status_of(const std::function<void()>& call) {
+int error_status_of(const std::function<void()>& call) {
   try {
     call();
     return 0;
@@ -38,12 +38,12 @@ TEST(Glossaries, BelongToTheirOwner) {
   EXPECT_EQ(glossaries.list("first").size(), 1u);
   EXPECT_TRUE(glossaries.list("second").empty());
   const auto change = [](StoredGlossary& glossary) { glossary.name = "new"; };
-  EXPECT_EQ(status_of([&] { glossaries.find("second", id); }), 404);
-  EXPECT_EQ(status_of([&] { glossaries.change("second", id, change); }), 404);
-  EXPECT_EQ(status_of([&] { glossaries.remove("second", id); }), 404);
+  EXPECT_EQ(error_status_of([&] { glossaries.find("second", id); }), 404);
+  EXPECT_EQ(error_status_of([&] { glossaries.change("second", id, change); }), 404);
+  EXPECT_EQ(error_status_of([&] { glossaries.remove("second", id); }), 404);
   EXPECT_EQ(glossaries.change("first", id, change)->name, "new");
   glossaries.remove("first", id);
-  EXPECT_EQ(status_of([&] { glossaries.find("first", id); }), 404);
+  EXPECT_EQ(error_status_of([&] { glossaries.find("first", id); }), 404);
 }
 
 TEST(Glossaries, SurviveARestartExceptDamagedFiles) {
@@ -81,8 +81,8 @@ TEST(Glossaries, RefuseAFolderThatIsAFile) {
 TEST(Glossaries, HaveALimit) {
   Glossaries glossaries("");
   for (int i = 0; i < 1000; ++i) glossaries.add(glossary_of("first"));
-  EXPECT_EQ(status_of([&] { glossaries.add(glossary_of("first")); }), 456);
-  EXPECT_EQ(status_of([&] { glossaries.add(glossary_of("second")); }), 0);
+  EXPECT_EQ(error_status_of([&] { glossaries.add(glossary_of("first")); }), 456);
+  EXPECT_EQ(error_status_of([&] { glossaries.add(glossary_of("second")); }), 0);
 }
 
 TEST(Glossaries, EntriesAreRead) {
@@ -90,19 +90,20 @@ TEST(Glossaries, EntriesAreRead) {
   EXPECT_EQ(write_entries(*read_entries("\"a, b\",\"c \"\"d\"\"\",en,de\n", "csv")), "a, b\tc \"d\"\n");
   const std::string longest(1024, 'x');
   EXPECT_EQ(read_entries(longest + "\ty", "tsv")->terms().size(), 1u);
-  for (const auto& [entries, format] : std::vector<std::pair<std::string, std::string>>{{"", "tsv"},
-                                                                                        {"a", "tsv"},
-                                                                                        {"a\t", "tsv"},
-                                                                                        {"a\tb\tc", "tsv"},
-                                                                                        {"a\tb\na\tb", "tsv"},
-                                                                                        {"a\t\x01", "tsv"},
-                                                                                        {"a\t\xFF", "tsv"},
-                                                                                        {longest + "x\ty", "tsv"},
-                                                                                        {"a\n", "csv"},
-                                                                                        {"a\tb", "xml"}}) {
-    EXPECT_EQ(status_of([&] { read_entries(entries, format); }), 400) << entries.substr(0, 9);
+  using Case = std::pair<std::string, std::string>;
+  for (const Case& refused : std::vector<Case>{{"", "tsv"},
+                                               {"a", "tsv"},
+                                               {"a\t", "tsv"},
+                                               {"a\tb\tc", "tsv"},
+                                               {"a\tb\na\tb", "tsv"},
+                                               {"a\t\x01", "tsv"},
+                                               {"a\t\xFF", "tsv"},
+                                               {longest + "x\ty", "tsv"},
+                                               {"a\n", "csv"},
+                                               {"a\tb", "xml"}}) {
+    EXPECT_EQ(error_status_of([&] { read_entries(refused.first, refused.second); }), 400) << refused.first.substr(0, 9);
   }
-  EXPECT_EQ(status_of([] { read_entries(std::string((std::size_t{10} << 20) + 1, 'x'), "tsv"); }), 413);
+  EXPECT_EQ(error_status_of([] { read_entries(std::string((std::size_t{10} << 20) + 1, 'x'), "tsv"); }), 413);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Serve, EveryExampleOfItsDescriptionWorks) {
         EXPECT_EQ(status_of(server.get(address)), is_unknown ? "404" : "200") << address;
         continue;
       }
-      json request = operation["requestBody"];
+      json request = operation.value("requestBody", json::object());
       if (request.contains("$ref")) request = api[json::json_pointer(request["$ref"].get<std::string>().substr(1))];
       const json body = request.value("/content/application~1json/example"_json_pointer, json());
       if (body.is_null()) continue;

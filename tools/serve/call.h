@@ -113,7 +113,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::cancellation_slot slot() { return abandoned_.slot(); }
 
  private:
-  // What ends the handler. Its tasks and the network's thread use it too.
+  // The reasons to end the handler. Shared with its tasks and the network's thread.
   struct Life {
     std::atomic<Clock::time_point> deadline;
     std::atomic<bool> is_abandoned = false, goes_on = false;

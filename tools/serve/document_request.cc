@@ -77,8 +77,8 @@ DocumentRequest read_document(const Call& call, const Parameters& parameters, co
   // The form and the request keep the file too.
   const std::size_t bytes = 3 * call.request().body.size();
   upload.set_bytes(bytes);
-  // Compressed text is seldom less than an eighth of its size.
-  constexpr std::size_t kInflated = 8;
+  // Limits the memory for the elements of a file, which is many times that of its text.
+  constexpr std::size_t kInflated = 4;
   DocumentOptions options;
   options.target_language = canonical_language(target);
   options.max_content_bytes = kInflated * call.parts().settings.http.body_bytes;

@@ -14,7 +14,7 @@ namespace encdec::serve {
 struct DocumentRequest {
   std::string name;  // "letter.docx"
   Document document;
-  std::size_t characters;  // of all texts
+  std::size_t characters;  // number of characters in all texts
 };
 
 // Reads the field `file` of a multipart form, and counts its memory for `upload`. `name`, unless it is empty, replaces

@@ -12,7 +12,7 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::size_t kEntryBytes = 4096;  // of a document without content: an estimate, with its coroutine
+constexpr std::size_t kEntryBytes = 4096;  // estimate for a document without content, and its coroutine
 constexpr int kRetrySeconds = 5;
 
 std::size_t client_share(std::size_t limit, const std::string& client) {

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxGlossaries = 1000, kMaxIds = 5, kMaxTermBytes = 1024;
-constexpr std::size_t kMaxEntriesBytes = std::size_t{10} << 20, kMaxOwnerBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxEntriesBytes = std::size_t{10} << 20, kMaxOwnerBytes = std::size_t{256} << 20;
 constexpr std::string_view kExtension = ".json";
 
 std::size_t bytes_of(const StoredGlossary& glossary) {

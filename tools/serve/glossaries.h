@@ -49,7 +49,7 @@ class Glossaries {
   // Returns a glossary. Throws HttpError, 404, if the owner has none with this id.
   Stored find(std::string_view owner, std::string_view id) const;
   // Stores a new glossary, with an id and the time. Throws HttpError, 456, for more than 1,000 glossaries of an owner,
-  // or 64 MiB of terms. Throws FileError if its file cannot be written; then nothing is stored.
+  // or 256 MiB of terms. Throws FileError if its file cannot be written; then nothing is stored.
   Stored add(StoredGlossary glossary);
   // Stores a changed copy of a glossary. Throws as find() and add() do.
   Stored change(std::string_view owner, std::string_view id, const std::function<void(StoredGlossary&)>& change);

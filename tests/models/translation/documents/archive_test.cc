@@ -117,6 +117,12 @@ TEST(OfficeArchive, RefusesTooMuchContent) {
       refusal_of("file",
                  [&] { Document::parse(zip_bytes({deflated_entry("content.xml", zeros)}), Format::odt, "file"); }),
       HasSubstr("deflated entries of more than"));
+  EXPECT_EQ(refusal_of("file",
+                       [] {
+                         Document::parse(zip_bytes({{.name = "content.xml", .data = "12345"}}), Format::odt, "file",
+                                         {.max_content_bytes = 4});
+                       }),
+            "file: 5 bytes of content, expected at most 4");
   std::vector<ZipWriterEntry> many;
   for (int i = 0; i < 10'001; ++i) many.push_back({.name = std::to_string(i)});
   EXPECT_EQ(refusal_of("file", [&] { Document::parse(zip_bytes(many), Format::odt, "file"); }),

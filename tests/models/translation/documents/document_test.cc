@@ -180,6 +180,7 @@ TEST(Document, KnowsFormatsByTheNamesOfFiles) {
   EXPECT_EQ(format_of("x.markdown"), Format::markdown);
   EXPECT_EQ(format_of("a.po/x"), std::nullopt);
   EXPECT_EQ(format_of("x.pdf"), std::nullopt);
+  for (const std::string& extension : document_extensions()) EXPECT_NE(format_of("x" + extension), std::nullopt);
   for (const auto& [format, name] : kDocumentFormats) EXPECT_EQ(document_format_named(name), format);
 }
 

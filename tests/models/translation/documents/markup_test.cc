@@ -79,6 +79,21 @@ TEST(AndroidStrings, OnlyOfResourcesAreRead) {
       ElementsAre("b", "f"));
 }
 
+TEST(XmlText, HasCodesAndKeepsSomeElements) {
+  const std::vector<std::string> kept = {"x", "k:y"};
+  const std::string text = " a &lt; <b>c</b> <x id='1'>d</x><k:y>e</k:y> <!-- f --><g/>h\n";
+  const Document document = Document::parse_xml_text(text, kept, "text");
+  ASSERT_EQ(document.segments().size(), 1u);
+  EXPECT_EQ(document.segments()[0].placeholders.size(), 2u);
+  EXPECT_EQ(document.write(document.segments()).bytes, text);
+  EXPECT_EQ(document.write(upper_case(document.segments())).bytes,
+            " A &lt; <b>C</b> <x id='1'>d</x><k:y>e</k:y> <!-- f --><g/>H\n");
+  EXPECT_TRUE(Document::parse_xml_text("<x/> 5", kept, "text").segments().empty());
+  for (const char* refused : {"<a>", "</x>", "a</x><x>b", "<!DOCTYPE a>", "a & b", "\xff"}) {
+    EXPECT_THROW(Document::parse_xml_text(refused, kept, "text"), FileError) << refused;
+  }
+}
+
 TEST(Properties, AreLogicalLines) {
   EXPECT_THAT(texts_of("a=one \\\n  two\n! comment = x\nb : three\\\\\nc four\n\\ d\\==five\ne\n", Format::properties),
               ElementsAre("one two", "three\\", "four", "five"));
