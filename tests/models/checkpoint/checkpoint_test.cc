@@ -66,7 +66,8 @@ TEST(Checkpoint, OpensTheOnlyNpz) {
   folder.write("other.npz", read_golden("npz/stored.npz"));
   EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("2 .npz files, such as any.npz and other.npz"));
   folder.write("decoder.yml", "models:\n  - ../any.npz\n");
-  EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("decoder.yml: models has '../any.npz', expected the name of a file in this folder"));
+  EXPECT_THAT(folder_refusal(folder.path()),
+              HasSubstr("decoder.yml: models has '../any.npz', expected the name of a file in this folder"));
   folder.write("decoder.yml", "models:\n  - any.npz\n  - other.npz\n");
   EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("an ensemble of 2 models"));
   folder.write("decoder.yml", "models:\n  - missing.npz\n");
