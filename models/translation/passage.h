@@ -134,7 +134,7 @@ class Passage {
   double quality_of(std::size_t k) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
                                    std::span<const AlignedWord> words) const;
-  // What is done with a term that the translation lacks, and whose words in it are not one block.
+  // Treatment of a term that the translation lacks and whose words are not one block.
   enum class Terms : std::uint8_t { replaced, inserted };  // nothing; it is put beside them
   std::optional<Target> target_of(const std::string& text, const Alignment& alignment, Terms terms) const;
   std::optional<std::vector<Edit>> kept_words(const std::string& text, std::span<const AlignedWord> words) const;
@@ -156,7 +156,7 @@ class Passage {
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write
-  double quality_ = 1.0;               // of the text that the current leg translates
+  double quality_ = 1.0;               // quality of the text that the current leg translates
   std::vector<Target> targets_ = {};
   std::string best_text_ = {};  // the best translation before terms are forced, without its edits
   Alignment best_alignment_ = {};

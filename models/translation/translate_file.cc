@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
 
-// What an interrupted translation has done: a line with a key, which says what is translated and how, and a line for
+// The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().
 class Progress {
  public:

@@ -189,7 +189,7 @@ class Files {
   TranslateArguments& arguments_;
   LoadedModels models_;
   ProgressBar bar_;
-  std::size_t number_ = 0;                // of the current file
+  std::size_t number_ = 0;                // number of the current file
   std::size_t finished_ = 0, total_ = 0;  // segments of the files before, of the current file
 };
 
@@ -210,7 +210,7 @@ void run(TranslateArguments& arguments) {
     arguments.options.document.line_width = static_cast<std::size_t>(arguments.line_width);
   }
   GenerateOptions& generate = arguments.options.translate.generate;
-  constexpr std::int64_t kBusyWorkers = 64;  // sentences keep as many workers busy as there may be
+  constexpr std::int64_t kBusyWorkers = 64;  // there are always enough sentences
   generate.workers = arguments.model.share_cpus(generate.workers, kBusyWorkers);
   Files(arguments).run();
 }

@@ -31,7 +31,7 @@ struct Entry {
 // A form of an entry, which is one text.
 struct Form {
   std::size_t entry = 0;
-  std::optional<std::size_t> number;  // of a form of a plural
+  std::optional<std::size_t> number;  // number of the plural form
   std::string source;                 // msgid or msgid_plural
   std::string before, after;          // spaces around the text
   std::string mnemonic = {};          // "_F": the mark, and the letter behind it
@@ -135,7 +135,7 @@ class Catalogue final : public TextFile {
   std::vector<Entry> entries_;
   Field header_;
   std::optional<PluralForms> plurals_;
-  std::vector<Form> forms_;  // of texts_
+  std::vector<Form> forms_;  // one for each of texts_
 };
 
 // Reads the strings of a line from `place` on, which is a byte of the file, into a field.

@@ -71,7 +71,7 @@ struct Document::Content {
   std::unique_ptr<OfficeArchive> archive;
   std::vector<Part> parts;
   std::vector<Segment> segments;
-  std::vector<Place> places;  // of the segments
+  std::vector<Place> places;  // one for each segment
 
   void add_segments();
 };

@@ -68,7 +68,7 @@ std::vector<std::string> document_extensions();
 // The entries of a file with sources and targets (PO, XLIFF) that are translated.
 enum class CatalogueEntries : std::uint8_t {
   untranslated,
-  fuzzy,  // also those with a translation that somebody has yet to check
+  fuzzy,  // also those whose translation has yet to be checked
   all,
 };
 
@@ -90,7 +90,7 @@ struct DocumentOptions {
 
   std::optional<std::size_t> line_width = {};  // subtitles: characters a line; 42 if unset, 16 for zh, ja and ko
   std::size_t max_lines = 2;                   // subtitles: longer texts are not wrapped
-  double join_gap = 3.0;                       // subtitles: a sentence does not go on after a pause of so many seconds
+  double join_gap = 3.0;                       // subtitles: pause in seconds at which a sentence ends
 };
 
 // A translation that write() could not use. The source stays in its place.
@@ -127,7 +127,7 @@ class Document {
   // - A translation has the codes of its segment, in any order, with their markup. Missing ones are added at its end.
   // - A translation has the placeholders of its segment, in any order. Otherwise it is not used.
   // - A translation of several subtitles has the cuts of its segment. Otherwise it is cut by their times.
-  // Throws InputError unless there are as many translations as segments.
+  // Throws InputError unless there is one translation for each segment.
   WrittenDocument write(std::span<const Segment> translations) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace encdec::documents {
 namespace {
 
-constexpr std::size_t kMostInlineBytes = 2000;  // of a code span, a target of a link, a tag
+constexpr std::size_t kMostInlineBytes = 2000;  // maximum size of a code span, a link target, a tag
 
 bool is_ascii_letter(char c) {
   return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
@@ -334,7 +334,7 @@ class Markdown final : public ReplacingFile {
   std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     auto pieces =
         pieces_of(with_marks_at_words(translation), texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
-    // What would begin another block.
+    // Escapes a mark that would begin another block.
     std::string& first = pieces.front().text;
     const std::size_t digits = std::min(first.find_first_not_of("0123456789"), first.size());
     if (list_marker(first) > 0) first.insert(digits, 1, '\\');
@@ -488,7 +488,7 @@ class Markdown final : public ReplacingFile {
   }
 
   std::vector<Line> lines_;
-  std::vector<bool> is_cell_;  // of each text: it is a cell of a table
+  std::vector<bool> is_cell_;  // one for each text: it is a cell of a table
   Labels labels_;
   InlineParser inline_{bytes_, labels_};
   std::optional<ByteRange> paragraph_;  // the current one

@@ -160,7 +160,7 @@ std::string OfficeArchive::with(const std::vector<NewContent>& changed) const {
   }
   std::ranges::sort(entries, {}, &ZipEntry::begin);
   std::string archive(bytes_.substr(0, entries.empty() ? 0 : static_cast<std::size_t>(entries.front()->begin)));
-  std::map<std::uint64_t, std::string> headers;  // of the new directory, by their places in the old one
+  std::map<std::uint64_t, std::string> headers;  // headers of the new directory, by their places in the old one
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const ZipEntry& entry = *entries[i];
     const auto begin = static_cast<std::size_t>(entry.directory_begin);

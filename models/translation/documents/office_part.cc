@@ -96,7 +96,7 @@ class Paragraph {
   const XmlTokens& xml_;
   std::string_view bytes_;
   std::vector<Item> items_;
-  std::vector<std::size_t> run_of_;  // of each item; kNoRun outside of runs with text
+  std::vector<std::size_t> run_of_;  // one for each item; kNoRun outside of runs with text
   std::vector<Run> runs_;
   std::vector<Open> open_;
   std::vector<std::size_t> containers_;  // the ends of open elements: tokens
@@ -292,7 +292,7 @@ class OfficePartFile final : public TextFile {
   }
 
  private:
-  // What a paragraph has beside its text.
+  // Parts of a paragraph beside its text.
   struct Own {
     std::size_t number;
     std::string prefix;
@@ -300,7 +300,7 @@ class OfficePartFile final : public TextFile {
     std::set<std::size_t> in_runs;  // places of codes that are inside runs
   };
 
-  std::vector<Own> paragraphs_;  // of texts_
+  std::vector<Own> paragraphs_;  // one for each of texts_
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-constexpr std::size_t kMostPlaceholderBytes = 200;  // of a placeholder
+constexpr std::size_t kMostPlaceholderBytes = 200;  // maximum size
 
 // Returns the size of the longest beginning of `text`, from `place` on, with only these characters.
 std::size_t size_of(std::string_view text, std::size_t place, std::string_view characters) {

@@ -145,7 +145,7 @@ class Properties final : public TextFile {
 
   bool is_latin_ = false;         // ISO 8859-1
   bool is_utf8_ = false;          // UTF-8 with characters outside of ASCII
-  std::vector<bool> has_quotes_;  // of each text: apostrophes are doubled
+  std::vector<bool> has_quotes_;  // one for each text: apostrophes are doubled
 };
 
 }  // namespace

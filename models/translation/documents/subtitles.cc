@@ -10,7 +10,7 @@
 namespace encdec::documents {
 namespace {
 
-constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // of a text
+constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // limits of a text
 
 enum class Subtitles : std::uint8_t { srt, vtt };
 
@@ -18,7 +18,7 @@ enum class Subtitles : std::uint8_t { srt, vtt };
 struct Cue {
   Text text;
   double begin = 0.0, end = 0.0;         // seconds
-  std::size_t number = 0;                // of its subtitle
+  std::size_t number = 0;                // number of its subtitle
   bool has_lines = false;                // the text has several lines
   bool is_first = true, is_last = true;  // in its subtitle
 };
@@ -134,7 +134,7 @@ class SubtitleFile final : public TextFile {
   const DocumentOptions options_;
   const std::string line_end_ = bytes_.find("\r\n") == bytes_.npos ? "\n" : "\r\n";
   std::vector<Cue> cues_;
-  std::vector<std::size_t> first_cue_;  // of each text; its cuts give the number of cues
+  std::vector<std::size_t> first_cue_;  // one for each text; its cuts give the number of cues
 };
 
 void SubtitleFile::read(const std::string& name) {

@@ -42,7 +42,7 @@ std::string with_edits(std::string_view file, std::vector<Edit> edits);
 struct Text {
   Segment segment;
   ByteRange range;                // the bytes that a translation replaces
-  std::vector<Piece> codes = {};  // what is written for the segment's codes
+  std::vector<Piece> codes = {};  // bytes to write for the segment's codes
 };
 
 // A part of a paragraph: text or a code.
@@ -55,7 +55,7 @@ struct Item {
   std::optional<std::size_t> partner = {};  // index of the other code of a pair
   bool is_fixed = false;                    // the range of a text cannot begin or end beside this item
   bool is_break = false;                    // a code between two words: the text has "\n" behind it
-  std::string markup = {};                  // of a code; written instead of its bytes unless empty
+  std::string markup = {};                  // written for a code instead of its bytes, unless empty
 };
 
 using Unescape = std::string (*)(std::string_view);

@@ -132,7 +132,7 @@ class Xliff final : public TextFile {
   bool is_2_ = false;
   std::size_t root_ = 0;
   std::vector<std::size_t> files_;
-  std::vector<Unit> units_;  // of texts_
+  std::vector<Unit> units_;  // one for each of texts_
 };
 
 }  // namespace

@@ -218,7 +218,7 @@ std::string unescape_xml(std::string_view text) {
                                                                                     {"nbsp", "\u00a0"},
                                                                                     {"lrm", "\u200e"},
                                                                                     {"rlm", "\u200f"}}};
-  constexpr std::size_t kMostBytes = 12;  // of an entity
+  constexpr std::size_t kMostBytes = 12;  // maximum size of an entity
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = text.substr(i, kMostBytes);

@@ -46,7 +46,7 @@ class XmlTokens {
   ByteRange element(std::size_t i) const { return {tokens_[i].range.begin, tokens_[tokens_[i].partner].range.end}; }
   ByteRange content(std::size_t i) const { return {tokens_[i].range.end, tokens_[tokens_[i].partner].range.begin}; }
 
-  // What an element inside a paragraph is.
+  // The kind of an element inside a paragraph.
   enum class Inline : std::uint8_t {
     pair,         // its tags are codes
     single,       // all of it is a code

@@ -21,7 +21,7 @@ struct InlineCode {
 // A part of a text that a translation contains once and unchanged: "%s", "{name}", a URL.
 struct Placeholder {
   std::size_t begin = 0, end = 0;  // bytes of the text
-  // What the file has in place of these bytes, if that differs: "%d", where the text has the number "5".
+  // Bytes of the file in place of this text, if they differ: "%d", where the text has the number "5".
   std::optional<std::string> markup = {};
 
   bool operator==(const Placeholder&) const = default;
