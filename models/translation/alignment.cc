@@ -98,11 +98,13 @@ Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& 
   Alignment composed{.ends = second.ends, .units = first.units};
   composed.weights.resize(second.ends.size() * first.units);
   for (std::size_t token = 0; token < second.ends.size(); ++token) {
+    std::size_t last = 0;  // the last unit with bytes: a mark of a word's beginning has those of the unit behind it
     for (std::size_t unit = 0; unit < second.units; ++unit) {
-      if (bytes[unit] == 0) continue;
-      const float weight = second.row(token)[unit] / bytes[unit];
+      if (bytes[unit] > 0) last = unit;
+      if (bytes[last] == 0) continue;
+      const float weight = second.row(token)[unit] / bytes[last];
       for (std::size_t i = 0; i < first.units; ++i) {
-        composed.weights[token * first.units + i] += weight * through[unit * first.units + i];
+        composed.weights[token * first.units + i] += weight * through[last * first.units + i];
       }
     }
   }
