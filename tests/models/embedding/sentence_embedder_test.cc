@@ -105,9 +105,16 @@ TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SparseEncoders, SparseGolden, testing::ValuesIn(case_names(kSparse)),
+// The cases that this build reads: BGE-M3 has .pt files.
+std::vector<std::string> sparse_cases() {
+  std::vector<std::string> names = case_names(kSparse);
+  if (!ENCDEC_TESTS_READ_PYTORCH) std::erase(names, "bge_m3");
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(SparseEncoders, SparseGolden, testing::ValuesIn(sparse_cases()),
                          [](const auto& instance) { return instance.param; });
 
+#if ENCDEC_TESTS_READ_PYTORCH
 TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
   const JsonObject expected = read_json_object(kSparse / "bge_m3" / "expected.json");
   const auto texts = expected.strings("texts");
@@ -124,6 +131,7 @@ TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
     }
   }
 }
+#endif
 
 TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
   const Model model = Model::load(kCases / "no_modules" / "model");
@@ -175,6 +183,7 @@ TEST_F(DamagedSparseEncoder, FilesAreNamed) {
               HasSubstr("SpladePooling without the head of a masked language model, expected architectures"));
 }
 
+#if ENCDEC_TESTS_READ_PYTORCH
 TEST_F(DamagedSparseEncoder, LinearMapsMustFit) {
   const auto message_with = [&](const std::string& file, const std::filesystem::path& from) {
     std::filesystem::copy(from, folder_.path() / file, std::filesystem::copy_options::overwrite_existing);
@@ -186,6 +195,7 @@ TEST_F(DamagedSparseEncoder, LinearMapsMustFit) {
               HasSubstr("sparse_linear.pt: tensor 'weight': shape [12, 16], expected [1, 16]"));
   EXPECT_THAT(message_with("sparse_linear.pt", m3 / "config.json"), HasSubstr("sparse_linear.pt: "));
 }
+#endif
 
 TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
   std::filesystem::copy(kCases / "no_modules" / "model" / "model.safetensors", folder_.path() / "model.safetensors",
