@@ -27,8 +27,8 @@ class Executor {
   // live in the arena and are valid until the next run with this state. Throws ShapeError, naming the input, if an
   // input does not fit.
   std::span<const Tensor> run(Inputs inputs, RunState& state) const;
-  // Runs `layer` in place of the graph's last node, with `inputs` and `output` of the caller's. For a node that has
-  // variants, such as a projection to fewer outputs. Observers of runs are told about the node.
+  // Runs `layer` in place of the graph's last node, such as a projection to fewer outputs, on the caller's `inputs` and
+  // `output`. Observers see it as the last node.
   void run_variant(const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const;
 
  private:

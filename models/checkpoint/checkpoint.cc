@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint_format.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/pytorch.h"
 
 namespace encdec {
@@ -79,15 +80,11 @@ std::string download_hint(const fs::path& folder) {
 // Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
   std::error_code error;
-  std::vector<std::string> names;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
+  std::vector<std::string> names = list_files(folder, error);
   if (error) {
     const bool is_missing = error == std::errc::no_such_file_or_directory;
     refuse(folder.string(), "{}{}", error.message(), is_missing ? download_hint(folder) : "");
   }
-  std::ranges::sort(names);
   return names;
 }
 

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "encdec/engine/base/refuse.h"
 
@@ -14,6 +18,16 @@ inline bool file_exists(const std::filesystem::path& path) {
   const auto status = std::filesystem::symlink_status(path, error);
   if (status.type() == std::filesystem::file_type::none) refuse(path.string(), "{}", error.message());
   return status.type() != std::filesystem::file_type::not_found;
+}
+
+// Returns the names of a folder's files, sorted. Sets `error` if they cannot be listed.
+inline std::vector<std::string> list_files(const std::filesystem::path& folder, std::error_code& error) {
+  std::vector<std::string> names;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 // Returns whether a name read from a file is a plain file name, which cannot lead out of that file's folder.

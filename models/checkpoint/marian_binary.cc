@@ -20,7 +20,7 @@ constexpr std::uint64_t kFirstPackedType = 0x800;  // from here on, types are in
 
 struct MarianType {
   std::uint64_t code;
-  std::string_view name;  // of StoredType::safetensors
+  std::string_view safetensors_name;  // see StoredType
   bool is_quantized = false;
 };
 constexpr std::array kTypes = {
@@ -92,7 +92,7 @@ std::vector<Item> read_items(ByteReader& reader) {
 
 // Adds an item whose data is the next in the file.
 void add_item(Item& item, ByteReader& reader, const std::shared_ptr<const void>& owner, WeightStore& store) {
-  const StoredType& type = *stored_type(&StoredType::safetensors, item.type.name);
+  const StoredType& type = *stored_type(&StoredType::safetensors, item.type.safetensors_name);
   const auto bytes = stored_bytes(type, item.shape);
   const std::uint64_t scale_bytes = item.type.is_quantized ? sizeof(float) : 0;
   if (!bytes || item.bytes < scale_bytes || *bytes > item.bytes - scale_bytes) {

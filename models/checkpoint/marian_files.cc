@@ -20,13 +20,10 @@ constexpr const char* kOptionsFiles[] = {"decoder.yml", "config.intgemm8bitalpha
 
 MarianFiles::MarianFiles(const fs::path& folder) : folder_(folder) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    names_.push_back(entry->path().filename().string());
-  }
+  file_names_ = list_files(folder, error);
   if (error) refuse(folder.string(), "{}", error.message());
-  std::ranges::sort(names_);
   for (const char* name : kOptionsFiles) {
-    if (options_ || !std::ranges::binary_search(names_, name)) continue;
+    if (options_ || !std::ranges::binary_search(file_names_, name)) continue;
     options_ = read_yaml_object(folder / name);
   }
 }
@@ -38,7 +35,7 @@ bool MarianFiles::is_release() const {
 // Returns the files whose names begin and end like this, whether they are compressed or not.
 std::vector<std::string> MarianFiles::found(std::string_view prefix, std::string_view ending) const {
   std::vector<std::string> result;
-  for (const std::string& name : names_) {
+  for (const std::string& name : file_names_) {
     if (name.starts_with(prefix) && without_packing(name).ends_with(ending)) result.push_back(name);
   }
   return result;
@@ -46,9 +43,9 @@ std::vector<std::string> MarianFiles::found(std::string_view prefix, std::string
 
 // Returns the name of the file in the folder: `name`, or its compressed form if only that exists.
 std::string MarianFiles::stored(const std::string& name) const {
-  if (std::ranges::binary_search(names_, name)) return name;
+  if (std::ranges::binary_search(file_names_, name)) return name;
   for (const std::string_view ending : kPackedEndings) {
-    if (std::string packed = name + std::string(ending); std::ranges::binary_search(names_, packed)) return packed;
+    if (std::string packed = name + std::string(ending); std::ranges::binary_search(file_names_, packed)) return packed;
   }
   return name;
 }

@@ -37,7 +37,7 @@ class MarianFiles {
   std::string named(const nlohmann::json& name, std::string_view key) const;
 
   std::filesystem::path folder_;
-  std::vector<std::string> names_;  // of the folder's files, sorted
+  std::vector<std::string> file_names_;  // sorted
   std::optional<JsonObject> options_;
 };
 

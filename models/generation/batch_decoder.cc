@@ -190,8 +190,7 @@ class BatchDecoder {
       running.rows = inputs_.size() - input;
       for (; input < inputs_.size(); ++input) {
         inputs_[input].shortlist = running.shortlist.get();
-        const std::size_t rows = std::min(inputs_[input].logits, inputs_[input].tokens.size());
-        for (std::size_t row = 0; row < rows; ++row) rows_.push_back({&running, number++, input});
+        for (std::size_t row = 0; row < inputs_[input].rows(); ++row) rows_.push_back({&running, number++, input});
       }
     }
   }

@@ -54,7 +54,7 @@ LexicalShortlist::LexicalShortlist(const FileBytes& file, const Sizes& sizes) : 
   for (std::uint64_t i = 0; i < entries; ++i) {
     const auto token = reader.number<std::uint32_t>("an entry");
     if (token >= target) refuse(file.name, "entry {} is token {}, expected one below {}", i, token, target);
-    lists_.push_back(static_cast<std::int32_t>(token));
+    translations_.push_back(static_cast<std::int32_t>(token));
   }
 }
 
@@ -71,8 +71,8 @@ TokenIds LexicalShortlist::tokens_for(const TokenIds& source) const {
   for (const std::int32_t token : source) {
     const auto index = static_cast<std::size_t>(token);
     if (index + 1 >= offsets_.size()) continue;
-    std::for_each(lists_.begin() + static_cast<std::ptrdiff_t>(offsets_[index]),
-                  lists_.begin() + static_cast<std::ptrdiff_t>(offsets_[index + 1]), allow);
+    std::for_each(translations_.begin() + static_cast<std::ptrdiff_t>(offsets_[index]),
+                  translations_.begin() + static_cast<std::ptrdiff_t>(offsets_[index + 1]), allow);
     if (sizes_.is_shared) allow(token);
   }
   for (std::size_t token = frequent_; token < is_allowed.size() && count % kMultiple != 0; ++token) {

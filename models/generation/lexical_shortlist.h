@@ -24,15 +24,16 @@ class LexicalShortlist {
   LexicalShortlist(const FileBytes& file, const Sizes& sizes);
 
   // Returns the tokens that a source may generate: the most frequent tokens of the target, the translations of the
-  // source's tokens, the source's own tokens if the vocabulary is shared, and as many more as make a multiple of 8.
-  // Marian unites the tokens of all sources in a batch; here a source's result does not depend on others.
+  // source's tokens, and the source's own tokens if the vocabulary is shared. The lowest other tokens round the number
+  // up to a multiple of 8. Marian unites the tokens of all sources in a batch; here a source's result does not depend
+  // on others.
   TokenIds tokens_for(const TokenIds& source) const;
 
  private:
   Sizes sizes_;
   std::size_t frequent_ = 0;          // tokens below this are always allowed
-  std::vector<std::size_t> offsets_;  // of the lists, by source token; then the end of the last one
-  std::vector<std::int32_t> lists_;
+  std::vector<std::size_t> offsets_;  // the translations of token i are translations_[offsets_[i], offsets_[i + 1])
+  std::vector<std::int32_t> translations_;
 };
 
 }  // namespace encdec

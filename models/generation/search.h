@@ -29,10 +29,9 @@ struct SearchRules {
   bool needs_source_attention() const { return *settings.coverage_penalty != 0; }
 
   GenerateOptions settings;
-  LogitsProcessors processors;         // logits processors, then sampling processors if sampling
-  bool always_changes_scores = false;  // a sampling processor changes the scores of every step
-  std::shared_ptr<const VocabularyShortlist> shortlist =
-      {};  // shared by all sources; null if settings.shortlist is empty
+  LogitsProcessors processors;                                // logits processors, then sampling processors if sampling
+  bool always_changes_scores = false;                         // a sampling processor changes the scores of every step
+  std::shared_ptr<const VocabularyShortlist> shortlist = {};  // shared by all sources; null for none
   std::shared_ptr<const LexicalShortlist> lexical_shortlist = {};  // makes a shortlist for each source; null for none
 };
 

@@ -338,7 +338,7 @@ Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> in
     const VocabularyShortlist* shortlist = inputs[i].shortlist;
     Dim rows = 0;
     for (; i < inputs.size() && inputs[i].shortlist == shortlist; ++i) {
-      rows += static_cast<Dim>(std::min(inputs[i].logits, inputs[i].tokens.size()));
+      rows += static_cast<Dim>(inputs[i].rows());
     }
     const Tensor from = hidden.slice(begin, rows);
     Tensor to = all.slice(begin, rows);
@@ -354,7 +354,7 @@ Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> in
 // Returns the rows of the tokens whose logits are wanted.
 Tensor Session::wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs) {
   Dim rows = 0;
-  for (const TargetTokens& input : inputs) rows += static_cast<Dim>(std::min(input.logits, input.tokens.size()));
+  for (const TargetTokens& input : inputs) rows += static_cast<Dim>(input.rows());
   if (hidden.rows() == rows) return hidden;
   const auto width = static_cast<std::size_t>(hidden.width());
   wanted_rows_.resize(static_cast<std::size_t>(rows) * width);
@@ -362,7 +362,7 @@ Tensor Session::wanted_rows(const Tensor& hidden, std::span<const TargetTokens> 
   Dim end = 0;
   for (const TargetTokens& input : inputs) {
     end += static_cast<Dim>(input.tokens.size());
-    const std::size_t wanted = std::min(input.logits, input.tokens.size());
+    const std::size_t wanted = input.rows();
     to = std::copy_n(hidden.row(end - static_cast<Dim>(wanted)), wanted * width, to);
   }
   return {wanted_rows_.data(), DataType::float32, {rows, hidden.width()}};

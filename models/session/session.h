@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -104,6 +105,8 @@ class Session {
     std::size_t logits = 1;                // number of last tokens whose logits are wanted; kAll for all
     // Restriction of the logits: all tokens that it leaves out get -infinity. Null for none.
     const VocabularyShortlist* shortlist = nullptr;
+
+    std::size_t rows() const { return std::min(logits, tokens.size()); }  // number of rows of logits
   };
   // Appends tokens to targets. Returns the logits [rows, V] that follow the tokens whose logits are wanted, in the
   // order of `inputs`. The logits are valid until the next decode(); the caller may change them. Throws InputError for

@@ -16,8 +16,7 @@ namespace encdec::serve {
 
 // Documents that are being translated, and translations, which are kept until they are fetched, for an hour at most.
 // Counts their memory and the documents that are being translated, and keeps both within limits. One client may use at
-// most three quarters of each limit, except over a Unix socket, where
-// the client may be a proxy. Thread-safe.
+// most three quarters of each limit, except over a Unix socket, where the client may be a proxy. Thread-safe.
 class Downloads {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;

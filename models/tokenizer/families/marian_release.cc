@@ -40,6 +40,13 @@ Vocabulary read_vocabulary(const fs::path& path) {
   return vocabulary_from(parse_yaml(read_text_file(path, kMaxVocabularyBytes), path.string()), path.string());
 }
 
+// Only converted checkpoints have a pad token; Marian has none.
+TokenizerSettings release_settings() {
+  auto tokens = marian_tokens();
+  tokens.erase("pad_token");
+  return TokenizerSettings::merge({}, std::move(tokens));
+}
+
 // The vocabularies of a model are the pieces of its sentencepiece models.
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& folder, const std::vector<std::string>& names) {
   const auto read = [&](const std::string& name) {
@@ -56,9 +63,7 @@ std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& folder, const std:
   MarianParts parts{.source_model = read(names[0]), .target_model = read(names[1]), .takes_codes = false};
   parts.vocabulary = pieces(parts.source_model, names[0]);
   if (names[1] != names[0]) parts.target_vocabulary = pieces(parts.target_model, names[1]);
-  auto tokens = marian_tokens();
-  tokens.erase("pad_token");
-  parts.settings = TokenizerSettings::merge({}, std::move(tokens));
+  parts.settings = release_settings();
   parts.settings.split_special_tokens = true;  // Marian finds none in a text
   return marian_tokenizer(std::move(parts), folder.string());
 }
@@ -92,14 +97,11 @@ std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
     return plain_tokenizer(list_of(source, (folder / names[0]).string()), std::move(target_list),
                            {.add_source_end = true});
   }
-  // Only converted checkpoints have a pad token; Marian has none.
-  auto tokens = marian_tokens();
-  tokens.erase("pad_token");
   return marian_tokenizer({.source_model = SentencePieceModel::read(folder / "source.spm"),
                            .target_model = SentencePieceModel::read(folder / "target.spm"),
                            .vocabulary = std::move(source),
                            .target_vocabulary = std::move(target),
-                           .settings = TokenizerSettings::merge({}, std::move(tokens))},
+                           .settings = release_settings()},
                           folder.string());
 }
 

@@ -37,14 +37,7 @@ std::string unescape_android(std::string_view text) {
 }
 
 std::string escape_android(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    constexpr std::string_view kPlain = "\n\t'\"\\", kNames = "nt'\"\\";
-    const std::size_t i = kPlain.find(c);
-    if (i != kPlain.npos) escaped += '\\';
-    escaped += i != kPlain.npos ? kNames[i] : c;
-  }
-  return escape_xml(escaped);
+  return escape_xml(with_backslashes(text, "\n\t'\"\\", "nt'\"\\"));
 }
 
 class AndroidStrings final : public ReplacingFile {

@@ -57,14 +57,7 @@ PlaceholderSyntax syntax_of(std::string_view flags) {
 }
 
 std::string escape_po(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    constexpr std::string_view kPlain = "\n\t\r\"\\", kNames = "ntr\"\\";
-    const std::size_t i = kPlain.find(c);
-    if (i != kPlain.npos) escaped += '\\';
-    escaped += i != kPlain.npos ? kNames[i] : c;
-  }
-  return escaped;
+  return with_backslashes(text, "\n\t\r\"\\", "ntr\"\\");
 }
 
 // Splits an escaped line where gettext does: behind spaces, so that the quoted parts fit into 79 columns.

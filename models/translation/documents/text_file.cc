@@ -399,6 +399,16 @@ void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte
   refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
 }
 
+std::string with_backslashes(std::string_view text, std::string_view escaped, std::string_view names) {
+  std::string result;
+  for (const char c : text) {
+    const std::size_t i = escaped.find(c);
+    if (i != escaped.npos) result += '\\';
+    result += i != escaped.npos ? names[i] : c;
+  }
+  return result;
+}
+
 std::size_t columns(std::string_view text, std::size_t wide) {
   std::size_t sum = 0;
   for (std::size_t i = 0; i < text.size();) {

@@ -157,6 +157,8 @@ std::vector<Line> lines_of(std::string_view bytes);
 
 // The characters of a text that a line shows: 2 for those of East Asia if `wide` is 2.
 std::size_t columns(std::string_view text, std::size_t wide);
+// Returns a text with a backslash and names[i] for each character escaped[i].
+std::string with_backslashes(std::string_view text, std::string_view escaped, std::string_view names);
 // Returns whether texts of a language have no spaces between words.
 bool has_no_spaces(std::string_view language);
 
