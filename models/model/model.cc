@@ -295,8 +295,7 @@ const std::vector<std::string>& Model::notes() const {
   return impl_->notes;
 }
 std::string Model::fingerprint() const {
-  return encdec::fingerprint(impl_->folder, impl_->checkpoint.format, *impl_->checkpoint.weights,
-                             impl_->network->weights.pack());
+  return encdec::fingerprint(impl_->folder, impl_->checkpoint, impl_->network->weights.pack());
 }
 
 std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,

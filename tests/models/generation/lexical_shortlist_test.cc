@@ -9,6 +9,7 @@
 #include "encdec/engine/base/error.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"
+#include "tests/support/students.h"
 
 namespace encdec {
 namespace {
@@ -19,19 +20,8 @@ using testing::HasSubstr;
 constexpr LexicalShortlist::Sizes kSizes{.source = 4, .target = 30, .is_shared = false};
 
 // The file of lists {10, 11}, {}, {12}, {10, 29}, with tokens 0 to 2 always allowed.
-std::string shortlist_file() {
-  const std::uint64_t head[] = {3, 2, 5, 5, 0, 2, 2, 3, 5};
-  const std::uint32_t entries[] = {10, 11, 12, 10, 29};
-  std::string body(reinterpret_cast<const char*>(head), sizeof(head));
-  body.append(reinterpret_cast<const char*>(entries), sizeof(entries));
-  std::uint64_t hash = 0;
-  for (std::size_t at = 0; at + 8 <= body.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, body.data() + at, 8);
-    hash ^= word + 0x9e3779b9 + (hash << 6) + (hash >> 2);
-  }
-  const std::uint64_t begin[] = {0xF11A48D5013417F5, hash};
-  return std::string(reinterpret_cast<const char*>(begin), sizeof(begin)) + body;
+std::string small_file() {
+  return shortlist_file(3, {0, 2, 2, 3, 5}, {10, 11, 12, 10, 29});
 }
 
 LexicalShortlist shortlist(const std::string& file, const LexicalShortlist::Sizes& sizes = kSizes) {
@@ -40,7 +30,7 @@ LexicalShortlist shortlist(const std::string& file, const LexicalShortlist::Size
 }
 
 TEST(LexicalShortlist, HasTheListsOfTheSourceAndAMultipleOfEight) {
-  const std::string file = shortlist_file();
+  const std::string file = small_file();
   EXPECT_THAT(shortlist(file).tokens_for({2, 0}), ElementsAre(0, 1, 2, 3, 4, 10, 11, 12));
   EXPECT_THAT(shortlist(file).tokens_for({1}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(shortlist(file).tokens_for({0, 3, 2, 3}), ElementsAre(0, 1, 2, 3, 10, 11, 12, 29));
@@ -51,7 +41,7 @@ TEST(LexicalShortlist, HasTheListsOfTheSourceAndAMultipleOfEight) {
 }
 
 TEST(LexicalShortlist, RefusesDamagedFiles) {
-  const std::string file = shortlist_file();
+  const std::string file = small_file();
   const auto refused = [](const std::string& damaged, const LexicalShortlist::Sizes& sizes = kSizes) {
     return refusal_of("lex.bin: ", [&] { shortlist(damaged, sizes); });
   };

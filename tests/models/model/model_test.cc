@@ -20,6 +20,7 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/golden_cases.h"
+#include "tests/support/students.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec::model_cases {
@@ -331,6 +332,26 @@ TEST(Model, TheFingerprintCoversEverythingThatResultsDependOn) {
   EXPECT_EQ(Model::load(copy).fingerprint(), expected);
   std::ofstream(copy / "generation_config.json", std::ios::app) << "\n";
   EXPECT_NE(Model::load(copy).fingerprint(), expected);
+}
+
+TEST(Model, TheFingerprintCoversTheLexicalShortlist) {
+  for (const char* name : {"students/planted/model", "npz/tied_all/model"}) {
+    const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name;
+    if (!can_read_weights(golden)) GTEST_SKIP() << "a format is not in this build";
+    const TempFolder folder;
+    std::filesystem::copy(golden, folder.path());
+    const Dim tokens = Model::load(golden).config().decoder.vocabulary;
+    const auto fingerprint_with = [&](std::uint64_t frequent) {
+      const std::vector<std::uint64_t> offsets(static_cast<std::size_t>(tokens) + 1);
+      folder.write("lex.50.50.enxx.s2t.bin", shortlist_file(frequent, offsets, {}));
+      return Model::load(folder.path()).fingerprint();
+    };
+    if (name == std::string_view("npz/tied_all/model")) {
+      std::ofstream(folder / "decoder.yml", std::ios::app) << "shortlist: [lex.50.50.enxx.s2t.bin]\n";
+    }
+    EXPECT_EQ(fingerprint_with(8), fingerprint_with(8)) << name;
+    EXPECT_NE(fingerprint_with(8), fingerprint_with(16)) << name;
+  }
 }
 
 TEST(Model, TheFingerprintsOfDifferentTokenizersDiffer) {

@@ -59,6 +59,10 @@ std::string checked_name(std::string name) {
   throw HttpError(400, fmt::format("'name' has {} bytes, expected 1 to {}", name.size(), kMaxBytes));
 }
 
+bool have_same_pair(const Dictionary& a, const Dictionary& b) {
+  return a.source == b.source && a.target == b.target;
+}
+
 Dictionary read_dictionary(const Call& call, const Parameters& parameters) {
   Dictionary dictionary{.source = canonical_language(parameters.text("source_lang")),
                         .target = canonical_language(parameters.text("target_lang")),
@@ -76,10 +80,8 @@ std::vector<Dictionary> read_dictionaries(const Call& call, const JsonObject& js
   std::vector<Dictionary> dictionaries;
   for (const JsonObject& item : json.required_objects("dictionaries")) {
     Dictionary dictionary = read_dictionary(call, Parameters(item));
-    const bool is_known = std::ranges::any_of(dictionaries, [&](const Dictionary& other) {
-      return other.source == dictionary.source && other.target == dictionary.target;
-    });
-    if (is_known) throw HttpError(400, "'dictionaries' has a pair of languages twice, expected once");
+    if (std::ranges::any_of(dictionaries, [&](const auto& other) { return have_same_pair(other, dictionary); }))
+      throw HttpError(400, "'dictionaries' has a pair of languages twice, expected once");
     dictionaries.push_back(std::move(dictionary));
   }
   return dictionaries;
@@ -87,9 +89,7 @@ std::vector<Dictionary> read_dictionaries(const Call& call, const JsonObject& js
 
 // Puts a dictionary into a glossary, in place of the one with its languages.
 void put(StoredGlossary& glossary, const Dictionary& dictionary) {
-  std::erase_if(glossary.dictionaries, [&](const Dictionary& other) {
-    return other.source == dictionary.source && other.target == dictionary.target;
-  });
+  std::erase_if(glossary.dictionaries, [&](const auto& other) { return have_same_pair(other, dictionary); });
   glossary.dictionaries.push_back(dictionary);
 }
 
