@@ -142,6 +142,10 @@ std::vector<std::string> SpeechModel::languages() const {
   return facts_->tokens.language_codes();
 }
 
+double SpeechModel::window_seconds() const {
+  return static_cast<double>(facts_->window_frames()) / LogMel::kFramesPerSecond;
+}
+
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {
   // Checks the options even if there are no recordings.
   const TranscriptionTask task(model_.parts(), *facts_, options);

@@ -40,6 +40,8 @@ class SpeechModel {
   const Model& model() const { return model_; }
   // Codes of the languages that the model can transcribe: "en".
   std::vector<std::string> languages() const;
+  // Returns the length of the windows that the model reads, in seconds.
+  double window_seconds() const;
 
   // Returns a transcript for each recording, in their order. Throws FileError if one cannot be read, ConfigError for
   // options that are out of range or not supported by this model.

@@ -24,9 +24,10 @@ std::string clock_time(double seconds) {
   return fmt::format("{}:{:02}", minutes, total % 60);
 }
 
-int terminal_width() {
+// Returns the columns of a line. Leaves the last one free: some terminals begin a new line after writing it.
+int line_width() {
   winsize size = {};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  return (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80) - 1;
 }
 
 // Writes without a buffer. Ignores errors: a closed terminal must not stop the work.
@@ -73,10 +74,28 @@ void ProgressBar::show(const Progress& progress) {
   if (!due()) return;
   const auto now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  // Leaves the last column free: some terminals begin a new line after writing it.
-  write_to_terminal(fmt::format("\r{}\x1b[K", progress_line(progress, seconds, terminal_width() - 1)));
-  drawn_ = true;
+  draw(progress_line(progress, seconds, line_width()));
   next_ = now + kInterval;
+}
+
+void ProgressBar::show_end(std::string_view text) {
+  if (!enabled_) return;
+  // Counts two columns for each character that is not ASCII.
+  int width = line_width();
+  std::size_t begin = text.size();
+  for (std::size_t i = text.size(); i-- > 0;) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if ((c & 0xC0) == 0x80) continue;
+    width -= c < 0x80 ? 1 : 2;
+    if (width < 0) break;
+    begin = i;
+  }
+  draw(text.substr(begin));
+}
+
+void ProgressBar::draw(std::string_view line) {
+  write_to_terminal(fmt::format("\r{}\x1b[K", line));
+  drawn_ = true;
 }
 
 void ProgressBar::clear() {

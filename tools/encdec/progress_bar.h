@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace encdec::cli {
 
@@ -33,11 +34,16 @@ class ProgressBar {
   // Returns true if show() would draw now. Cheap enough to call for each token.
   bool due() const { return enabled_ && Clock::now() >= next_; }
   void show(const Progress& progress);
+  // Returns whether there is a terminal to draw on.
+  bool is_enabled() const { return enabled_; }
+  // Draws the end of a text of one line at once.
+  void show_end(std::string_view text);
   // Removes the line, so that other output can be written. A later show() draws it again.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+  void draw(std::string_view line);
 
   bool enabled_ = false;
   bool drawn_ = false;

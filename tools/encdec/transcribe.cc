@@ -198,9 +198,7 @@ class Transcription final : TranscribeStream {
   }
 
   Recording standard_input() const {
-    AudioInput input(bytes_of(STDIN_FILENO, "standard input"), "standard input");
-    AudioReader reader =
-        arguments_.is_raw ? AudioReader(open_raw(std::move(input), arguments_.raw)) : AudioReader(std::move(input));
+    AudioReader reader = open_standard_input(arguments_);
     return Recording::of_stream(reader, "standard input");
   }
 
@@ -300,9 +298,13 @@ Action add_transcribe(CLI::App& command) {
 is complete and stays after a failure.
 
 Other containers and codecs:
-  ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -)");
+  ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -
+
+A microphone, until Ctrl-C:
+  arecord -q -t raw -f S16_LE -r 16000 -c 1 | encdec transcribe --model DIR --live --raw int16)");
   return [arguments] {
-    if (!Transcription(*arguments).run()) throw Error("not all recordings were transcribed");
+    const bool is_complete = arguments->is_live ? transcribe_live(*arguments) : Transcription(*arguments).run();
+    if (!is_complete) throw Error("not all recordings were transcribed");
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <encdec/models/speech/transcription/transcribe_settings.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <string_view>
 
@@ -52,7 +53,6 @@ void add_group(CLI::App& command, std::string_view group, TranscribeArguments& a
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_model_option(command, arguments.model.folder);
   command.add_option("FILE", arguments.files, "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input")
-      ->required()
       ->type_name("");
   add_output_option(command, arguments.output, "Transcript of one recording");
   command
@@ -62,16 +62,20 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
   std::vector<std::string> words = names_of(kTranscriptFormats);
   words.emplace_back("all");
-  take_words(command.add_option_function<std::string>(
-                 "--output-format",
-                 [&formats = arguments.formats](const std::string& name) {
-                   formats.clear();
-                   for (const auto& format : kTranscriptFormats) {
-                     if (name == "all" || name == format.name) formats.push_back(format.value);
-                   }
-                 },
-                 "Format of transcripts; if not given, by the ending of --output, else txt"),
-             words);
+  words.emplace_back("jsonl");
+  take_words(
+      command.add_option_function<std::string>(
+          "--output-format",
+          [&formats = arguments.formats, &has_json_lines = arguments.has_json_lines](const std::string& name) {
+            formats.clear();
+            has_json_lines = name == "jsonl";
+            for (const auto& format : kTranscriptFormats) {
+              if (name == "all" || name == format.name) formats.push_back(format.value);
+            }
+          },
+          "Format of transcripts; jsonl, with --live: one JSON object for each event; if not given, by the ending of "
+          "--output, else txt"),
+      words);
   arguments.model.add_load_options(command);
   add_file_option(command, "--draft-file", arguments.draft,
                   "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
@@ -98,6 +102,13 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
     add_group(command, group, arguments);
 
+  command
+      .add_flag("--live", arguments.is_live,
+                "Transcribe one input while it is read: at each pause the text of what was said before it")
+      ->group("Live");
+  RowOptions<LiveOptions> live(command, arguments.live);
+  for (const OptionRow<LiveOptions>& row : live_settings()) live.add(row);
+
   const std::string raw = "Samples without a header";
   const auto set_raw = [&arguments](const std::string& text) {
     arguments.is_raw = true;
@@ -116,6 +127,11 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->group(raw);
 }
 
+AudioReader open_standard_input(const TranscribeArguments& arguments) {
+  AudioInput input(bytes_of(STDIN_FILENO, "standard input"), "standard input");
+  return arguments.is_raw ? AudioReader(open_raw(std::move(input), arguments.raw)) : AudioReader(std::move(input));
+}
+
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
   TranscribeOptions options = arguments.options;
   const TranscriptLineOptions& lines = arguments.lines;
@@ -127,6 +143,19 @@ TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
           {"--max-words-per-line", lines.max_words_per_line.has_value()},
           {"--hallucination-silence-threshold", options.hallucination_silence_threshold.has_value()}}) {
       if (is_given) throw UsageError(fmt::format("{} without --word-timestamps, expected both", name));
+    }
+  }
+  if (arguments.files.empty() && !arguments.is_live) throw UsageError("FILE is required");
+  if (arguments.has_json_lines && !arguments.is_live) {
+    throw UsageError("--output-format jsonl without --live, expected both");
+  }
+  if (arguments.is_live) {
+    for (const auto& [name, is_given] : {std::pair{"several recordings", arguments.files.size() > 1},
+                                         {"--output-dir", !arguments.output_dir.empty()},
+                                         {"--draft-file", !arguments.draft.empty()},
+                                         {"--chunk-length", options.chunk_length > 0},
+                                         {"--clip-timestamps", !options.clip_timestamps.empty()}}) {
+      if (is_given) throw UsageError(fmt::format("--live with {}, expected one of them", name));
     }
   }
   if (lines.max_line_count && !lines.max_line_width) {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <encdec/models/speech/audio/audio_decoder.h>
+#include <encdec/models/speech/audio/audio_reader.h>
+#include <encdec/models/speech/live/live_session.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
 #include <encdec/models/speech/transcription/transcribe_options.h>
 
@@ -28,9 +29,18 @@ struct TranscribeArguments {
   double temperature = 0;
   std::optional<double> temperature_increment = 0.2;
   TranscribeOptions options;
+  bool is_live = false;
+  bool has_json_lines = false;  // --output-format jsonl
+  LiveOptions live;
 };
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
+
+// Opens standard input, as WAV or another format, or as samples without a header. Throws FileError and ConfigError.
+AudioReader open_standard_input(const TranscribeArguments& arguments);
+
+// Transcribes one input while it is read. Returns true if all utterances have a text.
+bool transcribe_live(const TranscribeArguments& arguments);
 
 // Returns the options that the arguments ask for. Throws UsageError for arguments that exclude each other.
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments);

@@ -57,9 +57,8 @@ std::optional<double> AudioReader::seconds() const {
 
 // Decodes the next piece into ready_.
 void AudioReader::decode() {
-  constexpr std::size_t kFrames = 4096;
   const auto channels = static_cast<std::size_t>(decoder_->format().channels);
-  frames_.resize(kFrames * channels);
+  frames_.resize(frames_at_once_ * channels);
   const std::size_t count = decoder_->read(frames_);
   mono_.resize(count);
   for (std::size_t frame = 0; frame < count; ++frame) {
@@ -70,7 +69,7 @@ void AudioReader::decode() {
   ready_.clear();
   next_ = 0;
   resampler_.push(mono_, ready_);
-  is_at_end_ = count < kFrames;
+  is_at_end_ = count < frames_at_once_;
   if (is_at_end_) resampler_.finish(ready_);
 }
 

@@ -24,6 +24,9 @@ class AudioReader {
   explicit AudioReader(AudioInput input);
   explicit AudioReader(std::unique_ptr<AudioDecoder> decoder);
 
+  // From now on decodes pieces of 20 ms, so that sound that is being recorded does not wait for more.
+  void read_live() { frames_at_once_ = static_cast<std::size_t>(decoder_->format().sample_rate) / 50; }
+
   // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
   std::size_t read(std::span<float> samples);
   // Returns all remaining samples. Throws FileError.
@@ -39,6 +42,7 @@ class AudioReader {
 
   std::unique_ptr<AudioDecoder> decoder_;
   Resampler resampler_;
+  std::size_t frames_at_once_ = 4096;
   std::vector<float> frames_, mono_;
   std::vector<float> ready_;  // resampled; read() has returned those before next_
   std::size_t next_ = 0;

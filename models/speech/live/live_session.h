@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "encdec/engine/base/named_values.h"
+#include "encdec/models/generation/option_row.h"
+#include "encdec/models/speech/features/utterance_finder.h"
+#include "encdec/models/speech/speech_model.h"
+
+namespace encdec {
+
+// Whether a session gives texts of utterances that are still spoken.
+enum class Partials : std::uint8_t {
+  automatic,  // a pass that comes too late is skipped
+  none,
+  always,  // no pass is skipped, however late
+};
+
+inline constexpr std::array kPartials = {
+    Named{Partials::automatic, "auto"},
+    Named{Partials::none, "none"},
+    Named{Partials::always, "always"},
+};
+
+struct LiveOptions {
+  // How utterances are transcribed. Clips, chunks, batch_size, workers and callbacks are ignored.
+  TranscribeOptions transcribe = {};
+  // Utterances are found in the samples. Otherwise the caller ends them, with commit().
+  bool finds_utterances = true;
+  // max_utterance_s 0: 14/15 of the model's window, 28 s for Whisper.
+  UtteranceOptions utterances = {.max_utterance_s = 0};
+  // Finds speech. If null, transcribe.vad_model is loaded; if that is empty, speech is what is loud.
+  std::shared_ptr<const VoiceActivity> voice_activity = {};
+  Partials partials = Partials::automatic;
+  int step_ms = 1000;  // time between two partial texts
+};
+
+// The options of a session that are not those of transcribe().
+std::span<const OptionRow<LiveOptions>> live_settings();
+
+// What a session has done.
+struct LiveCounts {
+  std::uint64_t utterances = 0;  // with a text or a failure
+  std::uint64_t passes = 0;      // partial texts that were computed
+  std::uint64_t skipped = 0;     // partial texts that were not, because they would have come too late
+  double seconds = 0;            // length of all samples
+};
+
+// Something that happened in a session. Times are in seconds since its first sample.
+struct LiveEvent {
+  enum class Kind : std::uint8_t {
+    started,     // an utterance has begun
+    partial,     // a part of its text
+    stopped,     // the utterance is over; its text follows
+    final_text,  // its text
+    failed,      // it has no text
+    ended,       // the last event, after finish()
+  };
+  Kind kind = Kind::started;
+  std::uint64_t utterance = 0;  // number from 0
+  double start = 0;             // of the utterance
+  double end = 0;               // of the utterance, or of the samples that the partial text is of
+  // partial: words that later partial texts begin with, too. final_text: the text as SpeechModel::transcribe() gives
+  // it for the samples of the utterance.
+  std::string text = {};
+  std::string tail = {};            // partial: words behind `text` that may change
+  Transcript transcript = {};       // final_text: with segments whose times are those of the session
+  std::exception_ptr failure = {};  // failed
+  LiveCounts counts = {};           // ended
+};
+
+// A transcription of speech while it is spoken: samples in, events out. Reads and writes nothing else.
+//
+// Final texts depend on nothing but the samples: not on the sizes of their pieces, on when they come, or on who else
+// uses the queue. An utterance ends at a pause or after max_utterance_s, and is then transcribed by itself. Final texts
+// come in order and are not taken back.
+//
+// Partial texts are passes over an utterance of which `step`, 2 * step, ... seconds have been spoken. The words on
+// which two passes agree, except for the last one, are the text that stays (Liu et al. 2020, LocalAgreement).
+//
+// feed(), commit(), clear() and finish() are called by one thread at a time and do not wait for decoding.
+class LiveSession {
+ public:
+  // `on_event` is called by feed() and the others and by workers of the queue, one call at a time, in the order of the
+  // events. It must not call this object, and must not throw.
+  using OnEvent = std::function<void(LiveEvent event)>;
+
+  // `queue` decodes for `model`; `client` is that of RequestQueue::submit(). Throws as SpeechModel::transcribe() does
+  // for options. REQUIRES: `queue` outlives this object.
+  LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions options, OnEvent on_event, std::uint64_t client = 0);
+  // Drops what is not final. No event comes after this.
+  ~LiveSession();
+  LiveSession(LiveSession&& other) noexcept;
+  LiveSession& operator=(LiveSession&& other) = delete;
+
+  // Adds samples: 16,000 per second, one channel, from -1 to 1.
+  void feed(std::span<const float> samples);
+  // Ends the current utterance at the last sample so far. Samples without speech are an utterance, too: its text is
+  // empty. Returns false if no samples have come since the last utterance.
+  bool commit();
+  // Drops the samples since the last utterance ended, and the current utterance without a final text.
+  void clear();
+  // Ends the session: `ended` follows the last utterance. REQUIRES: no other function is called after it.
+  void finish();
+
+  // Returns the number of seconds in utterances that are over and have no text yet. A caller that reads a file waits
+  // while this is large.
+  double backlog() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace encdec
