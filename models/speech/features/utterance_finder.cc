@@ -80,7 +80,7 @@ void UtteranceFinder::add(float probability, std::vector<Event>& events) {
       events.push_back({Event::Kind::quiet, end});
     }
   }
-  if (now >= start_ + longest_) cut(events);
+  if (now >= start_ + longest_) cut(now, events);
 }
 
 void UtteranceFinder::end_at(std::uint64_t sample, std::vector<Event>& events) {
@@ -91,16 +91,16 @@ void UtteranceFinder::end_at(std::uint64_t sample, std::vector<Event>& events) {
   last_.clear();
 }
 
-// Cuts an utterance that is too long.
-void UtteranceFinder::cut(std::vector<Event>& events) {
-  if (quiet_since_ != 0) return end_at(std::min(quiet_since_ + silence_ / 2, samples_), events);
+// Cuts an utterance that is too long, `now` behind the last window.
+void UtteranceFinder::cut(std::uint64_t now, std::vector<Event>& events) {
+  if (quiet_since_ != 0) return end_at(std::min(quiet_since_ + silence_ / 2, now), events);
   const auto most =
       static_cast<std::size_t>(std::min(kCutRange, options_.max_utterance_s / 2) * kRate / kWindowSamples);
   const auto first = last_.end() - static_cast<std::ptrdiff_t>(std::min(most, last_.size()));
   const auto quietest = std::min_element(first, last_.end());
   const std::uint64_t behind = last_begin_ + kWindowSamples * static_cast<std::uint64_t>(quietest + 1 - last_.begin());
   std::vector<float> rest(quietest + 1, last_.end());
-  end_at(std::min(behind - kWindowSamples / 2, samples_), events);
+  end_at(std::min(behind - kWindowSamples / 2, now), events);
   is_speaking_ = true;
   start_ = free_from_;
   last_ = std::move(rest);

@@ -57,7 +57,7 @@ class UtteranceFinder {
  private:
   void add(float probability, std::vector<Event>& events);
   void end_at(std::uint64_t sample, std::vector<Event>& events);
-  void cut(std::vector<Event>& events);
+  void cut(std::uint64_t now, std::vector<Event>& events);
 
   UtteranceOptions options_;
   std::unique_ptr<SpeechDetector> detector_;
