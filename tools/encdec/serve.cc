@@ -191,6 +191,7 @@ Action add_serve(CLI::App& command) {
   add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
             "Maximum bytes of a request's body with a recording");
   add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Maximum length of a recording");
+  add_limit(command, "--max-live-sessions", limits.live_sessions, kMaxCount, "Maximum sessions of live transcription");
   add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Maximum texts of a request");
   add_limit(command, "--max-sentences", limits.sentences, kMaxCount,
             "Maximum sentences of a request whose texts are cut into sentences");
@@ -202,6 +203,8 @@ Action add_serve(CLI::App& command) {
   add_time(command, "--write-timeout", http.write_time, "Maximum time for a client to receive a part of its answer");
   add_time(command, "--idle-timeout", http.idle_time, "Maximum time between two requests of a connection");
   add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
+  add_time(command, "--live-timeout", limits.live_time, "Maximum length of a session of live transcription");
+  add_time(command, "--live-idle-timeout", limits.live_idle_time, "Maximum time in such a session without audio");
   add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,
            "Time without a progress report from a busy model after which /health answers 503");

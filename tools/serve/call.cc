@@ -228,6 +228,7 @@ void Call::answer(HttpResponse response) {
 
 void Call::refuse(HttpResponse response) {
   counted_ = new_part();
+  if (is_socket_) return close_socket(1011, "internal error");
   if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
   send_line(response.body);
   exchange_->finish(response.status);
@@ -261,6 +262,27 @@ void Call::respond_list(std::string begin, std::vector<std::string> elements, co
   for (std::size_t i = 1; i < elements.size(); ++i) elements[i].insert(0, 1, ',');
   elements.push_back(end);
   answer({.body = std::move(begin), .more = std::move(elements)});
+}
+
+void Call::open_socket(std::string_view protocol, std::function<void(std::string, bool)> on_message,
+                       Clock::time_point end) {
+  is_socket_ = true;
+  life_->deadline = end;
+  exchange_->on_message = std::move(on_message);
+  HttpResponse head;
+  if (!protocol.empty()) head.headers.emplace_back("Sec-WebSocket-Protocol", protocol);
+  exchange_->begin(std::move(head));
+}
+
+void Call::send_message(const nlohmann::ordered_json& json) {
+  std::string text = to_text(json);
+  const auto part = new_part();
+  part->add(text.size());
+  exchange_->write(std::move(text), part);
+}
+
+void Call::close_socket(int code, const std::string& reason) {
+  exchange_->close(code, reason);
 }
 
 void Call::begin_events() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <encdec/models/checkpoint/json.h>
+#include <encdec/models/speech/features/voice_activity.h>
 
 #include <atomic>
 #include <memory>
@@ -31,7 +32,10 @@ struct ServiceParts {
   Downloads& downloads;
   Glossaries& glossaries;
   UnreadAnswers& unread;
+  const std::atomic<bool>& is_draining;  // no more requests are accepted
   const std::atomic<bool>& has_stopped;  // requests are no longer answered
+  // Finds speech; null if there is no --vad-model.
+  const std::shared_ptr<const VoiceActivity>& voice_activity;
 };
 
 // One request and its handler. The handler is a coroutine that runs on one thread of the service at a time. If it
@@ -46,6 +50,8 @@ class Call : public std::enable_shared_from_this<Call> {
   const ServiceLimits& limits() const { return parts_.settings.limits; }
   const HttpRequest& request() const { return exchange_->request(); }
   const asio::any_io_executor& executor() const { return executor_; }
+  // Returns `client` of RequestQueue::submit().
+  std::uint64_t client() const { return client_; }
   // Returns the body, which must be a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
   // Returns the part of the path that matches asterisk number `index` of the route's path; empty if there is none.
@@ -100,6 +106,14 @@ class Call : public std::enable_shared_from_this<Call> {
   // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
   // begin with spaces. After the first space the answer has status 200, even if it is an error.
   void keep_alive();
+  // Accepts the client's WebSocket, with a value of Sec-WebSocket-Protocol unless it is empty. `on_message` is called
+  // on the network's thread, once for each ask_message(). The handler may take until `end`.
+  void open_socket(std::string_view protocol, std::function<void(std::string message, bool is_text)> on_message,
+                   Clock::time_point end);
+  void ask_message() { exchange_->ask(); }
+  void send_message(const nlohmann::ordered_json& json);
+  // Closes the WebSocket with a code of RFC 6455, section 7.4.
+  void close_socket(int code, const std::string& reason);
   // Answers with server-sent events of one line each (WHATWG HTML, section 9.2). Order of calls:
   // begin_events (send_event or send_line)* finish.
   void begin_events();
@@ -135,6 +149,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::any_io_executor executor_;
   std::shared_ptr<UnreadAnswers::Part> counted_;  // bytes of the answer so far
   asio::steady_timer comfort_;
+  bool is_socket_ = false;   // open_socket() was called
   bool has_spaces_ = false;  // keep_alive() has begun the answer
   bool is_over_ = false;     // the answer is complete, so keep_alive() must send no more spaces
   asio::cancellation_signal abandoned_;

@@ -24,6 +24,15 @@ std::string_view key_in(const HttpRequest& head) {
   const std::string_view authorization = head.headers["authorization"];
   const std::size_t space = std::min(authorization.find(' '), authorization.size());
   const std::string scheme = lower_case(authorization.substr(0, space));  // RFC 9110, section 11.1
+  if (authorization.empty()) {
+    // A page cannot set headers of a WebSocket, so OpenAI's client for browsers has the key in its protocols.
+    constexpr std::string_view kPrefix = "openai-insecure-api-key.";
+    const std::string_view protocols = head.headers["sec-websocket-protocol"];
+    if (const std::size_t place = protocols.find(kPrefix); place != protocols.npos) {
+      const std::string_view key = protocols.substr(place + kPrefix.size());
+      return key.substr(0, key.find_first_of(", "));
+    }
+  }
   if (scheme != "bearer" && scheme != "deepl-auth-key") return head.headers["x-api-key"];
   return authorization.substr(std::min(authorization.find_first_not_of(' ', space), authorization.size()));
 }

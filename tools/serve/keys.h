@@ -8,8 +8,8 @@
 
 namespace encdec::serve {
 
-// Returns KEY of "Authorization: Bearer KEY", "Authorization: DeepL-Auth-Key KEY" or "X-API-Key: KEY". Returns an empty
-// text if there is no such header.
+// Returns KEY of "Authorization: Bearer KEY", "Authorization: DeepL-Auth-Key KEY", "X-API-Key: KEY" or
+// "Sec-WebSocket-Protocol: openai-insecure-api-key.KEY". Returns an empty text if there is no such header.
 std::string_view key_in(const HttpRequest& head);
 
 // Returns whether `given` is one of `keys`. The time depends on lengths only, not on bytes.

@@ -76,6 +76,36 @@ std::unique_ptr<RequestTicket> Load::admit(std::string_view client) {
   return ticket;
 }
 
+class Load::SessionTicket final : public RequestTicket {
+ public:
+  SessionTicket(Load& load, std::string client) : load_(load), client_(std::move(client)) { add(1); }
+  ~SessionTicket() override { add(-1); }
+  void add_bytes(std::size_t /*bytes*/) override {}
+  void complete() override {}
+
+ private:
+  void add(std::ptrdiff_t sessions) {
+    const auto count = static_cast<std::size_t>(sessions);
+    if ((load_.sessions_[client_] += count) == 0) load_.sessions_.erase(client_);
+    load_.metrics_.set_live_sessions(load_.session_count_ += count);
+  }
+
+  Load& load_;
+  std::string client_;
+};
+
+std::unique_ptr<RequestTicket> Load::admit_session(std::string_view client) {
+  const std::size_t limit = limits_.live_sessions, share = share_of(limit, std::string(client));
+  const auto own = sessions_.find(client);
+  if (session_count_ >= limit || (own != sessions_.end() && own->second >= share)) {
+    throw HttpError(429,
+                    fmt::format("{} sessions are open, expected at most {} (--max-live-sessions), and {} of one client",
+                                session_count_, limit, share),
+                    5);
+  }
+  return std::make_unique<SessionTicket>(*this, std::string(client));
+}
+
 void Load::check_requests(const Clients::value_type& client) const {
   const std::size_t limit = limits_.requests, share = share_of(limit, client.first);
   if (total_.requests >= limit) {

@@ -28,9 +28,13 @@ class Load {
   // ticket. Throws HttpError, 429, if there are too many requests already. If bytes of a body exceed a limit, other
   // bodies that are still arriving are refused: first the body that has made no progress for the longest time.
   std::unique_ptr<RequestTicket> admit(std::string_view client);
+  // Returns a ticket for a session of live transcription, which does not count as a request. Throws HttpError, 429, if
+  // there are too many.
+  std::unique_ptr<RequestTicket> admit_session(std::string_view client);
 
  private:
   class Ticket;
+  class SessionTicket;
   struct Usage {
     std::size_t tickets = 0;
     std::size_t requests = 0;  // only those with a whole body
@@ -47,6 +51,8 @@ class Load {
   const ServiceLimits& limits_;
   Metrics& metrics_;
   Usage total_;
+  std::map<std::string, std::size_t, std::less<>> sessions_;  // of each client that has any
+  std::size_t session_count_ = 0;
   Clients clients_;              // each has at least one ticket
   std::list<Ticket*> arriving_;  // in the order of their last progress, oldest first
   Clock::time_point last_end_ = Clock::now();

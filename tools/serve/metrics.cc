@@ -54,6 +54,7 @@ struct Metrics::Families {
       counter("encdec_requests_abandoned_total", "Requests whose clients disconnected before the end of the answer");
   Histograms& seconds = histogram("encdec_request_seconds", "Time from a request's header to the end of its answer");
   prom::Gauge& running = gauge("encdec_requests_running", "Requests that wait or run");
+  prom::Gauge& live_sessions = gauge("encdec_live_sessions", "Sessions of live transcription");
   prom::Gauge& connections = gauge("encdec_connections", "Open connections");
   prom::Counter& refused =
       counter("encdec_connections_refused_total", "Connections refused because there were too many").Add({});
@@ -65,6 +66,7 @@ struct Metrics::Families {
   Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue");
   Histograms& first_token_seconds =
       histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer");
+  Histograms& live_seconds = histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text");
   Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result per token of its longest hypothesis");
 };
 
@@ -83,6 +85,10 @@ void ModelMetrics::count_tokens(std::size_t tokens) const {
 
 void ModelMetrics::count_result(std::size_t longest, double seconds) const {
   if (longest > 0) token_seconds.Observe(seconds / static_cast<double>(longest));
+}
+
+void ModelMetrics::count_utterance(double seconds) const {
+  live_seconds.Observe(seconds);
 }
 
 void ModelMetrics::count_recording(double seconds) const {
@@ -104,6 +110,10 @@ void Metrics::set_requests(std::size_t running) {
   families_->running.Set(static_cast<double>(running));
 }
 
+void Metrics::set_live_sessions(std::size_t open) {
+  families_->live_sessions.Set(static_cast<double>(open));
+}
+
 void Metrics::set_connections(std::size_t open) {
   families_->connections.Set(static_cast<double>(open));
 }
@@ -120,7 +130,8 @@ ModelMetrics Metrics::model(const std::string& name) {
           .audio_seconds = all.audio_seconds.Add(labels),
           .queue_seconds = all.queue_seconds.Add(labels, kSeconds),
           .first_token_seconds = all.first_token_seconds.Add(labels, kSeconds),
-          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds)};
+          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds),
+          .live_seconds = all.live_seconds.Add(labels, kSeconds)};
 }
 
 std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {

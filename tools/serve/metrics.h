@@ -18,7 +18,7 @@ namespace encdec::serve {
 // The metrics of one model.
 struct ModelMetrics {
   prometheus::Counter &read, &generated, &audio_seconds;
-  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
+  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds, &live_seconds;
 
   // Counts a source that a worker starts. `seconds` is the time that the source has waited in the queue.
   void count_start(std::size_t source_tokens, double seconds) const;
@@ -29,6 +29,8 @@ struct ModelMetrics {
   // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
   // a worker started the source.
   void count_result(std::size_t longest, double seconds) const;
+  // Counts an utterance of a live session. `seconds` is the time from its end to its text.
+  void count_utterance(double seconds) const;
   // Counts a transcribed recording. `seconds` is its length.
   void count_recording(double seconds) const;
 };
@@ -45,6 +47,8 @@ class Metrics {
   void count_request(std::string_view route, int status, double seconds, bool is_cut);
   // Sets the number of requests that wait or run.
   void set_requests(std::size_t running);
+  // Sets the number of sessions of live transcription.
+  void set_live_sessions(std::size_t open);
   // Sets the number of open connections.
   void set_connections(std::size_t open);
   void count_refused_connection();

@@ -31,6 +31,8 @@ struct Route {
   // The kind of content in the body, which decides its maximum size.
   enum class Body : std::uint8_t { text, recording };
   Body body = Body::text;
+
+  bool is_socket = false;  // the handler serves a WebSocket
 };
 
 // The route of a request and who has sent it.
@@ -49,6 +51,7 @@ const RouteMatch& match_of(const HttpRequest& request);
 std::span<const Route> libretranslate_routes();
 std::span<const Route> openai_routes();
 std::span<const Route> openai_audio_routes();
+std::span<const Route> openai_realtime_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();

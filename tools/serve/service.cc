@@ -82,9 +82,9 @@ HttpError http_error(const std::exception_ptr& failure) {
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
-  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), tei_routes(),
-                            rerank_routes(), deepl_routes(), deepl_document_routes(), deepl_glossary_routes(),
-                            hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
+  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
+                            tei_routes(), rerank_routes(), deepl_routes(), deepl_document_routes(),
+                            deepl_glossary_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -98,7 +98,8 @@ void Service::load() {
     if (is_draining_) throw Error("stopped while loading");
   };
   const CancellationScope scope(check);
-  if (!settings_.vad_model.empty()) VoiceActivity::load(settings_.vad_model);  // throws now, not in a request
+  if (!settings_.vad_model.empty())
+    voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(settings_.vad_model));
   for (const ModelSource& source : settings_.models)
     models_.add(std::make_unique<ServedModel>(source, settings_, metrics_.model(source.name)));
   is_ready_ = true;
@@ -203,6 +204,7 @@ HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
   }
+  if (match.route->is_socket) return {.ticket = load_.admit_session(match.client), .is_socket = true};
   return {.ticket = load_.admit(match.client)};
 }
 
@@ -213,9 +215,9 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 }
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  const auto call = std::make_shared<Call>(
-      ServiceParts{settings_, ready_models(), metrics_, downloads_, glossaries_, unread_, has_stopped_}, exchange,
-      *turns_);
+  const auto call = std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_, glossaries_,
+                                                        unread_, is_draining_, has_stopped_, voice_activity_},
+                                           exchange, *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();

@@ -62,6 +62,7 @@ class Service final : public HttpApplication {
   Downloads downloads_{settings_.limits.requests};
   Glossaries glossaries_{settings_.glossaries};
   UnreadAnswers unread_;
+  std::shared_ptr<const VoiceActivity> voice_activity_;
   ModelSet models_;
   std::vector<Route> routes_;
   Load load_{settings_.limits, metrics_};

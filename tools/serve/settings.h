@@ -31,8 +31,11 @@ struct ServiceLimits {
   std::size_t total_request_bytes = 64 << 20;  // bodies of all requests that arrive, wait or run
   std::size_t answer_bytes = 64 << 20;         // one answer
   std::size_t unread_bytes = 256 << 20;        // all answers that are being made or wait to be read
-  std::size_t recording_bytes = 26 << 20;  // body with a recording: OpenAI's 25 MiB, and the form around the recording
-  std::size_t recording_seconds = 14'400;  // length of a recording
+  std::size_t recording_bytes = 26 << 20;   // body with a recording: OpenAI's 25 MiB, and the form around the recording
+  std::size_t recording_seconds = 14'400;   // length of a recording
+  std::size_t live_sessions = 16;           // sessions of live transcription
+  std::chrono::seconds live_time{3600};     // length of such a session
+  std::chrono::seconds live_idle_time{60};  // time in it without audio
   std::chrono::milliseconds request_time{300'000};  // time to answer one request
   std::chrono::seconds drain_time{30};              // time to finish all requests before the process ends
   std::chrono::seconds stall_time{60};              // time without progress of a busy model before /health reports 503

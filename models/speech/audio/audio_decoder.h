@@ -38,7 +38,6 @@ class AudioDecoder {
   // Returns whether the file ended before its stated length or within a frame. Known after the last frame was read.
   virtual bool is_cut() const { return false; }
 
- protected:
   // Throw FileError, beginning with `name`, for a format outside the limits above and for a sample that is not finite.
   static AudioFormat checked_format(const std::string& name, std::int64_t sample_rate, std::int64_t channels);
   static void check_samples(const std::string& name, std::span<const float> samples);
@@ -64,13 +63,18 @@ std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
 // Format of samples without a header.
 struct RawAudio {
-  enum class Samples : std::uint8_t { int16, float32 };  // little endian
+  enum class Samples : std::uint8_t { int16, float32, mu_law, a_law };  // little endian; G.711
 
   Samples samples = Samples::int16;
   int sample_rate = 16'000;
   int channels = 1;
 };
-// Opens samples without a header. Throws ConfigError if a number is outside the limits of AudioDecoder.
+// Throws ConfigError if a number is outside the limits of AudioDecoder.
+void check(const RawAudio& raw);
+std::size_t sample_bytes(RawAudio::Samples samples);
+// Converts bytes to samples. REQUIRES: there are sample_bytes() for each sample.
+void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span<float> samples);
+// Opens samples without a header. Throws as check() does.
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw);
 
 }  // namespace encdec

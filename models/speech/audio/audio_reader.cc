@@ -13,6 +13,15 @@ std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
 
 }  // namespace
 
+void mix_channels(std::span<const float> frames, std::size_t channels, std::vector<float>& mono) {
+  mono.resize(frames.size() / channels);
+  for (std::size_t frame = 0; frame < mono.size(); ++frame) {
+    float sum = 0;
+    for (std::size_t channel = 0; channel < channels; ++channel) sum += frames[frame * channels + channel];
+    mono[frame] = sum / static_cast<float>(channels);
+  }
+}
+
 AudioReader::AudioReader(AudioInput input) : AudioReader(open_decoder(std::move(input))) {}
 
 AudioReader::AudioReader(std::unique_ptr<AudioDecoder> decoder)
@@ -60,12 +69,7 @@ void AudioReader::decode() {
   const auto channels = static_cast<std::size_t>(decoder_->format().channels);
   frames_.resize(frames_at_once_ * channels);
   const std::size_t count = decoder_->read(frames_);
-  mono_.resize(count);
-  for (std::size_t frame = 0; frame < count; ++frame) {
-    float sum = 0;
-    for (std::size_t channel = 0; channel < channels; ++channel) sum += frames_[frame * channels + channel];
-    mono_[frame] = sum / static_cast<float>(channels);
-  }
+  mix_channels(std::span(frames_).first(count * channels), channels, mono_);
   ready_.clear();
   next_ = 0;
   resampler_.push(mono_, ready_);

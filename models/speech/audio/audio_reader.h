@@ -12,6 +12,9 @@
 
 namespace encdec {
 
+// Sets `mono` to the mean of all channels of each frame.
+void mix_channels(std::span<const float> frames, std::size_t channels, std::vector<float>& mono);
+
 // A reader of audio in the form of speech models: 16,000 samples per second, one channel (the mean of all channels).
 // Decodes while it is read, so that a recording of any length takes little memory.
 class AudioReader {

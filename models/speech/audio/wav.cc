@@ -99,6 +99,16 @@ void convert(Encoding encoding, std::span<const std::byte> bytes, std::span<floa
   }
 }
 
+Encoding encoding_of(RawAudio::Samples samples) {
+  switch (samples) {
+    case RawAudio::Samples::int16: return Encoding::int16;
+    case RawAudio::Samples::float32: return Encoding::float32;
+    case RawAudio::Samples::mu_law: return Encoding::mu_law;
+    case RawAudio::Samples::a_law: return Encoding::a_law;
+  }
+  return Encoding::int16;
+}
+
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
 // Contents of the chunk "fmt ".
@@ -241,16 +251,27 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
   }
 }
 
-std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
-  const auto check = [](const char* name, int value, int min, int max) {
+void check(const RawAudio& raw) {
+  const auto check_value = [](const char* name, int value, int min, int max) {
     if (value >= min && value <= max) return;
     throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
   };
-  check("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
-  check("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
-  const Encoding encoding = raw.samples == RawAudio::Samples::int16 ? Encoding::int16 : Encoding::float32;
+  check_value("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
+  check_value("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
+}
+
+std::size_t sample_bytes(RawAudio::Samples samples) {
+  return sample_bytes(encoding_of(samples));
+}
+
+void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span<float> samples) {
+  convert(encoding_of(from), bytes, samples);
+}
+
+std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
+  check(raw);
   std::optional<std::uint64_t> bytes = input.source().size();
-  return std::make_unique<PlainDecoder>(std::move(input), encoding,
+  return std::make_unique<PlainDecoder>(std::move(input), encoding_of(raw.samples),
                                         AudioFormat{.sample_rate = raw.sample_rate, .channels = raw.channels}, bytes);
 }
 

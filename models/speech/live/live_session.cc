@@ -103,7 +103,8 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     return {.kind = kind,
             .utterance = utterance.number,
             .start = seconds_of(utterance.start),
-            .end = seconds_of(utterance.start + utterance.samples.size())};
+            .end = seconds_of(utterance.start + utterance.samples.size()),
+            .has_speech = utterance.has_speech};
   }
   bool is_speaking() const ENCDEC_REQUIRES(mutex) { return !utterances.empty() && !utterances.back().is_over; }
 

@@ -69,6 +69,7 @@ struct LiveEvent {
   std::uint64_t utterance = 0;  // number from 0
   double start = 0;             // of the utterance
   double end = 0;               // of the utterance, or of the samples that the partial text is of
+  bool has_speech = true;       // false: the caller has ended an utterance without speech in it
   // partial: words that later partial texts begin with, too. final_text: the text as SpeechModel::transcribe() gives
   // it for the samples of the utterance.
   std::string text = {};

@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -261,6 +262,9 @@ asio::awaitable<bool> Connection::serve_request() {
     if (body_bytes > body_limit) throw too_long(body_limit);
     parser.body_limit(body_limit);
     admission = application.admit(request);
+    if (admission.is_socket && (!beast::websocket::is_upgrade(parser.get()) || buffer_.size() > 0)) {
+      throw HttpError(426, "a request without Upgrade: websocket, expected a WebSocket (RFC 6455)");
+    }
   } catch (const HttpError& refused) {
     writing.keep_alive = false;
     refusal = application.refusal(request, refused);
@@ -300,6 +304,12 @@ asio::awaitable<bool> Connection::serve_request() {
                       .keep_alive = writing.keep_alive,
                       .begin = writing.begin};
     stream_.expires_never();
+    if (admission.is_socket) {
+      co_await serve_socket(parser.get(), exchange, body_limit, answering);
+      if (exchange->on_abandoned) exchange->on_abandoned();
+      answering.tell(application);
+      co_return false;
+    }
     const auto ended = co_await (watch(answering) || deliver(exchange, answering));
     goes_on = ended.index() == 1 && std::get<1>(ended);
     answering.answered.is_cut = answering.answered.is_cut || ended.index() == 0;
@@ -439,6 +449,78 @@ asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
   }
   writing.answered.is_cut = error.failed();
   co_return writing.keep_alive && !error;
+}
+
+// Serves a WebSocket until the handler finishes, or the client closes it or is gone.
+template <class Request>
+asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_ptr<Exchange> exchange,
+                                               std::size_t longest, Writing& writing) {
+  namespace websocket = beast::websocket;
+  using Kind = Exchange::Piece::Kind;
+  Exchange::Piece first = *co_await exchange->pieces_->take();
+  writing.has_begun = true;
+  if (first.kind == Kind::whole) {
+    writing.keep_alive = false;
+    co_await answer(std::move(first.response), writing);
+    co_await linger();
+    co_return;
+  }
+  websocket::stream<Stream&, false> socket(stream_);
+  // Pings are written below: in Boost 1.81 those of Beast can damage a message that is being written.
+  socket.set_option(websocket::stream_base::timeout{.handshake_timeout = server_.limits().header_time,
+                                                    .idle_timeout = websocket::stream_base::none(),
+                                                    .keep_alive_pings = false});
+  socket.read_message_max(longest);
+  socket.text(true);
+  auto from = writing.response<http::empty_body>(server_.application(), first.response);
+  socket.set_option(websocket::stream_base::decorator([&from](websocket::response_type& to) {
+    for (const auto& field : from) {
+      if (field.name() != http::field::connection) to.set(field.name_string(), field.value());
+    }
+  }));
+  writing.answered.status = 101;
+  const auto [refused] = co_await socket.async_accept(head, kResult);
+  if (refused) co_return;
+
+  auto last_heard = Clock::now();
+  socket.control_callback([&last_heard](websocket::frame_type, beast::string_view) { last_heard = Clock::now(); });
+  const auto read = [&]() -> asio::awaitable<void> {
+    for (;;) {
+      co_await exchange->asked_->take();
+      std::string message;
+      auto buffer = asio::dynamic_buffer(message);
+      const auto [error, size] = co_await socket.async_read(buffer, kResult);
+      if (error) co_return;
+      last_heard = Clock::now();
+      exchange->on_message(std::move(message), socket.got_text());
+    }
+  };
+  const auto write = [&]() -> asio::awaitable<void> {
+    const auto ping_time = server_.limits().ping_time;
+    asio::steady_timer guard(stream_.get_executor());
+    for (error_code error; !error;) {
+      const auto piece = co_await exchange->pieces_->take(Clock::now() + ping_time);
+      if (!piece && Clock::now() > last_heard + 2 * ping_time + kWatchInterval) co_return;
+      guard.expires_after(server_.limits().write_time);
+      guard.async_wait([this](error_code cancelled) {
+        if (!cancelled) stream_.close();
+      });
+      if (!piece) {
+        std::tie(error) = co_await socket.async_ping({}, kResult);
+      } else if (piece->kind == Kind::end) {
+        websocket::close_reason reason(piece->response.body);
+        reason.code = static_cast<std::uint16_t>(piece->response.status);
+        co_await socket.async_close(reason, kResult);
+        co_return;
+      } else {
+        const std::string& text = piece->response.body;
+        writing.answered.bytes += text.size();
+        std::tie(error, std::ignore) = co_await socket.async_write(asio::buffer(text), kResult);
+      }
+    }
+  };
+  using asio::experimental::awaitable_operators::operator||;
+  co_await (read() || write());
 }
 
 // Gives the client time to read its answer. If a socket is closed while it has unread bytes, the system resets the

@@ -50,6 +50,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> watch(const Writing& writing);
   asio::awaitable<bool> deliver(std::shared_ptr<Exchange> exchange, Writing& writing);
   asio::awaitable<bool> answer(HttpResponse response, Writing& writing);
+  template <class Request>
+  asio::awaitable<void> serve_socket(const Request& head, std::shared_ptr<Exchange> exchange, std::size_t longest,
+                                     Writing& writing);
   asio::awaitable<void> linger();
 
   HttpServer& server_;

@@ -28,6 +28,7 @@ struct HttpLimits {
   std::chrono::seconds body_time{30};    // maximum time for the body after the header; see body_limit()
   std::chrono::seconds write_time{30};   // maximum time for a client to receive one piece of an answer
   std::chrono::seconds idle_time{75};    // maximum time between two requests; longer than the 60 s of common proxies
+  std::chrono::seconds ping_time{20};    // time between two pings of a WebSocket; it ends after two without an answer
 };
 
 // An answer, finished or cut off, as logs and metrics report it.
@@ -63,6 +64,7 @@ class HttpApplication {
   struct Admission {
     std::optional<HttpResponse> answer = {};     // sent at once; if unset, the body is read and handle() is called
     std::unique_ptr<RequestTicket> ticket = {};  // kept until the request is answered
+    bool is_socket = false;                      // handle() answers with a WebSocket
   };
   // Sets `head.facts`. Called once, when the header has arrived, and before the other functions for this request.
   virtual void examine(HttpRequest& /*head*/) const {}

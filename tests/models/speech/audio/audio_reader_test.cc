@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "encdec/models/speech/audio/raw_audio_stream.h"
 #include "tests/models/speech/audio/wav_writer.h"
 #include "tests/support/message_of.h"
 
@@ -62,6 +63,27 @@ TEST(AudioReader, ReadsSamplesWithoutAHeader) {
   EXPECT_THAT(reader.read_all(), ElementsAre(0.375F, 0));
   EXPECT_THROW(open_raw(input_of(bytes), {.channels = 0}), ConfigError);
   EXPECT_THROW(open_raw(input_of(bytes), {.sample_rate = 1}), ConfigError);
+}
+
+TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
+  std::string bytes;
+  for (std::size_t i = 0; i < 40'001; ++i) bytes += static_cast<char>(i * i % 251);
+  for (const RawAudio& raw : {RawAudio{.sample_rate = 24'000}, RawAudio{.sample_rate = 16'000, .channels = 3},
+                              RawAudio{.samples = RawAudio::Samples::mu_law, .sample_rate = 8'000},
+                              RawAudio{.samples = RawAudio::Samples::a_law, .sample_rate = 8'000}}) {
+    const auto expected = AudioReader(open_raw(input_of(bytes), raw)).read_all();
+    for (const std::size_t piece : {1u, 7u, 640u, 100'000u}) {
+      RawAudioStream stream(raw, "packets");
+      std::vector<float> samples;
+      for (std::size_t i = 0; i < bytes.size(); i += piece) {
+        stream.push(std::as_bytes(std::span(bytes)).subspan(i, std::min(piece, bytes.size() - i)), samples);
+      }
+      stream.finish(samples);
+      EXPECT_EQ(samples, expected) << raw.sample_rate << " " << piece;
+    }
+  }
+  EXPECT_THAT(message_of<ConfigError>([] { RawAudioStream({.sample_rate = 7}, "packets"); }),
+              HasSubstr("sample rate is 7, expected"));
 }
 
 TEST(AudioReader, RefusesFilesThatAreNotRecordings) {

@@ -1,0 +1,471 @@
+// OpenAI's protocol of live transcription: /v1/realtime, sessions of the type "transcription" over a WebSocket
+// (platform.openai.com/docs/guides/realtime-transcription). Every session is one of transcription, whatever its query.
+#include <encdec/engine/base/base64.h>
+#include <encdec/engine/base/error.h>
+#include <encdec/models/speech/audio/raw_audio_stream.h>
+#include <encdec/models/speech/live/live_session.h>
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+#include "serve/http/random_id.h"
+#include "serve/option_rows.h"
+#include "serve/routes.h"
+#include "serve/transcription_request.h"
+
+namespace encdec::serve {
+namespace openai_realtime {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kLongestBacklog = 30;  // seconds of speech without a text at which no more is read
+constexpr std::chrono::milliseconds kCheckInterval{250};
+enum CloseCode : int { kGoingAway = 1001, kUnsupported = 1003, kPolicy = 1008, kInternalError = 1011 };
+
+// Thrown to answer an event of the client with an error. The session goes on.
+struct EventError : std::runtime_error {
+  EventError(std::string code_, const std::string& message, std::string param_ = {})
+      : std::runtime_error(message), code(std::move(code_)), param(std::move(param_)) {}
+  std::string code, param;
+};
+
+// The settings of a session, as its client sets them: {"format", "transcription", "turn_detection",
+// "noise_reduction"}.
+Json default_input(const std::string& model) {
+  return {{"format", {{"type", "audio/pcm"}, {"rate", 24'000}}},
+          {"transcription", {{"model", model}, {"language", nullptr}, {"prompt", ""}}},
+          {"noise_reduction", nullptr},
+          {"turn_detection",
+           {{"type", "server_vad"}, {"threshold", 0.5}, {"prefix_padding_ms", 300}, {"silence_duration_ms", 500}}}};
+}
+
+// Returns the fields of the older form of a session under their newer names.
+Json input_of_beta(const Json& session) {
+  Json input = Json::object();
+  const std::map<std::string, Json> formats = {{"pcm16", {{"type", "audio/pcm"}, {"rate", 24'000}}},
+                                               {"g711_ulaw", {{"type", "audio/pcmu"}}},
+                                               {"g711_alaw", {{"type", "audio/pcma"}}}};
+  if (const auto format = session.find("input_audio_format"); format != session.end()) {
+    const auto known = format->is_string() ? formats.find(format->get<std::string>()) : formats.end();
+    if (known == formats.end()) {
+      throw EventError("invalid_value", "expected pcm16, g711_ulaw or g711_alaw", "session.input_audio_format");
+    }
+    input["format"] = known->second;
+  }
+  if (session.contains("input_audio_transcription")) input["transcription"] = session["input_audio_transcription"];
+  if (session.contains("turn_detection")) input["turn_detection"] = session["turn_detection"];
+  return input;
+}
+
+Parameters parameters_of(const Json& object, const std::string& name) {
+  try {
+    return Parameters(JsonObject(nlohmann::json(object), name));
+  } catch (const Error& error) {
+    throw EventError("invalid_type", error.what(), "session.audio.input." + name);
+  }
+}
+
+RawAudio read_format(const Json& format) {
+  const Parameters parameters = parameters_of(format, "format");
+  const std::string type = parameters.text("type", "audio/pcm");
+  if (type == "audio/pcmu") return {.samples = RawAudio::Samples::mu_law, .sample_rate = 8'000};
+  if (type == "audio/pcma") return {.samples = RawAudio::Samples::a_law, .sample_rate = 8'000};
+  if (type != "audio/pcm") {
+    throw EventError("invalid_value",
+                     fmt::format("'type' is '{}', expected audio/pcm, audio/pcmu or audio/pcma", shown(type)),
+                     "session.audio.input.format");
+  }
+  return {.sample_rate = parameters.integer("rate", 8'000, 48'000).value_or(24'000)};
+}
+
+LiveOptions read_options(const Json& input, const ServeSettings& settings) {
+  LiveOptions options;
+  if (!input["transcription"].is_null()) {
+    options.transcribe = read_transcribe_options(parameters_of(input["transcription"], "transcription"), settings);
+  }
+  options.finds_utterances = !input["turn_detection"].is_null();
+  if (!options.finds_utterances) return options;
+  const Parameters turns = parameters_of(input["turn_detection"], "turn_detection");
+  const std::string type = turns.text("type", "server_vad"), eagerness = turns.text("eagerness", "auto");
+  if (type != "server_vad" && type != "semantic_vad") {
+    throw EventError("invalid_value", fmt::format("'type' is '{}', expected server_vad or semantic_vad", shown(type)),
+                     "session.audio.input.turn_detection");
+  }
+  RowReader<LiveOptions> reader(turns, options);
+  for (const OptionRow<LiveOptions>& row : live_settings()) reader.read(row);
+  // Nothing here knows meanings, so the eagerness of semantic_vad is a length of silence.
+  if (type == "semantic_vad") {
+    options.utterances.silence_duration_ms = eagerness == "low" ? 1'000 : eagerness == "high" ? 300 : 500;
+  }
+  return options;
+}
+
+// What happens to a session: a message of its client, or an event of one of its LiveSessions.
+struct Message {
+  std::string text;
+  bool is_text = true;
+};
+struct News {
+  std::size_t number = 0;  // of the LiveSession
+  LiveEvent event;
+};
+
+class Session {
+ public:
+  explicit Session(Call& call)
+      : call_(call),
+        id_(random_id()),
+        model_(&find_model(std::string(call.request().query["model"]))),
+        input_(default_input(model_->name())),
+        inbox_(std::make_shared<Mailbox<std::variant<Message, News>>>(call.executor())) {}
+
+  asio::awaitable<void> run() {
+    const Clock::time_point end = Clock::now() + call_.limits().live_time;
+    // The value of Sec-WebSocket-Protocol may have a key, which is not sent back.
+    const bool has_protocol = call_.request().headers["sec-websocket-protocol"].find("realtime") != std::string::npos;
+    call_.open_socket(
+        has_protocol ? "realtime" : "",
+        [inbox = inbox_](std::string text, bool is_text) {
+          inbox->put(Message{std::move(text), is_text});
+        },
+        end + call_.limits().request_time);
+    send({{"type", "session.created"}, {"session", session_json()}});
+    call_.ask_message();
+    while (!is_over_) {
+      auto news = co_await inbox_->take(Clock::now() + kCheckInterval);
+      try {
+        if (news) std::visit([this](auto& what) { read(what); }, *news);
+        check_times(end);
+      } catch (const HttpError& error) {
+        fail(error.status() < 500 ? kPolicy : kInternalError, "server_error", error.what());
+      } catch (const Error& error) {
+        fail(kInternalError, "server_error", error.what());
+      }
+      if (is_asking_late_ && backlog() < kLongestBacklog) {
+        is_asking_late_ = false;
+        call_.ask_message();
+      }
+    }
+  }
+
+ private:
+  ServedModel& find_model(const std::string& name) const {
+    const ModelSet& models = call_.parts().models;
+    const auto count = std::ranges::count_if(models.all(), [](const auto& model) { return model->transcribes(); });
+    return models.transcriber(count == 1 ? "" : name);
+  }
+
+  void send(Json event) {
+    event["event_id"] = fmt::format("event_{}_{}", id_.substr(0, 8), events_++);
+    call_.send_message(event);
+  }
+  void send_error(const std::string& type, const std::string& code, const std::string& message,
+                  const std::string& param = {}) {
+    Json error = {{"type", type}, {"code", code}, {"message", replace_invalid_utf8(message)}};
+    error["param"] = param.empty() ? Json(nullptr) : Json(param);
+    error["event_id"] = client_event_.empty() ? Json(nullptr) : Json(client_event_);
+    send({{"type", "error"}, {"error", error}});
+  }
+  void fail(CloseCode code, const std::string& type, const std::string& message) {
+    client_event_.clear();
+    send_error(code == kInternalError ? "server_error" : "invalid_request_error", type, message);
+    close(code);
+  }
+  void close(CloseCode code) {
+    is_over_ = true;
+    call_.close_socket(code, "");
+  }
+
+  void check_times(Clock::time_point end) {
+    if (is_over_) return;
+    if (call_.parts().is_draining && !is_ending_) {
+      is_ending_ = true;
+      finish_part();
+    }
+    if (is_ending_ && std::ranges::all_of(parts_, [](const Part& part) { return part.session == nullptr; })) {
+      return close(kGoingAway);
+    }
+    if (Clock::now() >= end) return fail(kPolicy, "session_expired", "the session has lasted as long as it may");
+    if (Clock::now() >= last_audio_ + call_.limits().live_idle_time && !is_ending_) {
+      fail(kPolicy, "session_idle", "no audio has come for as long as is allowed");
+    }
+  }
+
+  double backlog() const {
+    double seconds = 0;
+    for (const Part& part : parts_) seconds += part.session ? part.session->backlog() : 0;
+    return seconds;
+  }
+
+  // Events of the client.
+
+  void read(Message& message) {
+    client_event_.clear();
+    try {
+      if (!message.is_text) throw EventError("invalid_event", "a binary message, expected JSON as text");
+      const Json event = parsed(message.text);
+      const std::string type = text_of(event, "type");
+      client_event_ = text_of(event, "event_id").substr(0, 512);
+      if (type == "input_audio_buffer.append")
+        append(event);
+      else if (type == "input_audio_buffer.commit")
+        commit();
+      else if (type == "input_audio_buffer.clear")
+        clear();
+      else if (type == "session.update")
+        update(event, false);
+      else if (type == "transcription_session.update")
+        update(event, true);
+      else
+        throw EventError("invalid_value", fmt::format("'type' is '{}', which is no event here", shown(type)), "type");
+    } catch (const EventError& error) {
+      send_error("invalid_request_error", error.code, error.what(), error.param);
+    } catch (const HttpError& error) {
+      send_error("invalid_request_error", "invalid_value", error.what());
+    } catch (const ConfigError& error) {
+      send_error("invalid_request_error", "invalid_value", error.what());
+    }
+    is_asking_late_ = true;
+  }
+  static Json parsed(const std::string& text) {
+    try {
+      return JsonObject(parse_json(text, "the event"), "the event").value();
+    } catch (const Error& error) {
+      throw EventError("invalid_json", error.what());
+    }
+  }
+  static std::string text_of(const Json& event, const char* key) {
+    const auto found = event.find(key);
+    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
+  }
+
+  void append(const Json& event) {
+    const auto audio = event.find("audio");
+    const auto bytes =
+        audio != event.end() && audio->is_string() ? decode_base64(audio->get_ref<const std::string&>()) : std::nullopt;
+    if (!bytes) throw EventError("invalid_value", "expected base64 (RFC 4648)", "audio");
+    last_audio_ = Clock::now();
+    if (is_ending_) return;
+    begin_part();
+    samples_.clear();
+    stream_->push(std::as_bytes(std::span(*bytes)), samples_);
+    feed();
+  }
+  void feed() {
+    parts_.back().session->feed(samples_);
+    fed_ += samples_.size();
+  }
+  void commit() {
+    if (is_ending_ || !is_current_ || !parts_.back().session->commit()) {
+      throw EventError("input_audio_buffer_commit_empty", "the buffer has no audio, expected some before a commit");
+    }
+  }
+  void clear() {
+    if (is_current_ && !is_ending_) parts_.back().session->clear();
+    send({{"type", "input_audio_buffer.cleared"}});
+  }
+  // Sets what the event has. Sound that came before is transcribed as was set before.
+  void update(const Json& event, bool is_beta) {
+    const Json session = event.value("session", Json::object());
+    Json input = input_;
+    if (is_beta) {
+      input.update(input_of_beta(session), true);
+    } else if (session.contains("audio") && session["audio"].contains("input")) {
+      input.update(session["audio"]["input"], true);
+    }
+    input["noise_reduction"] = nullptr;  // there is none here
+    const RawAudio format = read_format(input["format"]);
+    LiveOptions options = read_options(input, call_.parts().settings);
+    ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
+    static_cast<void>(model.speech().queue_options(options.transcribe));  // checks them
+    finish_part();
+    model_ = &model;
+    input_ = std::move(input);
+    format_ = format;
+    options_ = std::move(options);
+    Json answer = session_json();
+    if (is_beta) {
+      answer = {{"id", "sess_" + id_},
+                {"object", "realtime.transcription_session"},
+                {"input_audio_format", format.samples == RawAudio::Samples::int16    ? "pcm16"
+                                       : format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
+                                                                                     : "g711_alaw"},
+                {"input_audio_transcription", input_["transcription"]},
+                {"turn_detection", input_["turn_detection"]}};
+    }
+    send({{"type", is_beta ? "transcription_session.updated" : "session.updated"}, {"session", answer}});
+  }
+  Json session_json() const {
+    return {{"type", "transcription"},
+            {"id", "sess_" + id_},
+            {"object", "realtime.transcription_session"},
+            {"audio", {{"input", input_}}},
+            {"include", nullptr}};
+  }
+
+  // Begins a LiveSession with the settings, unless there is one.
+  void begin_part() {
+    if (is_current_) return;
+    options_.voice_activity = call_.parts().voice_activity;
+    stream_.emplace(format_, "audio");
+    const auto on_event = [inbox = inbox_, number = parts_.size()](LiveEvent event) {
+      inbox->put(News{number, std::move(event)});
+    };
+    parts_.push_back({.model = model_,
+                      .finds_utterances = options_.finds_utterances,
+                      .begin = fed_,
+                      .session = std::make_unique<LiveSession>(model_->speech(), model_->queue(), options_, on_event,
+                                                               call_.client())});
+    is_current_ = true;
+  }
+  void finish_part() {
+    if (!std::exchange(is_current_, false)) return;
+    samples_.clear();
+    stream_->finish(samples_);
+    feed();
+    parts_.back().session->finish();
+  }
+
+  // Events for the client.
+
+  struct Item {
+    std::string sent = {};  // text so far
+    Clock::time_point stopped = {};
+  };
+
+  void read(News& news) {
+    using Kind = LiveEvent::Kind;
+    const LiveEvent& event = news.event;
+    Part& part = parts_[news.number];
+    const double offset = static_cast<double>(part.begin) / AudioReader::kSampleRate;
+    const std::string item = fmt::format("item_{}_{}_{}", id_.substr(0, 8), news.number, event.utterance);
+    const bool is_found = event.has_speech && part.finds_utterances;
+    switch (event.kind) {
+      case Kind::started:
+        if (is_found) send_turn("speech_started", item, "audio_start_ms", offset + event.start);
+        break;
+      case Kind::stopped:
+        if (is_found) send_turn("speech_stopped", item, "audio_end_ms", offset + event.end);
+        items_[item].stopped = Clock::now();
+        send_committed(item);
+        break;
+      case Kind::partial: send_delta(item, event.text); break;
+      case Kind::final_text:
+        part.model->metrics().count_recording(event.end - event.start);
+        part.model->metrics().count_utterance(seconds_since(items_[item].stopped));
+        send_completed(item, event);
+        break;
+      case Kind::failed:
+        send(
+            {{"type", "conversation.item.input_audio_transcription.failed"},
+             {"item_id", item},
+             {"content_index", 0},
+             {"error", {{"type", "server_error"}, {"code", "transcription_failed"}, {"message", why(event.failure)}}}});
+        items_.erase(item);
+        break;
+      case Kind::ended: part.session.reset(); break;
+    }
+  }
+  static double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  static std::string why(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+  void send_turn(const char* type, const std::string& item, const char* key, double seconds) {
+    send(
+        {{"type", fmt::format("input_audio_buffer.{}", type)}, {"item_id", item}, {key, std::llround(seconds * 1000)}});
+  }
+  void send_committed(const std::string& item) {
+    const Json previous = last_item_.empty() ? Json(nullptr) : Json(last_item_);
+    send({{"type", "input_audio_buffer.committed"}, {"item_id", item}, {"previous_item_id", previous}});
+    send_item("conversation.item.added", item, nullptr, previous);
+    last_item_ = item;
+  }
+  void send_item(const char* type, const std::string& item, const Json& transcript, const Json& previous) {
+    send({{"type", type},
+          {"previous_item_id", previous},
+          {"item",
+           {{"id", item},
+            {"type", "message"},
+            {"role", "user"},
+            {"status", "completed"},
+            {"content", Json::array({{{"type", "input_audio"}, {"transcript", transcript}}})}}}});
+  }
+  // Sends what `text` adds to the text so far. Words that were sent stay.
+  void send_delta(const std::string& item, const std::string& text) {
+    std::string& sent = items_[item].sent;
+    if (text.size() <= sent.size() || !text.starts_with(sent)) return;
+    send({{"type", "conversation.item.input_audio_transcription.delta"},
+          {"item_id", item},
+          {"content_index", 0},
+          {"delta", replace_invalid_utf8(text.substr(sent.size()))}});
+    sent = text;
+  }
+  void send_completed(const std::string& item, const LiveEvent& event) {
+    const std::string text = replace_invalid_utf8(event.text);
+    send_delta(item, text);
+    send({{"type", "conversation.item.input_audio_transcription.completed"},
+          {"item_id", item},
+          {"content_index", 0},
+          {"transcript", text},
+          {"usage", {{"type", "duration"}, {"seconds", event.end - event.start}}}});
+    send_item("conversation.item.done", item, text, nullptr);
+    items_.erase(item);
+  }
+
+  // The sound with one group of settings.
+  struct Part {
+    ServedModel* model;
+    bool finds_utterances;
+    std::uint64_t begin;                   // number of samples before it
+    std::unique_ptr<LiveSession> session;  // null once it has ended
+  };
+
+  Call& call_;
+  std::string id_;
+  ServedModel* model_;
+  Json input_;
+  RawAudio format_ = {.sample_rate = 24'000};
+  LiveOptions options_;
+  std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
+  std::optional<RawAudioStream> stream_;
+  std::vector<Part> parts_;  // one for each change of settings after which sound has come
+  bool is_current_ = false;  // sound goes to parts_.back()
+  std::vector<float> samples_;
+  std::uint64_t fed_ = 0;  // number of samples so far
+  std::map<std::string, Item> items_;
+  std::string last_item_, client_event_;
+  std::uint64_t events_ = 0;
+  Clock::time_point last_audio_ = Clock::now();
+  bool is_asking_late_ = false;  // the next message is read when the backlog is short
+  bool is_ending_ = false;       // no more sound is taken
+  bool is_over_ = false;
+};
+
+asio::awaitable<void> realtime(Call& call) {
+  Session session(call);
+  co_await session.run();
+}
+
+constexpr std::array kRoutes = {
+    Route{.method = "GET", .path = "/v1/realtime", .handle = &realtime, .error = &openai_error, .is_socket = true},
+};
+
+}  // namespace openai_realtime
+
+std::span<const Route> openai_realtime_routes() {
+  return openai_realtime::kRoutes;
+}
+
+}  // namespace encdec::serve
