@@ -61,6 +61,9 @@ std::span<const Route> hugging_face_routes();
 std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
+// Returns a message with the names of models in place of their folders.
+std::string without_folders(std::string message, const ServeSettings& settings);
+
 // Returns {"error": "..."}, the form for addresses that belong to no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
 // Returns {"message": "..."}, the form of DeepL's API.

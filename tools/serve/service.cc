@@ -19,6 +19,7 @@
 #include "serve/keys.h"
 #include "serve/origins.h"
 #include "serve/parameters.h"
+#include "serve/wyoming.h"
 
 namespace encdec::serve {
 namespace {
@@ -214,10 +215,17 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
   return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
 }
 
+ServiceParts Service::parts() {
+  return {settings_, ready_models(), metrics_,     downloads_,     glossaries_,
+          unread_,   is_draining_,   has_stopped_, voice_activity_};
+}
+
+asio::awaitable<void> Service::serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer) {
+  return serve::serve_wyoming(std::move(socket), std::move(peer), parts(), load_);
+}
+
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  const auto call = std::make_shared<Call>(ServiceParts{settings_, ready_models(), metrics_, downloads_, glossaries_,
-                                                        unread_, is_draining_, has_stopped_, voice_activity_},
-                                           exchange, *turns_);
+  const auto call = std::make_shared<Call>(parts(), exchange, *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
@@ -243,15 +251,13 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call) {
   }
   HttpError error = http_error(failure);
   if (error.status() >= 500) spdlog::error("{}: {}", call->request().id, error.what());
-  error = without_folders(error);
+  error = {error.status(), without_folders(error.what(), settings_), error.retry_after()};
   call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
-// Replaces the folders of models in a message by the names of the models. A folder such as "." or "model" is kept: it
-// may be part of any word, and it reveals nothing.
-HttpError Service::without_folders(const HttpError& error) const {
-  std::string message = error.what();
-  for (const ModelSource& model : settings_.models) {
+// A folder such as "." or "model" is kept: it may be part of any word, and it reveals nothing.
+std::string without_folders(std::string message, const ServeSettings& settings) {
+  for (const ModelSource& model : settings.models) {
     const bool is_path =
         model.folder.find('/') != std::string::npos && model.folder.find_first_not_of("./") != std::string::npos;
     if (!is_path) continue;
@@ -260,7 +266,7 @@ HttpError Service::without_folders(const HttpError& error) const {
       message.replace(place, model.folder.size(), model.name);
     }
   }
-  return {error.status(), message, error.retry_after()};
+  return message;
 }
 
 HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {

@@ -63,6 +63,14 @@ Json input_of_beta(const Json& session) {
   return input;
 }
 
+// Returns a member of an object; an empty object if there is none.
+Json member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return Json::object();
+  if (found->is_object()) return *found;
+  throw EventError("invalid_type", fmt::format("'{}' is {}, expected a JSON object", key, found->type_name()), key);
+}
+
 Parameters parameters_of(const Json& object, const std::string& name) {
   try {
     return Parameters(JsonObject(nlohmann::json(object), name));
@@ -167,7 +175,9 @@ class Session {
   }
   void send_error(const std::string& type, const std::string& code, const std::string& message,
                   const std::string& param = {}) {
-    Json error = {{"type", type}, {"code", code}, {"message", replace_invalid_utf8(message)}};
+    Json error = {{"type", type},
+                  {"code", code},
+                  {"message", without_folders(replace_invalid_utf8(message), call_.parts().settings)}};
     error["param"] = param.empty() ? Json(nullptr) : Json(param);
     error["event_id"] = client_event_.empty() ? Json(nullptr) : Json(client_event_);
     send({{"type", "error"}, {"error", error}});
@@ -272,13 +282,10 @@ class Session {
   }
   // Sets what the event has. Sound that came before is transcribed as was set before.
   void update(const Json& event, bool is_beta) {
-    const Json session = event.value("session", Json::object());
+    const Json change =
+        is_beta ? input_of_beta(member(event, "session")) : member(member(member(event, "session"), "audio"), "input");
     Json input = input_;
-    if (is_beta) {
-      input.update(input_of_beta(session), true);
-    } else if (session.contains("audio") && session["audio"].contains("input")) {
-      input.update(session["audio"]["input"], true);
-    }
+    input.update(change, true);
     input["noise_reduction"] = nullptr;  // there is none here
     const RawAudio format = read_format(input["format"]);
     LiveOptions options = read_options(input, call_.parts().settings);
