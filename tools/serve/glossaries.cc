@@ -238,9 +238,7 @@ std::shared_ptr<const Glossary> find_terms(const Call& call, const std::vector<s
                                        shown(target)));
     }
     if (ids.size() == 1) return dictionary->terms;
-    for (const auto& [term, translation] : dictionary->terms->terms()) {
-      if (!all->terms().contains(term)) all->add(term, translation);
-    }
+    all->include(dictionary->terms);
   }
   return all;
 }

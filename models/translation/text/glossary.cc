@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/text/language.h"
 #include "encdec/models/translation/text/sentences.h"
@@ -19,6 +20,10 @@ std::string_view take_line(std::string_view& text) {
   text.remove_prefix(std::min(end + 1, text.size()));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
+}
+
+bool is_blank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 // Removes the columns of one row from the beginning of a CSV text (RFC 4180) and returns them.
@@ -49,10 +54,11 @@ template <class Read>
 void read_lines(std::string_view bytes, const std::string& name, const Read& read) {
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
   for (std::string_view rest = bytes; !rest.empty();) {
-    const auto line = std::ranges::count(bytes.substr(0, bytes.size() - rest.size()), '\n') + 1;
+    const std::string_view before = bytes.substr(0, bytes.size() - rest.size());
     try {
       read(rest);
     } catch (const InputError& error) {
+      const auto line = std::ranges::count(before, '\n') + 1;
       throw InputError(fmt::format("{}: line {}: {}", name, line, error.what()));
     }
   }
@@ -75,7 +81,7 @@ void Glossary::parse(std::string_view bytes, const std::string& name) {
         begin = end + 1;
       }
     }
-    if (columns.size() == 1 && strip(columns.front()).empty()) return;
+    if (columns.size() == 1 && is_blank(columns.front())) return;
     if (columns.size() < 2) throw InputError("found one column, expected a term and its translation");
     add(columns[0], columns[1]);
   });
@@ -84,7 +90,7 @@ void Glossary::parse(std::string_view bytes, const std::string& name) {
 void Glossary::parse_kept(std::string_view bytes, const std::string& name) {
   read_lines(bytes, name, [&](std::string_view& rest) {
     const std::string_view line = take_line(rest);
-    if (!line.empty()) add(line, line);
+    if (!is_blank(line)) add(line, line);
   });
 }
 
@@ -94,7 +100,7 @@ void Glossary::add(std::string_view source, std::string_view target) {
     *term = strip(*term);
     if (term->empty()) throw InputError("a term is empty, expected text");
     if (std::ranges::any_of(*term, [](char c) { return static_cast<unsigned char>(c) < ' '; })) {
-      throw InputError(fmt::format("'{}' has a control character, expected none", *term));
+      throw InputError(fmt::format("'{}' has a control character, expected none", printable(*term)));
     }
   }
   const auto [place, is_new] = terms_.try_emplace(std::string(source), target);
@@ -103,34 +109,47 @@ void Glossary::add(std::string_view source, std::string_view target) {
         fmt::format("'{}' has two translations, '{}' and '{}', expected one", source, place->second, target));
   }
   folded_.try_emplace(without_case(source), target);
-  longest_ = std::max(longest_, source.size());
 }
 
 std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::string& language) const {
+  std::vector<const Glossary*> all = {this};
+  for (const auto& other : included_) all.push_back(other.get());
+  std::erase_if(all, [](const Glossary* glossary) { return glossary->terms_.empty(); });
   std::vector<Match> matches;
-  if (terms_.empty()) return matches;
+  if (all.empty()) return matches;
   std::vector<std::size_t> places = word_boundaries(text, language);
   places.insert(places.begin(), 0);
-  // Folding case may make a term longer or shorter: up to three times.
-  constexpr std::size_t kFold = 3;
+  std::vector<std::string> words;  // without case
   for (std::size_t i = 0; i + 1 < places.size(); ++i) {
-    std::size_t last = i + 1;
-    while (last + 1 < places.size() && places[last + 1] - places[i] <= kFold * longest_) ++last;
-    for (; last > i; --last) {
-      const std::string_view part = text.substr(places[i], places[last] - places[i]);
-      const auto exact = terms_.find(part);
-      const std::string* target = exact != terms_.end() ? &exact->second : nullptr;
-      bool is_kept = target != nullptr && *target == part;
-      if (target == nullptr) {
-        const auto folded = folded_.find(without_case(part));
-        if (folded == folded_.end()) continue;
-        target = &folded->second;
-        is_kept = without_case(*target) == folded->first;
+    words.push_back(without_case(text.substr(places[i], places[i + 1] - places[i])));
+  }
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    const std::pair<const std::string, std::string>* longest = nullptr;
+    std::size_t end = first;  // of its words
+    for (const Glossary* glossary : all) {
+      std::string part;
+      for (std::size_t last = first; last < words.size(); ++last) {
+        part += words[last];
+        const auto term = glossary->folded_.lower_bound(part);
+        if (term == glossary->folded_.end() || !term->first.starts_with(part)) break;
+        if (term->first != part || last < end) continue;
+        longest = &*term;
+        end = last + 1;
       }
-      matches.push_back({.begin = places[i], .end = places[last], .target = *target, .is_kept = is_kept});
-      i = last - 1;
+    }
+    if (longest == nullptr) continue;
+    const std::string_view found = text.substr(places[first], places[end] - places[first]);
+    Match match{.begin = places[first], .end = places[end], .target = longest->second};
+    match.is_kept = without_case(match.target) == longest->first;
+    for (const Glossary* glossary : all) {
+      const auto exact = glossary->terms_.find(found);
+      if (exact == glossary->terms_.end()) continue;
+      match.target = exact->second;
+      match.is_kept = match.target == found;
       break;
     }
+    matches.push_back(std::move(match));
+    first = end - 1;
   }
   return matches;
 }

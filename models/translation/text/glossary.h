@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace encdec {
@@ -28,7 +30,12 @@ class Glossary {
   // Adds a term. If both texts are equal, the term is not to be translated. Throws InputError as parse() does.
   void add(std::string_view source, std::string_view target);
 
-  const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }  // source to target
+  // Makes find() look for the terms of another glossary too, without a copy of them. If several glossaries have a term,
+  // the first one wins: this one, then the others in the order of the calls.
+  void include(std::shared_ptr<const Glossary> other) { included_.push_back(std::move(other)); }
+
+  // Returns source to target, without the terms of included glossaries.
+  const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }
   // Returns the terms that a text has as whole words of its language, in order, without overlaps. The longest term
   // wins; a term with the same letters wins over one with the same letters in another case.
   std::vector<Match> find(std::string_view text, const std::string& language) const;
@@ -36,7 +43,7 @@ class Glossary {
  private:
   std::map<std::string, std::string, std::less<>> terms_;  // source to target
   std::map<std::string, std::string> folded_;              // without case
-  std::size_t longest_ = 0;                                // bytes of the longest source
+  std::vector<std::shared_ptr<const Glossary>> included_;
 };
 
 }  // namespace encdec

@@ -50,8 +50,30 @@ TEST(Glossary, FindsTheLongestTermOfWholeWords) {
 
 TEST(Glossary, HasTermsThatAreNotTranslated) {
   Glossary glossary;
-  glossary.parse_kept("encdec\n\nRed Hat\n", "names");
+  glossary.parse_kept("encdec\n\n \nRed Hat\n", "names");
   EXPECT_EQ(found(glossary, "Encdec for Red Hat"), "Encdec= Red Hat=");
+}
+
+TEST(Glossary, OfSeveralTheFirstThatHasATermWins) {
+  const auto first = std::make_shared<Glossary>(), second = std::make_shared<Glossary>();
+  first->parse("cell\tZelle\nRed\tRot\n", "a.tsv");
+  second->parse("cell\tBatterie\nred cell\trote Zelle\nred\trot\n", "a.tsv");
+  Glossary both;
+  both.include(first);
+  both.include(second);
+  EXPECT_EQ(found(both, "cell Red Cell, red RED"), "cell>Zelle Red Cell>rote Zelle red>rot RED>Rot");
+}
+
+TEST(Glossary, ManyTermsAndLongTermsTakeLittleTime) {
+  std::string lines, term, text;
+  for (int i = 0; i < 300'000; ++i) lines += "term" + std::to_string(i) + ",x\n";
+  for (int i = 0; i < 20'000; ++i) text += "cell number " + std::to_string(i) + ' ';
+  for (int i = 0; i < 100'000; ++i) term += "cell ";
+  Glossary glossary;
+  glossary.parse(lines, "a.csv");
+  glossary.add(term, "y");
+  EXPECT_EQ(glossary.terms().size(), 300'001u);
+  EXPECT_EQ(found(glossary, text + "Term7"), "Term7>x");
 }
 
 TEST(Glossary, ErrorsNameTheLine) {
@@ -59,7 +81,8 @@ TEST(Glossary, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("a\tb\na\tc\n", "x.tsv"), "x.tsv: line 2: 'a' has two translations, 'b' and 'c', expected one");
   EXPECT_EQ(error_of("a\t \n", "x.tsv"), "x.tsv: line 1: a term is empty, expected text");
   EXPECT_EQ(error_of("a\xff\tb\n", "x.tsv"), "x.tsv: line 1: a term is not UTF-8");
-  EXPECT_EQ(error_of("a,b\n\"c\nd\",e\n", "x.csv"), "x.csv: line 2: 'c\nd' has a control character, expected none");
+  EXPECT_EQ(error_of("a,b\n\"c\nd\",e\n", "x.csv"),
+            "x.csv: line 2: 'c\\nd' has a control character, expected none");
   EXPECT_EQ(error_of("a,b\n\"c\"\"d\",e,en,de\n", "x.csv"), "");
 }
 
