@@ -68,21 +68,23 @@ std::span<const InlineCode> codes_within(const Segment& segment, std::size_t beg
 }
 
 // Joins neighbouring sentences if the end of the first is inside a placeholder.
-void keep_whole(std::span<const Placeholder> placeholders, std::vector<Sentence>& sentences) {
-  if (placeholders.empty()) return;
+std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std::vector<Sentence> sentences) {
+  if (placeholders.empty()) return sentences;
+  std::vector<Sentence> joined;
   std::size_t end = 0;
-  for (std::size_t i = 0; i + 1 < sentences.size();) {
-    Sentence& sentence = sentences[i];
-    const std::size_t next = end + sentence.text.size() + sentence.space.size();
-    const auto behind = std::ranges::lower_bound(placeholders, next, {}, &Placeholder::begin);
-    if (behind != placeholders.begin() && next < (behind - 1)->end) {
-      sentence = {sentence.text + sentence.space + sentences[i + 1].text, std::move(sentences[i + 1].space)};
-      sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  bool is_inside = false;
+  for (Sentence& sentence : sentences) {
+    end += sentence.text.size() + sentence.space.size();
+    if (is_inside) {
+      joined.back().text += joined.back().space + sentence.text;
+      joined.back().space = std::move(sentence.space);
     } else {
-      end = next;
-      ++i;
+      joined.push_back(std::move(sentence));
     }
+    const auto behind = std::ranges::lower_bound(placeholders, end, {}, &Placeholder::begin);
+    is_inside = behind != placeholders.begin() && end < (behind - 1)->end;
   }
+  return joined;
 }
 
 // Returns the share of the time before a position of a text with cuts. Between cuts, time passes evenly.
@@ -145,8 +147,7 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
     const std::string text = segment.text.substr(begin, end - begin);
     for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
   };
-  std::vector<Sentence> sentences = split_text(segment.text, split, language);
-  keep_whole(segment.placeholders, sentences);
+  std::vector<Sentence> sentences = with_whole(segment.placeholders, split_text(segment.text, split, language));
   for (Sentence& sentence : cut_to_fit(std::move(sentences), fits)) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineCode> codes = codes_within(segment, begin, end);

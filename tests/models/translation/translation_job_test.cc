@@ -182,6 +182,12 @@ TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
   EXPECT_THAT(target.text, HasSubstr("a. B"));
   const Translation lost = translated(with_placeholders("Cat <a. >Dog"), {.source = "en", .target = "arpabet"});
   EXPECT_EQ(lost.segment.placeholders.size() + lost.terms.size(), 1u);
+  // The time is proportional to the size.
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "A b. ";
+  TranslationJob job = job_for({.source = "en", .target = "arpabet"});
+  job.add(with_placeholders("Cat <" + many + "> dog."));
+  EXPECT_LT(job.sentences(), 10'000u);
 }
 
 TEST(TranslationJob, WritesTheTermsOfAGlossary) {
