@@ -30,6 +30,17 @@ std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_
   return path.parent_path() / (name + ending);
 }
 
+// Returns the file that a link leads to, even if that file does not exist yet. A rename then replaces the file and not
+// the link.
+std::filesystem::path without_links(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  if (!error) return file;
+  if (error != std::errc::no_such_file_or_directory) return path;
+  const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+  return error ? path : without_links(path.parent_path() / target);
+}
+
 // Writes the names in a folder to the disk. Returns false on failure. File systems that do not support this count as
 // successful.
 bool sync_folder(const std::filesystem::path& folder) {
@@ -43,7 +54,12 @@ bool sync_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 NewFile::NewFile(const std::filesystem::path& path, Kind kind, std::string shown)
-    : path_(path), shown_(std::move(shown)), kind_(kind) {
+    : path_(kind == Kind::output ? without_links(path) : path), shown_(std::move(shown)), kind_(kind) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path_, unknown);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw FileError(fmt::format("{}: not a regular file, expected one", shown_));
+  }
   std::random_device random;
   for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
     partial_ = partial_of(path_, random());

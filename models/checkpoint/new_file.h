@@ -17,11 +17,12 @@ namespace encdec {
 class NewFile {
  public:
   enum class Kind : std::uint8_t {
-    output,  // data reaches the disk before the name; both are on the disk when commit() returns
-    cache,   // data may reach the disk later, so readers must check it
+    output,  // data reaches the disk before the name; both are on the disk when commit() returns; a link is followed
+    cache,   // data may reach the disk later, so readers must check it; a link is replaced
   };
 
-  // `shown` is the name of the file in messages.
+  // `shown` is the name of the file in messages. Throws FileError too if the path is that of a folder, a device or a
+  // pipe, because commit() would replace it.
   NewFile(const std::filesystem::path& path, Kind kind, std::string shown);
   ~NewFile();
   NewFile(const NewFile&) = delete;

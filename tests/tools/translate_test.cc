@@ -1,6 +1,7 @@
 // Tests encdec translate with a student that replaces each word by its partner: what it translates twice is unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
@@ -77,6 +78,22 @@ TEST_F(TranslateTest, SubtitlesThereAndBackAreTheSameBytes) {
   EXPECT_THAT(folder_.names(), ElementsAre("a.de.srt", "a.srt"));
 }
 
+TEST_F(TranslateTest, WritesToDevicesAndThroughLinks) {
+  const std::string file = folder_.write("a.txt", "hl"), link = folder_.path("link");
+  fs::create_symlink("out.txt", link);
+  output_of({file, "--output", link});
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(folder_.read("out.txt"), "lmldk");
+  EXPECT_EQ(output_of({file, "--output", "/dev/stdout"}), "lmldk");
+  ASSERT_EQ(::mkfifo(folder_.path("pipe").c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = folder_.read("pipe"); });
+  output_of({file, "--output", folder_.path("pipe")});
+  reader.join();
+  EXPECT_EQ(read, "lmldk");
+  EXPECT_THAT(folder_.names(), ElementsAre("a.txt", "link", "out.txt", "pipe"));
+}
+
 TEST_F(TranslateTest, ListsTheWaysOfItsModels) {
   EXPECT_EQ(output_of({"--list"}, {"en_de", "de_en", "en_fr"}), "de en\nde en fr\nen de\nen fr\n");
 }
@@ -149,6 +166,14 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
   EXPECT_TRUE(failed(translate({"a.txt", "b.txt"}), 2, {"2 files", "--output-dir"}));
   EXPECT_TRUE(failed(translate({"x/a.txt", "y/a.txt", "--output-dir", folder_.path("out")}), 2,
                      {"x/a.txt", "y/a.txt", "a.de.txt"}));
+  const std::string english = folder_.write("a.txt", "hl"), german = folder_.write("a.de.txt", "hl");
+  EXPECT_TRUE(failed(translate({english, german, "--output-dir", folder_.path("")}), 2,
+                     {"the translation of " + english + " would replace", german}));
+  EXPECT_TRUE(
+      failed(translate({english, "--output-dir", folder_.path("out"), "--report", folder_.path("out/a.de.txt")}), 2,
+             {"--report", english}));
+  EXPECT_TRUE(failed(translate({english, "--output-dir", english}), 1, {english + ": Not a directory"}));
+  EXPECT_TRUE(failed(translate({english, "--output", folder_.path("")}), 1, {"Is a directory"}));
   EXPECT_TRUE(failed(translate({folder_.path("missing.txt")}), 1, {"missing.txt"}));
   EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "epub"}));
   EXPECT_TRUE(failed(translate({"--format", "doc"}), 2, {"--format", "doc"}));

@@ -182,6 +182,7 @@ TEST(Usage, AFileThatIsReadIsNotOverwritten) {
       {{"attention", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
       {{"transcribe", file, "--output", link}, {"--output " + link + ": the same file as FILE"}},
       {{"transcribe", file, "--stats", file}, {"--stats " + file + ": the same file as FILE"}},
+      {{"translate", file, "--report", link}, {"--report " + link + ": the same file as FILE"}},
   };
   for (auto [arguments, message] : table) {
     arguments.insert(arguments.end(), {"--model", golden_model("text")});

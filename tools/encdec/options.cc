@@ -28,17 +28,9 @@ CLI::Validator between(std::string_view what, Number min, Number max) {
   });
 }
 
-bool are_one_file(const std::string& path, const std::string& other) {
-  if (path.empty() || other.empty()) return false;
-  if (path == other) return true;
-  std::error_code unknown;  // ignored: opening the file reports the error
-  const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
-  return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
-}
-
 // Returns true if the command writes the option's file. Files of all other options are read.
 bool is_written(const CLI::Option& option) {
-  constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile"};
+  constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile", "--report"};
   return std::ranges::find(kWritten, option.get_name()) != std::end(kWritten);
 }
 
@@ -196,6 +188,14 @@ void ModelArguments::note_typed_input(const std::string& path) const {
   if (!quiet && path.empty() && ::isatty(STDIN_FILENO) == 1) {
     spdlog::info("reading lines from the terminal; Ctrl-D on an empty line ends the input");
   }
+}
+
+bool are_one_file(const std::string& path, const std::string& other) {
+  if (path.empty() || other.empty()) return false;
+  if (path == other) return true;
+  std::error_code unknown;  // ignored: opening the file reports the error
+  const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
+  return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
 }
 
 void check_files(const CLI::App& command) {

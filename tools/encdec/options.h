@@ -90,6 +90,9 @@ struct ModelArguments {
   void check_form(const Model& model, LineForm form) const;
 };
 
+// Returns true if two paths, with links resolved, are that of one file. False if one of them is empty.
+bool are_one_file(const std::string& path, const std::string& other);
+
 // Throws UsageError if the command would write the same file twice, or would overwrite a file that it reads. Exception:
 // `generate` may replace its input if --input and --output give the same path. Input files are compared by device and
 // inode, output files with each other by path, with links resolved.

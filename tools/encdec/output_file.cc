@@ -18,31 +18,19 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 
-// Returns true if a rename must not replace `path`: a device, a pipe, or a name of an open file, such as /dev/stdout.
-bool is_written_directly(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return true;
-  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
-}
-
-// Returns the file that a link leads to, even if that file does not exist yet. A rename then replaces the file and not
-// the link.
-std::string without_links(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path file = std::filesystem::canonical(path, error);
-  if (!error) return file.string();
-  if (error != std::errc::no_such_file_or_directory) return path;
-  const std::filesystem::path target = std::filesystem::read_symlink(path, error);
-  return error ? path : without_links(std::filesystem::path(path).parent_path() / target);
-}
-
 }  // namespace
 
 std::string name_ending(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return ending.empty() ? ending : ending.substr(1);
+}
+
+bool is_written_directly(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return true;
+  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
 }
 
 std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path) {
@@ -54,7 +42,7 @@ std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path) {
 OutputFile::OutputFile(const std::string& path, Unfinished unfinished)
     : name_(path.empty() ? "standard output" : path) {
   if (!path.empty() && !is_written_directly(path)) {
-    file_.emplace(without_links(path), NewFile::Kind::output, path);
+    file_.emplace(path, NewFile::Kind::output, path);
     if (unfinished == Unfinished::keep) file_->keep();
     return;
   }

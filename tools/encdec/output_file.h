@@ -23,6 +23,10 @@ std::string name_ending(const std::string& path);
 // Returns the device and inode of a regular file; unset for any other path.
 std::optional<std::pair<dev_t, ino_t>> file_id(const std::string& path);
 
+// Returns true if a rename must not replace `path`: a device, a pipe, a folder, or a name of an open file, such as
+// /dev/stdout.
+bool is_written_directly(const std::string& path);
+
 // The output of a command: standard output or a file.
 // A file is written as PATH.XXXXXX.partial and renamed to PATH by commit(), so that a file named PATH is complete.
 // Without commit() the partial file stays, unless it is empty or Unfinished::remove was given.

@@ -152,11 +152,21 @@ class Files {
       throw UsageError(fmt::format("{} and {} would both become {}, expected files with different names", place->second,
                                    file, place->first));
     }
+    for (const auto& [output, source] : files) {
+      if (are_one_file(output, arguments_.report)) {
+        throw UsageError(fmt::format("--report names the translation of {}, expected another file", source));
+      }
+      const auto id = file_id(output);
+      for (const std::string& file : arguments_.files) {
+        if (!id || file_id(file) != id) continue;
+        throw UsageError(fmt::format("the translation of {} would replace {}, expected another folder", source, file));
+      }
+    }
   }
 
   void translate(const std::string& file, const std::string& output, Json& report) {
     TranslateFileOptions options = arguments_.options;
-    if (!output.empty() && file != "-") {
+    if (!output.empty() && file != "-" && !is_written_directly(output)) {
       return translate_file(file, output, models_.all, models_.routes, options, &report);
     }
     OutputFile to(output);
@@ -196,8 +206,10 @@ class Files {
 void run(TranslateArguments& arguments) {
   // In "--model a b" the folder b is a model too.
   std::vector<std::string>& files = arguments.files;
-  const auto folders = std::stable_partition(files.begin(), files.end(),
-                                             [](const std::string& file) { return !fs::is_directory(file); });
+  const auto folders = std::stable_partition(files.begin(), files.end(), [](const std::string& file) {
+    std::error_code unknown;  // reading the file reports it
+    return !fs::is_directory(file, unknown);
+  });
   arguments.folders.insert(arguments.folders.end(), folders, files.end());
   files.erase(folders, files.end());
   if (arguments.lists_routes) return list_routes(load_models(arguments).routes);
@@ -205,7 +217,9 @@ void run(TranslateArguments& arguments) {
   if (arguments.files.size() > 1 && arguments.output_dir.empty()) {
     throw UsageError(fmt::format("{} files, expected --output-dir for several", arguments.files.size()));
   }
-  if (!arguments.output_dir.empty()) fs::create_directories(arguments.output_dir);
+  std::error_code failure;
+  if (!arguments.output_dir.empty()) fs::create_directories(arguments.output_dir, failure);
+  if (failure) throw FileError(fmt::format("{}: {}", arguments.output_dir, failure.message()));
   if (arguments.line_width > 0) {
     arguments.options.document.line_width = static_cast<std::size_t>(arguments.line_width);
   }
@@ -228,7 +242,7 @@ void add_words(CLI::App& command, const char* name, const std::array<Named<T>, N
 Action add_translate(CLI::App& command) {
   const auto arguments = std::make_shared<TranslateArguments>();
   TranslateFileOptions& options = arguments->options;
-  command.add_option("files", arguments->files, "Files to translate; - or none: standard input")->type_name("FILE");
+  command.add_option("FILE", arguments->files, "Files to translate; - or none: standard input")->type_name("");
   command.add_option("-m,--model", arguments->folders, "Checkpoint folder; several are used together")
       ->required()
       ->allow_extra_args(false)  // files may follow

@@ -67,6 +67,28 @@ TEST(NewFile, OfTwoWritersTheLastToCommitWins) {
   }
 }
 
+TEST(NewFile, AnOutputFollowsALinkAndACacheReplacesIt) {
+  const TempFolder folder;
+  folder.write("file", "old");
+  for (const auto kind : {NewFile::Kind::output, NewFile::Kind::cache}) {
+    std::filesystem::create_symlink("file", folder / "link");
+    NewFile file(folder / "link", kind, "file");
+    file.write("new");
+    file.commit();
+    EXPECT_EQ(std::filesystem::is_symlink(folder / "link"), kind == NewFile::Kind::output);
+    EXPECT_EQ(content(folder / "link"), "new");
+    std::filesystem::remove(folder / "link");
+  }
+  EXPECT_EQ(content(folder / "file"), "new");
+}
+
+TEST(NewFile, ReplacesNoDeviceAndNoFolder) {
+  const TempFolder folder;
+  for (const char* path : {"/dev/null", folder.path().c_str()}) {
+    EXPECT_THROW(NewFile(path, NewFile::Kind::output, "file"), FileError) << path;
+  }
+}
+
 TEST(NewFile, LongNamesFit) {
   const TempFolder folder;
   std::string name;
