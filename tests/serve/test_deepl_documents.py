@@ -82,6 +82,7 @@ def test_a_result_is_fetched_once_with_its_key(client: deepl.DeepLClient, german
     key = {"document_key": handle.document_key}
     for answer in (requests.get(address, params=key), requests.get(address, json=key), requests.post(address, data=key)):
         assert answer.json()["status"] == "done"
+    assert requests.head(address + "/result", params=key).status_code == 200
     answer = requests.post(address + "/result", data=key)
     assert answer.text == pairs[0][1]
     assert answer.headers["content-disposition"].startswith('attachment; filename="a_de.txt"')

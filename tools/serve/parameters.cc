@@ -35,6 +35,7 @@ Parameters::Parameters(const Call& call) {
   const HttpRequest& request = call.request();
   const std::string_view content_type = request.headers["content-type"];
   const std::string type = media_type(content_type);
+  const bool is_in_query = request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
   if (type == "multipart/form-data") {
     for (FormPart& part : parse_multipart(request.body, content_type)) {
       if (part.file_name.empty()) {
@@ -43,7 +44,7 @@ Parameters::Parameters(const Call& call) {
         files_.push_back(std::move(part));
       }
     }
-  } else if ((request.method == "GET" || request.method == "DELETE" || type == "application/x-www-form-urlencoded") &&
+  } else if ((is_in_query || type == "application/x-www-form-urlencoded") &&
              !request.body.starts_with('{')) {  // JSON that curl -d sends has the type of a form
     form_ = parse_form(request.body);
     for (const auto& [name, value] : request.query) form_.add(name, value);
