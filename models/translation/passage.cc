@@ -272,13 +272,16 @@ bool Passage::settle() {
   return is_alone();
 }
 
-// Lets the next run of the last leg write the terms that the best translation lacks.
+// Lets the next run of the last leg write the terms that the best translation lacks, unless they are too many: each
+// takes a beam.
 void Passage::force_terms() {
+  constexpr std::size_t kMaxForced = 14;
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
     if (targets_.front().methods[i] != Method::failed) continue;
     const TokenIds ids = encode_after_space(*leg().model->tokenizer(), source_.terms[i].target, leg().languages());
     if (!ids.empty() && std::ranges::find(forced_, ids) == forced_.end()) forced_.push_back(ids);
   }
+  if (forced_.size() > kMaxForced) forced_.clear();
 }
 
 // Returns the places of the cuts in a translation.

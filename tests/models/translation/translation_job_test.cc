@@ -222,6 +222,29 @@ TEST(TranslationJob, ForcesTermsWhoseWordsAreApart) {
   EXPECT_TRUE(methods.contains(TermReport::Method::forced));
 }
 
+TEST(TranslationJob, ForcesFewTermsOfASentence) {
+  auto glossary = std::make_shared<Glossary>();
+  std::string text;
+  for (const char first : {'B', 'D', 'K', 'S', 'T'}) {
+    for (const char last : {'b', 'd', 'g', 'n', 'p', 't'}) {
+      const std::string word = std::string(1, first) + 'a' + last;
+      glossary->add(word, std::string("ZH OY1 ") + first + " ZH " + static_cast<char>(last - 'a' + 'A'));
+      text += word + ' ';
+    }
+  }
+  TranslationJob job = job_for({.source = "en", .target = "arpabet", .glossary = glossary});
+  job.add(text);
+  for (std::vector<TranslationBatch> batches = job.next(); !batches.empty(); batches = job.next()) {
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const auto& [model, options, inputs] = batches[i];
+      EXPECT_LE(options.num_beams.value_or(1), 16);
+      std::vector<GenerateResult> results = models().all[model].generate_inputs(inputs, options);
+      for (std::size_t input = 0; input < results.size(); ++input) job.take(i, input, std::move(results[input]));
+    }
+  }
+  EXPECT_EQ(job.results().front().terms.size(), 30u);
+}
+
 TEST(TranslationJob, PlacesCutsByTheWords) {
   const std::string text = "photography cat dog. House";
   const Segment source{
