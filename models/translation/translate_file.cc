@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
-
 // The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().
 class Progress {
@@ -46,6 +44,11 @@ class Progress {
   std::ofstream file_;
 };
 
+void add_terms(const Glossary& glossary, ContentHasher& hasher) {
+  for (const auto& [source, target] : glossary.terms()) hasher.add_text(source + '\t' + target);
+  for (const auto& other : glossary.included()) add_terms(*other, hasher);
+}
+
 std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
                    DocumentFormat format, const TranslateFileOptions& options) {
   const TranslateOptions& translate = options.translate;
@@ -57,9 +60,7 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
                               static_cast<int>(translate.split), translate.generate.num_beams.value_or(0)));
   hasher.add_text(
       fmt::format("{} {} {}", document.target_language, static_cast<int>(document.entries), document.join_gap));
-  if (translate.glossary) {
-    for (const auto& [source, target] : translate.glossary->terms()) hasher.add_text(source + '\t' + target);
-  }
+  if (translate.glossary) add_terms(*translate.glossary, hasher);
   return to_string(hasher.hash());
 }
 
@@ -92,7 +93,7 @@ std::string translated_name(const fs::path& source, const std::string& language)
 void translate_file(const fs::path& source, const fs::path& target, std::span<const Model> models,
                     const TranslationRoutes& routes, const TranslateFileOptions& options,
                     nlohmann::ordered_json* report) {
-  const std::string bytes = read_text_file(source, kMaxFileBytes), name = source.string();
+  const std::string bytes = read_text_file(source, kMaxDocumentBytes), name = source.string();
   const DocumentFormat format = format_or_that_of(name, options.format);
   DocumentJob job(Document::parse(bytes, format, name, options.document), models, routes, options.translate);
   NewFile file(target, NewFile::Kind::output, target.string());

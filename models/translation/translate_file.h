@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -10,6 +11,8 @@
 #include "encdec/models/translation/document_job.h"
 
 namespace encdec {
+
+inline constexpr std::size_t kMaxDocumentBytes = std::size_t{1} << 28;  // maximum size of a file to translate
 
 struct TranslateFileOptions {
   TranslateOptions translate = {};

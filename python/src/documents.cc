@@ -13,13 +13,12 @@
 #include "bindings.h"
 #include "compute.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/translation/translate_file.h"
 
 namespace encdec::python {
 namespace {
 
 namespace nb = nanobind;
-
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
 
 // The parts of a segment. Positions count bytes of UTF-8.
 using Codes = std::vector<std::tuple<std::size_t, std::string, std::optional<std::size_t>>>;
@@ -53,7 +52,7 @@ Document read(nb::bytes path, const nb::dict& options) {
   const DocumentOptions document = document_options(keywords, given);
   keywords.finish();
   const DocumentFormat format = format_or_that_of(name, given);
-  return compute([&] { return Document::parse(read_text_file(name, kMaxFileBytes), format, name, document); });
+  return compute([&] { return Document::parse(read_text_file(name, kMaxDocumentBytes), format, name, document); });
 }
 
 std::vector<Parts> segments_of(const Document& document) {

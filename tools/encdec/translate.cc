@@ -27,8 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxInputBytes = std::size_t{1} << 28, kMaxGlossaryBytes = std::size_t{10} << 20;
-
 struct TranslateArguments {
   std::vector<std::string> files = {}, folders = {};
   ModelArguments model;
@@ -85,9 +83,10 @@ void choose_target(const TranslationRoutes& routes, TranslateOptions& translate)
 std::shared_ptr<const Glossary> read_glossary(const TranslateArguments& arguments) {
   if (arguments.glossaries.empty() && arguments.kept_words.empty()) return nullptr;
   auto glossary = std::make_shared<Glossary>();
-  for (const std::string& file : arguments.glossaries) glossary->parse(read_text_file(file, kMaxGlossaryBytes), file);
+  for (const std::string& file : arguments.glossaries)
+    glossary->parse(read_text_file(file, Glossary::kMaxFileBytes), file);
   for (const std::string& file : arguments.kept_words) {
-    glossary->parse_kept(read_text_file(file, kMaxGlossaryBytes), file);
+    glossary->parse_kept(read_text_file(file, Glossary::kMaxFileBytes), file);
   }
   return glossary;
 }
@@ -175,7 +174,7 @@ class Files {
       bytes.assign(std::istreambuf_iterator<char>(std::cin), {});
       if (!options.format) options.format = DocumentFormat::text;
     } else {
-      bytes = read_text_file(file, kMaxInputBytes);
+      bytes = read_text_file(file, kMaxDocumentBytes);
     }
     to.write(translate_document(std::move(bytes), file == "-" ? "standard input" : file, models_.all, models_.routes,
                                 options, &report));

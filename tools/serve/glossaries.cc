@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxGlossaries = 1000, kMaxIds = 5, kMaxTermBytes = 1024;
-constexpr std::size_t kMaxEntriesBytes = std::size_t{10} << 20, kMaxOwnerBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxOwnerBytes = std::size_t{256} << 20;
 constexpr std::string_view kExtension = ".json";
 
 std::size_t bytes_of(const StoredGlossary& glossary) {
@@ -176,8 +176,9 @@ std::string owner_of(const Call& call, std::string_view key_in_body) {
 }
 
 std::shared_ptr<const Glossary> read_entries(const std::string& entries, const std::string& format) {
-  if (entries.size() > kMaxEntriesBytes) {
-    throw HttpError(413, fmt::format("entries of {} bytes, expected at most {}", entries.size(), kMaxEntriesBytes));
+  if (entries.size() > Glossary::kMaxFileBytes) {
+    throw HttpError(413,
+                    fmt::format("entries of {} bytes, expected at most {}", entries.size(), Glossary::kMaxFileBytes));
   }
   const auto glossary = std::make_shared<Glossary>();
   if (format == "csv") {

@@ -13,6 +13,8 @@ namespace encdec {
 // Terms of one language with the terms that translate them in another.
 class Glossary {
  public:
+  static constexpr std::size_t kMaxFileBytes = std::size_t{10} << 20;  // maximum size of a file, as for DeepL's
+
   // A term in a text.
   struct Match {
     std::size_t begin = 0, end = 0;  // bytes of the text
@@ -33,6 +35,8 @@ class Glossary {
   // Makes find() look for the terms of another glossary too, without a copy of them. If several glossaries have a term,
   // the first one wins: this one, then the others in the order of the calls.
   void include(std::shared_ptr<const Glossary> other) { included_.push_back(std::move(other)); }
+
+  const std::vector<std::shared_ptr<const Glossary>>& included() const { return included_; }
 
   // Returns source to target, without the terms of included glossaries.
   const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }
