@@ -78,6 +78,8 @@ class Document:
         and the codes of its segment at its end; a ``Segment`` says where they are. Without all placeholders a
         translation is not used. Raises InputError unless there are as many translations as segments.
         """
+        if isinstance(translations, str):
+            raise TypeError("translations: str, expected a list")
         given = list(translations)
         pairs = zip(given, self._segments + [Segment("")] * len(given))
         content, unused = self._core.write([_parts(_completed(each, source)) for each, source in pairs])
@@ -136,8 +138,10 @@ def _parts(segment: Segment) -> _encdec.Parts:
 
 def _completed(translation: str | Segment | None, source: Segment) -> Segment:
     """Returns the translation as a segment. A text gets the placeholders of the source that it contains."""
-    if not isinstance(translation, str):
+    if translation is None or isinstance(translation, Segment):
         return translation or Segment("")
+    if not isinstance(translation, str):
+        raise TypeError(f"translations: {type(translation).__name__}, expected str, Segment or None")
     found: list[Placeholder] = []
     for begin, end, markup in source.placeholders:
         kept, place = source.text[begin:end], -1

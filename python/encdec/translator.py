@@ -31,7 +31,7 @@ class Term:
     #: The term that the translation must have.
     target: str
     #: How the translation got it: ``"present"`` if the model wrote it by itself; ``"failed"`` if it is missing.
-    method: Literal["present", "stand_in", "alignment", "forced", "failed"]
+    method: Literal["present", "stand_in", "alignment", "forced", "inserted", "failed"]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -22,8 +21,6 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr std::size_t kMaxGlossaryBytes = std::size_t{10} << 20;
-
 struct Translator {
   std::vector<Model> models = {};
   TranslationRoutes routes = {};
@@ -45,14 +42,15 @@ void add(Translator& translator, const Model& model, nb::bytes folder, const std
   translator.models.push_back(model);
 }
 
-using Terms = std::vector<std::pair<std::string, std::string>>;
-
-// Adds terms with their translations, and the terms of files.
-void add_terms(Translator& translator, const Terms& terms, nb::list files, nb::list kept_files) {
+// Adds terms, as pairs with their translations, and the terms of files.
+void add_terms(Translator& translator, nb::list terms, nb::list files, nb::list kept_files) {
   if (translator.glossary == nullptr) translator.glossary = std::make_shared<Glossary>();
   Glossary& glossary = *translator.glossary;
-  for (const auto& [source, target] : terms) glossary.add(source, target);
-  const auto content = [](const std::string& path) { return read_text_file(path, kMaxGlossaryBytes); };
+  for (const nb::handle pair : terms) {
+    const nb::object source = pair[0], target = pair[1];
+    glossary.add(text_from(source, "a term of the glossary"), text_from(target, "a term of the glossary"));
+  }
+  const auto content = [](const std::string& path) { return read_text_file(path, Glossary::kMaxFileBytes); };
   for (const nb::handle file : files) {
     const std::string path = plain(nb::cast<nb::bytes>(file));
     glossary.parse(content(path), path);

@@ -85,6 +85,8 @@ def test_a_glossary(students: Path, tmp_path: Path) -> None:
         encdec.Translator(students / "en_de", glossary=tsv)
     with pytest.raises(encdec.FileError, match="none.txt"):
         encdec.Translator(students / "en_de", do_not_translate=tmp_path / "none.txt")
+    with pytest.raises(TypeError, match="a term of the glossary: int, expected str"):
+        encdec.Translator(students / "en_de", glossary={"a": 5})  # type: ignore[dict-item]
 
 
 def test_a_file(german: encdec.Translator, tmp_path: Path) -> None:
@@ -195,6 +197,10 @@ def test_a_document(tmp_path: Path) -> None:
     assert document.write(["ö", None]).content.decode() == "<p>ö<b></b></p><p>nein</p>"
     with pytest.raises(TypeError, match="'fromat', did you mean 'format'"):
         encdec.documents.read(file, fromat="html")  # type: ignore[call-arg]
+    wrong: list[Any] = ["ab", ["a", 5]]
+    for each in wrong:
+        with pytest.raises(TypeError, match="translations: (str|int), expected"):
+            document.write(each)
 
 
 def test_placeholders_of_a_document(tmp_path: Path) -> None:
