@@ -148,6 +148,11 @@ std::size_t find_cut(std::string_view text) {
   return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
 }
 
+// Returns whether a period begins a word: ".NET". ICU ends a sentence there if a capital follows.
+bool is_period_of_word(std::string_view text, std::size_t place) {
+  return text[place] == '.' && (place == 0 || text[place - 1] == ' ');
+}
+
 }  // namespace
 
 std::vector<Sentence> split_text(std::string_view text, Split split, const std::string& language) {
@@ -165,7 +170,10 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
   // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
-    for (const std::size_t end : boundaries(*iterator, part)) take(end - std::exchange(begin, end));
+    for (const std::size_t end : boundaries(*iterator, part)) {
+      if (end < part.size() && is_period_of_word(part, end - 1)) continue;
+      take(end - std::exchange(begin, end));
+    }
   };
   if (split == Split::sentences_over_lines) {
     std::string spaced(text);

@@ -27,6 +27,8 @@ std::string joined(const std::vector<Sentence>& sentences) {
 TEST(Sentences, EndByTheRulesOfTheLanguage) {
   EXPECT_THAT(texts_of(split_text("Mr. Smith came. He left at 3.5 p.m.  Why?", Split::sentences, "en")),
               ElementsAre("Mr. Smith came.", "He left at 3.5 p.m.", "Why?"));
+  EXPECT_THAT(texts_of(split_text(".NET is old. The .NET tools are not. A . B", Split::sentences, "en")),
+              ElementsAre(".NET is old.", "The .NET tools are not.", "A .", "B"));
   EXPECT_THAT(texts_of(split_text("今天很好。我们走吧！", Split::sentences, "zh")),
               ElementsAre("今天很好。", "我们走吧！"));
   EXPECT_THAT(texts_of(split_text("यह एक है। यह दो है।", Split::sentences, "hi")), ElementsAre("यह एक है।", "यह दो है।"));
