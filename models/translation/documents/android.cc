@@ -1,8 +1,4 @@
 // Android's strings.xml: string, string-array/item and plurals/item (developer.android.com, "String resources").
-#include <charconv>
-
-#include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/xml.h"
 
 namespace encdec::documents {
@@ -20,16 +16,10 @@ std::string unescape_android(std::string_view text) {
     if (is_space || c == '"') continue;
     if (c != '\\' || i + 1 == plain.size()) {
       unescaped += c;
-      continue;
-    }
-    const char escape = plain[++i];
-    unsigned code = 0;
-    const char* digits = plain.data() + i + 1;
-    if (escape == 'u' && i + 4 < plain.size() && std::from_chars(digits, digits + 4, code, 16).ptr == digits + 4 &&
-        (code < 0xd800 || code > 0xdfff)) {
-      append_utf8(unescaped, code);
-      i += 4;
+    } else if (const std::size_t size = take_unicode_escape(std::string_view(plain).substr(i), unescaped)) {
+      i += size - 1;
     } else {
+      const char escape = plain[++i];
       unescaped += escape == 'n' ? '\n' : escape == 't' ? '\t' : escape;
     }
   }
@@ -40,30 +30,36 @@ std::string escape_android(std::string_view text) {
   return escape_xml(with_backslashes(text, "\n\t'\"\\", "nt'\"\\"));
 }
 
-class AndroidStrings final : public ReplacingFile {
+class AndroidStrings final : public TextFile {
  public:
   AndroidStrings(std::string_view bytes, const std::string& name)
-      : ReplacingFile(bytes, escape_android, Nesting::strict) {
+      : TextFile(bytes, {.unescape = unescape_android,
+                         .escape = escape_android,
+                         .spaces = Spaces::trim,
+                         .nesting = Nesting::strict,
+                         .placeholders = {.percent = true, .braces = true}}) {
     const XmlTokens xml(bytes, name);
-    std::size_t root = 0;
-    while (root < xml.size() && !xml.is_start(root)) ++root;
+    const auto kind_of = [&xml](std::size_t i) {
+      return xml.name(i) == "g" ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;
+    };
+    const std::size_t root = xml.root();
     if (xml.name(root) != "resources") {
       refuse_at(name, bytes, xml[root].range.begin, "another root than resources, expected Android's strings.xml");
     }
     for (std::size_t i = root + 1; i < xml.size(); ++i) {
-      const std::string_view element = xml.name(i);
-      if (!xml.is_start(i) || element == "string-array" || element == "plurals") {
-        if (xml.is_start(i) && xml.attribute(i, "translatable") == "false") i = xml[i].partner;
-        continue;
-      }
-      const bool is_text = (element == "string" || element == "item") && xml.attribute(i, "translatable") != "false";
-      if (is_text) add(xml, i);
+      if (!xml.is_start(i)) continue;
+      const std::string_view element = xml.name(i), value = xml.content(i).of(bytes);
+      const bool is_translated = xml.attribute(i, "translatable") != "false";
+      if (is_translated && (element == "string-array" || element == "plurals")) continue;
+      const bool is_text = is_translated && (element == "string" || element == "item");
+      // "@" and "?" begin the name of another resource.
+      if (is_text && !value.starts_with('@') && !value.starts_with('?')) add(xml.items(i, kind_of));
       i = xml[i].partner;
     }
   }
 
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
-    ReplacingFile::edit(text, translation, edits);
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
+    TextFile::edit(text, translation, edits);
     std::string& first = edits.back().pieces.front().text;
     if (first.starts_with('@') || first.starts_with('?')) first.insert(0, 1, '\\');
     // Android drops spaces at the ends.
@@ -71,24 +67,6 @@ class AndroidStrings final : public ReplacingFile {
     if (first.starts_with(' ')) first.replace(0, 1, kSpace);
     std::string& last = edits.back().pieces.back().text;
     if (last.ends_with(' ')) last.replace(last.size() - 1, 1, kSpace);
-    return "";
-  }
-
- private:
-  void add(const XmlTokens& xml, std::size_t i) {
-    const ByteRange content = xml.content(i);
-    const std::string_view value = bytes_.substr(content.begin, content.end - content.begin);
-    if (value.starts_with("@") || value.starts_with("?")) return;  // the name of another resource
-    auto text =
-        text_of(bytes_,
-                xml.items(i,
-                          [&xml](std::size_t token) {
-                            return xml.name(token) == "g" ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;
-                          }),
-                unescape_android, Spaces::trim);
-    if (!text) return;
-    add_placeholders(text->segment, {.percent = true, .braces = true});
-    texts_.push_back(*std::move(text));
   }
 };
 

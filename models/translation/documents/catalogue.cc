@@ -67,7 +67,7 @@ std::vector<std::string_view> wrapped(std::string_view line) {
   for (std::size_t place = 0; place < line.size();) {
     const std::size_t space = line.find(' ', place);
     const std::size_t end = std::min(line.find_first_not_of(' ', std::min(space, line.size())), line.size());
-    const std::size_t more = columns(line.substr(place, end - place), 2);
+    const std::size_t more = columns(line.substr(place, end - place));
     if (width + more > kColumns && place > begin) {
       parts.push_back(line.substr(begin, place - begin));
       begin = place;
@@ -89,7 +89,7 @@ std::string written(const std::string& keyword, std::string_view value, std::str
     value.remove_prefix(end);
   }
   if (lines.empty()) return keyword + " \"\"";
-  if (lines.size() == 1 && keyword.size() + 3 + columns(lines.front(), 2) <= kColumns) {
+  if (lines.size() == 1 && keyword.size() + 3 + columns(lines.front()) <= kColumns) {
     return keyword + " \"" + lines.front() + "\"";
   }
   std::string text = keyword + " \"\"";
@@ -102,7 +102,7 @@ std::string written(const std::string& keyword, std::string_view value, std::str
 class Catalogue final : public TextFile {
  public:
   Catalogue(std::string_view bytes, const std::string& name, const DocumentOptions& options)
-      : TextFile(bytes), options_(options), line_end_(bytes.find("\r\n") == bytes.npos ? "\n" : "\r\n") {
+      : TextFile(bytes, {}), options_(options), line_end_(bytes.find("\r\n") == bytes.npos ? "\n" : "\r\n") {
     read(name);
     const auto header = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.id.value.empty(); });
     if (header != entries_.end() && !header->targets.empty()) header_ = header->targets.front();
@@ -114,7 +114,7 @@ class Catalogue final : public TextFile {
   }
 
   bool has_targets() const override { return true; }
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
   void edit_rest(std::vector<Edit>& edits) const override;
 
  private:
@@ -176,8 +176,7 @@ void Catalogue::read(const std::string& name) {
     field = nullptr;
   };
   for (const Line& line : lines_of(bytes_)) {
-    const bool is_marked = line.begin == 0 && line.text.starts_with("\xef\xbb\xbf");
-    const std::size_t place = bytes_.find_first_not_of(" \t", line.begin + (is_marked ? 3 : 0));
+    const std::size_t place = bytes_.find_first_not_of(kBlanks, line.begin);
     if (place >= line.end) continue;
     const std::string_view text = bytes_.substr(place, line.end - place);
     if (text.starts_with('#')) {
@@ -392,20 +391,20 @@ std::optional<std::string> in_order(std::string_view target, const Form& form) {
   return numbered.append(target.substr(place));
 }
 
-std::string Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
+void Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   const Form& form = forms_[text];
   const Entry& entry = entries_[form.entry];
-  std::string target = pieces_of(translation, texts_[text], no_escape).front().text;
+  std::string target = pieces_of(translation, texts_[text]).front().text;
   const std::size_t begin = target.find_first_not_of(kWhiteSpace);
-  if (begin == target.npos) return "the text has only spaces";
+  if (begin == target.npos) throw UnusableTranslation("the text has only spaces");
   target = target.substr(begin, target.find_last_not_of(kWhiteSpace) + 1 - begin);
   target = form.before + with_mnemonic(target, form.mnemonic, options_, form.syntax) + form.after;
   if (sorted_placeholders(target, form.syntax) != sorted_placeholders(form.source, form.syntax)) {
-    return "the placeholders are not those of the source";
+    throw UnusableTranslation("the placeholders are not those of the source");
   }
   if (form.is_ordered) {
     const auto ordered = in_order(target, form);
-    if (!ordered) return "the placeholders are in another order than in the source";
+    if (!ordered) throw UnusableTranslation("the placeholders are in another order than in the source");
     target = *ordered;
   }
   const std::size_t number = form.number.value_or(0);
@@ -417,7 +416,6 @@ std::string Catalogue::edit(std::size_t text, const FittedTranslation& translati
     const std::size_t end = entry.targets.back().range.end;
     edits.push_back({.range = {end, end}, .pieces = {{.text = std::string(line_end_) + field}}});
   }
-  return "";
 }
 
 void Catalogue::edit_rest(std::vector<Edit>& edits) const {

@@ -49,12 +49,6 @@ void check_encoding(std::string_view bytes, const std::string& name) {
             fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
 }
 
-std::unique_ptr<TextFile> read_part(ReadTexts& read, std::string_view bytes, const std::string& name,
-                                    const DocumentOptions& options) {
-  if (&read != read_properties) check_encoding(bytes, name);
-  return read(bytes, name, options);
-}
-
 }  // namespace
 
 struct Document::Content {
@@ -64,7 +58,7 @@ struct Document::Content {
     std::unique_ptr<TextFile> file;
   };
   struct Place {
-    std::size_t part = 0, text = 0;
+    std::size_t part = 0, text = 0, line = 0;
   };
 
   std::string bytes;
@@ -73,17 +67,20 @@ struct Document::Content {
   std::vector<Segment> segments;
   std::vector<Place> places;  // one for each segment
 
-  void add_segments();
+  void add(Part part);
 };
 
-void Document::Content::add_segments() {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& texts = parts[i].file->texts();
-    for (std::size_t j = 0; j < texts.size(); ++j) {
-      segments.push_back(texts[j].segment);
-      places.push_back({.part = i, .text = j});
-    }
+void Document::Content::add(Part part) {
+  const std::vector<Text>& texts = part.file->texts();
+  std::size_t line = 1, place = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t begin = std::max(place, texts[i].range.begin);
+    line += static_cast<std::size_t>(std::ranges::count(ByteRange{place, begin}.of(part.file->bytes()), '\n'));
+    place = begin;
+    segments.push_back(texts[i].segment);
+    places.push_back({.part = parts.size(), .text = i, .line = line});
   }
+  parts.push_back(std::move(part));
 }
 
 std::optional<DocumentFormat> format_of(std::string_view file_name) {
@@ -118,19 +115,21 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
                          const DocumentOptions& options) {
   const auto content = std::make_shared<Content>();
   content->bytes = std::move(bytes);
+  const auto read = [&options](ReadTexts& reader, std::string_view part, const std::string& part_name) {
+    if (&reader != read_properties) check_encoding(part, part_name);
+    return reader(part, part_name, options);
+  };
   const auto row = std::ranges::find(kRows, format, &FormatRow::format);
   if (row->read != nullptr) {
-    content->parts.push_back(
-        {.inflated = nullptr, .name = "", .file = read_part(*row->read, content->bytes, name, options)});
-  } else {
-    content->archive = std::make_unique<OfficeArchive>(content->bytes, name, options.max_content_bytes);
-    for (const OfficePart& part : office_parts(*content->archive, format)) {
-      auto inflated = std::make_unique<const std::string>(content->archive->read(part.name));
-      auto file = read_part(*part.read, *inflated, fmt::format("{}: {}", name, printable(part.name)), options);
-      content->parts.push_back({.inflated = std::move(inflated), .name = part.name, .file = std::move(file)});
-    }
+    content->add({.inflated = nullptr, .name = "", .file = read(*row->read, content->bytes, name)});
+    return Document(content);
   }
-  content->add_segments();
+  content->archive = std::make_unique<OfficeArchive>(content->bytes, name, options.max_content_bytes);
+  for (const OfficePart& part : office_parts(*content->archive, format)) {
+    auto inflated = std::make_unique<const std::string>(content->archive->read(part.name));
+    auto file = read(*part.read, *inflated, fmt::format("{}: {}", name, printable(part.name)));
+    content->add({.inflated = std::move(inflated), .name = part.name, .file = std::move(file)});
+  }
   return Document(content);
 }
 
@@ -138,8 +137,7 @@ Document Document::parse_xml_text(std::string bytes, std::span<const std::string
   const auto content = std::make_shared<Content>();
   content->bytes = std::move(bytes);
   check_encoding(content->bytes, name);
-  content->parts.push_back({.inflated = nullptr, .name = "", .file = read_xml_text(content->bytes, kept, name)});
-  content->add_segments();
+  content->add({.inflated = nullptr, .name = "", .file = read_xml_text(content->bytes, kept, name)});
   return Document(content);
 }
 
@@ -150,7 +148,8 @@ const std::vector<Segment>& Document::segments() const {
 std::string Document::where(std::size_t segment) const {
   const Content::Place place = content_->places.at(segment);
   const Content::Part& part = content_->parts[place.part];
-  const std::string where = part.file->where(place.text);
+  const std::size_t paragraph = part.file->texts()[place.text].paragraph;
+  const std::string where = paragraph > 0 ? fmt::format("paragraph {}", paragraph) : fmt::format("line {}", place.line);
   return part.name.empty() ? where : fmt::format("{}, {}", printable(part.name), where);
 }
 
@@ -167,17 +166,11 @@ WrittenDocument Document::write(std::span<const Segment> translations) const {
     const Content::Place place = content.places[i];
     const TextFile& file = *content.parts[place.part].file;
     if (translations[i].text.empty() || (!file.has_targets() && translations[i] == content.segments[i])) continue;
-    auto fitting = fit(content.segments[i], translations[i], file.nesting());
-    std::string reason;
-    if (const auto* unfit = std::get_if<std::string>(&fitting)) {
-      reason = *unfit;
-    } else {
-      reason = file.edit(place.text, std::get<FittedTranslation>(fitting), edits[place.part]);
-    }
-    if (reason.empty()) {
+    try {
+      file.edit(place.text, fit(content.segments[i], translations[i], file.nesting()), edits[place.part]);
       is_translated = true;
-    } else {
-      written.unused.push_back({.segment = i, .reason = reason});
+    } catch (const UnusableTranslation& unusable) {
+      written.unused.push_back({.segment = i, .reason = unusable.what()});
     }
   }
   if (!is_translated) {

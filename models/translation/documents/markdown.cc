@@ -62,6 +62,8 @@ std::string escape_cell(std::string_view text) {
   return escaped;
 }
 
+constexpr Syntax kText{.unescape = unescape_markdown, .escape = escape_markdown, .spaces = Spaces::collapse};
+
 // The labels of links that a file defines, as they are compared.
 using Labels = std::set<std::string>;
 
@@ -317,10 +319,9 @@ FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
   return moved;
 }
 
-class Markdown final : public ReplacingFile {
+class Markdown final : public TextFile {
  public:
-  explicit Markdown(std::string_view bytes)
-      : ReplacingFile(bytes, escape_markdown, Nesting::free), lines_(lines_of(bytes)) {
+  explicit Markdown(std::string_view bytes) : TextFile(bytes, kText), lines_(lines_of(bytes)) {
     for (const Line& line : lines_) {
       const std::size_t begin = line.text.find_first_not_of(" \t>");
       const std::size_t end = line.text.find("]:");
@@ -331,9 +332,8 @@ class Markdown final : public ReplacingFile {
     end_paragraph();
   }
 
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
-    auto pieces =
-        pieces_of(with_marks_at_words(translation), texts_[text], is_cell_[text] ? escape_cell : escape_markdown);
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
+    auto pieces = pieces_of(with_marks_at_words(translation), texts_[text]);
     // Escapes a mark that would begin another block.
     std::string& first = pieces.front().text;
     const std::size_t digits = std::min(first.find_first_not_of("0123456789"), first.size());
@@ -341,7 +341,6 @@ class Markdown final : public ReplacingFile {
     if (first.starts_with('#') || first.starts_with('>') || first.starts_with('~') || first.starts_with('='))
       first.insert(0, 1, '\\');
     edits.push_back({.range = texts_[text].range, .pieces = std::move(pieces)});
-    return "";
   }
 
  private:
@@ -356,16 +355,9 @@ class Markdown final : public ReplacingFile {
   }
 
   void end_paragraph() {
-    if (paragraph_) add(inline_.items(*paragraph_), false);
+    if (paragraph_) add(inline_.items(*paragraph_));
     paragraph_.reset();
   }
-  void add(std::vector<Item> items, bool is_cell) {
-    auto text = text_of(bytes_, std::move(items), unescape_markdown, Spaces::collapse);
-    if (!text) return;
-    texts_.push_back(*std::move(text));
-    is_cell_.push_back(is_cell);
-  }
-
   // Returns the last line of a block whose lines stay as they are.
   template <typename IsLast>
   std::size_t skip_to(std::size_t i, const IsLast& is_last) {
@@ -377,8 +369,7 @@ class Markdown final : public ReplacingFile {
   // Reads the block or the line of a paragraph that begins with line `i`. Returns its last line.
   std::size_t read(std::size_t i) {
     const Line& line = lines_[i];
-    const bool is_marked = line.begin == 0 && line.text.starts_with("\xef\xbb\xbf");
-    std::size_t begin = line.begin + (is_marked ? 3 : 0), quotes = 0;
+    std::size_t begin = line.begin, quotes = 0;
     const auto skip_spaces = [&] { begin = std::min(bytes_.find_first_not_of(kBlanks, begin), line.end); };
     const std::size_t text_begin = begin;
     skip_spaces();
@@ -480,7 +471,8 @@ class Markdown final : public ReplacingFile {
       std::size_t begin = line.begin + std::min(line.text.find_first_not_of(" \t>|"), line.text.size());
       for (std::size_t place = begin; place <= line.end; ++place) {
         if (place < line.end && (bytes_[place] != '|' || bytes_[place - 1] == '\\')) continue;
-        add(inline_.items({begin, place}), true);
+        add(inline_.items({begin, place}));
+        if (!texts_.empty() && texts_.back().range.begin >= begin) texts_.back().escape = escape_cell;
         begin = place + 1;
       }
     }
@@ -488,7 +480,6 @@ class Markdown final : public ReplacingFile {
   }
 
   std::vector<Line> lines_;
-  std::vector<bool> is_cell_;  // one for each text: it is a cell of a table
   Labels labels_;
   InlineParser inline_{bytes_, labels_};
   std::optional<ByteRange> paragraph_;  // the current one

@@ -237,26 +237,20 @@ std::vector<Item> Paragraph::take(std::string_view& base) {
 
 class OfficePartFile final : public TextFile {
  public:
-  OfficePartFile(std::string_view bytes, const std::string& name) : TextFile(bytes) {
+  OfficePartFile(std::string_view bytes, const std::string& name) : TextFile(bytes, xml_syntax(Spaces::keep)) {
     const XmlTokens xml(bytes, name);
     for (std::size_t i = 0, number = 0; i < xml.size(); ++i) {
       if (xml.name(i) != "p" || (xml.prefix(i) != "w:" && xml.prefix(i) != "a:")) continue;
       ++number;
       Paragraph paragraph(xml, bytes, i);
-      Own own{.number = number, .prefix = std::string(xml.prefix(i)), .base = {}, .in_runs = paragraph.in_runs()};
-      auto text = text_of(bytes, paragraph.take(own.base), unescape_xml, Spaces::keep);
-      if (!text) continue;
-      texts_.push_back(*std::move(text));
-      paragraphs_.push_back(std::move(own));
+      Own own{.prefix = std::string(xml.prefix(i)), .base = {}, .in_runs = paragraph.in_runs()};
+      const std::size_t before = texts_.size();
+      add(paragraph.take(own.base), number);
+      if (texts_.size() > before) paragraphs_.push_back(std::move(own));
     }
   }
 
-  Nesting nesting() const override { return Nesting::strict; }
-  std::string where(std::size_t text) const override {
-    return fmt::format("paragraph {}", paragraphs_.at(text).number);
-  }
-
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Own& own = paragraphs_[text];
     const Text& source = texts_[text];
     const std::string run = "<" + own.prefix + "r>", run_end = "</" + own.prefix + "r>";
@@ -288,13 +282,11 @@ class OfficePartFile final : public TextFile {
     }
     write_text(translation.segment.text.size());
     edits.push_back({.range = source.range, .pieces = std::move(pieces)});
-    return "";
   }
 
  private:
   // Parts of a paragraph beside its text.
   struct Own {
-    std::size_t number;
     std::string prefix;
     std::string_view base;          // format of the text outside of pairs
     std::set<std::size_t> in_runs;  // places of codes that are inside runs

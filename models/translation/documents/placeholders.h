@@ -18,6 +18,11 @@ struct PlaceholderSyntax {
   bool bars = false;     // |1$d| of Boost
 };
 
+// Returns the text of a placeholder.
+inline std::string_view part(std::string_view text, const Placeholder& placeholder) {
+  return text.substr(placeholder.begin, placeholder.end - placeholder.begin);
+}
+
 // Returns the placeholders of a text, in order. Addresses of pages, http://..., are always among them.
 std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax);
 

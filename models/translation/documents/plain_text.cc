@@ -20,33 +20,27 @@ std::string with_carriage_returns(std::string_view text) {
   return lines;
 }
 
-class PlainText final : public ReplacingFile {
- public:
-  explicit PlainText(std::string_view bytes)
-      : ReplacingFile(bytes, bytes.find("\r\n") == bytes.npos ? no_escape : with_carriage_returns, Nesting::free) {
-    ByteRange paragraph;
-    const auto end_paragraph = [&] {
-      auto text = text_of(bytes, {{.kind = Item::Kind::text, .range = paragraph}}, with_line_feeds, Spaces::trim);
-      if (text) texts_.push_back(*std::move(text));
-      paragraph = {};
-    };
-    for (const Line& line : lines_of(bytes)) {
-      const std::size_t begin = line.begin == 0 && line.text.starts_with("\xef\xbb\xbf") ? 3 : line.begin;
-      if (line.text.find_first_not_of(" \t\f") == line.text.npos) {
-        end_paragraph();
-      } else {
-        paragraph = {paragraph.end == 0 ? begin : paragraph.begin, line.end};
-      }
-    }
-    end_paragraph();
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<TextFile> read_text(std::string_view bytes, const std::string& /*name*/,
                                     const DocumentOptions& /*options*/) {
-  return std::make_unique<PlainText>(bytes);
+  const Convert escape = bytes.find("\r\n") == bytes.npos ? unchanged : with_carriage_returns;
+  auto file =
+      std::make_unique<TextFile>(bytes, Syntax{.unescape = with_line_feeds, .escape = escape, .spaces = Spaces::trim});
+  ByteRange paragraph;
+  const auto end_paragraph = [&] {
+    file->add({{.kind = Item::Kind::text, .range = paragraph}});
+    paragraph = {};
+  };
+  for (const Line& line : lines_of(bytes)) {
+    if (line.text.find_first_not_of(" \t\f") == line.text.npos) {
+      end_paragraph();
+    } else {
+      paragraph = {paragraph.end == 0 ? line.begin : paragraph.begin, line.end};
+    }
+  }
+  end_paragraph();
+  return file;
 }
 
 }  // namespace encdec::documents

@@ -60,7 +60,7 @@ std::optional<std::pair<double, double>> times_of(std::string_view line) {
 }
 
 bool is_cue_number(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(" \t\xef\xbb\xbf"), end = line.find_last_not_of(kBlanks);
+  const std::size_t begin = line.find_first_not_of(kBlanks), end = line.find_last_not_of(kBlanks);
   return begin != line.npos && line.substr(begin, end + 1 - begin).find_first_not_of("0123456789") == line.npos;
 }
 
@@ -116,12 +116,12 @@ void add_items(std::string_view bytes, ByteRange line, Subtitles kind, std::vect
 class SubtitleFile final : public TextFile {
  public:
   SubtitleFile(std::string_view bytes, const std::string& name, Subtitles kind, const DocumentOptions& options)
-      : TextFile(bytes), kind_(kind), options_(options) {
+      : TextFile(bytes, {}), kind_(kind), options_(options) {
     read(name);
     for (std::size_t i = 0; i < cues_.size();) i = join(i);
   }
 
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
 
  private:
   void read(const std::string& name);
@@ -139,13 +139,12 @@ class SubtitleFile final : public TextFile {
 
 void SubtitleFile::read(const std::string& name) {
   const std::vector<Line> lines = lines_of(bytes_);
-  const std::size_t mark = bytes_.starts_with("\xef\xbb\xbf") ? 3 : 0;
-  if (kind_ == Subtitles::vtt && !bytes_.substr(mark).starts_with("WEBVTT")) {
+  if (kind_ == Subtitles::vtt && (lines.empty() || !lines[0].text.starts_with("WEBVTT"))) {
     refuse_at(name, bytes_, 0, "no WEBVTT in the first line, expected it");
   }
   std::vector<std::size_t> headers;  // indices of lines of times
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (times_of(i == 0 ? lines[i].text.substr(mark * (kind_ == Subtitles::srt)) : lines[i].text)) headers.push_back(i);
+    if (times_of(lines[i].text)) headers.push_back(i);
   }
   const auto is_blank = [&](std::size_t i) {
     return lines[i].text.find_first_not_of(kBlanks) == std::string_view::npos;
@@ -166,9 +165,7 @@ void SubtitleFile::read(const std::string& name) {
       if (h + 1 < headers.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
       while (end > begin && is_blank(end - 1)) --end;
     }
-    const std::string_view header = lines[headers[h]].text;
-    add_cue(h, std::span(lines).subspan(begin, end - begin),
-            *times_of(headers[h] == 0 ? header.substr(mark * (kind_ == Subtitles::srt)) : header));
+    add_cue(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
   }
 }
 
@@ -185,7 +182,8 @@ void SubtitleFile::add_cue(std::size_t number, std::span<const Line> lines, std:
       add_items(bytes_, {lines[j].begin, lines[j].end}, kind_, items, open);
       if (j + 1 < end) items.push_back({.kind = Item::Kind::text, .range = {lines[j].end, lines[j].next}});
     }
-    auto text = text_of(bytes_, items, kind_ == Subtitles::vtt ? unescape_xml : no_escape, Spaces::collapse);
+    const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
+    auto text = text_of(bytes_, items, syntax);
     if (text) {
       const std::string_view old = bytes_.substr(text->range.begin, text->range.end - text->range.begin);
       const bool has_lines = old.find_first_of("\r\n") != old.npos;
@@ -252,9 +250,8 @@ std::size_t SubtitleFile::join(std::size_t first) {
       break;
     }
     const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
-    const bool has_no_space =
-        columns(last, 2) == 2 &&
-        columns(cue.text.segment.text.substr(0, first_character(cue.text.segment.text).bytes), 2) == 2;
+    const bool has_no_space = columns(last) == 2 && columns(cue.text.segment.text.substr(
+                                                        0, first_character(cue.text.segment.text).bytes)) == 2;
     if (!has_no_space) segment.text += ' ';
     const std::size_t place = segment.text.size(), codes = segment.codes.size();
     segment.cuts.push_back({.place = place, .share_before = duration});
@@ -279,7 +276,7 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
   bool was_wide = false;
   for (std::size_t i = part.begin; i < part.end;) {
     const std::size_t bytes = first_character(text.substr(i)).bytes;
-    const bool is_wide = columns(text.substr(i, bytes), 2) == 2;
+    const bool is_wide = columns(text.substr(i, bytes)) == 2;
     const std::size_t next = std::min(text.find_first_not_of(' ', i), part.end);
     if (text[i] == ' ' && next < part.end && i > part.begin) {
       gaps.push_back({i, next});
@@ -297,7 +294,7 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
 // Returns the lines of a part of a text.
 std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
   const std::size_t width = options_.line_width.value_or(has_no_spaces(options_.target_language) ? 16 : 42);
-  const std::size_t all = columns(text.substr(part.begin, part.end - part.begin), 1);
+  const std::size_t all = code_points(text.substr(part.begin, part.end - part.begin)).size();
   std::vector<ByteRange> lines = {part};
   if ((all <= width && !has_lines) || options_.max_lines < 2 || all <= width / 2) return lines;
   const std::vector<ByteRange> all_gaps = gaps(text, part);
@@ -311,7 +308,7 @@ std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange pa
     auto best = all_gaps.end();
     std::size_t best_distance = all + 1;
     for (; gap != all_gaps.end(); ++gap) {
-      before += columns(text.substr(place, gap->begin - place), 1);
+      before += code_points(text.substr(place, gap->begin - place)).size();
       place = gap->begin;
       const std::size_t distance = before > wanted ? before - wanted : wanted - before;
       if (distance >= best_distance) break;
@@ -343,7 +340,7 @@ std::vector<Cut> cuts_by_time(std::string_view text, const std::vector<Cut>& cut
   return placed;
 }
 
-std::string SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
+void SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   const Text& source = texts_[text];
   FittedTranslation whole = translation;
   Segment& segment = whole.segment;
@@ -377,19 +374,17 @@ std::string SubtitleFile::edit(std::size_t text, const FittedTranslation& transl
       code.place = ends_pair(lines[line].end) ? lines[line].end : lines[line + 1].begin;
     }
   }
-  const Escape escape = kind_ == Subtitles::vtt ? escape_xml : no_escape;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Piece> pieces;
     for (std::size_t j = 0; j < parts[i].size(); ++j) {
       const bool is_end = i + 1 == count && j + 1 == parts[i].size();
       if (j > 0) pieces.push_back({.text = line_end_});
-      const auto added = pieces_of(whole, source, escape, i + j == 0 ? 0 : parts[i][j].begin,
-                                   is_end ? std::string::npos : parts[i][j].end);
+      const auto added =
+          pieces_of(whole, source, i + j == 0 ? 0 : parts[i][j].begin, is_end ? std::string::npos : parts[i][j].end);
       pieces.insert(pieces.end(), added.begin(), added.end());
     }
     edits.push_back({.range = cues_[first + i].text.range, .pieces = std::move(pieces)});
   }
-  return "";
 }
 
 }  // namespace

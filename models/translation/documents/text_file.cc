@@ -1,60 +1,43 @@
 #include "encdec/models/translation/documents/text_file.h"
 
+#include <unicode/uchar.h>
+
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/translation/documents/placeholders.h"
+#include "encdec/models/translation/text/kept_words.h"
 
 namespace encdec::documents {
 namespace {
 
-class EditedFile {
- public:
-  EditedFile(std::string_view file, const std::vector<Edit>& edits) : file_(file), edits_(edits) {}
-
-  // Writes a range with the edits inside it, from edit number `first` on.
-  void copy(ByteRange range, std::size_t first) {
-    std::size_t place = range.begin;
-    const auto begins_before = [](const Edit& edit, std::size_t begin) { return edit.range.begin < begin; };
-    auto edit =
-        std::lower_bound(edits_.begin() + static_cast<std::ptrdiff_t>(first), edits_.end(), place, begins_before);
-    for (; edit != edits_.end() && (edit->range.begin < range.end || range.end == file_.size()); ++edit) {
-      if (edit->range.begin < place || edit->range.end > range.end) continue;
-      written_ += file_.substr(place, edit->range.begin - place);
-      for (const Piece& piece : edit->pieces) {
-        written_ += piece.text;
-        if (piece.range.begin < piece.range.end) {
-          copy(piece.range, static_cast<std::size_t>(edit - edits_.begin()) + 1);
-        }
-      }
-      place = edit->range.end;
+// Appends a range of a file with the edits inside it.
+void copy(std::string_view file, ByteRange range, std::span<const Edit> edits, std::string& written) {
+  std::size_t place = range.begin;
+  auto edit = std::ranges::lower_bound(edits, place, {}, [](const Edit& e) { return e.range.begin; });
+  for (; edit != edits.end() && (edit->range.begin < range.end || range.end == file.size()); ++edit) {
+    if (edit->range.begin < place || edit->range.end > range.end) continue;
+    written += file.substr(place, edit->range.begin - place);
+    for (const Piece& piece : edit->pieces) {
+      written += piece.text;
+      if (piece.range.begin < piece.range.end) copy(file, piece.range, {edit + 1, edits.end()}, written);
     }
-    written_ += file_.substr(place, range.end - place);
+    place = edit->range.end;
   }
-  std::string take() { return std::move(written_); }
+  written += file.substr(place, range.end - place);
+}
 
- private:
-  std::string_view file_;
-  const std::vector<Edit>& edits_;
-  std::string written_;
-};
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kWhiteSpace) == text.npos;
+bool is_white_space(char c) {
+  return kWhiteSpace.find(c) != kWhiteSpace.npos;
 }
 
 void collapse_spaces(std::string& text) {
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool is_space = kWhiteSpace.find(text[i]) != kWhiteSpace.npos;
-    if (is_space && i > 0 && kWhiteSpace.find(text[i - 1]) != kWhiteSpace.npos) continue;
-    text[size++] = is_space ? ' ' : text[i];
-    if (is_space) text[i] = ' ';
-  }
-  text.resize(size);
+  std::ranges::replace_if(text, is_white_space, ' ');
+  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(same.begin(), same.end());
 }
 
 // Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
@@ -70,27 +53,22 @@ std::string shown(std::string_view content) {
 ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   const auto is_outside = [&](const Item& item) {
     if (item.is_fixed || item.kind == Item::Kind::placeholder) return false;
-    return item.kind != Item::Kind::text ||
-           is_blank(bytes.substr(item.content.begin, item.content.end - item.content.begin));
+    return item.kind != Item::Kind::text || std::ranges::all_of(item.content.of(bytes), is_white_space);
   };
   std::size_t begin = 0, end = items.size();
   while (begin < end && is_outside(items[begin])) ++begin;
   while (end > begin && is_outside(items[end - 1])) --end;
-  constexpr int kMostRounds = 8;
-  for (int round = 0; round < kMostRounds; ++round) {
-    const ByteRange before = {begin, end};
-    const auto is_inside = [&](const Item& item) {
-      return item.partner && *item.partner >= begin && *item.partner < end;
-    };
-    for (std::size_t i = 0; i < begin; ++i) {
-      if (is_inside(items[i])) begin = i;
-    }
-    for (std::size_t i = items.size(); i > end; --i) {
-      if (is_inside(items[i - 1])) end = i;
-    }
-    if (before.begin == begin && before.end == end) return before;
+  // Pairs are nested, so a round for each end finds all.
+  const auto is_inside = [&](const Item& item) {
+    return item.partner && *item.partner >= begin && *item.partner < end;
+  };
+  for (std::size_t i = begin; i-- > 0;) {
+    if (is_inside(items[i])) begin = i;
   }
-  return {0, items.size()};
+  for (std::size_t i = end; i < items.size(); ++i) {
+    if (is_inside(items[i])) end = i + 1;
+  }
+  return {begin, end};
 }
 
 // A code that is one tag whose other tag is not in the text.
@@ -100,91 +78,61 @@ bool is_half_element(const InlineCode& code) {
          !markup.starts_with("<!") && !markup.starts_with("<?");
 }
 
-std::string reason_of_places(const Segment& text) {
-  if (find_invalid_utf8(text.text)) return "the text is not UTF-8";
-  for (std::size_t i = 0; i < text.text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text.text[i]);
-    if ((c < 0x20 && kWhiteSpace.find(text.text[i]) == kWhiteSpace.npos) || c == 0x0c)
-      return "the text has a control character";
-    if (c == 0xef && (text.text.compare(i, 3, "\xef\xbf\xbe") == 0 || text.text.compare(i, 3, "\xef\xbf\xbf") == 0)) {
-      return "the text has the character U+FFFE or U+FFFF";
-    }
+void check_characters_and_places(const Segment& translation) {
+  const std::string& text = translation.text;
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ' && !is_white_space(c)) || c == '\f'; };
+  if (find_invalid_utf8(text)) throw UnusableTranslation("the text is not UTF-8");
+  if (std::ranges::any_of(text, is_control)) throw UnusableTranslation("the text has a control character");
+  if (text.find("\ufffe") != text.npos || text.find("\uffff") != text.npos) {
+    throw UnusableTranslation("the text has the character U+FFFE or U+FFFF");
   }
   std::size_t place = 0;
-  bool is_good = true;
   const auto check = [&](std::size_t next) {
-    is_good = is_good && next >= place && next <= text.text.size() &&
-              (next == text.text.size() || !is_continuation(text.text[next]));
+    if (next < place || next > text.size() || (next < text.size() && is_continuation(text[next]))) {
+      throw UnusableTranslation("places of codes, placeholders or cuts are not in order or not in the text");
+    }
     place = next;
   };
-  for (const InlineCode& code : text.codes) check(code.place);
+  for (const InlineCode& code : translation.codes) check(code.place);
   place = 0;
-  for (const Placeholder& placeholder : text.placeholders) {
-    check(placeholder.begin);
-    check(placeholder.end);
-  }
+  for (const Placeholder& placeholder : translation.placeholders) check(placeholder.begin), check(placeholder.end);
   place = 0;
-  for (const Cut& cut : text.cuts) check(cut.place);
-  return is_good ? "" : "places of codes, placeholders or cuts are not in order or not in the text";
+  for (const Cut& cut : translation.cuts) check(cut.place);
 }
 
-std::string reason_of_placeholders(const Segment& source, const Segment& translation) {
-  std::map<std::pair<std::string, std::string>, int> left;
-  const auto key = [](const Segment& text, const Placeholder& placeholder) {
-    return std::pair(text.text.substr(placeholder.begin, placeholder.end - placeholder.begin),
-                     placeholder.markup.value_or(""));
+void check_placeholders(const Segment& source, const Segment& translation) {
+  std::map<std::pair<std::string_view, std::string>, int> left;
+  const auto count = [&left](const Segment& segment, int by) {
+    for (const Placeholder& p : segment.placeholders) left[{part(segment.text, p), p.markup.value_or("")}] += by;
   };
-  for (const Placeholder& placeholder : source.placeholders) ++left[key(source, placeholder)];
-  for (const Placeholder& placeholder : translation.placeholders) --left[key(translation, placeholder)];
-  for (const auto& [name, count] : left) {
-    const std::string_view shown = name.second.empty() ? name.first : name.second;
-    if (count != 0) return fmt::format("placeholder '{}' is {}", printable(shown), count > 0 ? "missing" : "new");
+  count(source, 1);
+  count(translation, -1);
+  for (const auto& [name, number] : left) {
+    if (number == 0) continue;
+    const std::string shown = printable(name.second.empty() ? name.first : name.second);
+    throw UnusableTranslation(fmt::format("placeholder '{}' is {}", shown, number > 0 ? "missing" : "new"));
   }
-  return "";
-}
-
-// Gives each code of a translation the first code of the source with the same markup that is left.
-std::vector<std::optional<std::size_t>> matching_codes(const Segment& source, const Segment& translation) {
-  std::map<std::string_view, std::vector<std::size_t>> left;
-  for (std::size_t i = source.codes.size(); i-- > 0;) left[source.codes[i].markup].push_back(i);
-  std::vector<std::optional<std::size_t>> matching;
-  for (const InlineCode& code : translation.codes) {
-    const auto found = left.find(code.markup);
-    const bool is_there = found != left.end() && !found->second.empty();
-    matching.push_back(is_there ? std::optional(found->second.back()) : std::nullopt);
-    if (is_there) found->second.pop_back();
-  }
-  return matching;
 }
 
 // Removes the space beside each code of a line break. It stands for the break, which the code writes.
 void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translation) {
   Segment& segment = translation.segment;
-  const auto is_space = [&](std::size_t i) {
-    return i < segment.text.size() && kWhiteSpace.find(segment.text[i]) != kWhiteSpace.npos;
+  std::vector<Replacement> removed;
+  const auto is_free_space = [&](std::size_t i) {
+    return i < segment.text.size() && is_white_space(segment.text[i]) && (removed.empty() || removed.back().begin < i);
   };
-  std::vector<std::size_t> removed;  // places, in order
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
-    const std::size_t old = source.codes[translation.code_of[j]].place, place = segment.codes[j].place;
-    if (old >= source.text.size() || source.text[old] != '\n' || source.codes[translation.code_of[j]].partner) continue;
-    const auto is_free = [&](std::size_t i) { return is_space(i) && (removed.empty() || removed.back() < i); };
-    if (is_free(place)) {
-      removed.push_back(place);
-    } else if (place > 0 && is_free(place - 1)) {
-      removed.push_back(place - 1);
+    const InlineCode& code = source.codes[translation.code_of[j]];
+    if (code.partner || !std::string_view(source.text).substr(code.place).starts_with('\n')) continue;
+    const std::size_t place = segment.codes[j].place;
+    if (is_free_space(place)) {
+      removed.push_back({.begin = place, .end = place + 1});
+    } else if (place > 0 && is_free_space(place - 1)) {
+      removed.push_back({.begin = place - 1, .end = place});
     }
   }
-  if (removed.empty()) return;
-  std::string text;
-  std::size_t begin = 0;
-  for (const std::size_t place : removed) {
-    text += segment.text.substr(begin, place - begin);
-    begin = place + 1;
-  }
-  segment.text = text + segment.text.substr(begin);
-  const auto move = [&removed](std::size_t& place) {
-    place -= static_cast<std::size_t>(std::ranges::lower_bound(removed, place) - removed.begin());
-  };
+  segment.text = replaced(segment.text, removed);
+  const auto move = [&removed](std::size_t& place) { place = moved(place, removed); };
   for (InlineCode& code : segment.codes) move(code.place);
   for (Placeholder& placeholder : segment.placeholders) move(placeholder.begin), move(placeholder.end);
   for (Cut& cut : segment.cuts) move(cut.place);
@@ -216,50 +164,45 @@ std::string with_edits(std::string_view file, std::vector<Edit> edits) {
     return std::tuple(edit.range.begin, edit.range.begin != edit.range.end, file.size() - edit.range.end);
   };
   std::ranges::stable_sort(edits, {}, key);
-  EditedFile edited(file, edits);
-  edited.copy({0, file.size()}, 0);
-  return edited.take();
+  std::string written;
+  copy(file, {0, file.size()}, edits, written);
+  return written;
+}
+
+void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
+  items[open].kind = Item::Kind::open;
+  items[open].partner = items.size();
+  items.push_back({.kind = Item::Kind::close, .range = range, .partner = open});
 }
 
 bool has_letters(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const Character c = first_character(text.substr(i));
-    const bool is_ascii_letter = (c.value | 0x20) >= 'a' && (c.value | 0x20) <= 'z';
-    const bool is_sign = c.value < 0xc0 || c.value == 0xd7 || c.value == 0xf7 ||
-                         (c.value >= 0x2000 && c.value < 0x2c00) || (c.value >= 0x3000 && c.value < 0x3021) ||
-                         c.value >= 0x1f000 || c.value == 0xfeff;
-    if (is_ascii_letter || (!is_sign && c.value >= 0xc0)) return true;
-    i += c.bytes;
-  }
-  return false;
+  return std::ranges::any_of(code_points(text),
+                             [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
 }
 
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Unescape unescape, Spaces spaces) {
+std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax) {
   const ByteRange kept = without_ends(bytes, items);
   if (kept.begin == kept.end) return std::nullopt;
   Item &first = items[kept.begin], &last = items[kept.end - 1];
-  if (spaces != Spaces::keep && first.kind == Item::Kind::text) {
+  if (syntax.spaces != Spaces::keep && first.kind == Item::Kind::text) {
     first.content.begin = std::min(bytes.find_first_not_of(kWhiteSpace, first.content.begin), first.content.end);
     first.range.begin = first.content.begin;
   }
-  if (spaces != Spaces::keep && last.kind == Item::Kind::text) {
-    while (last.content.end > last.content.begin && kWhiteSpace.find(bytes[last.content.end - 1]) != kWhiteSpace.npos) {
-      --last.content.end;
-    }
+  if (syntax.spaces != Spaces::keep && last.kind == Item::Kind::text) {
+    last.content.end = last.content.begin + last.content.of(bytes).find_last_not_of(kWhiteSpace) + 1;
     last.range.end = last.content.end;
   }
-  Text text{.segment = {}, .range = {first.range.begin, last.range.end}};
+  Text text{.segment = {}, .range = {first.range.begin, last.range.end}, .escape = syntax.escape};
   Segment& segment = text.segment;
   std::vector<std::size_t> number(items.size());  // indices of codes in the segment
   bool follows_single = false;                    // a code such as an image is between two texts
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
-    const std::string_view content = bytes.substr(item.content.begin, item.content.end - item.content.begin);
-    const std::string_view whole = bytes.substr(item.range.begin, item.range.end - item.range.begin);
-    if (item.kind == Item::Kind::single) follows_single = true;
+    const std::string_view content = item.content.of(bytes);
+    if (item.kind == Item::Kind::single) follows_single = !item.is_break;
     if (item.kind == Item::Kind::text) {
-      std::string plain = unescape(content);
-      if (spaces == Spaces::collapse) {
+      std::string plain = syntax.unescape(content);
+      if (syntax.spaces == Spaces::collapse) {
         collapse_spaces(plain);
         const bool follows_space = segment.text.ends_with(' ') || segment.text.ends_with('\n');
         if (plain.starts_with(' ') && follows_space && !follows_single) plain.erase(0, 1);
@@ -268,8 +211,9 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
       follows_single = false;
     } else if (item.kind == Item::Kind::placeholder) {
       const std::size_t begin = segment.text.size();
-      segment.text += unescape(content);
-      segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = std::string(whole)});
+      segment.text += syntax.unescape(content);
+      const std::string markup(item.range.of(bytes));
+      segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = markup});
     } else {
       number[i] = segment.codes.size();
       InlineCode code{.place = segment.text.size(), .markup = item.markup.empty() ? shown(content) : item.markup};
@@ -279,80 +223,83 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Une
       }
       segment.codes.push_back(std::move(code));
       text.codes.push_back(item.markup.empty() ? Piece{.range = item.content} : Piece{.text = item.markup});
-      if (item.is_break) {
-        segment.text += '\n';
-        follows_single = false;
-      }
+      if (item.is_break) segment.text += '\n';
     }
   }
   if (!has_letters(segment.text)) return std::nullopt;
-  add_placeholders(segment, {});
+  add_placeholders(segment, syntax.placeholders);
   return text;
 }
 
-std::variant<FittedTranslation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting) {
-  std::string reason = reason_of_places(translation);
-  if (reason.empty()) reason = reason_of_placeholders(source, translation);
-  if (!reason.empty()) return reason;
-  auto matching = matching_codes(source, translation);
+FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting) {
+  check_characters_and_places(translation);
+  check_placeholders(source, translation);
+  // Each code of the translation is the first code of the source with the same markup that is left.
+  std::map<std::string_view, std::vector<std::size_t>> left;
+  for (std::size_t i = source.codes.size(); i-- > 0;) left[source.codes[i].markup].push_back(i);
+  std::vector<std::optional<std::size_t>> found;  // for each code of the translation
   std::vector<bool> is_there(source.codes.size());
-  for (const auto& i : matching) {
-    if (i) is_there[*i] = true;
+  for (const InlineCode& code : translation.codes) {
+    std::vector<std::size_t>& same = left[code.markup];
+    found.push_back(same.empty() ? std::nullopt : std::optional(same.back()));
+    if (same.empty()) continue;
+    is_there[same.back()] = true;
+    same.pop_back();
   }
+  FittedTranslation fitting{.segment = translation, .code_of = {}};
+  fitting.segment.codes.clear();
+  std::vector<std::size_t> number(source.codes.size());  // index of a code in `fitting`
+  const auto add = [&](std::size_t place, std::size_t i) {
+    number[i] = fitting.code_of.size();
+    fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
+    fitting.code_of.push_back(i);
+  };
   // A pair of which one code is missing is moved to the end.
   const auto is_whole = [&](std::size_t i) {
     const auto partner = source.codes[i].partner;
     return is_there[i] && (!partner || is_there[*partner]);
   };
-  FittedTranslation fitting{.segment = translation, .code_of = {}};
-  fitting.segment.codes.clear();
-  const auto add = [&](std::size_t place, std::size_t i) {
-    fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
-    fitting.code_of.push_back(i);
-  };
-  for (std::size_t j = 0; j < matching.size(); ++j) {
-    if (matching[j] && is_whole(*matching[j])) add(translation.codes[j].place, *matching[j]);
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    if (found[j] && is_whole(*found[j])) add(translation.codes[j].place, *found[j]);
   }
   for (std::size_t i = 0; i < source.codes.size(); ++i) {
     if (!is_whole(i)) add(translation.text.size(), i);
   }
   if (nesting == Nesting::strict && !is_nested(source, fitting.code_of)) {
-    return "the codes are not nested as in the source";
+    throw UnusableTranslation("the codes are not nested as in the source");
   }
-  std::vector<std::size_t> number(source.codes.size());
-  for (std::size_t j = 0; j < fitting.code_of.size(); ++j) number[fitting.code_of[j]] = j;
-  for (std::size_t j = 0; j < fitting.code_of.size(); ++j) {
-    const auto partner = source.codes[fitting.code_of[j]].partner;
-    if (partner) fitting.segment.codes[j].partner = number[*partner];
+  for (std::size_t i = 0; i < source.codes.size(); ++i) {
+    const auto partner = source.codes[i].partner;
+    if (partner) fitting.segment.codes[number[i]].partner = number[*partner];
   }
   remove_spaces_at_breaks(source, fitting);
   return fitting;
 }
 
-std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, Escape escape, std::size_t begin,
+std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin,
                              std::size_t end) {
   const Segment& segment = translation.segment;
-  end = std::min(end, segment.text.size());
+  const std::string_view text = segment.text;
+  end = std::min(end, text.size());
   std::vector<Piece> pieces(1);
   std::size_t place = begin;
   auto placeholder = std::ranges::find_if(segment.placeholders, [&](const auto& p) { return p.begin >= begin; });
   const auto write_text = [&](std::size_t until) {
+    std::string& written = pieces.back().text;
     for (; placeholder != segment.placeholders.end() && placeholder->end <= until; ++placeholder) {
-      const std::string_view own =
-          std::string_view(segment.text).substr(placeholder->begin, placeholder->end - placeholder->begin);
       if (placeholder->begin < place) continue;
-      pieces.back().text += escape(std::string_view(segment.text).substr(place, placeholder->begin - place));
-      pieces.back().text += placeholder->markup ? *placeholder->markup : escape(own);
+      written += source.escape(text.substr(place, placeholder->begin - place));
+      written += placeholder->markup ? *placeholder->markup : source.escape(part(text, *placeholder));
       place = placeholder->end;
     }
-    if (until > place) pieces.back().text += escape(std::string_view(segment.text).substr(place, until - place));
+    if (until > place) written += source.escape(text.substr(place, until - place));
     place = std::max(place, until);
   };
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
     const InlineCode& code = segment.codes[j];
     const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].place < code.place;
     if (code.place < begin || code.place > end || (code.place == begin && begin > 0 && ends_pair) ||
-        (code.place == end && end < segment.text.size() && !ends_pair)) {
+        (code.place == end && end < text.size() && !ends_pair)) {
       continue;
     }
     write_text(code.place);
@@ -365,25 +312,20 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
   return pieces;
 }
 
-std::string ReplacingFile::edit(std::size_t text, const FittedTranslation& translation,
-                                std::vector<Edit>& edits) const {
-  edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text], escape_)});
-  return "";
+void TextFile::add(std::vector<Item> items, std::size_t paragraph) {
+  auto text = text_of(bytes_, std::move(items), syntax_);
+  if (!text) return;
+  text->paragraph = paragraph;
+  texts_.push_back(*std::move(text));
 }
 
-TextFile::TextFile(std::string_view bytes) : bytes_(bytes) {
-  for (std::size_t end = bytes.find('\n'); end != bytes.npos; end = bytes.find('\n', end + 1))
-    line_ends_.push_back(end);
-}
-
-std::string TextFile::where(std::size_t text) const {
-  const auto line = std::ranges::lower_bound(line_ends_, texts_.at(text).range.begin);
-  return fmt::format("line {}", line - line_ends_.begin() + 1);
+void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
+  edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text])});
 }
 
 std::vector<Line> lines_of(std::string_view bytes) {
   std::vector<Line> lines;
-  for (std::size_t begin = 0; begin < bytes.size();) {
+  for (std::size_t begin = bytes.starts_with("\ufeff") ? 3 : 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find_first_of("\r\n", begin), bytes.size());
     const std::size_t next = std::min(bytes.size(), end + (bytes.substr(end).starts_with("\r\n") ? 2 : 1));
     lines.push_back({.text = bytes.substr(begin, end - begin), .begin = begin, .end = end, .next = next});
@@ -409,16 +351,28 @@ std::string with_backslashes(std::string_view text, std::string_view escaped, st
   return result;
 }
 
-std::size_t columns(std::string_view text, std::size_t wide) {
+std::size_t take_unicode_escape(std::string_view text, std::string& characters) {
+  const auto unit_at = [text](std::size_t place) -> std::optional<char32_t> {
+    const std::string_view escape = text.substr(std::min(place, text.size()), 6);
+    const char* end = escape.data() + escape.size();
+    unsigned unit = 0;
+    if (escape.size() < 6 || !escape.starts_with("\\u") || std::from_chars(end - 4, end, unit, 16).ptr != end)
+      return {};
+    return unit;
+  };
+  const auto unit = unit_at(0), low = unit_at(6);
+  if (!unit) return 0;
+  const bool is_pair = *unit >= 0xd800 && *unit < 0xdc00 && low && *low >= 0xdc00 && *low < 0xe000;
+  const bool is_half = !is_pair && *unit >= 0xd800 && *unit < 0xe000;
+  append_utf8(characters, is_pair ? 0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00) : is_half ? 0xfffd : *unit);
+  return is_pair ? 12 : 6;
+}
+
+std::size_t columns(std::string_view text) {
   std::size_t sum = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const Character c = first_character(text.substr(i));
-    const bool is_wide = (c.value >= 0x1100 && c.value < 0x1160) || (c.value >= 0x2e80 && c.value < 0xa4d0) ||
-                         (c.value >= 0xac00 && c.value < 0xd7a4) || (c.value >= 0xf900 && c.value < 0xfb00) ||
-                         (c.value >= 0xfe30 && c.value < 0xfe70) || (c.value >= 0xff00 && c.value < 0xff61) ||
-                         (c.value >= 0xffe0 && c.value < 0xffe7) || (c.value >= 0x20000 && c.value < 0x40000);
-    sum += is_wide ? wide : 1;
-    i += c.bytes;
+  for (const CodePoint& c : code_points(text)) {
+    const int width = u_getIntPropertyValue(static_cast<UChar32>(c.value), UCHAR_EAST_ASIAN_WIDTH);
+    sum += width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
   }
   return sum;
 }

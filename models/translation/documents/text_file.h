@@ -8,10 +8,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/models/translation/documents/document.h"
+#include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/text/segment.h"
 
 namespace encdec::documents {
@@ -20,6 +21,9 @@ inline constexpr std::string_view kWhiteSpace = " \t\r\n\f", kBlanks = " \t";
 
 struct ByteRange {
   std::size_t begin = 0, end = 0;
+
+  // Returns these bytes of a text.
+  std::string_view of(std::string_view text) const { return text.substr(begin, end - begin); }
 };
 
 // Bytes to write: `text`, then a range of the file, with the edits inside it.
@@ -38,11 +42,35 @@ struct Edit {
 // inside a range that is not copied are lost.
 std::string with_edits(std::string_view file, std::vector<Edit> edits);
 
+using Convert = std::string (*)(std::string_view);
+inline std::string unchanged(std::string_view text) {
+  return std::string(text);
+}
+
+enum class Spaces : std::uint8_t {
+  keep,      // all, also at the ends
+  trim,      // drop those at the ends
+  collapse,  // the same, and those between words are one space each
+};
+
+// Whether the codes of a text are tags of XML, which must stay nested.
+enum class Nesting : std::uint8_t { free, strict };
+
+// How a format writes its texts.
+struct Syntax {
+  Convert unescape = unchanged, escape = unchanged;
+  Spaces spaces = Spaces::keep;
+  Nesting nesting = Nesting::free;
+  PlaceholderSyntax placeholders = {};
+};
+
 // A text of a file.
 struct Text {
   Segment segment;
   ByteRange range;                // the bytes that a translation replaces
   std::vector<Piece> codes = {};  // bytes to write for the segment's codes
+  Convert escape = unchanged;
+  std::size_t paragraph = 0;  // its number in the file, from 1 on; 0 if the line says where the text is
 };
 
 // A part of a paragraph: text or a code.
@@ -58,15 +86,11 @@ struct Item {
   std::string markup = {};                  // written for a code instead of its bytes, unless empty
 };
 
-using Unescape = std::string (*)(std::string_view);
-enum class Spaces : std::uint8_t {
-  keep,      // all, also at the ends
-  trim,      // drop those at the ends
-  collapse,  // the same, and those between words are one space each
-};
+// Adds the end of the pair that begins with item `open`, whatever its kind was.
+void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, Unescape unescape, Spaces spaces);
+std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax);
 
 // Returns whether there is something to translate.
 bool has_letters(std::string_view text);
@@ -77,61 +101,52 @@ struct FittedTranslation {
   std::vector<std::size_t> code_of;  // for each code its index in the segment that was translated
 };
 
-// Whether the codes of a text are tags of XML, which must stay nested.
-enum class Nesting : std::uint8_t { free, strict };
+// The reason why a translation cannot be used.
+struct UnusableTranslation : Error {
+  using Error::Error;
+};
 
-// Returns a translation with all codes, or the reason why it cannot be used.
-std::variant<FittedTranslation, std::string> fit(const Segment& source, const Segment& translation, Nesting nesting);
-
-using Escape = std::string (*)(std::string_view);
-inline std::string no_escape(std::string_view text) {
-  return std::string(text);
-}
+// Returns a translation with all codes. Throws UnusableTranslation if that is not possible.
+FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting);
 
 // Returns part [begin, end) of a translation: escaped text, placeholders, and codes as they are in the file. Of the
 // codes between two parts, the ends of pairs belong to the first one and all others to the second one.
-std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, Escape escape,
-                             std::size_t begin = 0, std::size_t end = std::string::npos);
+std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin = 0,
+                             std::size_t end = std::string::npos);
 
-// The texts of a file, as the reader of its format found them.
+// The texts of a file, as the reader of its format found them, and how translations are written. Here translations
+// replace the texts; formats in which that is not all have classes of their own.
 class TextFile {
  public:
-  explicit TextFile(std::string_view bytes);
+  TextFile(std::string_view bytes, const Syntax& syntax) : bytes_(bytes), syntax_(syntax) {}
   virtual ~TextFile() = default;
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
+  // For readers: adds the text of a paragraph, unless it has no letters, with the number of the paragraph.
+  void add(std::vector<Item> items, std::size_t paragraph = 0);
+  // For readers: adds an edit of a file with at least one translation, such as its language.
+  void add_edit(ByteRange range, std::string text) {
+    edits_.push_back({.range = range, .pieces = {{std::move(text)}}});
+  }
+
   std::string_view bytes() const { return bytes_; }
   const std::vector<Text>& texts() const { return texts_; }
-  virtual Nesting nesting() const { return Nesting::free; }
+  Nesting nesting() const { return syntax_.nesting; }
   // Whether translations are written beside their sources.
   virtual bool has_targets() const { return false; }
-  virtual std::string where(std::size_t text) const;
-  // Adds the edits of a translation. Returns the reason if it cannot be used; an empty string if it can.
-  virtual std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const = 0;
+  // Adds the edits of a translation. Throws UnusableTranslation, and adds nothing, if it cannot be used.
+  virtual void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const;
   // Adds the edits of a document with at least one translation.
-  virtual void edit_rest(std::vector<Edit>& /*edits*/) const {}
+  virtual void edit_rest(std::vector<Edit>& edits) const { edits.insert(edits.end(), edits_.begin(), edits_.end()); }
 
  protected:
   std::string_view bytes_;
   std::vector<Text> texts_;
+  std::vector<Edit> edits_;  // of a file with at least one translation
 
  private:
-  std::vector<std::size_t> line_ends_;
-};
-
-// A file whose texts are replaced by their translations.
-class ReplacingFile : public TextFile {
- public:
-  ReplacingFile(std::string_view bytes, Escape escape, Nesting nesting)
-      : TextFile(bytes), escape_(escape), nesting_(nesting) {}
-
-  Nesting nesting() const override { return nesting_; }
-  std::string edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
-
- private:
-  Escape escape_;
-  Nesting nesting_;
+  const Syntax syntax_;
 };
 
 // The readers. They throw FileError, which begins with `name`. REQUIRES: `bytes` outlive the result, and are UTF-8
@@ -150,13 +165,16 @@ struct Line {
   std::string_view text;  // without its end
   std::size_t begin = 0, end = 0, next = 0;
 };
-// Splits a file into lines, which end with LF, CR LF or CR.
+// Splits a file into lines, which end with LF, CR LF or CR. A byte order mark is not in the first line.
 std::vector<Line> lines_of(std::string_view bytes);
 // Throws FileError "NAME: line 3, column 7: ..." for a byte of a file.
 [[noreturn]] void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte, std::string_view what);
 
-// The characters of a text that a line shows: 2 for those of East Asia if `wide` is 2.
-std::size_t columns(std::string_view text, std::size_t wide);
+// Appends the character of \uXXXX, or of two if they are a pair of surrogates, at the beginning of a text. Returns the
+// size of the escapes; 0 if there is none.
+std::size_t take_unicode_escape(std::string_view text, std::string& characters);
+// Returns the columns of a text in a terminal: 2 for a character of East Asia.
+std::size_t columns(std::string_view text);
 // Returns a text with a backslash and names[i] for each character escaped[i].
 std::string with_backslashes(std::string_view text, std::string_view escaped, std::string_view names);
 // Returns whether texts of a language have no spaces between words.

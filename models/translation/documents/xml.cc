@@ -3,14 +3,11 @@
 #include <expat.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
 #include <memory>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/text/html.h"
 
 namespace encdec::documents {
@@ -25,15 +22,8 @@ class Collector {
       : bytes_(bytes), name_(name), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
-    XML_SetElementHandler(
-        parser_.get(), [](void* self, const char*, const char**) { of(self).start(); },
-        [](void* self, const char*) { of(self).end(); });
-    XML_SetCharacterDataHandler(parser_.get(), [](void* self, const char*, int) {
-      of(self).add(of(self).in_cdata_ ? XmlToken::Kind::other : XmlToken::Kind::text);
-    });
-    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(XmlToken::Kind::other); });
-    XML_SetCdataSectionHandler(
-        parser_.get(), [](void* self) { of(self).begin_cdata(); }, [](void* self) { of(self).end_cdata(); });
+    // Without handlers for them, expat reports tags, pieces of text and all else here.
+    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
     XML_SetXmlDeclHandler(parser_.get(), [](void* self, const char*, const char* encoding, int) {
       if (encoding != nullptr && lower_case(encoding) != "utf-8")
         of(self).stop("encoding is not UTF-8, expected UTF-8");
@@ -65,39 +55,38 @@ class Collector {
     refusal_ = refusal;
     XML_StopParser(parser_.get(), XML_FALSE);
   }
-  void add(XmlToken::Kind kind) {
-    const std::size_t begin = place(), end = begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()));
-    XmlToken* last = tokens_.empty() ? nullptr : &tokens_.back();
-    const bool goes_on =
-        in_cdata_ || (kind == XmlToken::Kind::text && last != nullptr && last->kind == kind && !is_cdata_);
-    if (last != nullptr && goes_on && last->range.end == begin) {
-      last->range.end = end;
-      return;
+  void add() {
+    const std::size_t begin = place();
+    const ByteRange range = {begin, begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()))};
+    const std::string_view piece = range.of(bytes_);
+    if (in_cdata_) {
+      tokens_.back().range.end = range.end;
+      in_cdata_ = piece != "]]>";
+    } else if (piece == "<![CDATA[") {
+      tokens_.push_back({.kind = XmlToken::Kind::text, .range = range});
+      in_cdata_ = true;
+    } else if (piece.starts_with("</")) {
+      end(range);
+    } else if (piece.starts_with('<') && !piece.starts_with("<!") && !piece.starts_with("<?")) {
+      start(range);
+      if (piece.ends_with("/>") && refusal_.empty()) end({range.end, range.end});
+    } else if (piece.starts_with('<') || open_.empty()) {
+      tokens_.push_back({.kind = XmlToken::Kind::other, .range = range});
+    } else if (tokens_.back().kind == XmlToken::Kind::text && bytes_[tokens_.back().range.begin] != '<') {
+      tokens_.back().range.end = range.end;
+    } else {
+      tokens_.push_back({.kind = XmlToken::Kind::text, .range = range});
     }
-    tokens_.push_back({.kind = kind, .range = {begin, end}, .partner = 0});
-    is_cdata_ = false;
   }
-  void begin_cdata() {
-    add(XmlToken::Kind::other);
-    tokens_.back().kind = XmlToken::Kind::text;
-    in_cdata_ = true;
-  }
-  void end_cdata() {
-    tokens_.back().range.end = place() + 3;  // "]]>"
-    in_cdata_ = false;
-    is_cdata_ = true;
-  }
-  void start() {
+  void start(ByteRange range) {
     if (open_.size() == kMaxDepth) return stop("element inside 256 others, expected fewer");
-    add(XmlToken::Kind::start);
-    open_.push_back(tokens_.size() - 1);
+    open_.push_back(tokens_.size());
+    tokens_.push_back({.kind = XmlToken::Kind::start, .range = range});
   }
-  void end() {
-    const std::size_t start = open_.back();
+  void end(ByteRange range) {
+    tokens_[open_.back()].partner = tokens_.size();
+    tokens_.push_back({.kind = XmlToken::Kind::end, .range = range, .partner = open_.back()});
     open_.pop_back();
-    add(XmlToken::Kind::end);
-    tokens_.back().partner = start;
-    tokens_[start].partner = tokens_.size() - 1;
   }
 
   std::string_view bytes_;
@@ -106,8 +95,7 @@ class Collector {
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::size_t> open_;
   std::string refusal_;
-  bool in_cdata_ = false;
-  bool is_cdata_ = false;  // the last token is a CDATA section
+  bool in_cdata_ = false;  // the last token is a CDATA section without its end
 };
 
 }  // namespace
@@ -116,18 +104,26 @@ XmlTokens::XmlTokens(std::string_view bytes, const std::string& name) : bytes_(b
   Collector(bytes, name, tokens_).parse();
 }
 
-std::string_view XmlTokens::prefix(std::size_t i) const {
+std::size_t XmlTokens::root() const {
+  std::size_t i = 0;
+  while (!is_start(i)) ++i;
+  return i;
+}
+
+std::string_view XmlTokens::full_name(std::size_t i) const {
   if (!is_start(i)) return {};
   const std::string_view tag = bytes_of(i);
-  const std::string_view whole = tag.substr(1, tag.find_first_of(" \t\r\n/>") - 1);
-  return whole.substr(0, whole.find(':') + 1);
+  return tag.substr(1, tag.find_first_of(" \t\r\n/>") - 1);
 }
 
 std::string_view XmlTokens::name(std::size_t i) const {
-  if (!is_start(i)) return {};
-  const std::string_view tag = bytes_of(i);
-  const std::string_view whole = tag.substr(1, tag.find_first_of(" \t\r\n/>") - 1);
-  return whole.substr(whole.find(':') + 1);
+  const std::string_view full = full_name(i);
+  return full.substr(full.find(':') + 1);
+}
+
+std::string_view XmlTokens::prefix(std::size_t i) const {
+  const std::string_view full = full_name(i);
+  return full.substr(0, full.find(':') + 1);
 }
 
 std::optional<ByteRange> XmlTokens::attribute_place(std::size_t i, std::string_view name) const {
@@ -152,7 +148,7 @@ std::optional<ByteRange> XmlTokens::attribute_place(std::size_t i, std::string_v
 
 std::string XmlTokens::attribute(std::size_t i, std::string_view name) const {
   const auto place = attribute_place(i, name);
-  return place ? unescape_xml(at(*place)) : "";
+  return place ? unescape_xml(place->of(bytes_)) : "";
 }
 
 std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
@@ -169,25 +165,23 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
   std::vector<std::size_t> open;
   for (std::size_t j = i + 1; j < tokens_[i].partner; ++j) {
     const XmlToken& token = tokens_[j];
-    Item item{.kind = Item::Kind::single, .range = token.range};
-    if (token.kind == XmlToken::Kind::text) item.kind = Item::Kind::text;
     if (token.kind == XmlToken::Kind::end) {
-      item.kind = Item::Kind::close;
-      item.partner = open.back();
-      items[open.back()].partner = items.size();
+      add_close(items, open.back(), token.range);
       open.pop_back();
-    } else if (token.kind == XmlToken::Kind::start) {
+      continue;
+    }
+    Item item{.kind = token.kind == XmlToken::Kind::text ? Item::Kind::text : Item::Kind::single, .range = token.range};
+    if (token.kind == XmlToken::Kind::start) {
       const Inline kind = kind_of(j);
-      const bool is_empty = tokens_[token.partner].range.begin == tokens_[token.partner].range.end;
+      const bool is_empty = j + 1 == token.partner && bytes_of(token.partner).empty();
       if (kind == Inline::pair && !is_empty) {
-        item.kind = Item::Kind::open;
         open.push_back(items.size());
       } else {
         item.range = element(j);
         item.content = kind == Inline::placeholder ? content(j) : item.range;
         item.is_break = kind == Inline::line_break;
-        j = token.partner;
         if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
+        j = token.partner;
       }
     }
     items.push_back(std::move(item));
@@ -197,56 +191,33 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
 
 void XmlTokens::set_attribute(std::size_t i, std::string_view name, std::string_view value,
                               std::vector<Edit>& edits) const {
+  const std::string attribute = xml_attribute(name, value);
+  if (const auto place = attribute_place(i, name)) {
+    edits.push_back(
+        {.range = {place->begin - 1, place->end + 1}, .pieces = {{.text = attribute.substr(attribute.find('"'))}}});
+  } else {
+    const std::string_view tag = bytes_of(i);
+    const std::size_t end = tokens_[i].range.begin + tag.find_last_not_of("/> \t\r\n") + 1;
+    edits.push_back({.range = {end, end}, .pieces = {{.text = attribute}}});
+  }
+}
+
+std::string xml_attribute(std::string_view name, std::string_view value) {
   std::string escaped;
   for (const char c : value) escaped += c == '"' ? "&quot;" : escape_xml({&c, 1});
-  if (const auto place = attribute_place(i, name)) {
-    edits.push_back({.range = *place, .pieces = {{.text = escaped}}});
-    return;
-  }
-  const std::size_t end = tokens_[i].range.end - (bytes_of(i).ends_with("/>") ? 2 : 1);
-  edits.push_back({.range = {end, end}, .pieces = {{.text = fmt::format(" {}=\"{}\"", name, escaped)}}});
+  return fmt::format(" {}=\"{}\"", name, escaped);
 }
 
 std::string unescape_xml(std::string_view text) {
   constexpr std::string_view kCdata = "<![CDATA[";
   if (text.starts_with(kCdata)) return std::string(text.substr(kCdata.size(), text.size() - kCdata.size() - 3));
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {{{"amp", "&"},
-                                                                                    {"lt", "<"},
-                                                                                    {"gt", ">"},
-                                                                                    {"quot", "\""},
-                                                                                    {"apos", "'"},
-                                                                                    {"nbsp", "\u00a0"},
-                                                                                    {"lrm", "\u200e"},
-                                                                                    {"rlm", "\u200f"}}};
-  constexpr std::size_t kMostBytes = 12;  // maximum size of an entity
-  std::string plain;
+  std::string html;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = text.substr(i, kMostBytes);
-    const std::size_t end = rest.front() == '&' ? rest.find(';') : rest.npos;
-    if (end == rest.npos) {
-      const bool is_crlf = rest.starts_with("\r\n");
-      plain += rest.front() == '\r' ? '\n' : rest.front();
-      if (is_crlf) ++i;
-      continue;
-    }
-    const std::string_view name = rest.substr(1, end - 1);
-    const auto found = std::ranges::find(kNames, name, &std::pair<std::string_view, std::string_view>::first);
-    const std::size_t digits = name.starts_with("#x") ? 2 : 1;
-    std::uint32_t number = 0;
-    if (name.starts_with('#')) {
-      std::from_chars(name.data() + digits, name.data() + name.size(), number, digits == 2 ? 16 : 10);
-    }
-    const bool is_character = number > 0 && number < 0x110000 && (number < 0xd800 || number > 0xdfff);
-    if (found != kNames.end()) {
-      plain += found->second;
-    } else if (is_character) {
-      append_utf8(plain, number);
-    } else {
-      plain += rest.substr(0, end + 1);
-    }
-    i += end;
+    if (text[i] == '\r' && text.substr(i + 1).starts_with('\n')) continue;
+    // In WebVTT, '<' may be a character of a text.
+    html += text[i] == '\r' ? "\n" : text[i] == '<' ? "&lt;" : std::string(1, text[i]);
   }
-  return plain;
+  return unescape_html(html);
 }
 
 std::string escape_xml(std::string_view text) {

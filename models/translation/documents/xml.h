@@ -30,11 +30,13 @@ class XmlTokens {
 
   std::size_t size() const { return tokens_.size(); }
   const XmlToken& operator[](std::size_t i) const { return tokens_[i]; }
-  std::string_view bytes_of(std::size_t i) const { return at(tokens_[i].range); }
+  std::string_view bytes_of(std::size_t i) const { return tokens_[i].range.of(bytes_); }
   bool is_start(std::size_t i) const { return tokens_[i].kind == XmlToken::Kind::start; }
-  // Returns the name of a start, without prefix; an empty text for other tokens.
+  // Returns the index of the first start.
+  std::size_t root() const;
+  // Return the name of a start, "text:p", and its parts "p" and "text:". It is empty for other tokens.
+  std::string_view full_name(std::size_t i) const;
   std::string_view name(std::size_t i) const;
-  // Returns the prefix of a start's name, with the colon.
   std::string_view prefix(std::size_t i) const;
   // Returns the place of the value of an attribute, without quotes. `name` includes a prefix.
   std::optional<ByteRange> attribute_place(std::size_t i, std::string_view name) const;
@@ -60,16 +62,26 @@ class XmlTokens {
   void set_attribute(std::size_t i, std::string_view name, std::string_view value, std::vector<Edit>& edits) const;
 
  private:
-  std::string_view at(ByteRange range) const { return bytes_.substr(range.begin, range.end - range.begin); }
-
   std::string_view bytes_;
   std::vector<XmlToken> tokens_;
 };
 
-// Replaces the predefined entities, those of WebVTT, characters given by numbers, and a CDATA section by their
-// characters. REQUIRES: `text` has no tags.
+// Replaces entities, also those of HTML and WebVTT, and a CDATA section by their characters, and ends of lines by LF.
+// REQUIRES: `text` has no tags.
 std::string unescape_xml(std::string_view text);
 // Returns `text` with the characters &, < and > as entities.
 std::string escape_xml(std::string_view text);
+
+// Returns ` name="value"`.
+std::string xml_attribute(std::string_view name, std::string_view value);
+
+// Returns the syntax of texts in XML.
+inline Syntax xml_syntax(Spaces spaces, const PlaceholderSyntax& placeholders = {}) {
+  return {.unescape = unescape_xml,
+          .escape = escape_xml,
+          .spaces = spaces,
+          .nesting = Nesting::strict,
+          .placeholders = placeholders};
+}
 
 }  // namespace encdec::documents

@@ -8,23 +8,18 @@ namespace {
 
 constexpr std::string_view kBegin = "<x>", kEnd = "</x>";
 
-class XmlText final : public ReplacingFile {
+class XmlText final : public TextFile {
  public:
   XmlText(std::string_view bytes, std::span<const std::string> kept, const std::string& name)
-      : ReplacingFile(bytes, escape_xml, Nesting::strict), file_(std::string(kBegin).append(bytes).append(kEnd)) {
+      : TextFile(bytes, xml_syntax(Spaces::keep)), file_(std::string(kBegin).append(bytes).append(kEnd)) {
     bytes_ = file_;
     const XmlTokens xml(bytes_, name);
-    const auto kind_of = [&](std::size_t token) {
-      const bool is_kept =
-          std::ranges::find(kept, std::string(xml.prefix(token)).append(xml.name(token))) != kept.end();
-      return is_kept ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;
-    };
-    if (auto text = text_of(bytes_, xml.items(0, kind_of), unescape_xml, Spaces::keep)) texts_.push_back(*text);
-  }
-
-  void edit_rest(std::vector<Edit>& edits) const override {
-    edits.push_back({.range = {0, kBegin.size()}, .pieces = {}});
-    edits.push_back({.range = {file_.size() - kEnd.size(), file_.size()}, .pieces = {}});
+    add(xml.items(0, [&](std::size_t i) {
+      return std::ranges::find(kept, xml.full_name(i)) == kept.end() ? XmlTokens::Inline::pair
+                                                                     : XmlTokens::Inline::placeholder;
+    }));
+    add_edit({0, kBegin.size()}, "");
+    add_edit({file_.size() - kEnd.size(), file_.size()}, "");
   }
 
  private:

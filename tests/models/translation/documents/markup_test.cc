@@ -36,6 +36,16 @@ TEST(Xliff, SetsStateAndLanguageOfATarget) {
             "</body></file></xliff>");
 }
 
+TEST(Xliff, SetsTheStateOfATargetWithText) {
+  EXPECT_EQ(in_upper_case(xliff("<trans-unit><source>a</source><target state=\"new\" id='1'>x</target></trans-unit>"),
+                          Format::xliff, {.entries = CatalogueEntries::all}),
+            xliff("<trans-unit><source>a</source><target state=\"needs-review-translation\" id='1'>A</target>"
+                  "</trans-unit>"));
+  EXPECT_EQ(in_upper_case(xliff("<trans-unit><source>a</source>\n<target  />\n</trans-unit>"), Format::xliff),
+            xliff("<trans-unit><source>a</source>\n<target state=\"needs-review-translation\">A</target>\n"
+                  "</trans-unit>"));
+}
+
 TEST(Xliff, Version2HasItsStateInTheSegment) {
   EXPECT_EQ(in_upper_case("<xliff version=\"2.1\" srcLang=\"en\"><file><unit><segment state=\"initial\"><source>a <pc "
                           "id=\"1\">b</pc><ph id=\"2\"/> c</source></segment><ignorable><source>d</source></ignorable>"
@@ -71,6 +81,11 @@ TEST(AndroidStrings, HaveTextWithoutEscapes) {
             "<resources><string name=\"a\">  \\@d\\'\\\"\\n&lt;</string></resources>");
 }
 
+TEST(AndroidStrings, HaveCharactersOfTwoUnits) {
+  EXPECT_THAT(texts_of("<resources><string name=\"a\">b \\ud83d\\ude00</string></resources>", Format::android),
+              ElementsAre("b \U0001f600"));
+}
+
 TEST(AndroidStrings, OnlyOfResourcesAreRead) {
   EXPECT_THAT(
       texts_of("<resources><string-array name=\"a\"><item>b</item></string-array><integer name=\"c\">d</integer>"
@@ -103,7 +118,7 @@ TEST(Properties, AreWrittenInTheirEncoding) {
   EXPECT_EQ(with_first_text("a=b\n", Format::properties, "\u00fc\U0001f600").bytes, "a=\\u00fc\\ud83d\\ude00\n");
   EXPECT_EQ(with_first_text("a=b\n# \xe4\n", Format::properties, "\u00fc").bytes, "a=\\u00fc\n# \xe4\n");
   EXPECT_EQ(with_first_text("a=b\n# \u00e4\n", Format::properties, "\u00fc").bytes, "a=\u00fc\n# \u00e4\n");
-  EXPECT_THAT(texts_of("a=\xe4\\u00f6", Format::properties), ElementsAre("\u00e4\u00f6"));
+  EXPECT_THAT(texts_of("a=\xe4\\u00f6\\\xfc", Format::properties), ElementsAre("\u00e4\u00f6\u00fc"));
 }
 
 TEST(Properties, DoubleApostrophesBesideArguments) {

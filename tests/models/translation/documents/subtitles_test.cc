@@ -91,6 +91,11 @@ TEST(Subtitles, MayHaveEmptyLinesAndNoNumbers) {
             "00:00:01,000 --> 00:00:02,000\nONE TWO.\n\n00:00:03,000 --> 00:00:04,000\n3 IS\n\n\n");
 }
 
+TEST(Subtitles, OfWebVttHaveTheEntitiesOfHtml) {
+  EXPECT_THAT(texts_of("WEBVTT\n\n01:00.000 --> 01:01.000\nR&D &amp; 1 < 2 &n&nbsp;b &eacute;\n", Format::vtt),
+              ElementsAre("R&D & 1 < 2 &n\u00a0b \u00e9"));
+}
+
 TEST(Subtitles, OfWebVttKeepSpeakersAndDropTimesInsideText) {
   const std::string file = "WEBVTT\n\n01:00.000 --> 01:01.000\n<v.loud Al Smith>I <c.red>am</c> <01:00.500>here</v>\n";
   EXPECT_THAT(texts_of(file, Format::vtt), ElementsAre("I am here"));
