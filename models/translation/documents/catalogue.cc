@@ -9,6 +9,7 @@
 #include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/plural_forms.h"
 #include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/kept_words.h"
 
 namespace encdec::documents {
 namespace {
@@ -21,9 +22,12 @@ struct Field {
 };
 
 struct Entry {
+  bool has(std::string_view flag) const { return flags.find(flag) != flags.npos; }
+
   std::optional<std::size_t> flags_end;   // place behind "#,"
   std::optional<std::size_t> flags_line;  // place of a new line of flags
   std::string flags;
+  PlaceholderSyntax syntax = {};
   Field id, plural;
   std::vector<Field> targets;  // msgstr, or msgstr[0] and so on
 };
@@ -31,13 +35,9 @@ struct Entry {
 // A form of an entry, which is one text.
 struct Form {
   std::size_t entry = 0;
-  std::optional<std::size_t> number;  // number of the plural form
-  std::string source;                 // msgid or msgid_plural
-  std::string before, after;          // spaces around the text
-  std::string mnemonic = {};          // "_F": the mark, and the letter behind it
-  PlaceholderSyntax syntax = {};
-  bool is_ordered = false;  // placeholders without numbers keep their order
-  bool is_c = false;        // they may get numbers
+  std::optional<std::size_t> number = {};  // number of the plural form
+  std::string source;                      // msgid or msgid_plural
+  std::string mnemonic = {};               // "_F": the mark, and the letter behind it
 };
 
 PlaceholderSyntax syntax_of(std::string_view flags) {
@@ -45,13 +45,9 @@ PlaceholderSyntax syntax_of(std::string_view flags) {
     const std::size_t place = flags.find(flag);
     return place != flags.npos && !flags.substr(0, place).ends_with("no-");
   };
-  PlaceholderSyntax syntax;
-  syntax.spaced = has("c-format");
+  PlaceholderSyntax syntax{.spaced = has("c-format"), .dollars = has("sh-format"), .bars = has("boost-format")};
   syntax.braces = has("brace-format") || has("java-format") || has("csharp-format");
-  syntax.dollars = has("sh-format");
-  syntax.bars = has("boost-format");
-  const bool others = syntax.braces || syntax.dollars || syntax.bars;
-  syntax.percent = syntax.spaced || !others;
+  syntax.percent = syntax.spaced || (!syntax.braces && !syntax.dollars && !syntax.bars);
   if (flags.find("-format") == flags.npos) syntax.braces = true;
   return syntax;
 }
@@ -105,11 +101,10 @@ class Catalogue final : public TextFile {
       : TextFile(bytes, {}), options_(options), line_end_(bytes.find("\r\n") == bytes.npos ? "\n" : "\r\n") {
     read(name);
     const auto header = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.id.value.empty(); });
-    if (header != entries_.end() && !header->targets.empty()) header_ = header->targets.front();
-    check_charset(name);
-    const std::string_view language_header = PluralForms::header_of(options.target_language);
+    if (header != entries_.end()) header_ = header->targets.front();
+    fill_header(name);
     plurals_ = PluralForms::parse(header_.value);
-    if (!plurals_) plurals_ = PluralForms::parse(language_header);
+    if (!plurals_) plurals_ = PluralForms::parse(PluralForms::header_of(options.target_language));
     for (std::size_t i = 0; i < entries_.size(); ++i) add_texts(i);
   }
 
@@ -119,13 +114,14 @@ class Catalogue final : public TextFile {
 
  private:
   void read(const std::string& name);
-  void check_charset(const std::string& name) const;
+  // Adds the edits of a template's header.
+  void fill_header(const std::string& name);
   void add_texts(std::size_t entry);
   void add_form(Form form, const std::optional<int>& number);
 
   const DocumentOptions options_;
   const std::string_view line_end_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // each has at least one target
   Field header_;
   std::optional<PluralForms> plurals_;
   std::vector<Form> forms_;  // one for each of texts_
@@ -171,6 +167,7 @@ void Catalogue::read(const std::string& name) {
   Field context;
   Field* field = nullptr;
   const auto end_entry = [&] {
+    entry.syntax = syntax_of(entry.flags);
     if (!entry.targets.empty()) entries_.push_back(std::move(entry));
     entry = {};
     field = nullptr;
@@ -188,31 +185,25 @@ void Catalogue::read(const std::string& name) {
       }
       continue;
     }
-    if (text.starts_with('"')) {
-      if (field == nullptr) refuse_at(name, bytes_, place, "a string, expected msgid before it");
-      read_strings(bytes_, line, place, *field, name);
-      continue;
-    }
     const std::string_view keyword = text.substr(0, text.find_first_of(" \t\""));
-    if (!entry.targets.empty() && (keyword == "msgctxt" || keyword == "msgid")) end_entry();
-    if (!entry.flags_line) entry.flags_line = line.begin;
-    const bool has_id = entry.id.range.end > 0, has_plural = entry.plural.range.end > 0;
-    if (keyword == "msgctxt") {
-      context = {};
-      field = &context;
-    } else if (keyword == "msgid" && !has_id) {
-      field = &entry.id;
-    } else if (keyword == "msgid_plural" && has_id && !has_plural) {
-      field = &entry.plural;
-    } else if (has_id && (has_plural ? keyword == fmt::format("msgstr[{}]", entry.targets.size())
-                                     : keyword == "msgstr" && entry.targets.empty())) {
-      field = &entry.targets.emplace_back();
-    } else {
-      refuse_at(
-          name, bytes_, place,
-          fmt::format("'{}', expected {}", printable(keyword), has_id ? "msgstr" : "a comment, msgctxt or msgid"));
+    if (!keyword.empty()) {
+      if (!entry.targets.empty() && (keyword == "msgctxt" || keyword == "msgid")) end_entry();
+      if (!entry.flags_line) entry.flags_line = line.begin;
+      const bool has_id = entry.id.range.end > 0, has_plural = entry.plural.range.end > 0;
+      const std::string target = has_plural ? fmt::format("msgstr[{}]", entry.targets.size()) : "msgstr";
+      field = nullptr;
+      if (keyword == "msgctxt") field = &context;
+      if (keyword == "msgid" && !has_id) field = &entry.id;
+      if (keyword == "msgid_plural" && has_id && !has_plural) field = &entry.plural;
+      const bool is_target = has_id && keyword == target && (has_plural || entry.targets.empty());
+      if (is_target) field = &entry.targets.emplace_back();
+      if (field == nullptr) {
+        const std::string_view expected = has_id ? "msgstr" : "a comment, msgctxt or msgid";
+        refuse_at(name, bytes_, place, fmt::format("'{}', expected {}", printable(keyword), expected));
+      }
+      *field = {.value = "", .range = {place, place}};
     }
-    field->range = {place, place};
+    if (field == nullptr) refuse_at(name, bytes_, place, "a string, expected msgid before it");
     read_strings(bytes_, line, place + keyword.size(), *field, name);
   }
   if (entry.id.range.end > 0 && entry.targets.empty()) {
@@ -221,45 +212,43 @@ void Catalogue::read(const std::string& name) {
   end_entry();
 }
 
-// The characters that may follow "charset=" in the header, except for UTF-8.
-bool is_ascii_charset(std::string_view charset) {
-  return charset.empty() || charset == "charset" || charset == "ascii" || charset == "us-ascii";
-}
-
-std::string_view charset_in(std::string_view header) {
-  constexpr std::string_view kName = "charset=";
-  const std::size_t place = header.find(kName);
-  if (place == header.npos) return {};
-  const std::string_view rest = header.substr(place + kName.size());
-  return rest.substr(0, rest.find_first_of(" \t;\"\\\n"));
-}
-
-void Catalogue::check_charset(const std::string& name) const {
-  const std::string charset = lower_case(charset_in(header_.value));
-  if (charset == "utf-8" || charset == "utf8" || is_ascii_charset(charset)) return;
-  refuse_at(name, bytes_, header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
+void Catalogue::fill_header(const std::string& name) {
+  const std::string_view header = header_.range.of(bytes_);
+  const auto fill = [&](std::string_view old, std::string by) {
+    const std::size_t place = header.find(old);
+    if (place != header.npos) add_edit({header_.range.begin + place, header_.range.begin + place + old.size()}, by);
+  };
+  constexpr std::string_view kCharset = "charset=";
+  const std::string_view value = header_.value;
+  const std::size_t place = value.find(kCharset);
+  const std::string_view rest = place == value.npos ? "" : value.substr(place + kCharset.size());
+  const std::string_view old = rest.substr(0, rest.find_first_of(" \t;\"\\\n"));
+  const std::string charset = lower_case(old);
+  const bool is_ascii = charset == "charset" || charset == "ascii" || charset == "us-ascii";
+  if (!charset.empty() && charset != "utf-8" && charset != "utf8" && !is_ascii) {
+    refuse_at(name, bytes_, header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
+  }
+  if (is_ascii) fill(fmt::format("{}{}", kCharset, old), "charset=UTF-8");
+  std::string language = options_.target_language;
+  std::ranges::replace(language, '-', '_');
+  fill("\"Language: \\n", fmt::format("\"Language: {}\\n", escape_po(language)));
+  fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(options_.target_language)));
 }
 
 void Catalogue::add_texts(std::size_t index) {
   const Entry& entry = entries_[index];
   const bool is_new = std::ranges::all_of(entry.targets, [](const Field& target) { return target.value.empty(); });
-  const bool is_fuzzy = entry.flags.find("fuzzy") != entry.flags.npos;
-  const bool is_wanted =
-      options_.entries == CatalogueEntries::all || is_new || (options_.entries == CatalogueEntries::fuzzy && is_fuzzy);
+  const bool is_wanted = options_.entries == CatalogueEntries::all || is_new ||
+                         (options_.entries == CatalogueEntries::fuzzy && entry.has("fuzzy"));
   if (entry.id.value.empty() || !is_wanted) return;
-  Form form{.entry = index, .number = {}, .source = entry.id.value, .before = "", .after = ""};
-  form.syntax = syntax_of(entry.flags);
-  form.is_c = form.syntax.spaced;
-  form.is_ordered = form.is_c || entry.flags.find("python-format") != entry.flags.npos;
-  if (entry.plural.range.end == 0) return add_form(form, std::nullopt);
+  if (entry.plural.range.end == 0) return add_form({.entry = index, .source = entry.id.value}, std::nullopt);
+  const bool has_same_placeholders =
+      sorted_placeholders(entry.id.value, entry.syntax) == sorted_placeholders(entry.plural.value, entry.syntax);
   for (std::size_t i = 0; i < plurals_->count(); ++i) {
-    form.number = i;
     const auto example = plurals_->example(i);
-    const auto in_singular = sorted_placeholders(entry.id.value, form.syntax);
-    const bool same = in_singular == sorted_placeholders(entry.plural.value, form.syntax);
-    const bool is_one = i == plurals_->form_of_one() && plurals_->count() > 1 && (same || !example);
-    form.source = is_one ? entry.id.value : entry.plural.value;
-    add_form(form, is_one ? 1 : example.value_or(0));
+    const bool is_one = i == plurals_->form_of_one() && plurals_->count() > 1 && (has_same_placeholders || !example);
+    add_form({.entry = index, .number = i, .source = is_one ? entry.id.value : entry.plural.value},
+             is_one ? 1 : example.value_or(0));
   }
 }
 
@@ -292,38 +281,26 @@ std::size_t mnemonic_mark(std::string_view text) {
 
 void Catalogue::add_form(Form form, const std::optional<int>& number) {
   if (find_invalid_utf8(form.source)) return;
-  Segment segment{.text = form.source};
-  const std::size_t begin = std::min(segment.text.find_first_not_of(kWhiteSpace), segment.text.size());
-  const std::size_t end = segment.text.find_last_not_of(kWhiteSpace) + 1;
-  if (end <= begin) return;
-  form.before = segment.text.substr(0, begin);
-  form.after = segment.text.substr(end);
-  segment.text = segment.text.substr(begin, end - begin);
+  Segment segment{.text = std::string(trim(form.source))};
   const std::size_t mark = mnemonic_mark(segment.text);
   if (mark != segment.text.npos) {
     form.mnemonic = segment.text.substr(mark, 2);
     segment.text.erase(mark, 1);
   }
-  segment.placeholders = find_placeholders(segment.text, form.syntax);
-  const auto text_of_one = [&](const Placeholder& p) { return segment.text.substr(p.begin, p.end - p.begin); };
-  const auto is_one = [&](const Placeholder& p) { return is_number(text_of_one(p), segment.placeholders.size() == 1); };
+  segment.placeholders = find_placeholders(segment.text, entries_[form.entry].syntax);
+  const auto is_one = [&](const Placeholder& p) {
+    return is_number(part(segment.text, p), segment.placeholders.size() == 1);
+  };
   if (number && std::ranges::count_if(segment.placeholders, is_one) == 1) {
-    const auto found = std::ranges::find_if(segment.placeholders, is_one);
-    const std::string digits = std::to_string(*number), markup = text_of_one(*found);
-    found->markup = markup;
-    segment.text.replace(found->begin, markup.size(), digits);
-    for (auto later = found; later != segment.placeholders.end(); ++later) {
-      if (later != found) later->begin = later->begin + digits.size() - markup.size();
-      later->end = later->end + digits.size() - markup.size();
-    }
+    Placeholder& found = *std::ranges::find_if(segment.placeholders, is_one);
+    found.markup = part(segment.text, found);
+    const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
+    segment.text = replaced(segment.text, digits);
+    for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, digits), p.end = moved(p.end, digits);
   }
-  std::string without_placeholders;
-  std::size_t place = 0;
-  for (const Placeholder& placeholder : segment.placeholders) {
-    without_placeholders += segment.text.substr(place, placeholder.begin - place);
-    place = placeholder.end;
-  }
-  if (!has_letters(without_placeholders + segment.text.substr(place))) return;
+  std::vector<Replacement> nothing;
+  for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});
+  if (!has_letters(replaced(segment.text, nothing))) return;
   texts_.push_back({.segment = std::move(segment), .range = entries_[form.entry].id.range});
   forms_.push_back(std::move(form));
 }
@@ -342,14 +319,11 @@ std::string with_mnemonic(std::string_view text, const std::string& mnemonic, co
   int best_rank = 0;
   const std::vector<Placeholder> placeholders = find_placeholders(text, syntax);
   auto next = placeholders.begin();
-  for (std::size_t i = 0, bytes = 0; i < text.size(); i += bytes) {
-    bytes = first_character(text.substr(i)).bytes;
-    if (next != placeholders.end() && i == next->begin) {
-      bytes = next->end - next->begin;
-      ++next;
-      continue;
-    }
-    if (!has_letters(text.substr(i, bytes))) continue;
+  for (const CodePoint& c : code_points(text)) {
+    const std::size_t i = c.offset;
+    while (next != placeholders.end() && next->end <= i) ++next;
+    const bool is_in_placeholder = next != placeholders.end() && next->begin <= i;
+    if (is_in_placeholder || !has_letters(text.substr(i, first_character(text.substr(i)).bytes))) continue;
     const bool is_same = (text[i] | 0x20) == (mnemonic[1] | 0x20), is_first = i == 0 || text[i - 1] == ' ';
     const int rank = is_same && is_first ? 3 : is_same ? 2 : 1;
     if (rank > best_rank) best = i;
@@ -358,71 +332,63 @@ std::string with_mnemonic(std::string_view text, const std::string& mnemonic, co
   return fmt::format("{}{}{}", text.substr(0, best), best_rank > 0 ? mnemonic.substr(0, 1) : "", text.substr(best));
 }
 
-// Numbers the placeholders of C that are in another order than in the source: "%d %s" becomes "%2$d %1$s". Returns
-// nullopt if that is not possible.
-std::optional<std::string> in_order(std::string_view target, const Form& form) {
-  const std::string_view source = form.source;
-  const auto arguments = [&form](std::string_view text) {
-    std::vector<Placeholder> found = find_placeholders(text, form.syntax);
-    std::erase_if(found, [&](const Placeholder& p) { return text[p.begin] != '%' || text.substr(p.begin, 2) == "%%"; });
+// Numbers the placeholders of C that are in another order than in the source: "%d %s" becomes "%2$d %1$s". Throws
+// UnusableTranslation if that is not possible. REQUIRES: both texts have the same placeholders.
+std::string in_order(std::string_view target, std::string_view source, const PlaceholderSyntax& syntax) {
+  const auto arguments = [&syntax](std::string_view text) {
+    std::vector<Placeholder> found = find_placeholders(text, syntax);
+    std::erase_if(found, [&](const Placeholder& p) { return text[p.begin] != '%' || part(text, p) == "%%"; });
     return found;
   };
-  const auto bytes = [](std::string_view text, const Placeholder& p) { return text.substr(p.begin, p.end - p.begin); };
   const std::vector<Placeholder> old = arguments(source), turned = arguments(target);
-  std::string numbered;
-  std::size_t place = 0;
-  bool is_turned = false, is_possible = form.is_c;
+  std::vector<Replacement> numbered;
+  bool is_turned = false, is_possible = syntax.spaced;
   std::vector<bool> is_used(old.size());
   for (std::size_t i = 0; i < turned.size(); ++i) {
-    const std::string_view own = bytes(target, turned[i]);
+    const std::string own(part(target, turned[i]));
     std::size_t number = 0;
-    while (number < old.size() && (is_used[number] || bytes(source, old[number]) != own)) ++number;
-    if (number == old.size()) return std::nullopt;
+    while (is_used[number] || part(source, old[number]) != own) ++number;
     is_used[number] = true;
     is_turned = is_turned || number != i;
     is_possible = is_possible && own.find_first_of("$*(") == own.npos;
-    numbered += target.substr(place, turned[i].begin - place);
-    numbered += fmt::format("%{}${}", number + 1, own.substr(1));
-    place = turned[i].end;
+    numbered.push_back({turned[i].begin, turned[i].end, fmt::format("%{}${}", number + 1, own.substr(1))});
   }
-  const bool has_names = !old.empty() && bytes(source, old.front()).find_first_of("$(") != source.npos;
+  const bool has_names = !old.empty() && part(source, old.front()).find_first_of("$(") != source.npos;
   if (!is_turned || has_names) return std::string(target);
-  if (!is_possible) return std::nullopt;
-  return numbered.append(target.substr(place));
+  if (!is_possible) throw UnusableTranslation("the placeholders are in another order than in the source");
+  return replaced(target, numbered);
 }
 
 void Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   const Form& form = forms_[text];
   const Entry& entry = entries_[form.entry];
-  std::string target = pieces_of(translation, texts_[text]).front().text;
-  const std::size_t begin = target.find_first_not_of(kWhiteSpace);
-  if (begin == target.npos) throw UnusableTranslation("the text has only spaces");
-  target = target.substr(begin, target.find_last_not_of(kWhiteSpace) + 1 - begin);
-  target = form.before + with_mnemonic(target, form.mnemonic, options_, form.syntax) + form.after;
-  if (sorted_placeholders(target, form.syntax) != sorted_placeholders(form.source, form.syntax)) {
+  const std::vector<Piece> pieces = pieces_of(translation, texts_[text]);
+  const std::string_view trimmed = trim(pieces.front().text), source = form.source;
+  if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
+  const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
+  std::string target(source.substr(0, begin));
+  target.append(with_mnemonic(trimmed, form.mnemonic, options_, entry.syntax)).append(source.substr(end));
+  if (sorted_placeholders(target, entry.syntax) != sorted_placeholders(source, entry.syntax)) {
     throw UnusableTranslation("the placeholders are not those of the source");
   }
-  if (form.is_ordered) {
-    const auto ordered = in_order(target, form);
-    if (!ordered) throw UnusableTranslation("the placeholders are in another order than in the source");
-    target = *ordered;
-  }
+  if (entry.syntax.spaced || entry.has("python-format")) target = in_order(target, source, entry.syntax);
   const std::size_t number = form.number.value_or(0);
   const std::string keyword = form.number ? fmt::format("msgstr[{}]", number) : "msgstr";
   const std::string field = written(keyword, target, line_end_);
   if (number < entry.targets.size()) {
     edits.push_back({.range = entry.targets[number].range, .pieces = {{.text = field}}});
   } else {
-    const std::size_t end = entry.targets.back().range.end;
-    edits.push_back({.range = {end, end}, .pieces = {{.text = std::string(line_end_) + field}}});
+    const std::size_t last = entry.targets.back().range.end;
+    edits.push_back({.range = {last, last}, .pieces = {{.text = std::string(line_end_) + field}}});
   }
 }
 
 void Catalogue::edit_rest(std::vector<Edit>& edits) const {
   std::set<std::size_t> places;
   for (const Edit& edit : edits) places.insert(edit.range.begin);
-  const auto add = [&edits](ByteRange range, std::string text) {
-    edits.push_back({.range = range, .pieces = {{.text = std::move(text)}}});
+  TextFile::edit_rest(edits);
+  const auto add = [&edits](std::size_t begin, std::size_t end, std::string text) {
+    edits.push_back({.range = {begin, end}, .pieces = {{.text = std::move(text)}}});
   };
   bool has_plurals = false;  // among the new translations
   for (const Entry& entry : entries_) {
@@ -431,36 +397,19 @@ void Catalogue::edit_rest(std::vector<Edit>& edits) const {
     has_plurals = has_plurals || entry.plural.range.end > 0;
     // Forms that the language does not have.
     for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
-      if (entry.targets[i].value.empty()) add({entry.targets[i - 1].range.end, entry.targets[i].range.end}, "");
+      if (entry.targets[i].value.empty()) add(entry.targets[i - 1].range.end, entry.targets[i].range.end, "");
     }
-    if (!options_.mark_fuzzy || entry.flags.find("fuzzy") != entry.flags.npos) continue;
+    if (!options_.mark_fuzzy || entry.has("fuzzy")) continue;
     if (entry.flags_end) {
-      add({*entry.flags_end, *entry.flags_end}, " fuzzy,");
+      add(*entry.flags_end, *entry.flags_end, " fuzzy,");
     } else {
-      add({*entry.flags_line, *entry.flags_line}, "#, fuzzy" + std::string(line_end_));
+      add(*entry.flags_line, *entry.flags_line, "#, fuzzy" + std::string(line_end_));
     }
   }
-  const std::string_view header = bytes_.substr(header_.range.begin, header_.range.end - header_.range.begin);
-  const auto place_of = [&](std::string_view text) { return header_.range.begin + header.find(text); };
-  constexpr std::string_view kNoLanguage = "\"Language: \\n", kNoForms = "nplurals=INTEGER; plural=EXPRESSION;";
-  if (header.find(kNoLanguage) != header.npos && !options_.target_language.empty()) {
-    const std::size_t place = place_of(kNoLanguage) + kNoLanguage.size() - 2;
-    std::string language = options_.target_language;
-    std::ranges::replace(language, '-', '_');
-    add({place, place}, escape_po(language));
-  }
-  if (header.find(kNoForms) != header.npos) {
-    const std::size_t place = place_of(kNoForms);
-    add({place, place + kNoForms.size()}, std::string(PluralForms::header_of(options_.target_language)));
-  }
+  const std::string_view header = header_.range.of(bytes_);
   if (has_plurals && !header.empty() && header.find("Plural-Forms:") == header.npos) {
     const std::string_view forms = PluralForms::header_of(options_.target_language);
-    add({header_.range.end, header_.range.end}, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
-  }
-  const std::string_view charset = charset_in(header);
-  if (is_ascii_charset(lower_case(charset)) && !charset.empty()) {
-    const auto place = static_cast<std::size_t>(charset.data() - bytes_.data());
-    add({place, place + charset.size()}, "UTF-8");
+    add(header_.range.end, header_.range.end, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
   }
 }
 

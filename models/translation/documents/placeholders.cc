@@ -11,7 +11,7 @@ constexpr std::size_t kMostPlaceholderBytes = 200;  // maximum size
 
 // Returns the size of the longest beginning of `text`, from `place` on, with only these characters.
 std::size_t size_of(std::string_view text, std::size_t place, std::string_view characters) {
-  return std::min(text.find_first_not_of(characters, place), text.size()) - place;
+  return std::min(text.find_first_not_of(characters, place), text.size()) - std::min(place, text.size());
 }
 
 bool is_at(std::string_view text, std::size_t place, char c) {
@@ -36,11 +36,10 @@ std::size_t percent_size(std::string_view text, bool spaced) {
   // Macros of <inttypes.h> in catalogues: "%<PRIu64>".
   if (text.substr(place).starts_with("<PRI")) return std::min(text.find('>', place), text.size() - 1) + 1;
   place += size_of(text, place, "hlLqjzt");
-  constexpr std::string_view kConversions = "diouxXeEfFgGaAcCsSpnmr@%";
-  if (place < text.size() && kConversions.find(text[place]) != text.npos) return place + 1;
+  if (size_of(text.substr(0, place + 1), place, "diouxXeEfFgGaAcCsSpnmr@%") > 0) return place + 1;
   // Qt's %1, %L1 and %n.
   const std::size_t number = begin + (is_at(text, begin, 'L') ? 1 : 0);
-  const std::size_t number_digits = std::min<std::size_t>(size_of(text, number, kDigits), 2);
+  const std::size_t number_digits = size_of(text.substr(0, number + 2), number, kDigits);
   return number_digits > 0 ? number + number_digits : 0;
 }
 
@@ -96,25 +95,23 @@ std::vector<Placeholder> find_placeholders(std::string_view text, const Placehol
 std::vector<std::string> sorted_placeholders(std::string_view text, const PlaceholderSyntax& syntax) {
   std::vector<std::string> sorted;
   for (const Placeholder& placeholder : find_placeholders(text, syntax)) {
-    sorted.emplace_back(text.substr(placeholder.begin, placeholder.end - placeholder.begin));
+    sorted.emplace_back(part(text, placeholder));
   }
   std::ranges::sort(sorted);
   return sorted;
 }
 
 void add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
-  std::vector<Placeholder> all;
-  auto there = segment.placeholders.begin();
-  auto code = segment.codes.begin();
+  std::vector<Placeholder> added;
   for (const Placeholder& found : find_placeholders(segment.text, syntax)) {
-    while (there != segment.placeholders.end() && there->end <= found.begin) all.push_back(std::move(*there++));
-    while (code != segment.codes.end() && code->place <= found.begin) ++code;
+    const auto next = std::ranges::lower_bound(segment.placeholders, found.begin + 1, {}, &Placeholder::end);
+    const auto code = std::ranges::lower_bound(segment.codes, found.begin + 1, {}, &InlineCode::place);
+    const bool is_free = next == segment.placeholders.end() || next->begin >= found.end;
     const bool has_code = code != segment.codes.end() && code->place < found.end;
-    const bool is_free = there == segment.placeholders.end() || there->begin >= found.end;
-    if (is_free && !has_code) all.push_back(found);
+    if (is_free && !has_code) added.push_back(found);
   }
-  all.insert(all.end(), std::make_move_iterator(there), std::make_move_iterator(segment.placeholders.end()));
-  segment.placeholders = std::move(all);
+  segment.placeholders.insert(segment.placeholders.end(), added.begin(), added.end());
+  std::ranges::sort(segment.placeholders, {}, &Placeholder::begin);
 }
 
 }  // namespace encdec::documents

@@ -5,102 +5,95 @@
 #include <charconv>
 
 #include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/translation/documents/text_file.h"
 
 namespace encdec::documents {
 namespace {
 
-constexpr std::string_view kHeaderBlanks = " \t";
 constexpr std::size_t kMaxExpressionBytes = 500;
 constexpr int kMaxNumber = 1000;
+
+using Number = unsigned long;
+
+struct Operator {
+  std::string_view name;
+  int level;
+  Number (*apply)(Number, Number);
+};
+constexpr int kUnaryLevel = 6;
+constexpr std::array kOperators = {
+    Operator{"||", 0, [](Number a, Number b) { return Number{a != 0 || b != 0}; }},
+    Operator{"&&", 1, [](Number a, Number b) { return Number{a != 0 && b != 0}; }},
+    Operator{"==", 2, [](Number a, Number b) { return Number{a == b}; }},
+    Operator{"!=", 2, [](Number a, Number b) { return Number{a != b}; }},
+    Operator{"<=", 3, [](Number a, Number b) { return Number{a <= b}; }},
+    Operator{">=", 3, [](Number a, Number b) { return Number{a >= b}; }},
+    Operator{"<", 3, [](Number a, Number b) { return Number{a < b}; }},
+    Operator{">", 3, [](Number a, Number b) { return Number{a > b}; }},
+    Operator{"+", 4, [](Number a, Number b) { return a + b; }},
+    Operator{"-", 4, [](Number a, Number b) { return a - b; }},
+    Operator{"*", 5, [](Number a, Number b) { return a * b; }},
+    Operator{"/", 5, [](Number a, Number b) { return a / b; }},
+    Operator{"%", 5, [](Number a, Number b) { return a % b; }},
+};
 
 // Evaluates an expression of C with the variable n (GNU gettext, plural.y). Unsigned, as there.
 class Expression {
  public:
-  Expression(std::string_view text, unsigned long n) : text_(text), n_(n) {}
+  Expression(std::string_view text, Number n) : text_(text), n_(n) {}
 
   // Returns nullopt if the text is no expression.
-  std::optional<unsigned long> value() {
-    const unsigned long value = conditional();
-    skip_spaces();
-    return is_good_ && text_.empty() ? std::optional(value) : std::nullopt;
+  std::optional<Number> value() {
+    const Number value = conditional();
+    return take("") && is_good_ && text_.empty() ? std::optional(value) : std::nullopt;
   }
 
  private:
-  struct Operator {
-    std::string_view name;
-    int level;
-  };
-  static constexpr std::array<Operator, 13> kOperators = {{{"||", 0},
-                                                           {"&&", 1},
-                                                           {"==", 2},
-                                                           {"!=", 2},
-                                                           {"<=", 3},
-                                                           {">=", 3},
-                                                           {"<", 3},
-                                                           {">", 3},
-                                                           {"+", 4},
-                                                           {"-", 4},
-                                                           {"*", 5},
-                                                           {"/", 5},
-                                                           {"%", 5}}};
-
-  void skip_spaces() { text_.remove_prefix(std::min(text_.find_first_not_of(kHeaderBlanks), text_.size())); }
   bool take(std::string_view token) {
-    skip_spaces();
+    text_.remove_prefix(std::min(text_.find_first_not_of(kBlanks), text_.size()));
     if (!text_.starts_with(token)) return false;
     text_.remove_prefix(token.size());
     return true;
   }
-  unsigned long conditional() {
-    const unsigned long condition = binary(0);
+  void expect(std::string_view token) { is_good_ = take(token) && is_good_; }
+  Number conditional() {
+    const Number condition = binary(0);
     if (!take("?")) return condition;
-    const unsigned long yes = conditional();
-    if (!take(":")) is_good_ = false;
-    const unsigned long no = conditional();
+    const Number yes = conditional();
+    expect(":");
+    const Number no = conditional();
     return condition != 0 ? yes : no;
   }
-  unsigned long binary(int level) {
-    if (level == 6) return unary();
-    unsigned long left = binary(level + 1);
+  Number binary(int level) {
+    if (level == kUnaryLevel) return unary();
+    Number left = binary(level + 1);
     for (;;) {
       const auto found =
           std::ranges::find_if(kOperators, [&](const Operator& o) { return o.level == level && take(o.name); });
       if (found == kOperators.end()) return left;
-      left = result(found->name, left, binary(level + 1));
+      const Number right = binary(level + 1);
+      const bool is_division = found->name == "/" || found->name == "%";
+      if (is_division && right == 0) is_good_ = false;
+      left = is_division && right == 0 ? 0 : found->apply(left, right);
     }
   }
-  unsigned long unary() {
-    if (take("!")) return unary() == 0 ? 1 : 0;
-    if (take("(")) {
-      const unsigned long value = conditional();
-      if (!take(")")) is_good_ = false;
-      return value;
-    }
+  Number unary() {
+    if (take("!")) return Number{unary() == 0};
     if (take("n")) return n_;
-    unsigned long number = 0;
+    Number number = 0;
+    if (take("(")) {
+      number = conditional();
+      expect(")");
+      return number;
+    }
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), number);
     if (error != std::errc()) is_good_ = false;
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return number;
   }
-  unsigned long result(std::string_view name, unsigned long a, unsigned long b) {
-    if (name == "||") return a != 0 || b != 0 ? 1 : 0;
-    if (name == "&&") return a != 0 && b != 0 ? 1 : 0;
-    if (name == "==") return a == b ? 1 : 0;
-    if (name == "!=") return a != b ? 1 : 0;
-    if (name == "<=") return a <= b ? 1 : 0;
-    if (name == ">=") return a >= b ? 1 : 0;
-    if (name == "<") return a < b ? 1 : 0;
-    if (name == ">") return a > b ? 1 : 0;
-    if (name == "+") return a + b;
-    if (name == "-") return a - b;
-    if (name == "*") return a * b;
-    if (b == 0) is_good_ = false;
-    return b == 0 ? 0 : name == "/" ? a / b : a % b;
-  }
 
   std::string_view text_;
-  unsigned long n_;
+  Number n_;
   bool is_good_ = true;
 };
 
@@ -128,7 +121,7 @@ constexpr std::array kPluralRows = {
 // Returns the text behind `name` and "=", up to ";".
 std::string_view value_of(std::string_view header, std::string_view name) {
   for (std::size_t place = header.find(name); place != header.npos; place = header.find(name, place + 1)) {
-    const std::size_t equals = header.find_first_not_of(kHeaderBlanks, place + name.size());
+    const std::size_t equals = header.find_first_not_of(kBlanks, place + name.size());
     if (equals == header.npos || header[equals] != '=') continue;
     const std::string_view rest = header.substr(equals + 1);
     return rest.substr(0, rest.find(';'));
@@ -139,14 +132,14 @@ std::string_view value_of(std::string_view header, std::string_view name) {
 }  // namespace
 
 std::optional<PluralForms> PluralForms::parse(std::string_view header) {
-  constexpr unsigned long kMaxForms = 10;
+  constexpr Number kMaxForms = 10;
   const std::string_view expression = value_of(header, "plural");
   const auto count = Expression(value_of(header, "nplurals"), 0).value();
   if (!count || *count == 0 || *count > kMaxForms || expression.size() > kMaxExpressionBytes) return std::nullopt;
   PluralForms forms;
   forms.examples_.resize(*count);
   for (int n = kMaxNumber; n > 0; --n) {
-    const auto form = Expression(expression, static_cast<unsigned long>(n)).value();
+    const auto form = Expression(expression, static_cast<Number>(n)).value();
     if (!form || *form >= *count) return std::nullopt;
     if (n > 1) forms.examples_[*form] = n;
     if (n == 1) forms.form_of_one_ = *form;

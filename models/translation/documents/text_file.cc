@@ -34,12 +34,6 @@ bool is_white_space(char c) {
   return kWhiteSpace.find(c) != kWhiteSpace.npos;
 }
 
-void collapse_spaces(std::string& text) {
-  std::ranges::replace_if(text, is_white_space, ' ');
-  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
-  text.erase(same.begin(), same.end());
-}
-
 // Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
 std::string shown(std::string_view content) {
   constexpr std::size_t kMostBytes = 1000;
@@ -175,6 +169,17 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
   items.push_back({.kind = Item::Kind::close, .range = range, .partner = open});
 }
 
+std::string_view trim(std::string_view text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+  return text.substr(0, text.find_last_not_of(characters) + 1);
+}
+
+void collapse_spaces(std::string& text) {
+  std::ranges::replace_if(text, is_white_space, ' ');
+  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(same.begin(), same.end());
+}
+
 bool has_letters(std::string_view text) {
   return std::ranges::any_of(code_points(text),
                              [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
@@ -185,12 +190,11 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
   if (kept.begin == kept.end) return std::nullopt;
   Item &first = items[kept.begin], &last = items[kept.end - 1];
   if (syntax.spaces != Spaces::keep && first.kind == Item::Kind::text) {
-    first.content.begin = std::min(bytes.find_first_not_of(kWhiteSpace, first.content.begin), first.content.end);
-    first.range.begin = first.content.begin;
+    first.range.begin = first.content.begin =
+        std::min(bytes.find_first_not_of(kWhiteSpace, first.content.begin), first.content.end);
   }
   if (syntax.spaces != Spaces::keep && last.kind == Item::Kind::text) {
-    last.content.end = last.content.begin + last.content.of(bytes).find_last_not_of(kWhiteSpace) + 1;
-    last.range.end = last.content.end;
+    last.range.end = last.content.end = last.content.begin + last.content.of(bytes).find_last_not_of(kWhiteSpace) + 1;
   }
   Text text{.segment = {}, .range = {first.range.begin, last.range.end}, .escape = syntax.escape};
   Segment& segment = text.segment;

@@ -92,6 +92,9 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
 std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax);
 
+// Returns a text without some characters at its ends.
+std::string_view trim(std::string_view text, std::string_view characters = kWhiteSpace);
+void collapse_spaces(std::string& text);
 // Returns whether there is something to translate.
 bool has_letters(std::string_view text);
 
