@@ -17,17 +17,24 @@ enum class Subtitles : std::uint8_t { srt, vtt };
 // Lines of a subtitle that are one text: all of them, or a speaker's.
 struct Cue {
   Text text;
-  double begin = 0.0, end = 0.0;         // seconds
-  std::size_t number = 0;                // number of its subtitle
-  bool has_lines = false;                // the text has several lines
-  bool is_first = true, is_last = true;  // in its subtitle
+  double begin = 0.0, end = 0.0;  // seconds
+  std::size_t number = 0;         // number of its subtitle
+  bool has_lines = false;         // the text has several lines
 };
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings, [text](std::string_view beginning) { return text.starts_with(beginning); });
+}
+
+bool ends_with_any(std::string_view text, std::span<const std::string_view> ends) {
+  return std::ranges::any_of(ends, [text](std::string_view end) { return text.ends_with(end); });
+}
 
 // Reads the time at the beginning of `text`, such as "01:02:03,456" or "2:03.4", and removes it.
 std::optional<double> take_time(std::string_view& text) {
   double time = 0.0;
   std::size_t fields = 0;
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  text = trim(text, kBlanks);
   for (;;) {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -52,7 +59,7 @@ std::optional<double> take_time(std::string_view& text) {
 // Reads a line of times: "00:00:01,000 --> 00:00:02,500 ...".
 std::optional<std::pair<double, double>> times_of(std::string_view line) {
   const auto begin = take_time(line);
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  line = trim(line, kBlanks);
   if (!begin || !line.starts_with("-->")) return std::nullopt;
   line.remove_prefix(3);
   const auto end = take_time(line);
@@ -60,13 +67,12 @@ std::optional<std::pair<double, double>> times_of(std::string_view line) {
 }
 
 bool is_cue_number(std::string_view line) {
-  const std::size_t begin = line.find_first_not_of(kBlanks), end = line.find_last_not_of(kBlanks);
-  return begin != line.npos && line.substr(begin, end + 1 - begin).find_first_not_of("0123456789") == line.npos;
+  const std::string_view number = trim(line, kBlanks);
+  return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
 }
 
 bool is_dialogue(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
-  return line.starts_with('-') || line.starts_with("\u2013") || line.starts_with("\u2014");
+  return starts_with_any(trim(line, kBlanks), std::array<std::string_view, 3>{"-", "\u2013", "\u2014"});
 }
 
 // Returns the size of the markup at the beginning of `text`: a tag, or a code of ASS such as {\an8}; 0 if there is
@@ -77,40 +83,41 @@ std::size_t markup_size(std::string_view text, Subtitles kind) {
   const bool is_tag = text.size() > 1 && text.front() == '<' &&
                       (text[1] == '/' || (text[1] | 0x20) >= 'a' || (kind == Subtitles::vtt && text[1] >= '0'));
   if (!is_ass && !is_tag) return 0;
-  const std::size_t end = text.substr(0, kMostBytes).find(is_ass ? '}' : '>');
-  return end == text.npos ? 0 : end + 1;
+  const std::size_t end = text.substr(0, kMostBytes).find_first_of(is_ass ? "}\r\n" : ">\r\n");
+  return end == text.npos || text[end] == '\r' || text[end] == '\n' ? 0 : end + 1;
 }
 
-// Adds the items of a line. `open` has the open tags: names and indices of items.
-void add_items(std::string_view bytes, ByteRange line, Subtitles kind, std::vector<Item>& items,
-               std::vector<std::pair<std::string_view, std::size_t>>& open) {
-  std::size_t begin = line.begin;
-  for (std::size_t place = line.begin; place <= line.end;) {
-    const std::string_view rest = bytes.substr(place, line.end - place);
+// Returns the items of lines.
+std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles kind) {
+  std::vector<Item> items;
+  std::vector<std::pair<std::string_view, std::size_t>> open;  // tags: names and indices of items
+  std::size_t begin = lines.begin;
+  const auto add_text = [&](std::size_t end) {
+    if (begin < end) items.push_back({.kind = Item::Kind::text, .range = {begin, end}});
+  };
+  for (std::size_t place = lines.begin; place < lines.end;) {
+    const std::string_view rest = bytes.substr(place, lines.end - place);
     const std::size_t size = markup_size(rest, kind);
-    if (size > 0 || place == line.end) {
-      if (begin < place) items.push_back({.kind = Item::Kind::text, .range = {begin, place}});
-      if (place == line.end) return;
-      begin = place + size;
-      Item item{.kind = Item::Kind::single, .range = {place, begin}};
-      const bool is_end = rest.starts_with("</");
-      const std::size_t name_begin = is_end ? 2 : 1;
-      const std::string_view name = rest.substr(name_begin, rest.find_first_of(" .>\t/", name_begin) - name_begin);
-      if (rest[1] >= '0' && rest[1] <= '9') {  // a time inside a subtitle: left out
-        item = {.kind = Item::Kind::text, .range = item.range, .content = {begin, begin}};
-      } else if (is_end && !open.empty() && open.back().first == name) {
-        item.kind = Item::Kind::close;
-        item.partner = open.back().second;
-        items[open.back().second].partner = items.size();
-        items[open.back().second].kind = Item::Kind::open;
-        open.pop_back();
-      } else if (rest.front() == '<' && !is_end) {
-        open.emplace_back(name, items.size());
-      }
-      items.push_back(std::move(item));
-    }
     place += std::max<std::size_t>(size, 1);
+    if (size == 0) continue;
+    add_text(place - size);
+    const ByteRange range = {place - size, place};
+    begin = place;
+    const bool is_end = rest.starts_with("</");
+    const std::size_t name_begin = is_end ? 2 : 1;
+    const std::string_view name = rest.substr(name_begin, rest.find_first_of(" .>\t/", name_begin) - name_begin);
+    if (rest[1] >= '0' && rest[1] <= '9') {  // a time inside a subtitle: left out
+      items.push_back({.kind = Item::Kind::text, .range = range, .content = {begin, begin}});
+    } else if (is_end && !open.empty() && open.back().first == name) {
+      add_close(items, open.back().second, range);
+      open.pop_back();
+    } else {
+      if (rest.front() == '<' && !is_end) open.emplace_back(name, items.size());
+      items.push_back({.kind = Item::Kind::single, .range = range});
+    }
   }
+  add_text(lines.end);
+  return items;
 }
 
 class SubtitleFile final : public TextFile {
@@ -125,7 +132,7 @@ class SubtitleFile final : public TextFile {
 
  private:
   void read(const std::string& name);
-  void add_cue(std::size_t number, std::span<const Line> lines, std::pair<double, double> times);
+  void add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times);
   // Adds the text that begins with cue `first`. Returns the index of the next cue.
   std::size_t join(std::size_t first);
   std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const;
@@ -142,71 +149,39 @@ void SubtitleFile::read(const std::string& name) {
   if (kind_ == Subtitles::vtt && (lines.empty() || !lines[0].text.starts_with("WEBVTT"))) {
     refuse_at(name, bytes_, 0, "no WEBVTT in the first line, expected it");
   }
+  const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
   std::vector<std::size_t> headers;  // indices of lines of times
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (times_of(lines[i].text)) headers.push_back(i);
   }
-  const auto is_blank = [&](std::size_t i) {
-    return lines[i].text.find_first_not_of(kBlanks) == std::string_view::npos;
-  };
-  if (headers.empty() && kind_ == Subtitles::srt) {
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (!is_blank(i) && !is_cue_number(lines[i].text))
-        refuse_at(name, bytes_, lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
-    }
+  for (std::size_t i = 0; headers.empty() && kind_ == Subtitles::srt && i < lines.size(); ++i) {
+    if (is_blank(i) || is_cue_number(lines[i].text)) continue;
+    refuse_at(name, bytes_, lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
   }
   for (std::size_t h = 0; h < headers.size(); ++h) {
-    const std::size_t begin = headers[h] + 1;
-    std::size_t end = h + 1 < headers.size() ? headers[h + 1] : lines.size();
+    const std::size_t begin = headers[h] + 1, next = h + 1 < headers.size() ? headers[h + 1] : lines.size();
+    std::size_t end = next;
     if (kind_ == Subtitles::vtt) {
-      const std::size_t last = end;
-      for (end = begin; end < last && !is_blank(end);) ++end;
+      for (end = begin; end < next && !is_blank(end);) ++end;
     } else {
-      if (h + 1 < headers.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
+      if (next < lines.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
       while (end > begin && is_blank(end - 1)) --end;
     }
-    add_cue(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
+    add_cues(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
   }
 }
 
-void SubtitleFile::add_cue(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
-  const std::size_t first_cue = cues_.size();
-  const bool is_dialogue_cue =
-      lines.size() > 1 && std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
-  for (std::size_t i = 0; i < lines.size();) {
-    std::size_t end = i + 1;
-    while (end < lines.size() && !(is_dialogue_cue && is_dialogue(lines[end].text))) ++end;
-    std::vector<Item> items;
-    std::vector<std::pair<std::string_view, std::size_t>> open;
-    for (std::size_t j = i; j < end; ++j) {
-      add_items(bytes_, {lines[j].begin, lines[j].end}, kind_, items, open);
-      if (j + 1 < end) items.push_back({.kind = Item::Kind::text, .range = {lines[j].end, lines[j].next}});
-    }
-    const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
-    auto text = text_of(bytes_, items, syntax);
-    if (text) {
-      const std::string_view old = bytes_.substr(text->range.begin, text->range.end - text->range.begin);
-      const bool has_lines = old.find_first_of("\r\n") != old.npos;
-      cues_.push_back({.text = *std::move(text),
-                       .begin = times.first,
-                       .end = times.second,
-                       .number = number,
-                       .has_lines = has_lines});
-    }
-    i = end;
+void SubtitleFile::add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
+  const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
+  const bool has_speakers = std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
+  for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
+    end = i + 1;
+    while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
+    auto text = text_of(bytes_, items_of(bytes_, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
+    if (!text) continue;
+    const bool has_lines = text->range.of(bytes_).find_first_of("\r\n") != bytes_.npos;
+    cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});
   }
-  for (std::size_t i = first_cue; i < cues_.size(); ++i) {
-    cues_[i].is_first = i == first_cue;
-    cues_[i].is_last = i + 1 == cues_.size();
-  }
-}
-
-bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
-  return std::ranges::any_of(beginnings, [text](std::string_view beginning) { return text.starts_with(beginning); });
-}
-
-bool ends_with_any(std::string_view text, std::span<const std::string_view> ends) {
-  return std::ranges::any_of(ends, [text](std::string_view end) { return text.ends_with(end); });
 }
 
 bool has_only_capitals(std::string_view text) {
@@ -228,35 +203,36 @@ bool goes_on(std::string_view text, std::string_view next) {
   if (colon != next.npos && has_only_capitals(next.substr(0, colon))) return false;  // "JOHN: Hello"
   if (has_only_capitals(text) || has_only_capitals(next)) return false;
   while (ends_with_any(text, kQuotes)) text.remove_suffix(text.size() - last_character(text));
+  constexpr std::array<std::string_view, 2> kDots = {"...", "\u2026"};
   const bool is_small = next.front() >= 'a' && next.front() <= 'z';
-  if (text.ends_with("...") || text.ends_with("\u2026"))
-    return is_small || next.starts_with("...") || next.starts_with("\u2026");
+  if (ends_with_any(text, kDots)) return is_small || starts_with_any(next, kDots);
   return ends_with_any(text, kTitles) || !ends_with_any(text, kStops);
+}
+
+// Whether a character of East Asia, beside which there are no spaces, is at the beginning of a text.
+bool starts_wide(std::string_view text) {
+  return !text.empty() && columns(text.substr(0, first_character(text).bytes)) == 2;
 }
 
 std::size_t SubtitleFile::join(std::size_t first) {
   Text text = cues_[first].text;
   Segment& segment = text.segment;
   double duration = cues_[first].end - cues_[first].begin;
-  std::vector<double> ends = {duration};
   std::size_t next = first + 1;
   for (; next < cues_.size() && next - first < kMaxCues; ++next) {
     const Cue &before = cues_[next - 1], &cue = cues_[next];
-    const double gap = cue.begin - before.end;
+    const Segment& added = cue.text.segment;
     const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
-    if (!before.is_last || !cue.is_first || cue.number != before.number + 1 || !is_in_order ||
-        gap >= options_.join_gap || segment.text.size() + cue.text.segment.text.size() > kMaxJoinedBytes ||
-        !goes_on(segment.text, cue.text.segment.text)) {
+    if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= options_.join_gap ||
+        segment.text.size() + added.text.size() > kMaxJoinedBytes || !goes_on(segment.text, added.text)) {
       break;
     }
     const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
-    const bool has_no_space = columns(last) == 2 && columns(cue.text.segment.text.substr(
-                                                        0, first_character(cue.text.segment.text).bytes)) == 2;
-    if (!has_no_space) segment.text += ' ';
+    if (!starts_wide(last) || !starts_wide(added.text)) segment.text += ' ';
     const std::size_t place = segment.text.size(), codes = segment.codes.size();
     segment.cuts.push_back({.place = place, .share_before = duration});
-    segment.text += cue.text.segment.text;
-    for (InlineCode code : cue.text.segment.codes) {
+    segment.text += added.text;
+    for (InlineCode code : added.codes) {
       code.place += place;
       if (code.partner) code.partner = *code.partner + codes;
       segment.codes.push_back(std::move(code));
@@ -272,21 +248,18 @@ std::size_t SubtitleFile::join(std::size_t first) {
 
 // Returns the places where a line may end, each with the beginning of the next line.
 std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
+  constexpr std::array<std::string_view, 6> kEnds = {"\u3002", "\u3001", "\uff0c", "\uff01", "\uff1f", "\u300d"};
   std::vector<ByteRange> gaps;
   bool was_wide = false;
   for (std::size_t i = part.begin; i < part.end;) {
-    const std::size_t bytes = first_character(text.substr(i)).bytes;
-    const bool is_wide = columns(text.substr(i, bytes)) == 2;
-    const std::size_t next = std::min(text.find_first_not_of(' ', i), part.end);
-    if (text[i] == ' ' && next < part.end && i > part.begin) {
-      gaps.push_back({i, next});
-    } else if (is_wide && was_wide &&
-               !starts_with_any(text.substr(i), std::array<std::string_view, 6>{"\u3002", "\u3001", "\uff0c", "\uff01",
-                                                                                "\uff1f", "\u300d"})) {
-      gaps.push_back({i, i});
-    }
+    const std::string_view rest = text.substr(i);
+    const bool is_space = rest.front() == ' ', is_wide = starts_wide(rest);
+    const std::size_t next = is_space ? std::min(text.find_first_not_of(' ', i), part.end) : i;
+    const bool is_gap =
+        is_space ? next < part.end && i > part.begin : is_wide && was_wide && !starts_with_any(rest, kEnds);
+    if (is_gap) gaps.push_back({i, next});
     was_wide = is_wide;
-    i = text[i] == ' ' ? std::max(next, i + 1) : i + bytes;
+    i = is_space ? next : i + first_character(rest).bytes;
   }
   return gaps;
 }
@@ -294,7 +267,7 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
 // Returns the lines of a part of a text.
 std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
   const std::size_t width = options_.line_width.value_or(has_no_spaces(options_.target_language) ? 16 : 42);
-  const std::size_t all = code_points(text.substr(part.begin, part.end - part.begin)).size();
+  const std::size_t all = code_points(part.of(text)).size();
   std::vector<ByteRange> lines = {part};
   if ((all <= width && !has_lines) || options_.max_lines < 2 || all <= width / 2) return lines;
   const std::vector<ByteRange> all_gaps = gaps(text, part);
@@ -344,46 +317,46 @@ void SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, 
   const Text& source = texts_[text];
   FittedTranslation whole = translation;
   Segment& segment = whole.segment;
-  std::ranges::replace(segment.text, '\n', ' ');
-  std::ranges::replace(segment.text, '\r', ' ');
+  std::ranges::replace_if(
+      segment.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   if (segment.cuts.size() != source.segment.cuts.size()) segment.cuts = cuts_by_time(segment.text, source.segment.cuts);
-  const std::size_t first = first_cue_[text], count = segment.cuts.size() + 1;
-  std::vector<std::vector<ByteRange>> parts;
-  for (std::size_t i = 0; i < count; ++i) {
-    ByteRange part = {i == 0 ? 0 : segment.cuts[i - 1].place,
-                      i + 1 < count ? segment.cuts[i].place : segment.text.size()};
+  struct WrittenLine {
+    std::size_t cue;
+    ByteRange range;
+  };
+  std::vector<WrittenLine> lines;
+  for (std::size_t i = 0, begin = 0; i <= segment.cuts.size(); ++i) {
+    ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].place : segment.text.size()};
+    begin = part.end;
     part.begin = std::min(segment.text.find_first_not_of(' ', part.begin), part.end);
-    while (part.end > part.begin && segment.text[part.end - 1] == ' ') --part.end;
-    parts.push_back(wrapped(segment.text, part, cues_[first + i].has_lines));
+    part.end = part.begin + part.of(segment.text).find_last_not_of(' ') + 1;
+    const std::size_t cue = first_cue_[text] + i;
+    for (const ByteRange& line : wrapped(segment.text, part, cues_[cue].has_lines)) lines.push_back({cue, line});
   }
   // Codes in the spaces between two lines go to the end of the first line or to the beginning of the second one.
-  std::vector<ByteRange> lines;
-  for (const auto& part : parts) lines.insert(lines.end(), part.begin(), part.end());
-  std::size_t line = 0;
+  std::size_t number = 0;
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
     InlineCode& code = segment.codes[j];
-    while (line + 1 < lines.size() && lines[line + 1].begin <= code.place) ++line;
-    const bool is_last = line + 1 == lines.size();
-    code.place = std::max(code.place, lines[line].begin);
+    while (number + 1 < lines.size() && lines[number + 1].range.begin <= code.place) ++number;
+    const ByteRange& line = lines[number].range;
+    code.place = std::max(code.place, line.begin);
     const auto ends_pair = [&](std::size_t end) {
       return code.partner && *code.partner < j && segment.codes[*code.partner].place <= end;
     };
-    if (code.place == lines[line].begin && line > 0 && ends_pair(lines[line - 1].end)) {
-      code.place = lines[line - 1].end;
-    } else if (code.place > lines[line].end && !is_last) {
-      code.place = ends_pair(lines[line].end) ? lines[line].end : lines[line + 1].begin;
+    if (code.place == line.begin && number > 0 && ends_pair(lines[number - 1].range.end)) {
+      code.place = lines[number - 1].range.end;
+    } else if (code.place > line.end && number + 1 < lines.size()) {
+      code.place = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
     }
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    std::vector<Piece> pieces;
-    for (std::size_t j = 0; j < parts[i].size(); ++j) {
-      const bool is_end = i + 1 == count && j + 1 == parts[i].size();
-      if (j > 0) pieces.push_back({.text = line_end_});
-      const auto added =
-          pieces_of(whole, source, i + j == 0 ? 0 : parts[i][j].begin, is_end ? std::string::npos : parts[i][j].end);
-      pieces.insert(pieces.end(), added.begin(), added.end());
-    }
-    edits.push_back({.range = cues_[first + i].text.range, .pieces = std::move(pieces)});
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool begins_cue = i == 0 || lines[i - 1].cue != lines[i].cue;
+    if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .pieces = {}});
+    std::vector<Piece>& pieces = edits.back().pieces;
+    if (!begins_cue) pieces.push_back({.text = line_end_});
+    const std::size_t begin = i == 0 ? 0 : lines[i].range.begin;
+    const std::size_t end = i + 1 == lines.size() ? std::string::npos : lines[i].range.end;
+    std::ranges::move(pieces_of(whole, source, begin, end), std::back_inserter(pieces));
   }
 }
 
