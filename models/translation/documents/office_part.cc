@@ -45,48 +45,55 @@ std::string visible_format(std::string_view format) {
 class Paragraph {
  public:
   Paragraph(const XmlTokens& xml, std::string_view bytes, std::size_t paragraph) : xml_(xml), bytes_(bytes) {
+    choose_base(paragraph);
     for (std::size_t i = paragraph + 1; i < xml[paragraph].partner; ++i) {
       if (xml.is_start(i)) {
         i = read(i);
       } else if (!containers_.empty() && containers_.back() == i) {
         containers_.pop_back();
         while (open_.back().is_field) open_.pop_back();
+        end_format();
         close(xml[i].range);
       }
     }
+    end_format();
   }
 
-  // Returns the items, with pairs of codes for formats. Sets `base` to the format of most of the text.
-  std::vector<Item> take(std::string_view& base);
+  std::vector<Item> take() { return std::move(items_); }
+  // Returns the format of most of the text: the element rPr.
+  std::string_view base() const { return base_; }
   // Returns the places of the codes that are inside runs.
   const std::set<std::size_t>& in_runs() const { return in_runs_; }
 
  private:
-  static constexpr std::size_t kNoRun = std::string::npos;
-
   struct Open {
     std::size_t item;
     bool is_field;
-    std::size_t others;
-  };
-  struct Run {
-    std::string_view format;  // the element rPr
-    std::string visible;
   };
 
-  void add(Item::Kind kind, ByteRange range, std::size_t run = kNoRun) {
-    items_.push_back({.kind = kind, .range = range});
-    run_of_.push_back(run);
-    if (kind != Item::Kind::single) ++others_;
+  void choose_base(std::size_t paragraph);
+  std::string_view format_of(std::size_t run) const {
+    const auto format = xml_.child(run, "rPr");
+    return format ? xml_.element(*format).of(bytes_) : std::string_view();
+  }
+  // Adds a code that is no part of a run with text.
+  void add_single(ByteRange range, bool is_break = false) {
+    end_format();
+    items_.push_back({.kind = Item::Kind::single, .range = range, .is_break = is_break});
   }
   // Ends the last open pair.
   void close(ByteRange range) {
-    const std::size_t open = open_.back().item;
+    add_close(items_, open_.back().item, range);
     open_.pop_back();
-    items_[open].kind = Item::Kind::open;
-    items_[open].partner = items_.size();
-    add(Item::Kind::close, range);
-    items_.back().partner = open;
+  }
+  // Begins a pair of codes for the format of a run with text, unless it is the same as before.
+  void begin_format(std::size_t run);
+  void end_format() {
+    if (!format_) return;
+    const std::size_t end = items_.back().range.end;
+    add_close(items_, *format_, {end, end});
+    items_.back().markup = "</rPr>";
+    format_.reset();
   }
   // Reads the element at a start. Returns the last token that has been read.
   std::size_t read(std::size_t i);
@@ -96,70 +103,92 @@ class Paragraph {
   const XmlTokens& xml_;
   std::string_view bytes_;
   std::vector<Item> items_;
-  std::vector<std::size_t> run_of_;  // one for each item; kNoRun outside of runs with text
-  std::vector<Run> runs_;
+  std::string_view base_;
+  std::string visible_base_, visible_;  // formats as they look: of most of the text, of the last run
+  std::optional<std::size_t> format_;   // the item that begins the pair of a format, if one is open
   std::vector<Open> open_;
   std::vector<std::size_t> containers_;  // the ends of open elements: tokens
   std::set<std::size_t> in_runs_;
-  std::size_t others_ = 0;  // number of items that are no single codes
 };
+
+void Paragraph::choose_base(std::size_t paragraph) {
+  std::map<std::string, std::size_t> sizes;
+  std::size_t largest = 0;
+  for (std::size_t i = paragraph + 1; i < xml_[paragraph].partner; ++i) {
+    if (xml_.name(i) != "r") continue;
+    const std::string_view format = format_of(i);
+    const std::string visible = visible_format(format);
+    for (std::size_t j = i + 1; j < xml_[i].partner; ++j) {
+      if (!xml_.is_start(j)) continue;
+      const ByteRange text = xml_.content(j);
+      if (xml_.name(j) == "t") sizes[visible] += text.end - text.begin;
+      j = xml_[j].partner;
+    }
+    i = xml_[i].partner;
+    const std::size_t size = sizes[visible];
+    if (size <= largest) continue;
+    if (largest == 0 || visible_base_ != visible) base_ = format;
+    largest = size;
+    visible_base_ = visible;
+  }
+}
+
+void Paragraph::begin_format(std::size_t run) {
+  const std::string_view format = format_of(run);
+  const std::string visible = visible_format(format);
+  if (format_ && visible == visible_) return;
+  end_format();
+  if (visible == visible_base_) return;
+  const std::size_t begin = xml_[run].range.begin;
+  format_ = items_.size();
+  visible_ = visible;
+  items_.push_back(
+      {.kind = Item::Kind::open, .range = {begin, begin}, .markup = format.empty() ? "<rPr/>" : std::string(format)});
+}
 
 std::size_t Paragraph::read(std::size_t i) {
   constexpr std::array<std::string_view, 3> kNothing = {"pPr", "proofErr", "lastRenderedPageBreak"};
   constexpr std::array<std::string_view, 7> kContainers = {"hyperlink", "ins", "moveTo", "smartTag",
                                                            "dir",       "bdo", "sdt"};
   const std::string_view name = xml_.name(i);
-  const std::size_t last = xml_[i].partner;
   const std::size_t inner = name == "sdt" ? xml_.child(i, "sdtContent").value_or(i) : i;
-  if (is_one_of(name, kContainers) && xml_.content(inner).begin < xml_.content(inner).end &&
-      (name != "sdt" || inner != i)) {
-    open_.push_back({.item = items_.size(), .is_field = false, .others = others_});
-    add(Item::Kind::single, {xml_[i].range.begin, xml_[inner].range.end});
+  const ByteRange content = xml_.content(inner);
+  if (is_one_of(name, kContainers) && content.begin < content.end && (name != "sdt" || inner != i)) {
+    end_format();
+    open_.push_back({.item = items_.size(), .is_field = false});
+    add_single({xml_[i].range.begin, content.begin});
     containers_.push_back(xml_[inner].partner);
     return inner;
   }
   if (name == "r") {
     read_run(i);
   } else if (!is_one_of(name, kNothing)) {
-    add(Item::Kind::single, xml_.element(i));
-    items_.back().is_break = name == "br";
+    add_single(xml_.element(i), name == "br");
   }
-  return last;
+  return xml_[i].partner;
 }
 
 void Paragraph::read_run(std::size_t run) {
   constexpr std::array<std::string_view, 4> kBreaks = {"br", "cr", "tab", "ptab"};
   std::vector<std::size_t> children;
-  Run own;
-  bool has_text = false;
   for (std::size_t i = run + 1; i < xml_[run].partner; ++i) {
     if (!xml_.is_start(i)) continue;
-    const ByteRange whole = xml_.element(i);
-    const std::string_view name = xml_.name(i);
-    if (name == "rPr") own.format = bytes_.substr(whole.begin, whole.end - whole.begin);
-    if (name != "rPr" && name != "lastRenderedPageBreak") children.push_back(i);
-    has_text = has_text || name == "t";
+    if (xml_.name(i) != "rPr" && xml_.name(i) != "lastRenderedPageBreak") children.push_back(i);
     i = xml_[i].partner;
   }
   if (children.empty()) return;
   const ByteRange whole = xml_.element(run);
-  if (!has_text) {
-    const std::string_view only = children.size() == 1 ? xml_.name(children.front()) : "";
-    if (is_one_of(only, kBreaks)) {
-      add(Item::Kind::single, whole);
-      items_.back().is_break = true;
-      return;
-    }
+  if (!xml_.child(run, "t")) {
     const std::size_t mark = children.front();
-    const bool is_field = children.size() == 1 && xml_.name(mark) == "fldChar";
-    const std::string type = is_field ? xml_.attribute(mark, std::string(xml_.prefix(mark)) + "fldCharType") : "";
-    return read_field(whole, type);
+    const std::string_view only = children.size() == 1 ? xml_.name(mark) : "";
+    if (is_one_of(only, kBreaks)) return add_single(whole, true);
+    return read_field(whole,
+                      only == "fldChar" ? xml_.attribute(mark, fmt::format("{}fldCharType", xml_.prefix(mark))) : "");
   }
-  own.visible = visible_format(own.format);
+  begin_format(run);
   for (const std::size_t i : children) {
     const bool is_text = xml_.name(i) == "t";
-    add(is_text ? Item::Kind::text : Item::Kind::single, xml_.element(i), runs_.size());
-    Item& item = items_.back();
+    Item item{.kind = is_text ? Item::Kind::text : Item::Kind::single, .range = xml_.element(i)};
     if (is_text) item.content = xml_.content(i);
     if (!is_text) in_runs_.insert(item.range.begin);
     item.is_break = is_one_of(xml_.name(i), kBreaks);
@@ -167,72 +196,30 @@ void Paragraph::read_run(std::size_t run) {
     item.is_fixed = children.size() > 1;
     if (i == children.front()) item.range.begin = whole.begin;
     if (i == children.back()) item.range.end = whole.end;
+    items_.push_back(std::move(item));
   }
-  runs_.push_back(std::move(own));
 }
 
 // Adds a run without text. The runs of a field are: begin, code, separator, text, end. The first three are one code;
 // all are if there is no text.
 void Paragraph::read_field(ByteRange run, const std::string& type) {
   const bool is_inside = !open_.empty() && open_.back().is_field;
+  const auto is_single = [](const Item& item) { return item.kind == Item::Kind::single; };
   if (type == "begin") {
-    open_.push_back({.item = items_.size(), .is_field = true, .others = others_});
-  } else if ((type == "separate" || type == "end") && is_inside && open_.back().others == others_) {
-    Item& begin = items_[open_.back().item];
-    begin.range.end = begin.content.end = run.end;
-    items_.resize(open_.back().item + 1);
-    run_of_.resize(items_.size());
-    if (type == "end") open_.pop_back();
-    return;
-  } else if (type == "end" && is_inside) {
-    return close(run);
-  }
-  add(Item::Kind::single, run);
-}
-
-std::vector<Item> Paragraph::take(std::string_view& base) {
-  std::map<std::string_view, std::size_t> sizes;
-  std::size_t largest = 0;
-  std::string_view visible_base;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].kind != Item::Kind::text) continue;
-    const Run& run = runs_[run_of_[i]];
-    std::size_t& size = sizes[run.visible];
-    size += items_[i].content.end - items_[i].content.begin;
-    if (size <= largest) continue;
-    if (largest == 0 || visible_base != run.visible) base = run.format;
-    largest = size;
-    visible_base = run.visible;
-  }
-  std::vector<Item> items;
-  std::vector<std::size_t> number;  // new indices of items
-  std::optional<std::size_t> open;  // the pair of a format that is open, and its run
-  std::size_t open_run = 0;
-  const auto add_format = [&](Item::Kind kind, std::size_t place, std::string_view markup) {
-    items.push_back({.kind = kind, .range = {place, place}, .markup = std::string(markup)});
-  };
-  for (std::size_t i = 0; i <= items_.size(); ++i) {
-    const std::size_t run = i < items_.size() ? run_of_[i] : kNoRun;
-    if (open && (run == kNoRun || runs_[run].visible != runs_[open_run].visible)) {
-      items[*open].partner = items.size();
-      add_format(Item::Kind::close, items.back().range.end, "</rPr>");
-      items.back().partner = open;
-      open.reset();
+    end_format();
+    open_.push_back({.item = items_.size(), .is_field = true});
+  } else if (is_inside && (type == "separate" || type == "end")) {
+    const std::size_t begin = open_.back().item;
+    if (std::all_of(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), is_single)) {
+      items_[begin].range.end = items_[begin].content.end = run.end;
+      items_.resize(begin + 1);
+      if (type == "end") open_.pop_back();
+      return;
     }
-    if (i == items_.size()) break;
-    if (run != kNoRun && !open && runs_[run].visible != visible_base) {
-      open = items.size();
-      open_run = run;
-      add_format(Item::Kind::open, items_[i].range.begin, runs_[run].format.empty() ? "<rPr/>" : runs_[run].format);
-    }
-    number.push_back(items.size());
-    items.push_back(items_[i]);
-    if (items_[i].kind == Item::Kind::close && items_[i].partner) {
-      items.back().partner = number[*items_[i].partner];
-      items[*items.back().partner].partner = items.size() - 1;
-    }
+    end_format();
+    if (type == "end") return close(run);
   }
-  return items;
+  add_single(run);
 }
 
 class OfficePartFile final : public TextFile {
@@ -243,9 +230,9 @@ class OfficePartFile final : public TextFile {
       if (xml.name(i) != "p" || (xml.prefix(i) != "w:" && xml.prefix(i) != "a:")) continue;
       ++number;
       Paragraph paragraph(xml, bytes, i);
-      Own own{.prefix = std::string(xml.prefix(i)), .base = {}, .in_runs = paragraph.in_runs()};
+      Own own{.prefix = std::string(xml.prefix(i)), .base = paragraph.base(), .in_runs = paragraph.in_runs()};
       const std::size_t before = texts_.size();
-      add(paragraph.take(own.base), number);
+      add(paragraph.take(), number);
       if (texts_.size() > before) paragraphs_.push_back(std::move(own));
     }
   }
@@ -253,25 +240,24 @@ class OfficePartFile final : public TextFile {
   void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Own& own = paragraphs_[text];
     const Text& source = texts_[text];
-    const std::string run = "<" + own.prefix + "r>", run_end = "</" + own.prefix + "r>";
-    const std::string begin = "<" + own.prefix + (own.prefix == "w:" ? "t xml:space=\"preserve\">" : "t>");
-    const std::string end = "</" + own.prefix + "t>";
+    const std::string run = fmt::format("<{}r>", own.prefix), run_end = fmt::format("</{}r>", own.prefix);
+    const std::string_view keep = own.prefix == "w:" ? " xml:space=\"preserve\"" : "";
     std::vector<std::string_view> formats = {own.base};
     std::vector<Piece> pieces(1);
     std::size_t place = 0;
     const auto write_text = [&](std::size_t until) {
-      const std::string_view plain = std::string_view(translation.segment.text).substr(place, until - place);
+      const std::string plain = translation.segment.text.substr(place, until - place);
       place = until;
       if (plain.empty()) return;
-      pieces.back().text.append(run).append(formats.back()).append(begin + escape_xml(plain) + end + run_end);
+      pieces.back().text += fmt::format("{0}{1}<{2}t{3}>{4}</{2}t>{5}", run, formats.back(), own.prefix, keep,
+                                        escape_xml(plain), run_end);
     };
     for (std::size_t j = 0; j < translation.segment.codes.size(); ++j) {
       const InlineCode& code = translation.segment.codes[j];
       const ByteRange range = source.codes[translation.code_of[j]].range;
       write_text(code.place);
-      if (range.begin == range.end && code.partner) {
-        if (*code.partner > j)
-          formats.push_back(code.markup == "<rPr/>" ? std::string_view() : std::string_view(code.markup));
+      if (range.begin == range.end && code.partner) {  // a format
+        if (*code.partner > j) formats.push_back(code.markup == "<rPr/>" ? std::string_view() : code.markup);
         if (*code.partner < j && formats.size() > 1) formats.pop_back();
         continue;
       }
