@@ -1,6 +1,8 @@
 // Markdown (CommonMark 0.31, GFM tables): headings, paragraphs, items of lists, quotes and cells of tables. A paragraph
 // is one text, which its translation replaces by one line. Left as they are: front matter, blocks of code and HTML,
 // definitions of links. Code spans are placeholders; emphasis, links and HTML are codes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -16,6 +18,7 @@ bool is_ascii_letter(char c) {
   return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
+// Whether there is a character of a word, or a space or an end of the text, at `i`. The place before 0 is npos.
 bool is_word(std::string_view text, std::size_t i) {
   return i < text.size() && (is_ascii_letter(text[i]) || (text[i] >= '0' && text[i] <= '9') || (text[i] & 0x80) != 0);
 }
@@ -40,17 +43,19 @@ std::string unescape_markdown(std::string_view text) {
   return plain;
 }
 
+bool begins_tag(std::string_view text) {
+  return text.size() > 1 && text[0] == '<' && (is_ascii_letter(text[1]) || text[1] == '/' || text[1] == '!');
+}
+
 std::string escape_markdown(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool in_word = i > 0 && is_word(text, i - 1) && is_word(text, i + 1);
-    const bool is_tag =
-        c == '<' && i + 1 < text.size() && (is_ascii_letter(text[i + 1]) || text[i + 1] == '/' || text[i + 1] == '!');
-    const bool is_free = (is_space(text, i + 1) && (i == 0 || is_space(text, i - 1))) || (c == '_' && in_word);
-    const bool is_special =
-        c == '`' || c == '\\' || c == '[' || c == ']' || is_tag || ((c == '*' || c == '_') && !is_free);
-    if (is_special) escaped += '\\';
+    const bool is_alone = is_space(text, i - 1) && is_space(text, i + 1);
+    const bool is_in_word = is_word(text, i - 1) && is_word(text, i + 1);
+    const bool is_emphasis = (c == '*' && !is_alone) || (c == '_' && !is_alone && !is_in_word);
+    const bool is_special = c == '`' || c == '\\' || c == '[' || c == ']';
+    if (is_special || is_emphasis || begins_tag(text.substr(i))) escaped += '\\';
     escaped += c == '\n' || c == '\r' ? ' ' : c;
   }
   return escaped;
@@ -68,13 +73,25 @@ constexpr Syntax kText{.unescape = unescape_markdown, .escape = escape_markdown,
 using Labels = std::set<std::string>;
 
 std::string comparable_label(std::string_view label) {
-  std::string comparable;
-  for (const char c : lower_case(label)) {
-    const bool is_blank = kWhiteSpace.find(c) != kWhiteSpace.npos;
-    if (!is_blank) comparable += c;
-    if (is_blank && !comparable.ends_with(' ')) comparable += ' ';
-  }
+  std::string comparable = lower_case(label);
+  collapse_spaces(comparable);
   return comparable;
+}
+
+// Returns the size of the end of a link, "](target)" or "][label]", at the beginning of a text; 0 if there is none.
+std::size_t link_end(std::string_view text) {
+  if (text.starts_with("][")) return text.find(']', 2) + 1;
+  std::size_t depth = 0;
+  for (std::size_t i = 1; text.starts_with("](") && i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '(') {
+      ++depth;
+    } else if (text[i] == ')' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return 0;
 }
 
 // Finds the inline elements of a paragraph.
@@ -111,12 +128,12 @@ class InlineParser {
     switch (text.front()) {
       case '\\': return text.size() > 1 && is_mark(text[1]) ? 2 : line_break(i);
       case ' ': return text.starts_with("  ") ? line_break(i) : 0;
-      case ':': return emoji(i);
+      case ':': return is_word(bytes_, i - 1) ? 0 : name(i, "abcdefghijklmnopqrstuvwxyz0123456789_+-", ':');
+      case '&': return name(i, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#", ';');
       case '`': return code_span(i);
       case '<': return tag(i);
-      case '&': return entity(i);
-      case '!': return text.starts_with("![") ? bracket(i, 2) : 0;
-      case '[': return text.starts_with("[^") ? note(i) : bracket(i, 1);
+      case '!': return text.starts_with("![") ? open("[", i, 2, Item::Kind::text) : 0;
+      case '[': return text.starts_with("[^") ? note(i) : open("[", i, 1, Item::Kind::text);
       case ']': return end_bracket(i);
       case '*':
       case '_':
@@ -133,11 +150,11 @@ class InlineParser {
     items_.back().is_break = true;
     return items_.back().range.end - i;
   }
-  std::size_t emoji(std::size_t i) {
+  // A name and the mark at its end: ":smile:", "&nbsp;".
+  std::size_t name(std::size_t i, std::string_view characters, char last) {
     const std::string_view text = rest(i);
-    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+-", 1);
-    const bool is_emoji = end != text.npos && end > 2 && text[end] == ':' && (i == 0 || !is_word(bytes_, i - 1));
-    return is_emoji ? add_item(Item::Kind::placeholder, i, end + 1) : 0;
+    const std::size_t end = text.find_first_not_of(characters, 1);
+    return end != text.npos && end > 1 && text[end] == last ? add_item(Item::Kind::placeholder, i, end + 1) : 0;
   }
   std::size_t code_span(std::size_t i) {
     const std::string_view text = rest(i).substr(0, kMostInlineBytes);
@@ -151,101 +168,67 @@ class InlineParser {
   }
   std::size_t tag(std::size_t i) {
     const std::string_view text = rest(i).substr(0, kMostInlineBytes);
-    const bool is_tag = text.size() > 1 && (is_ascii_letter(text[1]) || text[1] == '/' || text[1] == '!');
     const std::size_t end = text.find('>');
-    if (!is_tag || end == text.npos) return 0;
-    const bool is_address = text.substr(0, end).find_first_of(":@") < text.substr(0, end).find_first_of(" \t\"'");
+    if (!begins_tag(text) || end == text.npos) return 0;
+    const std::string_view inside = text.substr(1, end - 1);
+    const bool is_address = inside.find_first_of(":@") < inside.find_first_of(" \t\"'");
     if (is_address) return add_item(Item::Kind::placeholder, i, end + 1);
-    const bool is_end = text[1] == '/';
-    const std::string_view name = text.substr(is_end ? 2 : 1, text.find_first_of(" \t/>", 2) - (is_end ? 2 : 1));
-    if (is_end && !open_.empty() && open_.back().mark == name) return close(i, end + 1);
-    if (!is_end && text[end - 1] != '/' && text[1] != '!')
-      open(name, i, end + 1);
-    else
-      add_item(Item::Kind::single, i, end + 1);
-    return end + 1;
-  }
-  std::size_t entity(std::size_t i) {
-    const std::string_view text = rest(i).substr(0, 12);
-    const std::size_t end = text.find(';');
-    const bool is_entity = end != text.npos && end > 1 && (is_word(text, 1) || text[1] == '#') && text.find(' ') > end;
-    return is_entity ? add_item(Item::Kind::placeholder, i, end + 1) : 0;
+    const std::size_t begin = inside.starts_with('/') ? 1 : 0;
+    const std::string_view name = inside.substr(begin, inside.find_first_of(" \t/", 1) - begin);
+    if (begin == 1 && !open_.empty() && open_.back().mark == name) return close(i, end + 1);
+    const bool is_single = begin == 1 || inside.ends_with('/') || inside.starts_with('!');
+    return is_single ? add_item(Item::Kind::single, i, end + 1) : open(name, i, end + 1, Item::Kind::single);
   }
   std::size_t note(std::size_t i) {
     const std::size_t end = rest(i).substr(0, kMostInlineBytes).find(']');
     return end == std::string_view::npos ? 0 : add_item(Item::Kind::single, i, end + 1);
   }
-  std::size_t bracket(std::size_t i, std::size_t size) {
-    open("[", i, size);
-    return size;
-  }
-  // The end of a link: "](target)" or "][label]". A bracket without one is text.
+  // The end of a link. A bracket without one is text.
   std::size_t end_bracket(std::size_t i) {
     const auto found = std::find_if(open_.rbegin(), open_.rend(), [](const Open& o) { return o.mark == "["; });
     if (found == open_.rend()) return 0;
     open_.erase(found.base(), open_.end());
-    const std::string_view text = rest(i).substr(0, kMostInlineBytes);
-    std::size_t size = 0, depth = 0;
-    if (text.starts_with("](")) {
-      for (std::size_t j = 1; j < text.size() && size == 0; ++j) {
-        if (text[j] == '\\')
-          ++j;
-        else if (text[j] == '(')
-          ++depth;
-        else if (text[j] == ')' && --depth == 0)
-          size = j + 1;
-      }
-    } else if (text.starts_with("][")) {
-      size = text.find(']', 2) + 1;
-    }
+    const std::size_t size = link_end(rest(i).substr(0, kMostInlineBytes));
     // A link whose text is its label gets a label of its own.
-    const std::size_t label_begin = items_[open_.back().item].range.end;
-    const std::string_view label = bytes_.substr(label_begin, i - label_begin);
+    const std::string label(ByteRange{items_[open_.back().item].range.end, i}.of(bytes_));
     const bool is_label = size == 2 || (size == 0 && labels_.contains(comparable_label(label)));
-    if (is_label) size = close(i, std::max<std::size_t>(size, 1));
-    if (is_label) items_.back().markup = "][" + std::string(label) + "]";
-    if (size > 0) return is_label ? size : close(i, size);
-    items_[open_.back().item].kind = Item::Kind::text;
-    open_.pop_back();
-    return 0;
+    if (size == 0 && !is_label) {
+      open_.pop_back();
+      return 0;
+    }
+    close(i, std::max<std::size_t>(size, 1));
+    if (is_label) items_.back().markup = "][" + label + "]";
+    return std::max<std::size_t>(size, 1);
   }
   std::size_t emphasis(std::size_t i) {
     const std::string_view text = rest(i);
     const std::size_t run = std::min(text.find_first_not_of(text.front()), text.size());
-    const bool is_underscore = text.front() == '_', before_word = !is_space(text, run),
-               after_word = i > 0 && !is_space(bytes_, i - 1);
-    const bool may_open = before_word && !(is_underscore && is_word(bytes_, i - 1) && i > 0);
-    const bool may_close = after_word && !(is_underscore && is_word(text, run));
     if (run > 3 || (text.front() == '~' && run != 2)) return run;
+    const bool is_underscore = text.front() == '_';
+    const bool may_open = !is_space(text, run) && !(is_underscore && is_word(bytes_, i - 1));
+    const bool may_close = !is_space(bytes_, i - 1) && !(is_underscore && is_word(text, run));
     // "***" may end two pairs.
     std::size_t closed = 0;
-    while (may_close && !open_.empty() && text.substr(closed, run - closed).starts_with(open_.back().mark) &&
-           open_.back().mark.front() == text.front()) {
+    while (may_close && !open_.empty() && open_.back().mark.front() == text.front() &&
+           text.substr(closed, run - closed).starts_with(open_.back().mark)) {
       closed += close(i + closed, open_.back().mark.size());
     }
     if (closed > 0) return closed;
-    if (!may_open) return run;
-    open(text.substr(0, run), i, run);
-    return run;
+    return !may_open ? run : open(text.substr(0, run), i, run, Item::Kind::text);
   }
-  void open(std::string_view mark, std::size_t i, std::size_t size) {
-    add_text(i);
+  // Begins a pair, which is of another kind as long as no end is found.
+  std::size_t open(std::string_view mark, std::size_t i, std::size_t size, Item::Kind without_end) {
     constexpr std::size_t kMostOpen = 100;
     if (open_.size() == kMostOpen) open_.clear();
-    open_.push_back({.mark = mark, .item = items_.size()});
-    // Text as long as no end is found, except for tags.
-    add_item(mark.front() == '*' || mark.front() == '_' || mark.front() == '~' || mark.front() == '['
-                 ? Item::Kind::text
-                 : Item::Kind::single,
-             i, size);
+    add_item(without_end, i, size);
+    open_.push_back({.mark = mark, .item = items_.size() - 1});
+    return size;
   }
   std::size_t close(std::size_t i, std::size_t size) {
-    const std::size_t opened = open_.back().item;
+    add_text(i);
+    add_close(items_, open_.back().item, {i, i + size});
     open_.pop_back();
-    add_item(Item::Kind::close, i, size);
-    items_.back().partner = opened;
-    items_[opened].kind = Item::Kind::open;
-    items_[opened].partner = items_.size() - 1;
+    begin_ = i + size;
     return size;
   }
 
@@ -263,35 +246,48 @@ class InlineParser {
 
 // Returns the size of the marker of a list's item and the spaces behind it; 0 if there is none.
 std::size_t list_marker(std::string_view line) {
-  std::size_t size = std::min(line.find_first_not_of("0123456789"), line.size());
-  const bool is_number = size > 0 && size < 10 && size < line.size() && (line[size] == '.' || line[size] == ')');
-  const bool is_bullet = size == 0 && !line.empty() && std::string_view("-*+").find(line[0]) != std::string_view::npos;
-  if ((!is_number && !is_bullet) || !is_space(line, size + 1)) return 0;
-  size = std::min(line.find_first_not_of(kBlanks, size + 1), line.size());
-  for (const std::string_view box : {"[ ] ", "[x] ", "[X] "}) {
-    if (line.substr(size).starts_with(box)) return size + box.size();
-  }
-  return size;
+  const std::size_t digits = std::min(line.find_first_not_of("0123456789"), line.size());
+  const std::string_view marks = digits == 0 ? "-*+" : ".)";
+  if (digits >= 10 || line.substr(digits, 1).find_first_of(marks) != 0 || !is_space(line, digits + 1)) return 0;
+  const std::size_t size = std::min(line.find_first_not_of(kBlanks, digits + 1), line.size());
+  const std::string_view box = line.substr(size, 4);
+  return box == "[ ] " || box == "[x] " || box == "[X] " ? size + box.size() : size;
 }
 
 // Whether a line begins a block of HTML: with a tag that is not inline.
 bool begins_html(std::string_view line) {
-  if (!line.starts_with('<') || line.size() < 2) return false;
-  const std::size_t begin = line[1] == '/' ? 2 : 1;
-  if (line[1] == '!' || line[1] == '?') return true;
-  const std::size_t end = line.find_first_of(" \t/>", begin);
-  const std::string name = " " + std::string(line.substr(begin, end - begin)) + " ";
+  if (line.starts_with("<!") || line.starts_with("<?")) return true;
   constexpr std::string_view kInline =
       " a b i u s em strong code span img kbd sub sup br small abbr mark del ins q cite ";
-  return begin < line.size() && is_ascii_letter(line[begin]) && name.find_first_of(":@") == name.npos &&
-         kInline.find(name) == kInline.npos;
+  const std::size_t begin = line.starts_with("</") ? 2 : 1;
+  if (!begins_tag(line) || line.size() <= begin || !is_ascii_letter(line[begin])) return false;
+  const std::string_view name = line.substr(begin, line.find_first_of(" \t/>", begin) - begin);
+  return name.find_first_of(":@") == name.npos && kInline.find(fmt::format(" {} ", name)) == kInline.npos;
+}
+
+// Whether a line is a rule, or underlines a heading. REQUIRES: it does not begin with a space.
+bool is_rule(std::string_view line) {
+  const char mark = line.empty() ? ' ' : line[0];
+  const std::string_view rule = trim(line, kBlanks);
+  return std::string_view("=-*_").find(mark) != std::string_view::npos &&
+         (std::ranges::count(line, mark) >= 3 || mark == '=' || rule == "--") &&
+         std::ranges::all_of(rule, [mark](char c) { return c == mark || c == ' ' || c == '\t'; });
+}
+
+bool is_delimiter_row(std::string_view line) {
+  return line.find('-') != line.npos && line.find('|') != line.npos && line.find_first_not_of("|:- \t>") == line.npos;
+}
+
+std::size_t columns_of(std::string_view spaces) {
+  std::size_t columns = 0;
+  for (const char c : spaces) columns += c == '\t' ? 4 - columns % 4 : 1;
+  return columns;
 }
 
 // Emphasis begins and ends at words: moves its codes from spaces to words, and leaves out pairs without text.
 FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
   const std::string& text = translation.segment.text;
-  FittedTranslation moved = translation;
-  std::vector<InlineCode>& codes = moved.segment.codes;
+  std::vector<InlineCode> codes = translation.segment.codes;
   std::vector<bool> is_empty(codes.size());
   for (std::size_t j = 0; j < codes.size(); ++j) {
     if (!codes[j].partner || std::string_view("*_~").find(codes[j].markup.front()) == std::string_view::npos) continue;
@@ -307,15 +303,15 @@ FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
   for (std::size_t j = codes.size(); j-- > 0 && codes[j].place == text.size();) {
     is_empty[j] = is_empty[j] || codes[j].markup.find('\n') != std::string::npos;
   }
-  std::size_t kept = 0;
+  FittedTranslation moved = translation;
+  moved.segment.codes.clear();
+  moved.code_of.clear();
   for (std::size_t j = 0; j < codes.size(); ++j) {
     if (is_empty[j]) continue;
-    moved.code_of[kept] = moved.code_of[j];
-    std::swap(codes[kept++], codes[j]);
+    // Without partners: only pieces of a part of a text need them.
+    moved.segment.codes.push_back({.place = codes[j].place, .markup = codes[j].markup});
+    moved.code_of.push_back(translation.code_of[j]);
   }
-  codes.resize(kept);
-  moved.code_of.resize(kept);
-  for (InlineCode& code : codes) code.partner.reset();  // pieces of a whole text do not need them
   return moved;
 }
 
@@ -336,10 +332,8 @@ class Markdown final : public TextFile {
     auto pieces = pieces_of(with_marks_at_words(translation), texts_[text]);
     // Escapes a mark that would begin another block.
     std::string& first = pieces.front().text;
-    const std::size_t digits = std::min(first.find_first_not_of("0123456789"), first.size());
-    if (list_marker(first) > 0) first.insert(digits, 1, '\\');
-    if (first.starts_with('#') || first.starts_with('>') || first.starts_with('~') || first.starts_with('='))
-      first.insert(0, 1, '\\');
+    if (list_marker(first) > 0) first.insert(first.find_first_not_of("0123456789"), 1, '\\');
+    if (first.find_first_of("#>~=") == 0) first.insert(0, 1, '\\');
     edits.push_back({.range = texts_[text].range, .pieces = std::move(pieces)});
   }
 
@@ -369,62 +363,49 @@ class Markdown final : public TextFile {
   // Reads the block or the line of a paragraph that begins with line `i`. Returns its last line.
   std::size_t read(std::size_t i) {
     const Line& line = lines_[i];
-    std::size_t begin = line.begin, quotes = 0;
-    const auto skip_spaces = [&] { begin = std::min(bytes_.find_first_not_of(kBlanks, begin), line.end); };
-    const std::size_t text_begin = begin;
-    skip_spaces();
+    std::size_t begin = std::min(bytes_.find_first_not_of(kBlanks, line.begin), line.end), quotes = 0;
     if (begin == line.end) {
       end_paragraph();
       was_blank_ = true;
       return i;
     }
-    const std::size_t indent = columns_of(bytes_.substr(text_begin, begin - text_begin));
-    if (was_blank_ && indent < list_indent_) list_indent_ = indent >= 2 ? list_indent_ : 0;
+    const std::size_t indent = columns_of(ByteRange{line.begin, begin}.of(bytes_));
+    if (was_blank_ && indent < list_indent_ && indent < 2) list_indent_ = 0;
     if (!paragraph_ && indent >= list_indent_ + 4) return i;  // code
     was_blank_ = false;
-    for (; begin < line.end && bytes_[begin] == '>'; skip_spaces()) ++begin, ++quotes;
-    if (quotes != quotes_ || begin == line.end) end_paragraph();
-    quotes_ = quotes;
-    if (begin == line.end) return i;
-    std::string_view text = bytes_.substr(begin, line.end - begin);
-    if (is_rule(text)) {
-      end_paragraph();
-      return i;
+    for (; begin < line.end && bytes_[begin] == '>'; ++quotes) {
+      begin = std::min(bytes_.find_first_not_of(kBlanks, begin + 1), line.end);
     }
-    for (std::size_t size = list_marker(text); size > 0; size = list_marker(text)) {
+    std::string_view text = ByteRange{begin, line.end}.of(bytes_);
+    if (quotes != quotes_ || text.empty() || is_rule(text)) end_paragraph();
+    quotes_ = quotes;
+    if (text.empty() || is_rule(text)) return i;
+    while (const std::size_t size = list_marker(text)) {
       end_paragraph();
       begin += size;
-      list_indent_ = columns_of(bytes_.substr(text_begin, begin - text_begin));
-      text = bytes_.substr(begin, line.end - begin);
+      list_indent_ = columns_of(ByteRange{line.begin, begin}.of(bytes_));
+      text.remove_prefix(size);
     }
-    const std::size_t fence = std::min(text.find_first_not_of(text.empty() ? ' ' : text[0]), text.size());
-    if (fence >= 3 && (text[0] == '`' || text[0] == '~' || text[0] == ':' || text[0] == '$')) {
-      const std::string mark(text.substr(0, fence));
-      if (text[0] == ':') return skip_to(i, [](const Line&) { return true; });
-      return i + 1 < lines_.size()
-                 ? skip_to(i + 1,
-                           [&](const Line& last) {
-                             const std::size_t place = last.text.find(mark);
-                             return place != last.text.npos && last.text.find_first_not_of(" \t>") == place &&
-                                    last.text.find_first_not_of(mark[0], place) >=
-                                        last.text.find_last_not_of(" \t") + 1;
-                           })
-                 : i;
-    }
-    if (text.starts_with("<!--")) {
-      return skip_to(i, [&](const Line& last) {
-        return bytes_.substr(last.begin == line.begin ? begin + 4 : last.begin, last.end - last.begin)
-                   .substr(0, last.end - std::max(last.begin, last.begin == line.begin ? begin + 4 : last.begin))
-                   .find("-->") != std::string_view::npos;
+    const char mark = text.empty() ? ' ' : text[0];
+    const std::size_t fence = std::min(text.find_first_not_of(mark), text.size());
+    if (fence >= 3 && mark == ':') return skip_to(i, [](const Line&) { return true; });
+    if (fence >= 3 && (mark == '`' || mark == '~' || mark == '$')) {
+      return skip_to(std::min(i + 1, lines_.size() - 1), [&](const Line& last) {
+        const std::string_view end = trim(last.text, " \t>");
+        return end.size() >= fence && end.find_first_not_of(mark) == end.npos;
       });
     }
-    if (begins_html(text) && !paragraph_) {
-      return skip_to(i,
-                     [](const Line& last) { return last.text.find_first_not_of(kBlanks) == std::string_view::npos; });
+    if (text.starts_with("<!--")) {
+      const std::size_t end = bytes_.find("-->", begin + 4);
+      return skip_to(i, [&](const Line& last) { return last.end > end; });
     }
-    if (i + 1 < lines_.size() && text.find('|') != text.npos && is_delimiter_row(lines_[i + 1].text))
+    if (begins_html(text) && !paragraph_) {
+      return skip_to(i, [](const Line& last) { return trim(last.text, kBlanks).empty(); });
+    }
+    if (i + 1 < lines_.size() && text.find('|') != text.npos && is_delimiter_row(lines_[i + 1].text)) {
       return read_table(i);
-    if (text.starts_with('#') && is_space(text, text.find_first_not_of('#'))) {
+    }
+    if (mark == '#' && is_space(text, text.find_first_not_of('#'))) {
       end_paragraph();
       const std::size_t title = std::min(text.find_first_not_of("# \t"), text.size());
       std::size_t end = text.find_last_not_of("# \t") + 1;
@@ -433,33 +414,13 @@ class Markdown final : public TextFile {
       end_paragraph();
       return i;
     }
-    const std::size_t label = text.starts_with('[') ? text.find("]:") : text.npos;
+    const std::size_t label = mark == '[' ? text.find("]:") : text.npos;
     if (label != text.npos && !paragraph_) {
       if (!text.starts_with("[^")) return i;
       begin = std::min(bytes_.find_first_not_of(kBlanks, begin + label + 2), line.end);
     }
     paragraph_ = {paragraph_ ? paragraph_->begin : begin, line.end};
     return i;
-  }
-
-  static std::size_t columns_of(std::string_view spaces) {
-    std::size_t columns = 0;
-    for (const char c : spaces) columns += c == '\t' ? 4 - columns % 4 : 1;
-    return columns;
-  }
-  // Whether a line is a rule, or underlines a heading.
-  static bool is_rule(std::string_view line) {
-    const char mark = line.empty() ? ' ' : line[0];
-    if (std::string_view("=-*_").find(mark) == std::string_view::npos) return false;
-    const auto count = std::ranges::count(line, mark);
-    return (count >= 3 ||
-            ((mark == '=' || mark == '-') && line.size() == 1 + line.find_last_not_of(kBlanks) - line.find(mark) &&
-             count > 1) ||
-            (mark == '=' && count > 0)) &&
-           std::ranges::all_of(line, [mark](char c) { return c == mark || c == ' ' || c == '\t'; });
-  }
-  static bool is_delimiter_row(std::string_view line) {
-    return line.find('-') != line.npos && line.find('|') != line.npos && line.find_first_not_of("|:- \t>") == line.npos;
   }
 
   std::size_t read_table(std::size_t i) {
