@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -33,45 +35,29 @@ std::uint32_t number_at(std::string_view bytes, std::size_t place, std::size_t s
 }
 
 std::string deflated(std::string_view content) {
-  z_stream stream{};
-  // Negative window bits: no zlib header and no checksum.
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();
-  }
-  std::string data(deflateBound(&stream, content.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(data.data());
-  stream.avail_out = static_cast<uInt>(data.size());
-  deflate(&stream, Z_FINISH);
-  data.resize(stream.total_out);
-  deflateEnd(&stream);
-  return data;
+  uLongf size = compressBound(content.size());
+  std::string data(size, '\0');
+  const auto* source = reinterpret_cast<const Bytef*>(content.data());
+  if (compress(reinterpret_cast<Bytef*>(data.data()), &size, source, content.size()) != Z_OK) throw std::bad_alloc();
+  constexpr std::size_t kBefore = 2, kBehind = 4;  // of zlib, around the deflated data
+  return data.substr(kBefore, size - kBefore - kBehind);
 }
 
-// Returns the part of a path behind `folder`, with "..", "." and "%20" resolved.
+// Returns the name of the entry to which a link in a folder leads, with "..", "." and "%20" resolved.
 std::string resolved(std::string_view folder, std::string_view link) {
   std::string path(folder);
   link = link.substr(0, link.find('#'));
   for (std::size_t i = 0; i < link.size(); ++i) {
-    const auto digit = [&](std::size_t at) { return std::string_view("0123456789abcdefABCDEF").find(link[at]); };
-    if (link[i] == '%' && i + 2 < link.size() && digit(i + 1) != link.npos && digit(i + 2) != link.npos) {
-      const auto value = [&](std::size_t at) { return digit(at) < 16 ? digit(at) : digit(at) - 6; };
-      path += static_cast<char>(16 * value(i + 1) + value(i + 2));
+    unsigned char byte = 0;
+    const char* digits = link.data() + i + 1;
+    if (link[i] == '%' && i + 2 < link.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      path += static_cast<char>(byte);
       i += 2;
     } else {
       path += link[i];
     }
   }
-  std::vector<std::string_view> names;
-  for (std::string_view left = path; !left.empty();) {
-    const std::size_t end = std::min(left.find('/'), left.size());
-    const std::string_view part = left.substr(0, end);
-    left.remove_prefix(std::min(end + 1, left.size()));
-    if (part == ".." && !names.empty()) names.pop_back();
-    if (part != ".." && part != "." && !part.empty()) names.push_back(part);
-  }
-  return fmt::format("{}", fmt::join(names, "/"));
+  return std::filesystem::path(path).relative_path().lexically_normal().string();
 }
 
 // The parts of Office Open XML files by the ends of their content types, in the order in which they are read.
@@ -79,50 +65,51 @@ constexpr std::array<std::string_view, 5> kWordTypes = {"main+xml", ".header+xml
                                                         ".endnotes+xml"};
 constexpr std::array<std::string_view, 2> kSlideTypes = {".slide+xml", ".notesSlide+xml"};
 
+// An entry in XML.
+struct PartTokens {
+  PartTokens(const OfficeArchive& archive, std::string_view entry)
+      : bytes(archive.read(entry)), xml(bytes, fmt::format("{}: {}", archive.name(), printable(entry))) {}
+
+  const std::string bytes;
+  const XmlTokens xml;
+};
+
 std::vector<OfficePart> office_open_parts(const OfficeArchive& archive, std::span<const std::string_view> types) {
-  constexpr std::string_view kTypes = "[Content_Types].xml";
-  const std::string bytes = archive.read(kTypes);
-  const XmlTokens xml(bytes, fmt::format("{}: {}", archive.name(), kTypes));
+  const PartTokens list(archive, "[Content_Types].xml");
   std::vector<OfficePart> parts;
   for (const std::string_view type : types) {
-    for (std::size_t i = 0; i < xml.size(); ++i) {
-      if (xml.name(i) != "Override" || !xml.attribute(i, "ContentType").ends_with(type)) continue;
-      const std::string name = resolved("", xml.attribute(i, "PartName"));
-      if (archive.has(name)) parts.push_back({.name = name, .read = read_office_part});
+    for (std::size_t i = 0; i < list.xml.size(); ++i) {
+      if (list.xml.name(i) != "Override" || !list.xml.attribute(i, "ContentType").ends_with(type)) continue;
+      parts.push_back({resolved("", list.xml.attribute(i, "PartName")), read_office_part});
     }
   }
   return parts;
 }
 
 std::vector<OfficePart> book_parts(const OfficeArchive& archive) {
-  constexpr std::string_view kContainer = "META-INF/container.xml";
-  const std::string container_bytes = archive.read(kContainer);
-  const XmlTokens container(container_bytes, fmt::format("{}: {}", archive.name(), kContainer));
+  const PartTokens container(archive, "META-INF/container.xml");
   std::string package;
-  for (std::size_t i = 0; i < container.size() && package.empty(); ++i) {
-    if (container.name(i) == "rootfile") package = resolved("", container.attribute(i, "full-path"));
+  for (std::size_t i = 0; i < container.xml.size() && package.empty(); ++i) {
+    if (container.xml.name(i) == "rootfile") package = resolved("", container.xml.attribute(i, "full-path"));
   }
-  const std::string bytes = archive.read(package);
-  const XmlTokens xml(bytes, fmt::format("{}: {}", archive.name(), printable(package)));
+  const PartTokens tokens(archive, package);
+  const XmlTokens& xml = tokens.xml;
   const std::string folder = package.substr(0, package.rfind('/') + 1);
   std::map<std::string, std::string, std::less<>> pages;  // identifier -> name
   std::vector<OfficePart> parts, rest;
   for (std::size_t i = 0; i < xml.size(); ++i) {
     if (xml.name(i) != "item") continue;
     const std::string name = resolved(folder, xml.attribute(i, "href")), type = xml.attribute(i, "media-type");
-    if (type == "application/xhtml+xml" && archive.has(name)) {
-      pages.emplace(xml.attribute(i, "id"), name);
-      rest.push_back({.name = name, .read = read_xhtml});
-    }
-    if (type == "application/x-dtbncx+xml" && archive.has(name)) rest.push_back({.name = name, .read = read_contents});
+    const bool is_page = type == "application/xhtml+xml";
+    if (is_page) pages.emplace(xml.attribute(i, "id"), name);
+    if (is_page || type == "application/x-dtbncx+xml") rest.push_back({name, is_page ? read_xhtml : read_contents});
   }
   for (std::size_t i = 0; i < xml.size(); ++i) {
-    if (xml.name(i) != "itemref") continue;
-    const auto page = pages.find(xml.attribute(i, "idref"));
-    if (page != pages.end()) parts.push_back({.name = page->second, .read = read_xhtml});
+    const auto page = xml.name(i) == "itemref" ? pages.find(xml.attribute(i, "idref")) : pages.end();
+    if (page != pages.end()) parts.push_back({page->second, read_xhtml});
   }
   parts.insert(parts.end(), rest.begin(), rest.end());
-  parts.push_back({.name = package, .read = read_package});
+  parts.push_back({package, read_package});
   return parts;
 }
 
@@ -148,48 +135,42 @@ std::string OfficeArchive::read(std::string_view entry) const {
 std::string OfficeArchive::with(const std::vector<NewContent>& changed) const {
   std::vector<const ZipEntry*> entries;
   for (const ZipEntry& entry : zip_.entries()) entries.push_back(&entry);
+  std::ranges::sort(entries, {}, &ZipEntry::begin);
   std::map<std::string_view, std::string_view> contents;
   for (const NewContent& content : changed) contents.emplace(content.name, content.bytes);
-  std::size_t directory_end = 0, directory_begin = bytes_.size();
+  std::map<std::size_t, std::string> headers;  // of the new directory, by their places in the old one
   for (const ZipEntry* entry : entries) {
-    const auto begin = static_cast<std::size_t>(entry->directory_begin);
-    const std::size_t more = number_at(bytes_, begin + kNameBytes, 2) + number_at(bytes_, begin + kExtraBytes, 2) +
-                             number_at(bytes_, begin + kCommentBytes, 2);
-    directory_begin = std::min(directory_begin, begin);
-    directory_end = std::max(directory_end, begin + kHeaderBytes + more);
+    const auto place = static_cast<std::size_t>(entry->directory_begin);
+    const std::size_t size = kHeaderBytes + number_at(bytes_, place + kNameBytes, 2) +
+                             number_at(bytes_, place + kExtraBytes, 2) + number_at(bytes_, place + kCommentBytes, 2);
+    headers[place] = bytes_.substr(place, size);
   }
-  std::ranges::sort(entries, {}, &ZipEntry::begin);
+  const std::size_t directory_begin = headers.empty() ? 0 : headers.begin()->first;
+  const std::size_t directory_end = headers.empty() ? 0 : headers.rbegin()->first + headers.rbegin()->second.size();
   std::string archive(bytes_.substr(0, entries.empty() ? 0 : static_cast<std::size_t>(entries.front()->begin)));
-  std::map<std::uint64_t, std::string> headers;  // headers of the new directory, by their places in the old one
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const ZipEntry& entry = *entries[i];
-    const auto begin = static_cast<std::size_t>(entry.directory_begin);
-    std::string header(bytes_.substr(begin, kHeaderBytes + entry.name.size()));
-    const std::string_view rest =
-        bytes_.substr(begin + header.size(), number_at(header, kExtraBytes, 2) + number_at(header, kCommentBytes, 2));
+    std::string& header = headers[static_cast<std::size_t>(entry.directory_begin)];
     put(header, kOffset, static_cast<std::uint32_t>(archive.size()), 4);
     const auto content = contents.find(entry.name);
     if (content == contents.end()) {
       const std::size_t end =
           i + 1 < entries.size() ? static_cast<std::size_t>(entries[i + 1]->begin) : directory_begin;
-      const auto from = static_cast<std::size_t>(entry.begin);
-      archive += bytes_.substr(from, end - from);
-      headers[entry.directory_begin] = header + std::string(rest);
+      archive += ByteRange{static_cast<std::size_t>(entry.begin), end}.of(bytes_);
       continue;
     }
     const std::string_view plain = content->second;
     const std::string data = entry.method == ZipEntry::Method::stored ? std::string(plain) : deflated(plain);
-    const auto checksum = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(plain.data()), plain.size());
+    const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(plain.data()), plain.size());
     put(header, kFlags, number_at(header, kFlags, 2) & ~kSizesFollow, 2);
     put(header, kChecksum, static_cast<std::uint32_t>(checksum), 4);
     put(header, kCompressedSize, static_cast<std::uint32_t>(data.size()), 4);
     put(header, kSize, static_cast<std::uint32_t>(plain.size()), 4);
-    const std::uint32_t extra_bytes = number_at(header, kExtraBytes, 2);
+    header.erase(kHeaderBytes + entry.name.size(), number_at(header, kExtraBytes, 2));
     put(header, kExtraBytes, 0, 2);
     // The local header has the fields from "version needed" to "extra bytes" of the directory's header.
     constexpr std::size_t kCommonBegin = 6;
     archive += "PK\x03\x04" + header.substr(kCommonBegin, kCommentBytes - kCommonBegin) + entry.name + data;
-    headers[entry.directory_begin] = header + std::string(rest.substr(extra_bytes));
   }
   const auto offset = static_cast<std::uint32_t>(archive.size());
   for (const auto& [place, header] : headers) archive += header;
@@ -211,12 +192,11 @@ std::vector<OfficePart> office_parts(const OfficeArchive& archive, DocumentForma
   if (format == DocumentFormat::pptx) parts = office_open_parts(archive, kSlideTypes);
   if (format == DocumentFormat::epub) parts = book_parts(archive);
   if (format == DocumentFormat::odt) {
-    for (const char* name : {"content.xml", "styles.xml"}) {
-      if (archive.has(name)) parts.push_back({.name = name, .read = read_open_document_part});
-    }
+    parts = {{"content.xml", read_open_document_part}, {"styles.xml", read_open_document_part}};
   }
   std::set<std::string> names;
-  std::erase_if(parts, [&](const OfficePart& part) { return !names.insert(part.name).second; });
+  std::erase_if(parts,
+                [&](const OfficePart& part) { return !archive.has(part.name) || !names.insert(part.name).second; });
   if (parts.empty()) refuse(archive.name(), "no texts of {}, expected a document of this format", to_string(format));
   return parts;
 }

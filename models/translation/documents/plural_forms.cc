@@ -20,7 +20,7 @@ struct Operator {
   int level;
   Number (*apply)(Number, Number);
 };
-constexpr int kUnaryLevel = 6;
+constexpr int kUnaryLevel = 5;
 constexpr std::array kOperators = {
     Operator{"||", 0, [](Number a, Number b) { return Number{a != 0 || b != 0}; }},
     Operator{"&&", 1, [](Number a, Number b) { return Number{a != 0 && b != 0}; }},
@@ -30,14 +30,11 @@ constexpr std::array kOperators = {
     Operator{">=", 3, [](Number a, Number b) { return Number{a >= b}; }},
     Operator{"<", 3, [](Number a, Number b) { return Number{a < b}; }},
     Operator{">", 3, [](Number a, Number b) { return Number{a > b}; }},
-    Operator{"+", 4, [](Number a, Number b) { return a + b; }},
-    Operator{"-", 4, [](Number a, Number b) { return a - b; }},
-    Operator{"*", 5, [](Number a, Number b) { return a * b; }},
-    Operator{"/", 5, [](Number a, Number b) { return a / b; }},
-    Operator{"%", 5, [](Number a, Number b) { return a % b; }},
+    Operator{"%", 4, [](Number a, Number b) { return b == 0 ? b : a % b; }},
 };
 
-// Evaluates an expression of C with the variable n (GNU gettext, plural.y). Unsigned, as there.
+// Evaluates an expression of C with the variable n (GNU gettext, plural.y), unsigned as there. It has the operators
+// that headers have.
 class Expression {
  public:
   Expression(std::string_view text, Number n) : text_(text), n_(n) {}
@@ -71,10 +68,7 @@ class Expression {
       const auto found =
           std::ranges::find_if(kOperators, [&](const Operator& o) { return o.level == level && take(o.name); });
       if (found == kOperators.end()) return left;
-      const Number right = binary(level + 1);
-      const bool is_division = found->name == "/" || found->name == "%";
-      if (is_division && right == 0) is_good_ = false;
-      left = is_division && right == 0 ? 0 : found->apply(left, right);
+      left = found->apply(left, binary(level + 1));
     }
   }
   Number unary() {
