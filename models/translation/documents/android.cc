@@ -32,23 +32,23 @@ std::string escape_android(std::string_view text) {
 
 class AndroidStrings final : public TextFile {
  public:
-  AndroidStrings(std::string_view bytes, const std::string& name)
-      : TextFile(bytes, {.unescape = unescape_android,
+  explicit AndroidStrings(const InputFile& input)
+      : TextFile(input, {.unescape = unescape_android,
                          .escape = escape_android,
                          .spaces = Spaces::trim,
                          .nesting = Nesting::strict,
                          .placeholders = {.percent = true, .braces = true}}) {
-    const XmlTokens xml(bytes, name);
+    const XmlTokens xml(input);
     const auto kind_of = [&xml](std::size_t i) {
       return xml.name(i) == "g" ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;
     };
     const std::size_t root = xml.root();
     if (xml.name(root) != "resources") {
-      refuse_at(name, bytes, xml[root].range.begin, "another root than resources, expected Android's strings.xml");
+      input.refuse_at(xml[root].range.begin, "another root than resources, expected Android's strings.xml");
     }
     for (std::size_t i = root + 1; i < xml.size(); ++i) {
       if (!xml.is_start(i)) continue;
-      const std::string_view element = xml.name(i), value = xml.content(i).of(bytes);
+      const std::string_view element = xml.name(i), value = xml.content(i).of(input.bytes);
       const bool is_translated = xml.attribute(i, "translatable") != "false";
       if (is_translated && (element == "string-array" || element == "plurals")) continue;
       const bool is_text = is_translated && (element == "string" || element == "item");
@@ -72,9 +72,8 @@ class AndroidStrings final : public TextFile {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_android(std::string_view bytes, const std::string& name,
-                                       const DocumentOptions& /*options*/) {
-  return std::make_unique<AndroidStrings>(bytes, name);
+std::unique_ptr<TextFile> read_android(const InputFile& input) {
+  return std::make_unique<AndroidStrings>(input);
 }
 
 }  // namespace encdec::documents

@@ -97,14 +97,14 @@ std::string written(const std::string& keyword, std::string_view value, std::str
 
 class Catalogue final : public TextFile {
  public:
-  Catalogue(std::string_view bytes, const std::string& name, const DocumentOptions& options)
-      : TextFile(bytes, {}), options_(options), line_end_(bytes.find("\r\n") == bytes.npos ? "\n" : "\r\n") {
-    read(name);
+  explicit Catalogue(const InputFile& input)
+      : TextFile(input, {}), line_end_(input.bytes.find("\r\n") == input.bytes.npos ? "\n" : "\r\n") {
+    read();
     const auto header = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.id.value.empty(); });
     if (header != entries_.end()) header_ = header->targets.front();
-    fill_header(name);
+    fill_header();
     plurals_ = PluralForms::parse(header_.value);
-    if (!plurals_) plurals_ = PluralForms::parse(PluralForms::header_of(options.target_language));
+    if (!plurals_) plurals_ = PluralForms::parse(PluralForms::header_of(input.options.target_language));
     for (std::size_t i = 0; i < entries_.size(); ++i) add_texts(i);
   }
 
@@ -113,13 +113,12 @@ class Catalogue final : public TextFile {
   void edit_rest(std::vector<Edit>& edits) const override;
 
  private:
-  void read(const std::string& name);
+  void read();
   // Adds the edits of a template's header.
-  void fill_header(const std::string& name);
+  void fill_header();
   void add_texts(std::size_t entry);
   void add_form(Form form, const std::optional<int>& number);
 
-  const DocumentOptions options_;
   const std::string_view line_end_;
   std::vector<Entry> entries_;  // each has at least one target
   Field header_;
@@ -128,12 +127,13 @@ class Catalogue final : public TextFile {
 };
 
 // Reads the strings of a line from `place` on, which is a byte of the file, into a field.
-void read_strings(std::string_view bytes, const Line& line, std::size_t place, Field& field, const std::string& name) {
+void read_strings(const InputFile& input, const Line& line, std::size_t place, Field& field) {
+  const std::string_view bytes = input.bytes;
   const auto skip_spaces = [&] { place = std::min(bytes.find_first_not_of(" \t", place), line.end); };
   skip_spaces();
-  if (place == line.end) refuse_at(name, bytes, place, "end of the line, expected a string in quotes");
+  if (place == line.end) input.refuse_at(place, "end of the line, expected a string in quotes");
   for (; place < line.end; skip_spaces()) {
-    if (bytes[place] != '"') refuse_at(name, bytes, place, "no quote, expected a string in quotes");
+    if (bytes[place] != '"') input.refuse_at(place, "no quote, expected a string in quotes");
     for (++place; place < line.end && bytes[place] != '"'; ++place) {
       if (bytes[place] != '\\') {
         field.value += bytes[place];
@@ -156,13 +156,13 @@ void read_strings(std::string_view bytes, const Line& line, std::size_t place, F
         field.value += bytes[place];
       }
     }
-    if (place >= line.end) refuse_at(name, bytes, line.end, "end of the line, expected a quote");
+    if (place >= line.end) input.refuse_at(line.end, "end of the line, expected a quote");
     ++place;
     field.range.end = place;
   }
 }
 
-void Catalogue::read(const std::string& name) {
+void Catalogue::read() {
   Entry entry;
   Field context;
   Field* field = nullptr;
@@ -172,10 +172,10 @@ void Catalogue::read(const std::string& name) {
     entry = {};
     field = nullptr;
   };
-  for (const Line& line : lines_of(bytes_)) {
-    const std::size_t place = bytes_.find_first_not_of(kBlanks, line.begin);
+  for (const Line& line : lines_of(input_.bytes)) {
+    const std::size_t place = input_.bytes.find_first_not_of(kBlanks, line.begin);
     if (place >= line.end) continue;
-    const std::string_view text = bytes_.substr(place, line.end - place);
+    const std::string_view text = input_.bytes.substr(place, line.end - place);
     if (text.starts_with('#')) {
       if (!entry.targets.empty() || text.starts_with("#~")) end_entry();
       if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
@@ -199,21 +199,21 @@ void Catalogue::read(const std::string& name) {
       if (is_target) field = &entry.targets.emplace_back();
       if (field == nullptr) {
         const std::string_view expected = has_id ? "msgstr" : "a comment, msgctxt or msgid";
-        refuse_at(name, bytes_, place, fmt::format("'{}', expected {}", printable(keyword), expected));
+        input_.refuse_at(place, fmt::format("'{}', expected {}", printable(keyword), expected));
       }
       *field = {.value = "", .range = {place, place}};
     }
-    if (field == nullptr) refuse_at(name, bytes_, place, "a string, expected msgid before it");
-    read_strings(bytes_, line, place + keyword.size(), *field, name);
+    if (field == nullptr) input_.refuse_at(place, "a string, expected msgid before it");
+    read_strings(input_, line, place + keyword.size(), *field);
   }
   if (entry.id.range.end > 0 && entry.targets.empty()) {
-    refuse_at(name, bytes_, entry.id.range.begin, "no msgstr, expected one for each msgid");
+    input_.refuse_at(entry.id.range.begin, "no msgstr, expected one for each msgid");
   }
   end_entry();
 }
 
-void Catalogue::fill_header(const std::string& name) {
-  const std::string_view header = header_.range.of(bytes_);
+void Catalogue::fill_header() {
+  const std::string_view header = header_.range.of(input_.bytes);
   const auto fill = [&](std::string_view old, std::string by) {
     const std::size_t place = header.find(old);
     if (place != header.npos) add_edit({header_.range.begin + place, header_.range.begin + place + old.size()}, by);
@@ -226,20 +226,20 @@ void Catalogue::fill_header(const std::string& name) {
   const std::string charset = lower_case(old);
   const bool is_ascii = charset == "charset" || charset == "ascii" || charset == "us-ascii";
   if (!charset.empty() && charset != "utf-8" && charset != "utf8" && !is_ascii) {
-    refuse_at(name, bytes_, header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
+    input_.refuse_at(header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
   }
   if (is_ascii) fill(fmt::format("{}{}", kCharset, old), "charset=UTF-8");
-  std::string language = options_.target_language;
+  std::string language = input_.options.target_language;
   std::ranges::replace(language, '-', '_');
   fill("\"Language: \\n", fmt::format("\"Language: {}\\n", escape_po(language)));
-  fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(options_.target_language)));
+  fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(input_.options.target_language)));
 }
 
 void Catalogue::add_texts(std::size_t index) {
   const Entry& entry = entries_[index];
   const bool is_new = std::ranges::all_of(entry.targets, [](const Field& target) { return target.value.empty(); });
-  const bool is_wanted = options_.entries == CatalogueEntries::all || is_new ||
-                         (options_.entries == CatalogueEntries::fuzzy && entry.has("fuzzy"));
+  const bool is_wanted = input_.options.entries == CatalogueEntries::all || is_new ||
+                         (input_.options.entries == CatalogueEntries::fuzzy && entry.has("fuzzy"));
   if (entry.id.value.empty() || !is_wanted) return;
   if (entry.plural.range.end == 0) return add_form({.entry = index, .source = entry.id.value}, std::nullopt);
   const bool has_same_placeholders =
@@ -367,7 +367,7 @@ void Catalogue::edit(std::size_t text, const FittedTranslation& translation, std
   if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
   const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
   std::string target(source.substr(0, begin));
-  target.append(with_mnemonic(trimmed, form.mnemonic, options_, entry.syntax)).append(source.substr(end));
+  target.append(with_mnemonic(trimmed, form.mnemonic, input_.options, entry.syntax)).append(source.substr(end));
   if (sorted_placeholders(target, entry.syntax) != sorted_placeholders(source, entry.syntax)) {
     throw UnusableTranslation("the placeholders are not those of the source");
   }
@@ -399,24 +399,24 @@ void Catalogue::edit_rest(std::vector<Edit>& edits) const {
     for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
       if (entry.targets[i].value.empty()) add(entry.targets[i - 1].range.end, entry.targets[i].range.end, "");
     }
-    if (!options_.mark_fuzzy || entry.has("fuzzy")) continue;
+    if (!input_.options.mark_fuzzy || entry.has("fuzzy")) continue;
     if (entry.flags_end) {
       add(*entry.flags_end, *entry.flags_end, " fuzzy,");
     } else {
       add(*entry.flags_line, *entry.flags_line, "#, fuzzy" + std::string(line_end_));
     }
   }
-  const std::string_view header = header_.range.of(bytes_);
+  const std::string_view header = header_.range.of(input_.bytes);
   if (has_plurals && !header.empty() && header.find("Plural-Forms:") == header.npos) {
-    const std::string_view forms = PluralForms::header_of(options_.target_language);
+    const std::string_view forms = PluralForms::header_of(input_.options.target_language);
     add(header_.range.end, header_.range.end, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
   }
 }
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_po(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
-  return std::make_unique<Catalogue>(bytes, name, options);
+std::unique_ptr<TextFile> read_po(const InputFile& input) {
+  return std::make_unique<Catalogue>(input);
 }
 
 }  // namespace encdec::documents

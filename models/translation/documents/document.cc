@@ -39,14 +39,14 @@ constexpr std::array kRows = {
     FormatRow{DocumentFormat::epub, " epub ", nullptr},
 };
 
-void check_encoding(std::string_view bytes, const std::string& name) {
-  for (const std::string_view mark : {"\xff\xfe", "\xfe\xff"}) {
-    if (bytes.starts_with(mark)) refuse_at(name, bytes, 0, "UTF-16, expected UTF-8");
+void check_encoding(const InputFile& input) {
+  if (input.bytes.starts_with("\xff\xfe") || input.bytes.starts_with("\xfe\xff")) {
+    input.refuse_at(0, "UTF-16, expected UTF-8");
   }
-  const auto byte = find_invalid_utf8(bytes);
+  const auto byte = find_invalid_utf8(input.bytes);
   if (!byte) return;
-  refuse_at(name, bytes, *byte,
-            fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
+  const auto value = static_cast<unsigned char>(input.bytes[*byte]);
+  input.refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, value));
 }
 
 }  // namespace
@@ -116,8 +116,9 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
   const auto content = std::make_shared<Content>();
   content->bytes = std::move(bytes);
   const auto read = [&options](ReadTexts& reader, std::string_view part, const std::string& part_name) {
-    if (&reader != read_properties) check_encoding(part, part_name);
-    return reader(part, part_name, options);
+    const InputFile input = {part, part_name, options};
+    if (&reader != read_properties) check_encoding(input);
+    return reader(input);
   };
   const auto row = std::ranges::find(kRows, format, &FormatRow::format);
   if (row->read != nullptr) {
@@ -136,8 +137,9 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
 Document Document::parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name) {
   const auto content = std::make_shared<Content>();
   content->bytes = std::move(bytes);
-  check_encoding(content->bytes, name);
-  content->add({.inflated = nullptr, .name = "", .file = read_xml_text(content->bytes, kept, name)});
+  const InputFile input = {content->bytes, name};
+  check_encoding(input);
+  content->add({.inflated = nullptr, .name = "", .file = read_xml_text(input, kept)});
   return Document(content);
 }
 

@@ -43,28 +43,26 @@ void set_language(TextFile& file, const std::string& language) {
   }
 }
 
-std::unique_ptr<TextFile> read(std::string_view bytes, const DocumentOptions& options, Nesting nesting) {
+std::unique_ptr<TextFile> read(const InputFile& input, Nesting nesting) {
   auto file = std::make_unique<TextFile>(
-      bytes, Syntax{.unescape = unescape_html, .escape = escape_html, .spaces = Spaces::collapse, .nesting = nesting});
+      input, Syntax{.unescape = unescape_html, .escape = escape_html, .spaces = Spaces::collapse, .nesting = nesting});
   std::size_t begin = 0;
-  for (const HtmlPart& part : parse_html(bytes)) {
-    if (part.is_text) file->add(items_of(bytes, {begin, begin + part.bytes}, part.segment.codes));
+  for (const HtmlPart& part : parse_html(input.bytes)) {
+    if (part.is_text) file->add(items_of(input.bytes, {begin, begin + part.bytes}, part.segment.codes));
     begin += part.bytes;
   }
-  set_language(*file, options.target_language);
+  set_language(*file, input.options.target_language);
   return file;
 }
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_html(std::string_view bytes, const std::string& /*name*/,
-                                    const DocumentOptions& options) {
-  return read(bytes, options, Nesting::free);
+std::unique_ptr<TextFile> read_html(const InputFile& input) {
+  return read(input, Nesting::free);
 }
 
-std::unique_ptr<TextFile> read_xhtml(std::string_view bytes, const std::string& /*name*/,
-                                     const DocumentOptions& options) {
-  return read(bytes, options, Nesting::strict);
+std::unique_ptr<TextFile> read_xhtml(const InputFile& input) {
+  return read(input, Nesting::strict);
 }
 
 }  // namespace encdec::documents

@@ -317,7 +317,7 @@ FittedTranslation with_marks_at_words(const FittedTranslation& translation) {
 
 class Markdown final : public TextFile {
  public:
-  explicit Markdown(std::string_view bytes) : TextFile(bytes, kText), lines_(lines_of(bytes)) {
+  explicit Markdown(const InputFile& input) : TextFile(input, kText), lines_(lines_of(input.bytes)) {
     for (const Line& line : lines_) {
       const std::size_t begin = line.text.find_first_not_of(" \t>");
       const std::size_t end = line.text.find("]:");
@@ -363,27 +363,27 @@ class Markdown final : public TextFile {
   // Reads the block or the line of a paragraph that begins with line `i`. Returns its last line.
   std::size_t read(std::size_t i) {
     const Line& line = lines_[i];
-    std::size_t begin = std::min(bytes_.find_first_not_of(kBlanks, line.begin), line.end), quotes = 0;
+    std::size_t begin = std::min(input_.bytes.find_first_not_of(kBlanks, line.begin), line.end), quotes = 0;
     if (begin == line.end) {
       end_paragraph();
       was_blank_ = true;
       return i;
     }
-    const std::size_t indent = columns_of(ByteRange{line.begin, begin}.of(bytes_));
+    const std::size_t indent = columns_of(ByteRange{line.begin, begin}.of(input_.bytes));
     if (was_blank_ && indent < list_indent_ && indent < 2) list_indent_ = 0;
     if (!paragraph_ && indent >= list_indent_ + 4) return i;  // code
     was_blank_ = false;
-    for (; begin < line.end && bytes_[begin] == '>'; ++quotes) {
-      begin = std::min(bytes_.find_first_not_of(kBlanks, begin + 1), line.end);
+    for (; begin < line.end && input_.bytes[begin] == '>'; ++quotes) {
+      begin = std::min(input_.bytes.find_first_not_of(kBlanks, begin + 1), line.end);
     }
-    std::string_view text = ByteRange{begin, line.end}.of(bytes_);
+    std::string_view text = ByteRange{begin, line.end}.of(input_.bytes);
     if (quotes != quotes_ || text.empty() || is_rule(text)) end_paragraph();
     quotes_ = quotes;
     if (text.empty() || is_rule(text)) return i;
     while (const std::size_t size = list_marker(text)) {
       end_paragraph();
       begin += size;
-      list_indent_ = columns_of(ByteRange{line.begin, begin}.of(bytes_));
+      list_indent_ = columns_of(ByteRange{line.begin, begin}.of(input_.bytes));
       text.remove_prefix(size);
     }
     const char mark = text.empty() ? ' ' : text[0];
@@ -396,7 +396,7 @@ class Markdown final : public TextFile {
       });
     }
     if (text.starts_with("<!--")) {
-      const std::size_t end = bytes_.find("-->", begin + 4);
+      const std::size_t end = input_.bytes.find("-->", begin + 4);
       return skip_to(i, [&](const Line& last) { return last.end > end; });
     }
     if (begins_html(text) && !paragraph_) {
@@ -417,7 +417,7 @@ class Markdown final : public TextFile {
     const std::size_t label = mark == '[' ? text.find("]:") : text.npos;
     if (label != text.npos && !paragraph_) {
       if (!text.starts_with("[^")) return i;
-      begin = std::min(bytes_.find_first_not_of(kBlanks, begin + label + 2), line.end);
+      begin = std::min(input_.bytes.find_first_not_of(kBlanks, begin + label + 2), line.end);
     }
     paragraph_ = {paragraph_ ? paragraph_->begin : begin, line.end};
     return i;
@@ -431,7 +431,7 @@ class Markdown final : public TextFile {
       if (row == i + 1) continue;
       std::size_t begin = line.begin + std::min(line.text.find_first_not_of(" \t>|"), line.text.size());
       for (std::size_t place = begin; place <= line.end; ++place) {
-        if (place < line.end && (bytes_[place] != '|' || bytes_[place - 1] == '\\')) continue;
+        if (place < line.end && (input_.bytes[place] != '|' || input_.bytes[place - 1] == '\\')) continue;
         add(inline_.items({begin, place}));
         if (!texts_.empty() && texts_.back().range.begin >= begin) texts_.back().escape = escape_cell;
         begin = place + 1;
@@ -442,7 +442,7 @@ class Markdown final : public TextFile {
 
   std::vector<Line> lines_;
   Labels labels_;
-  InlineParser inline_{bytes_, labels_};
+  InlineParser inline_{input_.bytes, labels_};
   std::optional<ByteRange> paragraph_;  // the current one
   bool was_blank_ = true;
   std::size_t quotes_ = 0;       // depth of quotes
@@ -451,9 +451,8 @@ class Markdown final : public TextFile {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_markdown(std::string_view bytes, const std::string& /*name*/,
-                                        const DocumentOptions& /*options*/) {
-  return std::make_unique<Markdown>(bytes);
+std::unique_ptr<TextFile> read_markdown(const InputFile& input) {
+  return std::make_unique<Markdown>(input);
 }
 
 }  // namespace encdec::documents

@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 2> kSlideTypes = {".slide+xml", ".notesSl
 // An entry in XML.
 struct PartTokens {
   PartTokens(const OfficeArchive& archive, std::string_view entry)
-      : bytes(archive.read(entry)), xml(bytes, fmt::format("{}: {}", archive.name(), printable(entry))) {}
+      : bytes(archive.read(entry)), xml({bytes, fmt::format("{}: {}", archive.name(), printable(entry))}) {}
 
   const std::string bytes;
   const XmlTokens xml;

@@ -44,7 +44,7 @@ std::string visible_format(std::string_view format) {
 // Collects the items of a paragraph.
 class Paragraph {
  public:
-  Paragraph(const XmlTokens& xml, std::string_view bytes, std::size_t paragraph) : xml_(xml), bytes_(bytes) {
+  Paragraph(const XmlTokens& xml, std::size_t paragraph) : xml_(xml) {
     choose_base(paragraph);
     for (std::size_t i = paragraph + 1; i < xml[paragraph].partner; ++i) {
       if (xml.is_start(i)) {
@@ -74,7 +74,7 @@ class Paragraph {
   void choose_base(std::size_t paragraph);
   std::string_view format_of(std::size_t run) const {
     const auto format = xml_.child(run, "rPr");
-    return format ? xml_.element(*format).of(bytes_) : std::string_view();
+    return format ? xml_.element(*format).of(xml_.bytes()) : std::string_view();
   }
   // Adds a code that is no part of a run with text.
   void add_single(ByteRange range, bool is_break = false) {
@@ -101,7 +101,6 @@ class Paragraph {
   void read_field(ByteRange run, const std::string& type);
 
   const XmlTokens& xml_;
-  std::string_view bytes_;
   std::vector<Item> items_;
   std::string_view base_;
   std::string visible_base_, visible_;  // formats as they look: of most of the text, of the last run
@@ -224,12 +223,12 @@ void Paragraph::read_field(ByteRange run, const std::string& type) {
 
 class OfficePartFile final : public TextFile {
  public:
-  OfficePartFile(std::string_view bytes, const std::string& name) : TextFile(bytes, xml_syntax(Spaces::keep)) {
-    const XmlTokens xml(bytes, name);
+  explicit OfficePartFile(const InputFile& input) : TextFile(input, xml_syntax(Spaces::keep)) {
+    const XmlTokens xml(input);
     for (std::size_t i = 0, number = 0; i < xml.size(); ++i) {
       if (xml.name(i) != "p" || (xml.prefix(i) != "w:" && xml.prefix(i) != "a:")) continue;
       ++number;
-      Paragraph paragraph(xml, bytes, i);
+      Paragraph paragraph(xml, i);
       Own own{.prefix = std::string(xml.prefix(i)), .base = paragraph.base(), .in_runs = paragraph.in_runs()};
       const std::size_t before = texts_.size();
       add(paragraph.take(), number);
@@ -283,9 +282,8 @@ class OfficePartFile final : public TextFile {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_office_part(std::string_view bytes, const std::string& name,
-                                           const DocumentOptions& /*options*/) {
-  return std::make_unique<OfficePartFile>(bytes, name);
+std::unique_ptr<TextFile> read_office_part(const InputFile& input) {
+  return std::make_unique<OfficePartFile>(input);
 }
 
 }  // namespace encdec::documents

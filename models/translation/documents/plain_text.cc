@@ -22,17 +22,16 @@ std::string with_carriage_returns(std::string_view text) {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_text(std::string_view bytes, const std::string& /*name*/,
-                                    const DocumentOptions& /*options*/) {
-  const Convert escape = bytes.find("\r\n") == bytes.npos ? unchanged : with_carriage_returns;
+std::unique_ptr<TextFile> read_text(const InputFile& input) {
+  const Convert escape = input.bytes.find("\r\n") == input.bytes.npos ? unchanged : with_carriage_returns;
   auto file =
-      std::make_unique<TextFile>(bytes, Syntax{.unescape = with_line_feeds, .escape = escape, .spaces = Spaces::trim});
+      std::make_unique<TextFile>(input, Syntax{.unescape = with_line_feeds, .escape = escape, .spaces = Spaces::trim});
   ByteRange paragraph;
   const auto end_paragraph = [&] {
     file->add({{.kind = Item::Kind::text, .range = paragraph}});
     paragraph = {};
   };
-  for (const Line& line : lines_of(bytes)) {
+  for (const Line& line : lines_of(input.bytes)) {
     if (line.text.find_first_not_of(" \t\f") == line.text.npos) {
       end_paragraph();
     } else {

@@ -59,7 +59,9 @@ std::optional<std::string> with_single_quotes(std::string_view text) {
 
 class Properties final : public TextFile {
  public:
-  explicit Properties(std::string_view bytes) : TextFile(bytes, {}), is_latin_(find_invalid_utf8(bytes).has_value()) {
+  explicit Properties(const InputFile& input)
+      : TextFile(input, {}), is_latin_(find_invalid_utf8(input.bytes).has_value()) {
+    const std::string_view bytes = input.bytes;
     is_utf8_ = !is_latin_ && std::ranges::any_of(bytes, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
     const std::vector<Line> lines = lines_of(bytes);
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -83,20 +85,21 @@ class Properties final : public TextFile {
   static bool is_continued(std::string_view line) { return (line.size() - (line.find_last_not_of('\\') + 1)) % 2 == 1; }
 
   void add_value(std::size_t begin, std::size_t end) {
+    const std::string_view bytes = input_.bytes;
     std::size_t place = begin;
-    while (place < end && std::string_view("=: \t\f").find(bytes_[place]) == std::string_view::npos) {
-      place += bytes_[place] == '\\' ? 2 : 1;
+    while (place < end && std::string_view("=: \t\f").find(bytes[place]) == std::string_view::npos) {
+      place += bytes[place] == '\\' ? 2 : 1;
     }
-    const auto skip_spaces = [&] { place = std::min(bytes_.find_first_not_of(kPropertyBlanks, place), end); };
+    const auto skip_spaces = [&] { place = std::min(bytes.find_first_not_of(kPropertyBlanks, place), end); };
     skip_spaces();
-    if (place < end && (bytes_[place] == '=' || bytes_[place] == ':')) ++place;
+    if (place < end && (bytes[place] == '=' || bytes[place] == ':')) ++place;
     skip_spaces();
     std::string raw;
     for (std::size_t i = place; i < end; ++i) {
       if (is_latin_) {
-        append_utf8(raw, static_cast<unsigned char>(bytes_[i]));
+        append_utf8(raw, static_cast<unsigned char>(bytes[i]));
       } else {
-        raw += bytes_[i];
+        raw += bytes[i];
       }
     }
     Segment segment{.text = unescaped(raw)};
@@ -116,9 +119,8 @@ class Properties final : public TextFile {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_properties(std::string_view bytes, const std::string& /*name*/,
-                                          const DocumentOptions& /*options*/) {
-  return std::make_unique<Properties>(bytes);
+std::unique_ptr<TextFile> read_properties(const InputFile& input) {
+  return std::make_unique<Properties>(input);
 }
 
 }  // namespace encdec::documents

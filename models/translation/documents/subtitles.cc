@@ -122,32 +122,30 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
 
 class SubtitleFile final : public TextFile {
  public:
-  SubtitleFile(std::string_view bytes, const std::string& name, Subtitles kind, const DocumentOptions& options)
-      : TextFile(bytes, {}), kind_(kind), options_(options) {
-    read(name);
+  SubtitleFile(const InputFile& input, Subtitles kind) : TextFile(input, {}), kind_(kind) {
+    read();
     for (std::size_t i = 0; i < cues_.size();) i = join(i);
   }
 
   void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
 
  private:
-  void read(const std::string& name);
+  void read();
   void add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times);
   // Adds the text that begins with cue `first`. Returns the index of the next cue.
   std::size_t join(std::size_t first);
   std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const;
 
   Subtitles kind_;
-  const DocumentOptions options_;
-  const std::string line_end_ = bytes_.find("\r\n") == bytes_.npos ? "\n" : "\r\n";
+  const std::string line_end_ = input_.bytes.find("\r\n") == input_.bytes.npos ? "\n" : "\r\n";
   std::vector<Cue> cues_;
   std::vector<std::size_t> first_cue_;  // one for each text; its cuts give the number of cues
 };
 
-void SubtitleFile::read(const std::string& name) {
-  const std::vector<Line> lines = lines_of(bytes_);
+void SubtitleFile::read() {
+  const std::vector<Line> lines = lines_of(input_.bytes);
   if (kind_ == Subtitles::vtt && (lines.empty() || !lines[0].text.starts_with("WEBVTT"))) {
-    refuse_at(name, bytes_, 0, "no WEBVTT in the first line, expected it");
+    input_.refuse_at(0, "no WEBVTT in the first line, expected it");
   }
   const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
   std::vector<std::size_t> headers;  // indices of lines of times
@@ -156,7 +154,7 @@ void SubtitleFile::read(const std::string& name) {
   }
   for (std::size_t i = 0; headers.empty() && kind_ == Subtitles::srt && i < lines.size(); ++i) {
     if (is_blank(i) || is_cue_number(lines[i].text)) continue;
-    refuse_at(name, bytes_, lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
+    input_.refuse_at(lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
   }
   for (std::size_t h = 0; h < headers.size(); ++h) {
     const std::size_t begin = headers[h] + 1, next = h + 1 < headers.size() ? headers[h + 1] : lines.size();
@@ -177,9 +175,9 @@ void SubtitleFile::add_cues(std::size_t number, std::span<const Line> lines, std
   for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
     end = i + 1;
     while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
-    auto text = text_of(bytes_, items_of(bytes_, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
+    auto text = text_of(input_.bytes, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
     if (!text) continue;
-    const bool has_lines = text->range.of(bytes_).find_first_of("\r\n") != bytes_.npos;
+    const bool has_lines = text->range.of(input_.bytes).find_first_of("\r\n") != input_.bytes.npos;
     cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});
   }
 }
@@ -223,7 +221,7 @@ std::size_t SubtitleFile::join(std::size_t first) {
     const Cue &before = cues_[next - 1], &cue = cues_[next];
     const Segment& added = cue.text.segment;
     const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
-    if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= options_.join_gap ||
+    if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= input_.options.join_gap ||
         segment.text.size() + added.text.size() > kMaxJoinedBytes || !goes_on(segment.text, added.text)) {
       break;
     }
@@ -266,14 +264,14 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
 
 // Returns the lines of a part of a text.
 std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
-  const std::size_t width = options_.line_width.value_or(has_no_spaces(options_.target_language) ? 16 : 42);
+  const std::size_t width = input_.options.line_width.value_or(has_no_spaces(input_.options.target_language) ? 16 : 42);
   const std::size_t all = code_points(part.of(text)).size();
   std::vector<ByteRange> lines = {part};
-  if ((all <= width && !has_lines) || options_.max_lines < 2 || all <= width / 2) return lines;
+  if ((all <= width && !has_lines) || input_.options.max_lines < 2 || all <= width / 2) return lines;
   const std::vector<ByteRange> all_gaps = gaps(text, part);
   // Lines of about equal length: each ends at the gap that is nearest to its share.
   const std::size_t count = std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1),
-                                                    has_lines || all > width ? 2 : 1, options_.max_lines);
+                                                    has_lines || all > width ? 2 : 1, input_.options.max_lines);
   auto gap = all_gaps.begin();
   std::size_t before = 0, place = part.begin;
   for (std::size_t line = 1; line < count; ++line) {
@@ -362,12 +360,12 @@ void SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, 
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_srt(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
-  return std::make_unique<SubtitleFile>(bytes, name, Subtitles::srt, options);
+std::unique_ptr<TextFile> read_srt(const InputFile& input) {
+  return std::make_unique<SubtitleFile>(input, Subtitles::srt);
 }
 
-std::unique_ptr<TextFile> read_vtt(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
-  return std::make_unique<SubtitleFile>(bytes, name, Subtitles::vtt, options);
+std::unique_ptr<TextFile> read_vtt(const InputFile& input) {
+  return std::make_unique<SubtitleFile>(input, Subtitles::vtt);
 }
 
 }  // namespace encdec::documents

@@ -317,7 +317,7 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
 }
 
 void TextFile::add(std::vector<Item> items, std::size_t paragraph) {
-  auto text = text_of(bytes_, std::move(items), syntax_);
+  auto text = text_of(input_.bytes, std::move(items), syntax_);
   if (!text) return;
   text->paragraph = paragraph;
   texts_.push_back(*std::move(text));
@@ -338,7 +338,7 @@ std::vector<Line> lines_of(std::string_view bytes) {
   return lines;
 }
 
-void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte, std::string_view what) {
+void InputFile::refuse_at(std::size_t byte, std::string_view what) const {
   byte = std::min(byte, bytes.size());
   const std::size_t line_end = byte == 0 ? bytes.npos : bytes.rfind('\n', byte - 1);
   const std::size_t column = line_end == bytes.npos ? byte + 1 : byte - line_end;

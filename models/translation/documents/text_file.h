@@ -26,6 +26,16 @@ struct ByteRange {
   std::string_view of(std::string_view text) const { return text.substr(begin, end - begin); }
 };
 
+// A file, or a part of an archive, that is read.
+struct InputFile {
+  std::string_view bytes;  // live as long as what is read from them; UTF-8, except for properties
+  std::string name;        // begins every message
+  DocumentOptions options = {};
+
+  // Throws FileError "NAME: line 3, column 7: ..." for a byte of the file.
+  [[noreturn]] void refuse_at(std::size_t byte, std::string_view what) const;
+};
+
 // Bytes to write: `text`, then a range of the file, with the edits inside it.
 struct Piece {
   std::string text = {};
@@ -121,7 +131,7 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
 // replace the texts; formats in which that is not all have classes of their own.
 class TextFile {
  public:
-  TextFile(std::string_view bytes, const Syntax& syntax) : bytes_(bytes), syntax_(syntax) {}
+  TextFile(InputFile input, const Syntax& syntax) : input_(std::move(input)), syntax_(syntax) {}
   virtual ~TextFile() = default;
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
@@ -133,7 +143,7 @@ class TextFile {
     edits_.push_back({.range = range, .pieces = {{std::move(text)}}});
   }
 
-  std::string_view bytes() const { return bytes_; }
+  std::string_view bytes() const { return input_.bytes; }
   const std::vector<Text>& texts() const { return texts_; }
   Nesting nesting() const { return syntax_.nesting; }
   // Whether translations are written beside their sources.
@@ -144,7 +154,7 @@ class TextFile {
   virtual void edit_rest(std::vector<Edit>& edits) const { edits.insert(edits.end(), edits_.begin(), edits_.end()); }
 
  protected:
-  std::string_view bytes_;
+  InputFile input_;
   std::vector<Text> texts_;
   std::vector<Edit> edits_;  // of a file with at least one translation
 
@@ -152,16 +162,13 @@ class TextFile {
   const Syntax syntax_;
 };
 
-// The readers. They throw FileError, which begins with `name`. REQUIRES: `bytes` outlive the result, and are UTF-8
-// except for properties.
-using ReadTexts = std::unique_ptr<TextFile>(std::string_view bytes, const std::string& name,
-                                            const DocumentOptions& options);
+// The readers. They throw FileError.
+using ReadTexts = std::unique_ptr<TextFile>(const InputFile& input);
 ReadTexts read_text, read_markdown, read_html, read_srt, read_vtt, read_po, read_xliff, read_android, read_properties;
 ReadTexts read_office_part, read_open_document_part, read_xhtml, read_package, read_contents;
 
 // The reader of Document::parse_xml_text().
-std::unique_ptr<TextFile> read_xml_text(std::string_view bytes, std::span<const std::string> kept,
-                                        const std::string& name);
+std::unique_ptr<TextFile> read_xml_text(const InputFile& input, std::span<const std::string> kept);
 
 // A line of a file.
 struct Line {
@@ -170,8 +177,6 @@ struct Line {
 };
 // Splits a file into lines, which end with LF, CR LF or CR. A byte order mark is not in the first line.
 std::vector<Line> lines_of(std::string_view bytes);
-// Throws FileError "NAME: line 3, column 7: ..." for a byte of a file.
-[[noreturn]] void refuse_at(const std::string& name, std::string_view bytes, std::size_t byte, std::string_view what);
 
 // Appends the character of \uXXXX, or of two if they are a pair of surrogates, at the beginning of a text. Returns the
 // size of the escapes; 0 if there is none.

@@ -17,12 +17,12 @@ struct Unit {
 
 class Xliff final : public TextFile {
  public:
-  Xliff(std::string_view bytes, const std::string& name, const DocumentOptions& options)
-      : TextFile(bytes, xml_syntax(Spaces::trim, {.percent = true, .braces = true})),
-        options_(options),
-        xml_(bytes, name) {
+  explicit Xliff(const InputFile& input)
+      : TextFile(input, xml_syntax(Spaces::trim, {.percent = true, .braces = true})),
+
+        xml_(input) {
     const std::size_t root = xml_.root();
-    if (xml_.name(root) != "xliff") refuse_at(name, bytes, xml_[root].range.begin, "no element xliff, expected one");
+    if (xml_.name(root) != "xliff") input.refuse_at(xml_[root].range.begin, "no element xliff, expected one");
     is_2_ = xml_.attribute(root, "version").starts_with('2');
     for (std::size_t i = root; i < xml_.size(); ++i) {
       if (i == root ? is_2_ : !is_2_ && xml_.name(i) == "file") name_language(i);
@@ -41,14 +41,14 @@ class Xliff final : public TextFile {
     const Unit& unit = units_[text];
     const ByteRange source = xml_.content(unit.source), range = texts_[text].range;
     const std::string end_tag = fmt::format("</{}target>", xml_.prefix(unit.source));
-    const std::string& state = is_2_ ? options_.xliff2_state : options_.xliff_state;
+    const std::string& state = is_2_ ? input_.options.xliff2_state : input_.options.xliff_state;
     std::vector<Piece> pieces = {{.range = {source.begin, range.begin}}};
     std::ranges::move(pieces_of(translation, texts_[text]), std::back_inserter(pieces));
     pieces.push_back({.range = {range.end, source.end}});
     Edit edit;
     if (!unit.target) {
       const std::size_t begin = xml_[unit.source].range.begin, end = xml_.element(unit.source).end;
-      const std::size_t space = bytes_.substr(0, begin).find_last_not_of(kWhiteSpace) + 1;
+      const std::size_t space = input_.bytes.substr(0, begin).find_last_not_of(kWhiteSpace) + 1;
       const std::string attribute = is_2_ || state.empty() ? "" : xml_attribute("state", state);
       const std::string tag = fmt::format("<{}target{}>", xml_.prefix(unit.source), attribute);
       pieces.insert(pieces.begin(), {{.range = {space, begin}}, {.text = tag}});
@@ -58,7 +58,7 @@ class Xliff final : public TextFile {
       const std::size_t end = xml_[*unit.target].range.end;
       pieces.insert(pieces.begin(), {.text = ">"});
       pieces.push_back({.text = end_tag});
-      edit.range = {bytes_.substr(0, end - 2).find_last_not_of(kWhiteSpace) + 1, end};
+      edit.range = {input_.bytes.substr(0, end - 2).find_last_not_of(kWhiteSpace) + 1, end};
     } else {
       edit.range = xml_.content(*unit.target);
     }
@@ -73,18 +73,19 @@ class Xliff final : public TextFile {
   // Names the language of new targets.
   void name_language(std::size_t i) {
     const std::string_view name = is_2_ ? "trgLang" : "target-language";
-    if (options_.target_language.empty() || xml_.attribute_place(i, name)) return;
-    xml_.set_attribute(i, name, options_.target_language, edits_);
+    if (input_.options.target_language.empty() || xml_.attribute_place(i, name)) return;
+    xml_.set_attribute(i, name, input_.options.target_language, edits_);
   }
 
   void add_unit(std::size_t i) {
     const auto source = xml_.child(i, "source"), parts = xml_.child(i, "seg-source"), target = xml_.child(i, "target");
     if (!source || xml_.attribute(i, "approved") == "yes") return;
-    const bool is_new = !target || xml_.content(*target).of(bytes_).find_first_not_of(kWhiteSpace) == bytes_.npos;
+    const bool is_new =
+        !target || xml_.content(*target).of(input_.bytes).find_first_not_of(kWhiteSpace) == input_.bytes.npos;
     const std::string state = xml_.attribute(is_2_ || !target ? i : *target, "state");
     const bool is_open = state.empty() || state == "initial" || state == "new" || state.starts_with("needs-");
-    if (!is_new && options_.entries != CatalogueEntries::all &&
-        (options_.entries != CatalogueEntries::fuzzy || !is_open)) {
+    if (!is_new && input_.options.entries != CatalogueEntries::all &&
+        (input_.options.entries != CatalogueEntries::fuzzy || !is_open)) {
       return;
     }
     const std::size_t before = texts_.size(), unit_source = parts.value_or(*source);
@@ -100,7 +101,6 @@ class Xliff final : public TextFile {
     return name == "g" || name == "pc" || name == "mrk" ? XmlTokens::Inline::pair : XmlTokens::Inline::single;
   }
 
-  const DocumentOptions options_;
   const XmlTokens xml_;
   bool is_2_ = false;
   std::vector<Unit> units_;  // one for each of texts_
@@ -108,8 +108,8 @@ class Xliff final : public TextFile {
 
 }  // namespace
 
-std::unique_ptr<TextFile> read_xliff(std::string_view bytes, const std::string& name, const DocumentOptions& options) {
-  return std::make_unique<Xliff>(bytes, name, options);
+std::unique_ptr<TextFile> read_xliff(const InputFile& input) {
+  return std::make_unique<Xliff>(input);
 }
 
 }  // namespace encdec::documents

@@ -18,8 +18,8 @@ constexpr std::size_t kMaxDepth = 256;
 // Collects the tokens that expat reports.
 class Collector {
  public:
-  Collector(std::string_view bytes, const std::string& name, std::vector<XmlToken>& tokens)
-      : bytes_(bytes), name_(name), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
+  Collector(const InputFile& input, std::vector<XmlToken>& tokens)
+      : input_(input), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
     // Without handlers for them, expat reports tags, pieces of text and all else here.
@@ -34,14 +34,13 @@ class Collector {
   }
 
   void parse() {
-    if (bytes_.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      refuse(name_, "{} bytes of XML, expected less than 2 GiB", bytes_.size());
+    const std::size_t size = input_.bytes.size();
+    if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      refuse(input_.name, "{} bytes of XML, expected less than 2 GiB", size);
     }
-    const XML_Status status = XML_Parse(parser_.get(), bytes_.data(), static_cast<int>(bytes_.size()), 1);
-    if (!refusal_.empty()) refuse_at(name_, bytes_, place(), refusal_);
-    if (status == XML_STATUS_OK) return;
-    refuse_at(name_, bytes_, place(),
-              fmt::format("{}, expected well-formed XML", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+    if (XML_Parse(parser_.get(), input_.bytes.data(), static_cast<int>(size), 1) == XML_STATUS_OK) return;
+    const char* error = XML_ErrorString(XML_GetErrorCode(parser_.get()));
+    input_.refuse_at(place(), refusal_.empty() ? fmt::format("{}, expected well-formed XML", error) : refusal_);
   }
 
  private:
@@ -58,7 +57,7 @@ class Collector {
   void add() {
     const std::size_t begin = place();
     const ByteRange range = {begin, begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()))};
-    const std::string_view piece = range.of(bytes_);
+    const std::string_view piece = range.of(input_.bytes);
     if (in_cdata_) {
       tokens_.back().range.end = range.end;
       in_cdata_ = piece != "]]>";
@@ -72,7 +71,7 @@ class Collector {
       if (piece.ends_with("/>") && refusal_.empty()) end({range.end, range.end});
     } else if (piece.starts_with('<') || open_.empty()) {
       tokens_.push_back({.kind = XmlToken::Kind::other, .range = range});
-    } else if (tokens_.back().kind == XmlToken::Kind::text && bytes_[tokens_.back().range.begin] != '<') {
+    } else if (tokens_.back().kind == XmlToken::Kind::text && input_.bytes[tokens_.back().range.begin] != '<') {
       tokens_.back().range.end = range.end;
     } else {
       tokens_.push_back({.kind = XmlToken::Kind::text, .range = range});
@@ -89,8 +88,7 @@ class Collector {
     open_.pop_back();
   }
 
-  std::string_view bytes_;
-  const std::string& name_;
+  const InputFile& input_;
   std::vector<XmlToken>& tokens_;
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::size_t> open_;
@@ -100,8 +98,8 @@ class Collector {
 
 }  // namespace
 
-XmlTokens::XmlTokens(std::string_view bytes, const std::string& name) : bytes_(bytes) {
-  Collector(bytes, name, tokens_).parse();
+XmlTokens::XmlTokens(const InputFile& input) : bytes_(input.bytes) {
+  Collector(input, tokens_).parse();
 }
 
 std::size_t XmlTokens::root() const {

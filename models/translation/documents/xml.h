@@ -24,10 +24,11 @@ struct XmlToken {
 // The tokens of an XML file, with their places.
 class XmlTokens {
  public:
-  // Throws FileError, which begins with `name`, unless the file is well-formed XML in UTF-8, without declarations of
-  // entities, and nested at most 256 deep. REQUIRES: `bytes` outlive the tokens.
-  XmlTokens(std::string_view bytes, const std::string& name);
+  // Throws FileError unless the file is well-formed XML in UTF-8, without declarations of entities, and nested at most
+  // 256 deep.
+  explicit XmlTokens(const InputFile& input);
 
+  std::string_view bytes() const { return bytes_; }
   std::size_t size() const { return tokens_.size(); }
   const XmlToken& operator[](std::size_t i) const { return tokens_[i]; }
   std::string_view bytes_of(std::size_t i) const { return tokens_[i].range.of(bytes_); }
