@@ -56,42 +56,29 @@ std::string escape_po(std::string_view text) {
   return with_backslashes(text, "\n\t\r\"\\", "ntr\"\\");
 }
 
-// Splits an escaped line where gettext does: behind spaces, so that the quoted parts fit into 79 columns.
-std::vector<std::string_view> wrapped(std::string_view line) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0, width = 2;
-  for (std::size_t place = 0; place < line.size();) {
-    const std::size_t space = line.find(' ', place);
-    const std::size_t end = std::min(line.find_first_not_of(' ', std::min(space, line.size())), line.size());
-    const std::size_t more = columns(line.substr(place, end - place));
-    if (width + more > kColumns && place > begin) {
-      parts.push_back(line.substr(begin, place - begin));
-      begin = place;
+// Returns a field as gettext writes it: lines end behind "\n", and behind spaces so that they fit into 79 columns.
+std::string written(const std::string& keyword, std::string_view value, std::string_view line_end) {
+  std::vector<std::string> lines(1);
+  std::size_t width = 2;
+  bool ends_line = false;
+  while (!value.empty()) {
+    const std::size_t space = std::min(value.find_first_of(" \n"), value.size());
+    const bool is_end = value.substr(space).starts_with('\n');
+    const std::size_t end = is_end ? space + 1 : std::min(value.find_first_not_of(' ', space), value.size());
+    const std::string word = escape_po(value.substr(0, end));
+    const std::size_t more = columns(word);
+    if (ends_line || (width + more > kColumns && width > 2)) {
+      lines.emplace_back();
       width = 2;
     }
+    lines.back() += word;
     width += more;
-    place = end;
-  }
-  parts.push_back(line.substr(begin));
-  return parts;
-}
-
-// Returns a field as gettext writes it.
-std::string written(const std::string& keyword, std::string_view value, std::string_view line_end) {
-  std::vector<std::string> lines;
-  while (!value.empty()) {
-    const std::size_t end = std::min(value.find('\n'), value.size() - 1) + 1;
-    lines.push_back(escape_po(value.substr(0, end)));
+    ends_line = is_end;
     value.remove_prefix(end);
   }
-  if (lines.empty()) return keyword + " \"\"";
-  if (lines.size() == 1 && keyword.size() + 3 + columns(lines.front()) <= kColumns) {
-    return keyword + " \"" + lines.front() + "\"";
-  }
+  if (lines.size() == 1 && keyword.size() + 1 + width <= kColumns) return fmt::format("{} \"{}\"", keyword, lines[0]);
   std::string text = keyword + " \"\"";
-  for (const std::string& line : lines) {
-    for (const std::string_view part : wrapped(line)) text.append(line_end).append("\"").append(part).append("\"");
-  }
+  for (const std::string& line : lines) text += fmt::format("{}\"{}\"", line_end, line);
   return text;
 }
 

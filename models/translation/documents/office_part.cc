@@ -117,14 +117,11 @@ void Paragraph::choose_base(std::size_t paragraph) {
     if (xml_.name(i) != "r") continue;
     const std::string_view format = format_of(i);
     const std::string visible = visible_format(format);
-    for (std::size_t j = i + 1; j < xml_[i].partner; ++j) {
-      if (!xml_.is_start(j)) continue;
-      const ByteRange text = xml_.content(j);
-      if (xml_.name(j) == "t") sizes[visible] += text.end - text.begin;
-      j = xml_[j].partner;
+    std::size_t& size = sizes[visible];
+    for (const std::size_t j : xml_.children(i)) {
+      if (xml_.name(j) == "t") size += xml_.content(j).end - xml_.content(j).begin;
     }
     i = xml_[i].partner;
-    const std::size_t size = sizes[visible];
     if (size <= largest) continue;
     if (largest == 0 || visible_base_ != visible) base_ = format;
     largest = size;
@@ -169,12 +166,9 @@ std::size_t Paragraph::read(std::size_t i) {
 
 void Paragraph::read_run(std::size_t run) {
   constexpr std::array<std::string_view, 4> kBreaks = {"br", "cr", "tab", "ptab"};
-  std::vector<std::size_t> children;
-  for (std::size_t i = run + 1; i < xml_[run].partner; ++i) {
-    if (!xml_.is_start(i)) continue;
-    if (xml_.name(i) != "rPr" && xml_.name(i) != "lastRenderedPageBreak") children.push_back(i);
-    i = xml_[i].partner;
-  }
+  constexpr std::array<std::string_view, 2> kNothing = {"rPr", "lastRenderedPageBreak"};
+  std::vector<std::size_t> children = xml_.children(run);
+  std::erase_if(children, [&](std::size_t i) { return is_one_of(xml_.name(i), kNothing); });
   if (children.empty()) return;
   const ByteRange whole = xml_.element(run);
   if (!xml_.child(run, "t")) {

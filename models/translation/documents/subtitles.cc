@@ -1,7 +1,8 @@
 // Subtitles: SubRip and WebVTT. Numbers, times and settings stay. Subtitles of one sentence are one text.
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
+#include <utility>
 
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
@@ -32,28 +33,26 @@ bool ends_with_any(std::string_view text, std::span<const std::string_view> ends
 
 // Reads the time at the beginning of `text`, such as "01:02:03,456" or "2:03.4", and removes it.
 std::optional<double> take_time(std::string_view& text) {
-  double time = 0.0;
-  std::size_t fields = 0;
   text = trim(text, kBlanks);
-  for (;;) {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) return std::nullopt;
-    const auto digits = static_cast<std::size_t>(end - text.data());
-    text.remove_prefix(digits);
-    time = 60.0 * time + number;
-    ++fields;
-    const bool is_fraction = !text.empty() && (text.front() == ',' || text.front() == '.');
-    const bool goes_on = !text.empty() && text.front() == ':' && fields < 3;
-    if (is_fraction || goes_on) text.remove_prefix(1);
-    if (is_fraction) {
-      const std::size_t fraction = std::min(text.find_first_not_of("0123456789"), text.size());
-      double unit = 1.0;
-      for (const char c : text.substr(0, fraction)) time += (unit /= 10.0) * (c - '0');
-      text.remove_prefix(fraction);
+  double minutes = 0.0, seconds = 0.0, unit = 1.0;
+  std::size_t place = 0, fields = 1;
+  for (; place < text.size(); ++place) {
+    const char c = text[place];
+    const bool is_fraction = unit < 1.0;
+    if (c >= '0' && c <= '9') {
+      seconds = is_fraction ? seconds + unit * (c - '0') : 10.0 * seconds + (c - '0');
+      if (is_fraction) unit /= 10.0;
+    } else if ((c == ',' || c == '.') && !is_fraction) {
+      unit = 0.1;
+    } else if (c == ':' && !is_fraction) {
+      minutes = 60.0 * minutes + std::exchange(seconds, 0.0);
+      ++fields;
+    } else {
+      break;
     }
-    if (!goes_on) return fields < 2 ? std::nullopt : std::optional(time);
   }
+  text.remove_prefix(place);
+  return fields == 2 || fields == 3 ? std::optional(60.0 * minutes + seconds) : std::nullopt;
 }
 
 // Reads a line of times: "00:00:01,000 --> 00:00:02,500 ...".
@@ -262,53 +261,53 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
   return gaps;
 }
 
+// Returns the gaps in a part of a text that are nearest to shares of its characters: one for each share, in order, if
+// there are enough.
+std::vector<ByteRange> gaps_near(std::string_view text, ByteRange part, const std::vector<double>& shares) {
+  const std::vector<ByteRange> all = gaps(text, part);
+  std::vector<double> before = {0.0};  // characters before each gap; at last, all of them
+  std::size_t place = part.begin;
+  for (const ByteRange& gap : all) {
+    before.push_back(before.back() + static_cast<double>(code_points(ByteRange{place, gap.begin}.of(text)).size()));
+    place = gap.begin;
+  }
+  const double size = before.back() + static_cast<double>(code_points(ByteRange{place, part.end}.of(text)).size());
+  std::vector<ByteRange> chosen;
+  for (std::size_t i = 0, next = 0; i < shares.size() && next < all.size(); ++i) {
+    const auto distance = [&](std::size_t gap) { return std::abs(before[gap + 1] - shares[i] * size); };
+    const std::size_t later = shares.size() - i - 1;  // gaps to leave
+    while (next + 1 + later < all.size() && distance(next + 1) < distance(next)) ++next;
+    chosen.push_back(all[next++]);
+  }
+  return chosen;
+}
+
 // Returns the lines of a part of a text.
 std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
-  const std::size_t width = input_.options.line_width.value_or(has_no_spaces(input_.options.target_language) ? 16 : 42);
+  const DocumentOptions& options = input_.options;
+  const std::size_t width = options.line_width.value_or(has_no_spaces(options.target_language) ? 16 : 42);
   const std::size_t all = code_points(part.of(text)).size();
   std::vector<ByteRange> lines = {part};
-  if ((all <= width && !has_lines) || input_.options.max_lines < 2 || all <= width / 2) return lines;
-  const std::vector<ByteRange> all_gaps = gaps(text, part);
-  // Lines of about equal length: each ends at the gap that is nearest to its share.
-  const std::size_t count = std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1),
-                                                    has_lines || all > width ? 2 : 1, input_.options.max_lines);
-  auto gap = all_gaps.begin();
-  std::size_t before = 0, place = part.begin;
-  for (std::size_t line = 1; line < count; ++line) {
-    const std::size_t wanted = all * line / count;
-    auto best = all_gaps.end();
-    std::size_t best_distance = all + 1;
-    for (; gap != all_gaps.end(); ++gap) {
-      before += code_points(text.substr(place, gap->begin - place)).size();
-      place = gap->begin;
-      const std::size_t distance = before > wanted ? before - wanted : wanted - before;
-      if (distance >= best_distance) break;
-      best = gap;
-      best_distance = distance;
-    }
-    if (best == all_gaps.end()) break;
-    lines.back().end = best->begin;
-    lines.push_back({best->end, part.end});
-    gap = best + 1;
+  if ((all <= width && !has_lines) || options.max_lines < 2 || all <= width / 2) return lines;
+  // Lines of about equal length.
+  const std::size_t count =
+      std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1), 2, options.max_lines);
+  std::vector<double> shares;
+  for (std::size_t i = 1; i < count; ++i) shares.push_back(static_cast<double>(i) / static_cast<double>(count));
+  for (const ByteRange& gap : gaps_near(text, part, shares)) {
+    lines.back().end = gap.begin;
+    lines.push_back({gap.end, part.end});
   }
   return lines;
 }
 
-// Returns `count` parts of a text, cut between words by their shares of time.
-std::vector<Cut> cuts_by_time(std::string_view text, const std::vector<Cut>& cuts) {
-  const std::vector<ByteRange> all = gaps(text, {0, text.size()});
-  std::vector<Cut> placed;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    const auto wanted = static_cast<std::size_t>(cuts[i].share_before * static_cast<double>(text.size()));
-    std::size_t best = from;
-    const std::size_t left = cuts.size() - i - 1;  // gaps to leave for later cuts
-    while (best + 1 + left < all.size() && all[best].end < wanted) ++best;
-    const std::size_t place = best < all.size() ? all[best].end : text.size();
-    placed.push_back({.place = place, .share_before = cuts[i].share_before});
-    from = best + 1;
-  }
-  return placed;
+// Returns cuts at the beginnings of words, by their shares of time.
+std::vector<Cut> cuts_by_time(std::string_view text, std::vector<Cut> cuts) {
+  std::vector<double> shares;
+  for (const Cut& cut : cuts) shares.push_back(cut.share_before);
+  const std::vector<ByteRange> gaps = gaps_near(text, {0, text.size()}, shares);
+  for (std::size_t i = 0; i < cuts.size(); ++i) cuts[i].place = i < gaps.size() ? gaps[i].end : text.size();
+  return cuts;
 }
 
 void SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {

@@ -149,11 +149,19 @@ std::string XmlTokens::attribute(std::size_t i, std::string_view name) const {
   return place ? unescape_xml(place->of(bytes_)) : "";
 }
 
-std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
+std::vector<std::size_t> XmlTokens::children(std::size_t i) const {
+  std::vector<std::size_t> children;
   for (std::size_t j = i + 1; j < tokens_[i].partner; ++j) {
     if (!is_start(j)) continue;
-    if (this->name(j) == name) return j;
+    children.push_back(j);
     j = tokens_[j].partner;
+  }
+  return children;
+}
+
+std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
+  for (const std::size_t j : children(i)) {
+    if (this->name(j) == name) return j;
   }
   return std::nullopt;
 }

@@ -43,6 +43,8 @@ class XmlTokens {
   std::optional<ByteRange> attribute_place(std::size_t i, std::string_view name) const;
   // Returns the value of an attribute; an empty text if there is none.
   std::string attribute(std::size_t i, std::string_view name) const;
+  // Returns the starts of the elements directly inside element `i`.
+  std::vector<std::size_t> children(std::size_t i) const;
   // Returns the first child of element `i` with a name; nullopt if there is none.
   std::optional<std::size_t> child(std::size_t i, std::string_view name) const;
   // The places of an element, and of what is inside it.

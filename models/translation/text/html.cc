@@ -3,7 +3,6 @@
 #include <gumbo.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -67,32 +66,15 @@ std::size_t read_tag(std::string_view text, Tag& tag) {
 }
 
 // Elements without an end tag.
-bool is_void(std::string_view name) {
-  constexpr std::array<std::string_view, 13> kNames = {"area",  "base", "br",   "col",   "embed",  "hr", "img",
-                                                       "input", "link", "meta", "param", "source", "wbr"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
+constexpr std::string_view kVoid = "area base br col embed hr img input link meta param source wbr";
 // Elements whose text is not in a human language.
-bool is_code(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames = {"code", "pre", "kbd", "samp", "var", "math", "svg", "template"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
+constexpr std::string_view kCode = "code pre kbd samp var math svg template";
 // Elements whose content has no tags: everything up to the end tag is text.
-bool is_raw(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"script", "style", "xmp", "iframe", "noembed", "noframes"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
-
+constexpr std::string_view kRaw = "script style xmp iframe noembed noframes";
 // Elements that may be parts of a sentence.
-bool is_inline(std::string_view name) {
-  constexpr std::array<std::string_view, 30> kNames = {
-      "a",     "abbr", "acronym", "b",      "bdi", "bdo", "big",   "cite", "data", "del",
-      "dfn",   "em",   "font",    "i",      "img", "ins", "label", "mark", "q",    "s",
-      "small", "span", "strike",  "strong", "sub", "sup", "time",  "tt",   "u",    "wbr"};
-  return std::ranges::find(kNames, name) != kNames.end();
-}
+constexpr std::string_view kInline =
+    "a abbr acronym b bdi bdo big cite data del dfn em font i img ins label mark q s small span strike strong sub sup "
+    "time tt u wbr";
 
 // Returns the position of the end tag of the raw element `name`; the size of `text` if there is none.
 std::size_t raw_end(std::string_view text, const std::string& name) {
@@ -139,7 +121,7 @@ class Parts {
       added.partner = open_.back().second;
       text.codes[open_.back().second].partner = number;
       open_.pop_back();
-    } else if (!tag.is_end && !is_void(tag.name)) {
+    } else if (!tag.is_end && !has_word(kVoid, tag.name)) {
       open_.emplace_back(tag.name, number);
     }
     text.codes.push_back(std::move(added));
@@ -184,9 +166,10 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
     }
     Tag tag;
     if (size == 0) size = read_tag(html, tag);
-    if (is_raw(tag.name) && !tag.is_end) size += raw_end(html.substr(size), tag.name);
-    const bool is_kept = !tag.is_end && (is_code(tag.name) || tag.is_marked) && !is_void(tag.name) && !is_raw(tag.name);
-    if (kept.empty() && !is_kept && is_inline(tag.name) && parts.takes_tags()) {
+    if (has_word(kRaw, tag.name) && !tag.is_end) size += raw_end(html.substr(size), tag.name);
+    const bool is_kept = !tag.is_end && (has_word(kCode, tag.name) || tag.is_marked) && !has_word(kVoid, tag.name) &&
+                         !has_word(kRaw, tag.name);
+    if (kept.empty() && !is_kept && has_word(kInline, tag.name) && parts.takes_tags()) {
       parts.add_tag(tag, html.substr(0, size));
     } else {
       parts.add(false, html.substr(0, size));
@@ -235,14 +218,11 @@ std::string escape_html(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else {
-      escaped += c;
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      default: escaped += c;
     }
   }
   return escaped;
