@@ -10,6 +10,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/office_archive.h"
 #include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec {
 
@@ -19,24 +20,24 @@ namespace {
 
 struct FormatRow {
   DocumentFormat format;
-  std::string_view extensions;  // each with a space before and after it
-  ReadTexts* read;              // null for archives
+  std::string_view extensions;
+  ReadTexts* read;  // null for archives
 };
 
 constexpr std::array kRows = {
-    FormatRow{DocumentFormat::text, " txt text ", read_text},
-    FormatRow{DocumentFormat::markdown, " md markdown ", read_markdown},
-    FormatRow{DocumentFormat::html, " html htm xhtml xht ", read_html},
-    FormatRow{DocumentFormat::srt, " srt ", read_srt},
-    FormatRow{DocumentFormat::vtt, " vtt ", read_vtt},
-    FormatRow{DocumentFormat::po, " po pot ", read_po},
-    FormatRow{DocumentFormat::xliff, " xlf xliff ", read_xliff},
-    FormatRow{DocumentFormat::android, " xml ", read_android},
-    FormatRow{DocumentFormat::properties, " properties ", read_properties},
-    FormatRow{DocumentFormat::docx, " docx dotx docm ", nullptr},
-    FormatRow{DocumentFormat::pptx, " pptx potx pptm ", nullptr},
-    FormatRow{DocumentFormat::odt, " odt ott odp otp ods ots ", nullptr},
-    FormatRow{DocumentFormat::epub, " epub ", nullptr},
+    FormatRow{DocumentFormat::text, "txt text", read_text},
+    FormatRow{DocumentFormat::markdown, "md markdown", read_markdown},
+    FormatRow{DocumentFormat::html, "html htm xhtml xht", read_html},
+    FormatRow{DocumentFormat::srt, "srt", read_srt},
+    FormatRow{DocumentFormat::vtt, "vtt", read_vtt},
+    FormatRow{DocumentFormat::po, "po pot", read_po},
+    FormatRow{DocumentFormat::xliff, "xlf xliff", read_xliff},
+    FormatRow{DocumentFormat::android, "xml", read_android},
+    FormatRow{DocumentFormat::properties, "properties", read_properties},
+    FormatRow{DocumentFormat::docx, "docx dotx docm", nullptr},
+    FormatRow{DocumentFormat::pptx, "pptx potx pptm", nullptr},
+    FormatRow{DocumentFormat::odt, "odt ott odp otp ods ots", nullptr},
+    FormatRow{DocumentFormat::epub, "epub", nullptr},
 };
 
 void check_encoding(const InputFile& input) {
@@ -86,10 +87,8 @@ void Document::Content::add(Part part) {
 std::optional<DocumentFormat> format_of(std::string_view file_name) {
   const std::size_t dot = file_name.rfind('.');
   if (dot == file_name.npos || file_name.find_first_of("/ ", dot) != file_name.npos) return std::nullopt;
-  const std::string extension = " " + lower_case(file_name.substr(dot + 1)) + " ";
-  const auto row = std::ranges::find_if(kRows, [&](const FormatRow& candidate) {
-    return candidate.extensions.find(extension) != std::string_view::npos;
-  });
+  const std::string extension = lower_case(file_name.substr(dot + 1));
+  const auto row = std::ranges::find_if(kRows, [&](const FormatRow& r) { return has_word(r.extensions, extension); });
   return row == kRows.end() ? std::nullopt : std::optional(row->format);
 }
 
@@ -103,9 +102,10 @@ DocumentFormat format_or_that_of(const std::string& file_name, const std::option
 std::vector<std::string> document_extensions() {
   std::vector<std::string> all;
   for (const FormatRow& row : kRows) {
-    std::string_view names = row.extensions.substr(1);
-    for (; !names.empty(); names.remove_prefix(names.find(' ') + 1)) {
-      all.push_back(fmt::format(".{}", names.substr(0, names.find(' '))));
+    for (std::string_view left = row.extensions; !left.empty();) {
+      const std::size_t end = std::min(left.find(' '), left.size());
+      all.push_back(fmt::format(".{}", left.substr(0, end)));
+      left.remove_prefix(std::min(end + 1, left.size()));
     }
   }
   return all;

@@ -1,13 +1,12 @@
 // Markdown (CommonMark 0.31, GFM tables): headings, paragraphs, items of lists, quotes and cells of tables. A paragraph
 // is one text, which its translation replaces by one line. Left as they are: front matter, blocks of code and HTML,
 // definitions of links. Code spans are placeholders; emphasis, links and HTML are codes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
@@ -258,11 +257,11 @@ std::size_t list_marker(std::string_view line) {
 bool begins_html(std::string_view line) {
   if (line.starts_with("<!") || line.starts_with("<?")) return true;
   constexpr std::string_view kInline =
-      " a b i u s em strong code span img kbd sub sup br small abbr mark del ins q cite ";
+      "a b i u s em strong code span img kbd sub sup br small abbr mark del ins q cite";
   const std::size_t begin = line.starts_with("</") ? 2 : 1;
   if (!begins_tag(line) || line.size() <= begin || !is_ascii_letter(line[begin])) return false;
   const std::string_view name = line.substr(begin, line.find_first_of(" \t/>", begin) - begin);
-  return name.find_first_of(":@") == name.npos && kInline.find(fmt::format(" {} ", name)) == kInline.npos;
+  return name.find_first_of(":@") == name.npos && !has_word(kInline, name);
 }
 
 // Whether a line is a rule, or underlines a heading. REQUIRES: it does not begin with a space.

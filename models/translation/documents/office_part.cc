@@ -11,14 +11,10 @@
 #include <set>
 
 #include "encdec/models/translation/documents/xml.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
-
-template <std::size_t size>
-bool is_one_of(std::string_view name, const std::array<std::string_view, size>& names) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 // Returns a format, the element rPr, without what does not change how text looks: language and spelling.
 std::string visible_format(std::string_view format) {
@@ -143,13 +139,12 @@ void Paragraph::begin_format(std::size_t run) {
 }
 
 std::size_t Paragraph::read(std::size_t i) {
-  constexpr std::array<std::string_view, 3> kNothing = {"pPr", "proofErr", "lastRenderedPageBreak"};
-  constexpr std::array<std::string_view, 7> kContainers = {"hyperlink", "ins", "moveTo", "smartTag",
-                                                           "dir",       "bdo", "sdt"};
+  constexpr std::string_view kNothing = "pPr proofErr lastRenderedPageBreak";
+  constexpr std::string_view kContainers = "hyperlink ins moveTo smartTag dir bdo sdt";
   const std::string_view name = xml_.name(i);
   const std::size_t inner = name == "sdt" ? xml_.child(i, "sdtContent").value_or(i) : i;
   const ByteRange content = xml_.content(inner);
-  if (is_one_of(name, kContainers) && content.begin < content.end && (name != "sdt" || inner != i)) {
+  if (has_word(kContainers, name) && content.begin < content.end && (name != "sdt" || inner != i)) {
     end_format();
     open_.push_back({.item = items_.size(), .is_field = false});
     add_single({xml_[i].range.begin, content.begin});
@@ -158,23 +153,23 @@ std::size_t Paragraph::read(std::size_t i) {
   }
   if (name == "r") {
     read_run(i);
-  } else if (!is_one_of(name, kNothing)) {
+  } else if (!has_word(kNothing, name)) {
     add_single(xml_.element(i), name == "br");
   }
   return xml_[i].partner;
 }
 
 void Paragraph::read_run(std::size_t run) {
-  constexpr std::array<std::string_view, 4> kBreaks = {"br", "cr", "tab", "ptab"};
-  constexpr std::array<std::string_view, 2> kNothing = {"rPr", "lastRenderedPageBreak"};
+  constexpr std::string_view kBreaks = "br cr tab ptab";
+  constexpr std::string_view kNothing = "rPr lastRenderedPageBreak";
   std::vector<std::size_t> children = xml_.children(run);
-  std::erase_if(children, [&](std::size_t i) { return is_one_of(xml_.name(i), kNothing); });
+  std::erase_if(children, [&](std::size_t i) { return has_word(kNothing, xml_.name(i)); });
   if (children.empty()) return;
   const ByteRange whole = xml_.element(run);
   if (!xml_.child(run, "t")) {
     const std::size_t mark = children.front();
     const std::string_view only = children.size() == 1 ? xml_.name(mark) : "";
-    if (is_one_of(only, kBreaks)) return add_single(whole, true);
+    if (has_word(kBreaks, only)) return add_single(whole, true);
     return read_field(whole,
                       only == "fldChar" ? xml_.attribute(mark, fmt::format("{}fldCharType", xml_.prefix(mark))) : "");
   }
@@ -184,7 +179,7 @@ void Paragraph::read_run(std::size_t run) {
     Item item{.kind = is_text ? Item::Kind::text : Item::Kind::single, .range = xml_.element(i)};
     if (is_text) item.content = xml_.content(i);
     if (!is_text) in_runs_.insert(item.range.begin);
-    item.is_break = is_one_of(xml_.name(i), kBreaks);
+    item.is_break = has_word(kBreaks, xml_.name(i));
     // A text begins and ends with whole runs.
     item.is_fixed = children.size() > 1;
     if (i == children.front()) item.range.begin = whole.begin;

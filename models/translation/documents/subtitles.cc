@@ -1,12 +1,12 @@
 // Subtitles: SubRip and WebVTT. Numbers, times and settings stay. Subtitles of one sentence are one text.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/documents/xml.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
@@ -23,12 +23,12 @@ struct Cue {
   bool has_lines = false;         // the text has several lines
 };
 
-bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
-  return std::ranges::any_of(beginnings, [text](std::string_view beginning) { return text.starts_with(beginning); });
+bool starts_with_any(std::string_view text, std::string_view list) {
+  return any_word(list, [text](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
-bool ends_with_any(std::string_view text, std::span<const std::string_view> ends) {
-  return std::ranges::any_of(ends, [text](std::string_view end) { return text.ends_with(end); });
+bool ends_with_any(std::string_view text, std::string_view list) {
+  return any_word(list, [text](std::string_view end) { return text.ends_with(end); });
 }
 
 // Reads the time at the beginning of `text`, such as "01:02:03,456" or "2:03.4", and removes it.
@@ -71,7 +71,7 @@ bool is_cue_number(std::string_view line) {
 }
 
 bool is_dialogue(std::string_view line) {
-  return starts_with_any(trim(line, kBlanks), std::array<std::string_view, 3>{"-", "\u2013", "\u2014"});
+  return starts_with_any(trim(line, kBlanks), "- \u2013 \u2014");
 }
 
 // Returns the size of the markup at the beginning of `text`: a tag, or a code of ASS such as {\an8}; 0 if there is
@@ -187,20 +187,17 @@ bool has_only_capitals(std::string_view text) {
 
 // Returns whether the sentence at the end of `text` goes on in the next subtitle.
 bool goes_on(std::string_view text, std::string_view next) {
-  constexpr std::array<std::string_view, 13> kBreaks = {"-", "\u2013", "\u2014", "\u266a", "\u266b", "#", "[",
-                                                        "(", ">>",     "\u3010", "\uff08", "\u300c", "*"};
-  constexpr std::array<std::string_view, 6> kEndBreaks = {"\u266a", "\u266b", "#", "]", ")", "*"};
-  constexpr std::array<std::string_view, 10> kStops = {".",      "!",      "?",      ":",      ";",
-                                                       "\u2026", "\u3002", "\uff01", "\uff1f", "\u300d"};
-  constexpr std::array<std::string_view, 8> kQuotes = {"\"",     "'",      "\u201d", "\u2019",
-                                                       "\u00bb", "\u300d", "\u300f", "\u201c"};
-  constexpr std::array<std::string_view, 6> kTitles = {"Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof."};
+  constexpr std::string_view kBreaks = "- \u2013 \u2014 \u266a \u266b # [ ( >> \u3010 \uff08 \u300c *";
+  constexpr std::string_view kEndBreaks = "\u266a \u266b # ] ) *";
+  constexpr std::string_view kStops = ". ! ? : ; \u2026 \u3002 \uff01 \uff1f \u300d";
+  constexpr std::string_view kQuotes = "\" ' \u201d \u2019 \u00bb \u300d \u300f \u201c";
+  constexpr std::string_view kTitles = "Mr. Mrs. Ms. Dr. St. Prof.";
   if (starts_with_any(next, kBreaks) || ends_with_any(text, kEndBreaks)) return false;
   const std::size_t colon = next.find(": ");
   if (colon != next.npos && has_only_capitals(next.substr(0, colon))) return false;  // "JOHN: Hello"
   if (has_only_capitals(text) || has_only_capitals(next)) return false;
   while (ends_with_any(text, kQuotes)) text.remove_suffix(text.size() - last_character(text));
-  constexpr std::array<std::string_view, 2> kDots = {"...", "\u2026"};
+  constexpr std::string_view kDots = "... \u2026";
   const bool is_small = next.front() >= 'a' && next.front() <= 'z';
   if (ends_with_any(text, kDots)) return is_small || starts_with_any(next, kDots);
   return ends_with_any(text, kTitles) || !ends_with_any(text, kStops);
@@ -245,7 +242,7 @@ std::size_t SubtitleFile::join(std::size_t first) {
 
 // Returns the places where a line may end, each with the beginning of the next line.
 std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
-  constexpr std::array<std::string_view, 6> kEnds = {"\u3002", "\u3001", "\uff0c", "\uff01", "\uff1f", "\u300d"};
+  constexpr std::string_view kEnds = "\u3002 \u3001 \uff0c \uff01 \uff1f \u300d";
   std::vector<ByteRange> gaps;
   bool was_wide = false;
   for (std::size_t i = part.begin; i < part.end;) {

@@ -38,7 +38,8 @@ class Collector {
     if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       refuse(input_.name, "{} bytes of XML, expected less than 2 GiB", size);
     }
-    if (XML_Parse(parser_.get(), input_.bytes.data(), static_cast<int>(size), 1) == XML_STATUS_OK) return;
+    const XML_Status status = XML_Parse(parser_.get(), input_.bytes.data(), static_cast<int>(size), 1);
+    if (status == XML_STATUS_OK && refusal_.empty()) return;
     const char* error = XML_ErrorString(XML_GetErrorCode(parser_.get()));
     input_.refuse_at(place(), refusal_.empty() ? fmt::format("{}, expected well-formed XML", error) : refusal_);
   }

@@ -2,26 +2,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "encdec/models/translation/documents/xml.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 
 // Paragraphs and headings. Notes and text boxes are paragraphs inside paragraphs.
 std::unique_ptr<TextFile> read_open_document_part(const InputFile& input) {
   // Deletions of tracked changes, comments, and templates.
-  constexpr std::array<std::string_view, 3> kLeft = {"tracked-changes", "annotation", "index-title-template"};
+  constexpr std::string_view kLeft = "tracked-changes annotation index-title-template";
   auto file = std::make_unique<TextFile>(input, xml_syntax(Spaces::collapse));
   const XmlTokens xml(input);
   const auto kind_of = [&xml](std::size_t i) {
-    const std::string_view element = xml.name(i);
-    if (element == "line-break" || element == "tab") return XmlTokens::Inline::line_break;
-    const bool is_pair = element == "span" || element == "a" || element == "meta";
-    return is_pair ? XmlTokens::Inline::pair : XmlTokens::Inline::single;
+    if (has_word("line-break tab", xml.name(i))) return XmlTokens::Inline::line_break;
+    return has_word("span a meta", xml.name(i)) ? XmlTokens::Inline::pair : XmlTokens::Inline::single;
   };
   for (std::size_t i = 0, paragraphs = 0; i < xml.size(); ++i) {
-    if (std::ranges::find(kLeft, xml.name(i)) != kLeft.end()) {
+    if (has_word(kLeft, xml.name(i))) {
       i = xml[i].partner;
     } else if (xml.full_name(i) == "text:p" || xml.full_name(i) == "text:h") {
       file->add(xml.items(i, kind_of), ++paragraphs);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec {
 namespace {
@@ -23,17 +24,6 @@ struct Tag {
   bool is_end = false;
   bool is_marked = false;  // the tag says that its element is not to be translated
 };
-
-bool has_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t begin = std::min(list.find_first_not_of(kSpaces), list.size());
-    list.remove_prefix(begin);
-    const std::size_t end = std::min(list.find_first_of(kSpaces), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(end);
-  }
-  return false;
-}
 
 // Parses the tag at the beginning of `text`. Returns its size; the size of the whole text if the tag has no end.
 std::size_t read_tag(std::string_view text, Tag& tag) {
