@@ -82,37 +82,6 @@ std::string written(const std::string& keyword, std::string_view value, std::str
   return text;
 }
 
-class Catalogue final : public TextFile {
- public:
-  explicit Catalogue(const InputFile& input)
-      : TextFile(input, {}), line_end_(input.bytes.find("\r\n") == input.bytes.npos ? "\n" : "\r\n") {
-    read();
-    const auto header = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.id.value.empty(); });
-    if (header != entries_.end()) header_ = header->targets.front();
-    fill_header();
-    plurals_ = PluralForms::parse(header_.value);
-    if (!plurals_) plurals_ = PluralForms::parse(PluralForms::header_of(input.options.target_language));
-    for (std::size_t i = 0; i < entries_.size(); ++i) add_texts(i);
-  }
-
-  bool has_targets() const override { return true; }
-  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
-  void edit_rest(std::vector<Edit>& edits) const override;
-
- private:
-  void read();
-  // Adds the edits of a template's header.
-  void fill_header();
-  void add_texts(std::size_t entry);
-  void add_form(Form form, const std::optional<int>& number);
-
-  const std::string_view line_end_;
-  std::vector<Entry> entries_;  // each has at least one target
-  Field header_;
-  std::optional<PluralForms> plurals_;
-  std::vector<Form> forms_;  // one for each of texts_
-};
-
 // Reads the strings of a line from `place` on, which is a byte of the file, into a field.
 void read_strings(const InputFile& input, const Line& line, std::size_t place, Field& field) {
   const std::string_view bytes = input.bytes;
@@ -149,96 +118,6 @@ void read_strings(const InputFile& input, const Line& line, std::size_t place, F
   }
 }
 
-void Catalogue::read() {
-  Entry entry;
-  Field context;
-  Field* field = nullptr;
-  const auto end_entry = [&] {
-    entry.syntax = syntax_of(entry.flags);
-    if (!entry.targets.empty()) entries_.push_back(std::move(entry));
-    entry = {};
-    field = nullptr;
-  };
-  for (const Line& line : lines_of(input_.bytes)) {
-    const std::size_t place = input_.bytes.find_first_not_of(kBlanks, line.begin);
-    if (place >= line.end) continue;
-    const std::string_view text = input_.bytes.substr(place, line.end - place);
-    if (text.starts_with('#')) {
-      if (!entry.targets.empty() || text.starts_with("#~")) end_entry();
-      if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
-      if (text.starts_with("#,")) {
-        if (!entry.flags_end) entry.flags_end = place + 2;
-        entry.flags += text.substr(2);
-      }
-      continue;
-    }
-    const std::string_view keyword = text.substr(0, text.find_first_of(" \t\""));
-    if (!keyword.empty()) {
-      if (!entry.targets.empty() && (keyword == "msgctxt" || keyword == "msgid")) end_entry();
-      if (!entry.flags_line) entry.flags_line = line.begin;
-      const bool has_id = entry.id.range.end > 0, has_plural = entry.plural.range.end > 0;
-      const std::string target = has_plural ? fmt::format("msgstr[{}]", entry.targets.size()) : "msgstr";
-      field = nullptr;
-      if (keyword == "msgctxt") field = &context;
-      if (keyword == "msgid" && !has_id) field = &entry.id;
-      if (keyword == "msgid_plural" && has_id && !has_plural) field = &entry.plural;
-      const bool is_target = has_id && keyword == target && (has_plural || entry.targets.empty());
-      if (is_target) field = &entry.targets.emplace_back();
-      if (field == nullptr) {
-        const std::string_view expected = has_id ? "msgstr" : "a comment, msgctxt or msgid";
-        input_.refuse_at(place, fmt::format("'{}', expected {}", printable(keyword), expected));
-      }
-      *field = {.value = "", .range = {place, place}};
-    }
-    if (field == nullptr) input_.refuse_at(place, "a string, expected msgid before it");
-    read_strings(input_, line, place + keyword.size(), *field);
-  }
-  if (entry.id.range.end > 0 && entry.targets.empty()) {
-    input_.refuse_at(entry.id.range.begin, "no msgstr, expected one for each msgid");
-  }
-  end_entry();
-}
-
-void Catalogue::fill_header() {
-  const std::string_view header = header_.range.of(input_.bytes);
-  const auto fill = [&](std::string_view old, std::string by) {
-    const std::size_t place = header.find(old);
-    if (place != header.npos) add_edit({header_.range.begin + place, header_.range.begin + place + old.size()}, by);
-  };
-  constexpr std::string_view kCharset = "charset=";
-  const std::string_view value = header_.value;
-  const std::size_t place = value.find(kCharset);
-  const std::string_view rest = place == value.npos ? "" : value.substr(place + kCharset.size());
-  const std::string_view old = rest.substr(0, rest.find_first_of(" \t;\"\\\n"));
-  const std::string charset = lower_case(old);
-  const bool is_ascii = charset == "charset" || charset == "ascii" || charset == "us-ascii";
-  if (!charset.empty() && charset != "utf-8" && charset != "utf8" && !is_ascii) {
-    input_.refuse_at(header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
-  }
-  if (is_ascii) fill(fmt::format("{}{}", kCharset, old), "charset=UTF-8");
-  std::string language = input_.options.target_language;
-  std::ranges::replace(language, '-', '_');
-  fill("\"Language: \\n", fmt::format("\"Language: {}\\n", escape_po(language)));
-  fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(input_.options.target_language)));
-}
-
-void Catalogue::add_texts(std::size_t index) {
-  const Entry& entry = entries_[index];
-  const bool is_new = std::ranges::all_of(entry.targets, [](const Field& target) { return target.value.empty(); });
-  const bool is_wanted = input_.options.entries == CatalogueEntries::all || is_new ||
-                         (input_.options.entries == CatalogueEntries::fuzzy && entry.has("fuzzy"));
-  if (entry.id.value.empty() || !is_wanted) return;
-  if (entry.plural.range.end == 0) return add_form({.entry = index, .source = entry.id.value}, std::nullopt);
-  const bool has_same_placeholders =
-      sorted_placeholders(entry.id.value, entry.syntax) == sorted_placeholders(entry.plural.value, entry.syntax);
-  for (std::size_t i = 0; i < plurals_->count(); ++i) {
-    const auto example = plurals_->example(i);
-    const bool is_one = i == plurals_->form_of_one() && plurals_->count() > 1 && (has_same_placeholders || !example);
-    add_form({.entry = index, .number = i, .source = is_one ? entry.id.value : entry.plural.value},
-             is_one ? 1 : example.value_or(0));
-  }
-}
-
 // Returns whether a placeholder stands for a whole number.
 bool is_number(std::string_view placeholder, bool is_only_one) {
   const char last = placeholder.back();
@@ -264,32 +143,6 @@ std::size_t mnemonic_mark(std::string_view text) {
   return is_first || (is_upper(word) && text.find_first_of(" .(", place) - word <= 12) || text.size() - word <= 12
              ? place
              : text.npos;
-}
-
-void Catalogue::add_form(Form form, const std::optional<int>& number) {
-  if (find_invalid_utf8(form.source)) return;
-  Segment segment{.text = std::string(trim(form.source))};
-  const std::size_t mark = mnemonic_mark(segment.text);
-  if (mark != segment.text.npos) {
-    form.mnemonic = segment.text.substr(mark, 2);
-    segment.text.erase(mark, 1);
-  }
-  segment.placeholders = find_placeholders(segment.text, entries_[form.entry].syntax);
-  const auto is_one = [&](const Placeholder& p) {
-    return is_number(part(segment.text, p), segment.placeholders.size() == 1);
-  };
-  if (number && std::ranges::count_if(segment.placeholders, is_one) == 1) {
-    Placeholder& found = *std::ranges::find_if(segment.placeholders, is_one);
-    found.markup = part(segment.text, found);
-    const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
-    segment.text = replaced(segment.text, digits);
-    for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, digits), p.end = moved(p.end, digits);
-  }
-  std::vector<Replacement> nothing;
-  for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});
-  if (!has_letters(replaced(segment.text, nothing))) return;
-  texts_.push_back({.segment = std::move(segment), .range = entries_[form.entry].id.range});
-  forms_.push_back(std::move(form));
 }
 
 // Puts the mark of a mnemonic in front of its letter, at the beginning of a word if possible. Texts of East Asia get it
@@ -346,59 +199,194 @@ std::string in_order(std::string_view target, std::string_view source, const Pla
   return replaced(target, numbered);
 }
 
-void Catalogue::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
-  const Form& form = forms_[text];
-  const Entry& entry = entries_[form.entry];
-  const std::vector<Piece> pieces = pieces_of(translation, texts_[text]);
-  const std::string_view trimmed = trim(pieces.front().text), source = form.source;
-  if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
-  const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
-  std::string target(source.substr(0, begin));
-  target.append(with_mnemonic(trimmed, form.mnemonic, input_.options, entry.syntax)).append(source.substr(end));
-  if (sorted_placeholders(target, entry.syntax) != sorted_placeholders(source, entry.syntax)) {
-    throw UnusableTranslation("the placeholders are not those of the source");
+class Catalogue final : public TextFile {
+ public:
+  explicit Catalogue(const InputFile& input)
+      : TextFile(input, {}), line_end_(input.bytes.find("\r\n") == input.bytes.npos ? "\n" : "\r\n") {
+    read();
+    const auto header = std::ranges::find_if(entries_, [](const Entry& entry) { return entry.id.value.empty(); });
+    if (header != entries_.end()) header_ = header->targets.front();
+    fill_header();
+    plurals_ = PluralForms::parse(header_.value);
+    if (!plurals_) plurals_ = PluralForms::parse(PluralForms::header_of(input.options.target_language));
+    for (std::size_t i = 0; i < entries_.size(); ++i) add_texts(i);
   }
-  if (entry.syntax.spaced || entry.has("python-format")) target = in_order(target, source, entry.syntax);
-  const std::size_t number = form.number.value_or(0);
-  const std::string keyword = form.number ? fmt::format("msgstr[{}]", number) : "msgstr";
-  const std::string field = written(keyword, target, line_end_);
-  if (number < entry.targets.size()) {
-    edits.push_back({.range = entry.targets[number].range, .pieces = {{.text = field}}});
-  } else {
-    const std::size_t last = entry.targets.back().range.end;
-    edits.push_back({.range = {last, last}, .pieces = {{.text = std::string(line_end_) + field}}});
-  }
-}
 
-void Catalogue::edit_rest(std::vector<Edit>& edits) const {
-  std::set<std::size_t> places;
-  for (const Edit& edit : edits) places.insert(edit.range.begin);
-  TextFile::edit_rest(edits);
-  const auto add = [&edits](std::size_t begin, std::size_t end, std::string text) {
-    edits.push_back({.range = {begin, end}, .pieces = {{.text = std::move(text)}}});
-  };
-  bool has_plurals = false;  // among the new translations
-  for (const Entry& entry : entries_) {
-    const auto is_edited = [&](const Field& target) { return places.contains(target.range.begin); };
-    if (std::ranges::none_of(entry.targets, is_edited)) continue;
-    has_plurals = has_plurals || entry.plural.range.end > 0;
-    // Forms that the language does not have.
-    for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
-      if (entry.targets[i].value.empty()) add(entry.targets[i - 1].range.end, entry.targets[i].range.end, "");
+  bool has_targets() const override { return true; }
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
+    const Form& form = forms_[text];
+    const Entry& entry = entries_[form.entry];
+    const std::vector<Piece> pieces = pieces_of(translation, texts_[text]);
+    const std::string_view trimmed = trim(pieces.front().text), source = form.source;
+    if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
+    const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
+    std::string target(source.substr(0, begin));
+    target.append(with_mnemonic(trimmed, form.mnemonic, input_.options, entry.syntax)).append(source.substr(end));
+    if (sorted_placeholders(target, entry.syntax) != sorted_placeholders(source, entry.syntax)) {
+      throw UnusableTranslation("the placeholders are not those of the source");
     }
-    if (!input_.options.mark_fuzzy || entry.has("fuzzy")) continue;
-    if (entry.flags_end) {
-      add(*entry.flags_end, *entry.flags_end, " fuzzy,");
+    if (entry.syntax.spaced || entry.has("python-format")) target = in_order(target, source, entry.syntax);
+    const std::size_t number = form.number.value_or(0);
+    const std::string keyword = form.number ? fmt::format("msgstr[{}]", number) : "msgstr";
+    const std::string field = written(keyword, target, line_end_);
+    if (number < entry.targets.size()) {
+      edits.push_back({.range = entry.targets[number].range, .pieces = {{.text = field}}});
     } else {
-      add(*entry.flags_line, *entry.flags_line, "#, fuzzy" + std::string(line_end_));
+      const std::size_t last = entry.targets.back().range.end;
+      edits.push_back({.range = {last, last}, .pieces = {{.text = std::string(line_end_) + field}}});
     }
   }
-  const std::string_view header = header_.range.of(input_.bytes);
-  if (has_plurals && !header.empty() && header.find("Plural-Forms:") == header.npos) {
-    const std::string_view forms = PluralForms::header_of(input_.options.target_language);
-    add(header_.range.end, header_.range.end, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
+  void edit_rest(std::vector<Edit>& edits) const override {
+    std::set<std::size_t> places;
+    for (const Edit& edit : edits) places.insert(edit.range.begin);
+    TextFile::edit_rest(edits);
+    const auto add = [&edits](std::size_t begin, std::size_t end, std::string text) {
+      edits.push_back({.range = {begin, end}, .pieces = {{.text = std::move(text)}}});
+    };
+    bool has_plurals = false;  // among the new translations
+    for (const Entry& entry : entries_) {
+      const auto is_edited = [&](const Field& target) { return places.contains(target.range.begin); };
+      if (std::ranges::none_of(entry.targets, is_edited)) continue;
+      has_plurals = has_plurals || entry.plural.range.end > 0;
+      // Forms that the language does not have.
+      for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
+        if (entry.targets[i].value.empty()) add(entry.targets[i - 1].range.end, entry.targets[i].range.end, "");
+      }
+      if (!input_.options.mark_fuzzy || entry.has("fuzzy")) continue;
+      if (entry.flags_end) {
+        add(*entry.flags_end, *entry.flags_end, " fuzzy,");
+      } else {
+        add(*entry.flags_line, *entry.flags_line, "#, fuzzy" + std::string(line_end_));
+      }
+    }
+    const std::string_view header = header_.range.of(input_.bytes);
+    if (has_plurals && !header.empty() && header.find("Plural-Forms:") == header.npos) {
+      const std::string_view forms = PluralForms::header_of(input_.options.target_language);
+      add(header_.range.end, header_.range.end, fmt::format("{}\"Plural-Forms: {}\\n\"", line_end_, forms));
+    }
   }
-}
+
+ private:
+  void read() {
+    Entry entry;
+    Field context;
+    Field* field = nullptr;
+    const auto end_entry = [&] {
+      entry.syntax = syntax_of(entry.flags);
+      if (!entry.targets.empty()) entries_.push_back(std::move(entry));
+      entry = {};
+      field = nullptr;
+    };
+    for (const Line& line : lines_of(input_.bytes)) {
+      const std::size_t place = input_.bytes.find_first_not_of(kBlanks, line.begin);
+      if (place >= line.end) continue;
+      const std::string_view text = input_.bytes.substr(place, line.end - place);
+      if (text.starts_with('#')) {
+        if (!entry.targets.empty() || text.starts_with("#~")) end_entry();
+        if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
+        if (text.starts_with("#,")) {
+          if (!entry.flags_end) entry.flags_end = place + 2;
+          entry.flags += text.substr(2);
+        }
+        continue;
+      }
+      const std::string_view keyword = text.substr(0, text.find_first_of(" \t\""));
+      if (!keyword.empty()) {
+        if (!entry.targets.empty() && (keyword == "msgctxt" || keyword == "msgid")) end_entry();
+        if (!entry.flags_line) entry.flags_line = line.begin;
+        const bool has_id = entry.id.range.end > 0, has_plural = entry.plural.range.end > 0;
+        const std::string target = has_plural ? fmt::format("msgstr[{}]", entry.targets.size()) : "msgstr";
+        field = nullptr;
+        if (keyword == "msgctxt") field = &context;
+        if (keyword == "msgid" && !has_id) field = &entry.id;
+        if (keyword == "msgid_plural" && has_id && !has_plural) field = &entry.plural;
+        const bool is_target = has_id && keyword == target && (has_plural || entry.targets.empty());
+        if (is_target) field = &entry.targets.emplace_back();
+        if (field == nullptr) {
+          const std::string_view expected = has_id ? "msgstr" : "a comment, msgctxt or msgid";
+          input_.refuse_at(place, fmt::format("'{}', expected {}", printable(keyword), expected));
+        }
+        *field = {.value = "", .range = {place, place}};
+      }
+      if (field == nullptr) input_.refuse_at(place, "a string, expected msgid before it");
+      read_strings(input_, line, place + keyword.size(), *field);
+    }
+    if (entry.id.range.end > 0 && entry.targets.empty()) {
+      input_.refuse_at(entry.id.range.begin, "no msgstr, expected one for each msgid");
+    }
+    end_entry();
+  }
+  // Adds the edits of a template's header.
+  void fill_header() {
+    const std::string_view header = header_.range.of(input_.bytes);
+    const auto fill = [&](std::string_view old, std::string by) {
+      const std::size_t place = header.find(old);
+      if (place != header.npos) add_edit({header_.range.begin + place, header_.range.begin + place + old.size()}, by);
+    };
+    constexpr std::string_view kCharset = "charset=";
+    const std::string_view value = header_.value;
+    const std::size_t place = value.find(kCharset);
+    const std::string_view rest = place == value.npos ? "" : value.substr(place + kCharset.size());
+    const std::string_view old = rest.substr(0, rest.find_first_of(" \t;\"\\\n"));
+    const std::string charset = lower_case(old);
+    const bool is_ascii = charset == "charset" || charset == "ascii" || charset == "us-ascii";
+    if (!charset.empty() && charset != "utf-8" && charset != "utf8" && !is_ascii) {
+      input_.refuse_at(header_.range.begin, fmt::format("charset '{}', expected UTF-8", printable(charset)));
+    }
+    if (is_ascii) fill(fmt::format("{}{}", kCharset, old), "charset=UTF-8");
+    std::string language = input_.options.target_language;
+    std::ranges::replace(language, '-', '_');
+    fill("\"Language: \\n", fmt::format("\"Language: {}\\n", escape_po(language)));
+    fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(input_.options.target_language)));
+  }
+  void add_texts(std::size_t index) {
+    const Entry& entry = entries_[index];
+    const bool is_new = std::ranges::all_of(entry.targets, [](const Field& target) { return target.value.empty(); });
+    const bool is_wanted = input_.options.entries == CatalogueEntries::all || is_new ||
+                           (input_.options.entries == CatalogueEntries::fuzzy && entry.has("fuzzy"));
+    if (entry.id.value.empty() || !is_wanted) return;
+    if (entry.plural.range.end == 0) return add_form({.entry = index, .source = entry.id.value}, std::nullopt);
+    const bool has_same_placeholders =
+        sorted_placeholders(entry.id.value, entry.syntax) == sorted_placeholders(entry.plural.value, entry.syntax);
+    for (std::size_t i = 0; i < plurals_->count(); ++i) {
+      const auto example = plurals_->example(i);
+      const bool is_one = i == plurals_->form_of_one() && plurals_->count() > 1 && (has_same_placeholders || !example);
+      add_form({.entry = index, .number = i, .source = is_one ? entry.id.value : entry.plural.value},
+               is_one ? 1 : example.value_or(0));
+    }
+  }
+  void add_form(Form form, const std::optional<int>& number) {
+    if (find_invalid_utf8(form.source)) return;
+    Segment segment{.text = std::string(trim(form.source))};
+    const std::size_t mark = mnemonic_mark(segment.text);
+    if (mark != segment.text.npos) {
+      form.mnemonic = segment.text.substr(mark, 2);
+      segment.text.erase(mark, 1);
+    }
+    segment.placeholders = find_placeholders(segment.text, entries_[form.entry].syntax);
+    const auto is_one = [&](const Placeholder& p) {
+      return is_number(part(segment.text, p), segment.placeholders.size() == 1);
+    };
+    if (number && std::ranges::count_if(segment.placeholders, is_one) == 1) {
+      Placeholder& found = *std::ranges::find_if(segment.placeholders, is_one);
+      found.markup = part(segment.text, found);
+      const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
+      segment.text = replaced(segment.text, digits);
+      for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, digits), p.end = moved(p.end, digits);
+    }
+    std::vector<Replacement> nothing;
+    for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});
+    if (!has_letters(replaced(segment.text, nothing))) return;
+    texts_.push_back({.segment = std::move(segment), .range = entries_[form.entry].id.range});
+    forms_.push_back(std::move(form));
+  }
+
+  const std::string_view line_end_;
+  std::vector<Entry> entries_;  // each has at least one target
+  Field header_;
+  std::optional<PluralForms> plurals_;
+  std::vector<Form> forms_;  // one for each of texts_
+};
 
 }  // namespace
 

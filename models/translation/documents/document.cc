@@ -163,19 +163,17 @@ WrittenDocument Document::write(std::span<const Segment> translations) const {
   }
   WrittenDocument written;
   std::vector<std::vector<Edit>> edits(content.parts.size());
-  bool is_translated = false;
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const Content::Place place = content.places[i];
     const TextFile& file = *content.parts[place.part].file;
     if (translations[i].text.empty() || (!file.has_targets() && translations[i] == content.segments[i])) continue;
     try {
       file.edit(place.text, fit(content.segments[i], translations[i], file.nesting()), edits[place.part]);
-      is_translated = true;
     } catch (const UnusableTranslation& unusable) {
       written.unused.push_back({.segment = i, .reason = unusable.what()});
     }
   }
-  if (!is_translated) {
+  if (std::ranges::all_of(edits, &std::vector<Edit>::empty)) {
     written.bytes = content.bytes;
     return written;
   }

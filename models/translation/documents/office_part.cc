@@ -18,15 +18,11 @@ namespace {
 
 // Returns a format, the element rPr, without what does not change how text looks: language and spelling.
 std::string visible_format(std::string_view format) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kHidden = {{{" lang=\"", "\""},
-                                                                                     {" altLang=\"", "\""},
-                                                                                     {" dirty=\"", "\""},
-                                                                                     {" err=\"", "\""},
-                                                                                     {" smtClean=\"", "\""},
-                                                                                     {"<w:lang ", "/>"},
-                                                                                     {"<w:noProof", "/>"}}};
+  constexpr std::string_view kHidden[] = {" lang=\"",     " altLang=\"", " dirty=\"", " err=\"",
+                                          " smtClean=\"", "<w:lang ",    "<w:noProof"};
   std::string visible(format);
-  for (const auto& [begin, end] : kHidden) {
+  for (const std::string_view begin : kHidden) {
+    const std::string_view end = begin.starts_with('<') ? "/>" : "\"";
     const std::size_t place = visible.find(begin);
     if (place == visible.npos) continue;
     const std::size_t last = visible.find(end, place + begin.size());
@@ -67,7 +63,24 @@ class Paragraph {
     bool is_field;
   };
 
-  void choose_base(std::size_t paragraph);
+  void choose_base(std::size_t paragraph) {
+    std::map<std::string, std::size_t> sizes;
+    std::size_t largest = 0;
+    for (std::size_t i = paragraph + 1; i < xml_[paragraph].partner; ++i) {
+      if (xml_.name(i) != "r") continue;
+      const std::string_view format = format_of(i);
+      const std::string visible = visible_format(format);
+      std::size_t& size = sizes[visible];
+      for (const std::size_t j : xml_.children(i)) {
+        if (xml_.name(j) == "t") size += xml_.content(j).end - xml_.content(j).begin;
+      }
+      i = xml_[i].partner;
+      if (size <= largest) continue;
+      if (largest == 0 || visible_base_ != visible) base_ = format;
+      largest = size;
+      visible_base_ = visible;
+    }
+  }
   std::string_view format_of(std::size_t run) const {
     const auto format = xml_.child(run, "rPr");
     return format ? xml_.element(*format).of(xml_.bytes()) : std::string_view();
@@ -83,7 +96,18 @@ class Paragraph {
     open_.pop_back();
   }
   // Begins a pair of codes for the format of a run with text, unless it is the same as before.
-  void begin_format(std::size_t run);
+  void begin_format(std::size_t run) {
+    const std::string_view format = format_of(run);
+    const std::string visible = visible_format(format);
+    if (format_ && visible == visible_) return;
+    end_format();
+    if (visible == visible_base_) return;
+    const std::size_t begin = xml_[run].range.begin;
+    format_ = items_.size();
+    visible_ = visible;
+    items_.push_back(
+        {.kind = Item::Kind::open, .range = {begin, begin}, .markup = format.empty() ? "<rPr/>" : std::string(format)});
+  }
   void end_format() {
     if (!format_) return;
     const std::size_t end = items_.back().range.end;
@@ -92,9 +116,75 @@ class Paragraph {
     format_.reset();
   }
   // Reads the element at a start. Returns the last token that has been read.
-  std::size_t read(std::size_t i);
-  void read_run(std::size_t run);
-  void read_field(ByteRange run, const std::string& type);
+  std::size_t read(std::size_t i) {
+    constexpr std::string_view kNothing = "pPr proofErr lastRenderedPageBreak";
+    constexpr std::string_view kContainers = "hyperlink ins moveTo smartTag dir bdo sdt";
+    const std::string_view name = xml_.name(i);
+    const std::size_t inner = name == "sdt" ? xml_.child(i, "sdtContent").value_or(i) : i;
+    const ByteRange content = xml_.content(inner);
+    if (has_word(kContainers, name) && content.begin < content.end && (name != "sdt" || inner != i)) {
+      end_format();
+      open_.push_back({.item = items_.size(), .is_field = false});
+      add_single({xml_[i].range.begin, content.begin});
+      containers_.push_back(xml_[inner].partner);
+      return inner;
+    }
+    if (name == "r") {
+      read_run(i);
+    } else if (!has_word(kNothing, name)) {
+      add_single(xml_.element(i), name == "br");
+    }
+    return xml_[i].partner;
+  }
+  void read_run(std::size_t run) {
+    constexpr std::string_view kBreaks = "br cr tab ptab";
+    constexpr std::string_view kNothing = "rPr lastRenderedPageBreak";
+    std::vector<std::size_t> children = xml_.children(run);
+    std::erase_if(children, [&](std::size_t i) { return has_word(kNothing, xml_.name(i)); });
+    if (children.empty()) return;
+    const ByteRange whole = xml_.element(run);
+    if (!xml_.child(run, "t")) {
+      const std::size_t mark = children.front();
+      const std::string_view only = children.size() == 1 ? xml_.name(mark) : "";
+      if (has_word(kBreaks, only)) return add_single(whole, true);
+      return read_field(whole,
+                        only == "fldChar" ? xml_.attribute(mark, fmt::format("{}fldCharType", xml_.prefix(mark))) : "");
+    }
+    begin_format(run);
+    for (const std::size_t i : children) {
+      const bool is_text = xml_.name(i) == "t";
+      Item item{.kind = is_text ? Item::Kind::text : Item::Kind::single, .range = xml_.element(i)};
+      if (is_text) item.content = xml_.content(i);
+      if (!is_text) in_runs_.insert(item.range.begin);
+      item.is_break = has_word(kBreaks, xml_.name(i));
+      // A text begins and ends with whole runs.
+      item.is_fixed = children.size() > 1;
+      if (i == children.front()) item.range.begin = whole.begin;
+      if (i == children.back()) item.range.end = whole.end;
+      items_.push_back(std::move(item));
+    }
+  }
+  // Adds a run without text. The runs of a field are: begin, code, separator, text, end. The first three are one code;
+  // all are if there is no text.
+  void read_field(ByteRange run, const std::string& type) {
+    const bool is_inside = !open_.empty() && open_.back().is_field;
+    const auto is_single = [](const Item& item) { return item.kind == Item::Kind::single; };
+    if (type == "begin") {
+      end_format();
+      open_.push_back({.item = items_.size(), .is_field = true});
+    } else if (is_inside && (type == "separate" || type == "end")) {
+      const std::size_t begin = open_.back().item;
+      if (std::all_of(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), is_single)) {
+        items_[begin].range.end = items_[begin].content.end = run.end;
+        items_.resize(begin + 1);
+        if (type == "end") open_.pop_back();
+        return;
+      }
+      end_format();
+      if (type == "end") return close(run);
+    }
+    add_single(run);
+  }
 
   const XmlTokens& xml_;
   std::vector<Item> items_;
@@ -105,110 +195,6 @@ class Paragraph {
   std::vector<std::size_t> containers_;  // the ends of open elements: tokens
   std::set<std::size_t> in_runs_;
 };
-
-void Paragraph::choose_base(std::size_t paragraph) {
-  std::map<std::string, std::size_t> sizes;
-  std::size_t largest = 0;
-  for (std::size_t i = paragraph + 1; i < xml_[paragraph].partner; ++i) {
-    if (xml_.name(i) != "r") continue;
-    const std::string_view format = format_of(i);
-    const std::string visible = visible_format(format);
-    std::size_t& size = sizes[visible];
-    for (const std::size_t j : xml_.children(i)) {
-      if (xml_.name(j) == "t") size += xml_.content(j).end - xml_.content(j).begin;
-    }
-    i = xml_[i].partner;
-    if (size <= largest) continue;
-    if (largest == 0 || visible_base_ != visible) base_ = format;
-    largest = size;
-    visible_base_ = visible;
-  }
-}
-
-void Paragraph::begin_format(std::size_t run) {
-  const std::string_view format = format_of(run);
-  const std::string visible = visible_format(format);
-  if (format_ && visible == visible_) return;
-  end_format();
-  if (visible == visible_base_) return;
-  const std::size_t begin = xml_[run].range.begin;
-  format_ = items_.size();
-  visible_ = visible;
-  items_.push_back(
-      {.kind = Item::Kind::open, .range = {begin, begin}, .markup = format.empty() ? "<rPr/>" : std::string(format)});
-}
-
-std::size_t Paragraph::read(std::size_t i) {
-  constexpr std::string_view kNothing = "pPr proofErr lastRenderedPageBreak";
-  constexpr std::string_view kContainers = "hyperlink ins moveTo smartTag dir bdo sdt";
-  const std::string_view name = xml_.name(i);
-  const std::size_t inner = name == "sdt" ? xml_.child(i, "sdtContent").value_or(i) : i;
-  const ByteRange content = xml_.content(inner);
-  if (has_word(kContainers, name) && content.begin < content.end && (name != "sdt" || inner != i)) {
-    end_format();
-    open_.push_back({.item = items_.size(), .is_field = false});
-    add_single({xml_[i].range.begin, content.begin});
-    containers_.push_back(xml_[inner].partner);
-    return inner;
-  }
-  if (name == "r") {
-    read_run(i);
-  } else if (!has_word(kNothing, name)) {
-    add_single(xml_.element(i), name == "br");
-  }
-  return xml_[i].partner;
-}
-
-void Paragraph::read_run(std::size_t run) {
-  constexpr std::string_view kBreaks = "br cr tab ptab";
-  constexpr std::string_view kNothing = "rPr lastRenderedPageBreak";
-  std::vector<std::size_t> children = xml_.children(run);
-  std::erase_if(children, [&](std::size_t i) { return has_word(kNothing, xml_.name(i)); });
-  if (children.empty()) return;
-  const ByteRange whole = xml_.element(run);
-  if (!xml_.child(run, "t")) {
-    const std::size_t mark = children.front();
-    const std::string_view only = children.size() == 1 ? xml_.name(mark) : "";
-    if (has_word(kBreaks, only)) return add_single(whole, true);
-    return read_field(whole,
-                      only == "fldChar" ? xml_.attribute(mark, fmt::format("{}fldCharType", xml_.prefix(mark))) : "");
-  }
-  begin_format(run);
-  for (const std::size_t i : children) {
-    const bool is_text = xml_.name(i) == "t";
-    Item item{.kind = is_text ? Item::Kind::text : Item::Kind::single, .range = xml_.element(i)};
-    if (is_text) item.content = xml_.content(i);
-    if (!is_text) in_runs_.insert(item.range.begin);
-    item.is_break = has_word(kBreaks, xml_.name(i));
-    // A text begins and ends with whole runs.
-    item.is_fixed = children.size() > 1;
-    if (i == children.front()) item.range.begin = whole.begin;
-    if (i == children.back()) item.range.end = whole.end;
-    items_.push_back(std::move(item));
-  }
-}
-
-// Adds a run without text. The runs of a field are: begin, code, separator, text, end. The first three are one code;
-// all are if there is no text.
-void Paragraph::read_field(ByteRange run, const std::string& type) {
-  const bool is_inside = !open_.empty() && open_.back().is_field;
-  const auto is_single = [](const Item& item) { return item.kind == Item::Kind::single; };
-  if (type == "begin") {
-    end_format();
-    open_.push_back({.item = items_.size(), .is_field = true});
-  } else if (is_inside && (type == "separate" || type == "end")) {
-    const std::size_t begin = open_.back().item;
-    if (std::all_of(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.end(), is_single)) {
-      items_[begin].range.end = items_[begin].content.end = run.end;
-      items_.resize(begin + 1);
-      if (type == "end") open_.pop_back();
-      return;
-    }
-    end_format();
-    if (type == "end") return close(run);
-  }
-  add_single(run);
-}
 
 class OfficePartFile final : public TextFile {
  public:

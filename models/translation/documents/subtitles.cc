@@ -119,68 +119,6 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
   return items;
 }
 
-class SubtitleFile final : public TextFile {
- public:
-  SubtitleFile(const InputFile& input, Subtitles kind) : TextFile(input, {}), kind_(kind) {
-    read();
-    for (std::size_t i = 0; i < cues_.size();) i = join(i);
-  }
-
-  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override;
-
- private:
-  void read();
-  void add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times);
-  // Adds the text that begins with cue `first`. Returns the index of the next cue.
-  std::size_t join(std::size_t first);
-  std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const;
-
-  Subtitles kind_;
-  const std::string line_end_ = input_.bytes.find("\r\n") == input_.bytes.npos ? "\n" : "\r\n";
-  std::vector<Cue> cues_;
-  std::vector<std::size_t> first_cue_;  // one for each text; its cuts give the number of cues
-};
-
-void SubtitleFile::read() {
-  const std::vector<Line> lines = lines_of(input_.bytes);
-  if (kind_ == Subtitles::vtt && (lines.empty() || !lines[0].text.starts_with("WEBVTT"))) {
-    input_.refuse_at(0, "no WEBVTT in the first line, expected it");
-  }
-  const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
-  std::vector<std::size_t> headers;  // indices of lines of times
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (times_of(lines[i].text)) headers.push_back(i);
-  }
-  for (std::size_t i = 0; headers.empty() && kind_ == Subtitles::srt && i < lines.size(); ++i) {
-    if (is_blank(i) || is_cue_number(lines[i].text)) continue;
-    input_.refuse_at(lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
-  }
-  for (std::size_t h = 0; h < headers.size(); ++h) {
-    const std::size_t begin = headers[h] + 1, next = h + 1 < headers.size() ? headers[h + 1] : lines.size();
-    std::size_t end = next;
-    if (kind_ == Subtitles::vtt) {
-      for (end = begin; end < next && !is_blank(end);) ++end;
-    } else {
-      if (next < lines.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
-      while (end > begin && is_blank(end - 1)) --end;
-    }
-    add_cues(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
-  }
-}
-
-void SubtitleFile::add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
-  const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
-  const bool has_speakers = std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
-  for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
-    end = i + 1;
-    while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
-    auto text = text_of(input_.bytes, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
-    if (!text) continue;
-    const bool has_lines = text->range.of(input_.bytes).find_first_of("\r\n") != input_.bytes.npos;
-    cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});
-  }
-}
-
 bool has_only_capitals(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c & 0x80) != 0; });
 }
@@ -206,38 +144,6 @@ bool goes_on(std::string_view text, std::string_view next) {
 // Whether a character of East Asia, beside which there are no spaces, is at the beginning of a text.
 bool starts_wide(std::string_view text) {
   return !text.empty() && columns(text.substr(0, first_character(text).bytes)) == 2;
-}
-
-std::size_t SubtitleFile::join(std::size_t first) {
-  Text text = cues_[first].text;
-  Segment& segment = text.segment;
-  double duration = cues_[first].end - cues_[first].begin;
-  std::size_t next = first + 1;
-  for (; next < cues_.size() && next - first < kMaxCues; ++next) {
-    const Cue &before = cues_[next - 1], &cue = cues_[next];
-    const Segment& added = cue.text.segment;
-    const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
-    if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= input_.options.join_gap ||
-        segment.text.size() + added.text.size() > kMaxJoinedBytes || !goes_on(segment.text, added.text)) {
-      break;
-    }
-    const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
-    if (!starts_wide(last) || !starts_wide(added.text)) segment.text += ' ';
-    const std::size_t place = segment.text.size(), codes = segment.codes.size();
-    segment.cuts.push_back({.place = place, .share_before = duration});
-    segment.text += added.text;
-    for (InlineCode code : added.codes) {
-      code.place += place;
-      if (code.partner) code.partner = *code.partner + codes;
-      segment.codes.push_back(std::move(code));
-    }
-    text.codes.insert(text.codes.end(), cue.text.codes.begin(), cue.text.codes.end());
-    duration += cue.end - cue.begin;
-  }
-  for (Cut& cut : segment.cuts) cut.share_before /= duration;
-  texts_.push_back(std::move(text));
-  first_cue_.push_back(first);
-  return next;
 }
 
 // Returns the places where a line may end, each with the beginning of the next line.
@@ -279,25 +185,6 @@ std::vector<ByteRange> gaps_near(std::string_view text, ByteRange part, const st
   return chosen;
 }
 
-// Returns the lines of a part of a text.
-std::vector<ByteRange> SubtitleFile::wrapped(std::string_view text, ByteRange part, bool has_lines) const {
-  const DocumentOptions& options = input_.options;
-  const std::size_t width = options.line_width.value_or(has_no_spaces(options.target_language) ? 16 : 42);
-  const std::size_t all = code_points(part.of(text)).size();
-  std::vector<ByteRange> lines = {part};
-  if ((all <= width && !has_lines) || options.max_lines < 2 || all <= width / 2) return lines;
-  // Lines of about equal length.
-  const std::size_t count =
-      std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1), 2, options.max_lines);
-  std::vector<double> shares;
-  for (std::size_t i = 1; i < count; ++i) shares.push_back(static_cast<double>(i) / static_cast<double>(count));
-  for (const ByteRange& gap : gaps_near(text, part, shares)) {
-    lines.back().end = gap.begin;
-    lines.push_back({gap.end, part.end});
-  }
-  return lines;
-}
-
 // Returns cuts at the beginnings of words, by their shares of time.
 std::vector<Cut> cuts_by_time(std::string_view text, std::vector<Cut> cuts) {
   std::vector<double> shares;
@@ -307,52 +194,156 @@ std::vector<Cut> cuts_by_time(std::string_view text, std::vector<Cut> cuts) {
   return cuts;
 }
 
-void SubtitleFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
-  const Text& source = texts_[text];
-  FittedTranslation whole = translation;
-  Segment& segment = whole.segment;
-  std::ranges::replace_if(
-      segment.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  if (segment.cuts.size() != source.segment.cuts.size()) segment.cuts = cuts_by_time(segment.text, source.segment.cuts);
-  struct WrittenLine {
-    std::size_t cue;
-    ByteRange range;
-  };
-  std::vector<WrittenLine> lines;
-  for (std::size_t i = 0, begin = 0; i <= segment.cuts.size(); ++i) {
-    ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].place : segment.text.size()};
-    begin = part.end;
-    part.begin = std::min(segment.text.find_first_not_of(' ', part.begin), part.end);
-    part.end = part.begin + part.of(segment.text).find_last_not_of(' ') + 1;
-    const std::size_t cue = first_cue_[text] + i;
-    for (const ByteRange& line : wrapped(segment.text, part, cues_[cue].has_lines)) lines.push_back({cue, line});
+class SubtitleFile final : public TextFile {
+ public:
+  SubtitleFile(const InputFile& input, Subtitles kind) : TextFile(input, {}), kind_(kind) {
+    read();
+    for (std::size_t i = 0; i < cues_.size();) i = join(i);
   }
-  // Codes in the spaces between two lines go to the end of the first line or to the beginning of the second one.
-  std::size_t number = 0;
-  for (std::size_t j = 0; j < segment.codes.size(); ++j) {
-    InlineCode& code = segment.codes[j];
-    while (number + 1 < lines.size() && lines[number + 1].range.begin <= code.place) ++number;
-    const ByteRange& line = lines[number].range;
-    code.place = std::max(code.place, line.begin);
-    const auto ends_pair = [&](std::size_t end) {
-      return code.partner && *code.partner < j && segment.codes[*code.partner].place <= end;
+
+  void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
+    const Text& source = texts_[text];
+    FittedTranslation whole = translation;
+    Segment& segment = whole.segment;
+    std::ranges::replace_if(
+        segment.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    if (segment.cuts.size() != source.segment.cuts.size())
+      segment.cuts = cuts_by_time(segment.text, source.segment.cuts);
+    struct WrittenLine {
+      std::size_t cue;
+      ByteRange range;
     };
-    if (code.place == line.begin && number > 0 && ends_pair(lines[number - 1].range.end)) {
-      code.place = lines[number - 1].range.end;
-    } else if (code.place > line.end && number + 1 < lines.size()) {
-      code.place = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
+    std::vector<WrittenLine> lines;
+    for (std::size_t i = 0, begin = 0; i <= segment.cuts.size(); ++i) {
+      ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].place : segment.text.size()};
+      begin = part.end;
+      part.begin = std::min(segment.text.find_first_not_of(' ', part.begin), part.end);
+      part.end = part.begin + part.of(segment.text).find_last_not_of(' ') + 1;
+      const std::size_t cue = first_cue_[text] + i;
+      for (const ByteRange& line : wrapped(segment.text, part, cues_[cue].has_lines)) lines.push_back({cue, line});
+    }
+    // Codes in the spaces between two lines go to the end of the first line or to the beginning of the second one.
+    std::size_t number = 0;
+    for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+      InlineCode& code = segment.codes[j];
+      while (number + 1 < lines.size() && lines[number + 1].range.begin <= code.place) ++number;
+      const ByteRange& line = lines[number].range;
+      code.place = std::max(code.place, line.begin);
+      const auto ends_pair = [&](std::size_t end) {
+        return code.partner && *code.partner < j && segment.codes[*code.partner].place <= end;
+      };
+      if (code.place == line.begin && number > 0 && ends_pair(lines[number - 1].range.end)) {
+        code.place = lines[number - 1].range.end;
+      } else if (code.place > line.end && number + 1 < lines.size()) {
+        code.place = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
+      }
+    }
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const bool begins_cue = i == 0 || lines[i - 1].cue != lines[i].cue;
+      if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .pieces = {}});
+      std::vector<Piece>& pieces = edits.back().pieces;
+      if (!begins_cue) pieces.push_back({.text = line_end_});
+      const std::size_t begin = i == 0 ? 0 : lines[i].range.begin;
+      const std::size_t end = i + 1 == lines.size() ? std::string::npos : lines[i].range.end;
+      std::ranges::move(pieces_of(whole, source, begin, end), std::back_inserter(pieces));
     }
   }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool begins_cue = i == 0 || lines[i - 1].cue != lines[i].cue;
-    if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .pieces = {}});
-    std::vector<Piece>& pieces = edits.back().pieces;
-    if (!begins_cue) pieces.push_back({.text = line_end_});
-    const std::size_t begin = i == 0 ? 0 : lines[i].range.begin;
-    const std::size_t end = i + 1 == lines.size() ? std::string::npos : lines[i].range.end;
-    std::ranges::move(pieces_of(whole, source, begin, end), std::back_inserter(pieces));
+
+ private:
+  void read() {
+    const std::vector<Line> lines = lines_of(input_.bytes);
+    if (kind_ == Subtitles::vtt && (lines.empty() || !lines[0].text.starts_with("WEBVTT"))) {
+      input_.refuse_at(0, "no WEBVTT in the first line, expected it");
+    }
+    const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
+    std::vector<std::size_t> headers;  // indices of lines of times
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (times_of(lines[i].text)) headers.push_back(i);
+    }
+    for (std::size_t i = 0; headers.empty() && kind_ == Subtitles::srt && i < lines.size(); ++i) {
+      if (is_blank(i) || is_cue_number(lines[i].text)) continue;
+      input_.refuse_at(lines[i].begin, "no times, expected 00:00:01,000 --> 00:00:02,000");
+    }
+    for (std::size_t h = 0; h < headers.size(); ++h) {
+      const std::size_t begin = headers[h] + 1, next = h + 1 < headers.size() ? headers[h + 1] : lines.size();
+      std::size_t end = next;
+      if (kind_ == Subtitles::vtt) {
+        for (end = begin; end < next && !is_blank(end);) ++end;
+      } else {
+        if (next < lines.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
+        while (end > begin && is_blank(end - 1)) --end;
+      }
+      add_cues(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
+    }
   }
-}
+  void add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
+    const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
+    const bool has_speakers = std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
+    for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
+      end = i + 1;
+      while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
+      auto text = text_of(input_.bytes, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
+      if (!text) continue;
+      const bool has_lines = text->range.of(input_.bytes).find_first_of("\r\n") != input_.bytes.npos;
+      cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});
+    }
+  }
+  // Adds the text that begins with cue `first`. Returns the index of the next cue.
+  std::size_t join(std::size_t first) {
+    Text text = cues_[first].text;
+    Segment& segment = text.segment;
+    double duration = cues_[first].end - cues_[first].begin;
+    std::size_t next = first + 1;
+    for (; next < cues_.size() && next - first < kMaxCues; ++next) {
+      const Cue &before = cues_[next - 1], &cue = cues_[next];
+      const Segment& added = cue.text.segment;
+      const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
+      if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= input_.options.join_gap ||
+          segment.text.size() + added.text.size() > kMaxJoinedBytes || !goes_on(segment.text, added.text)) {
+        break;
+      }
+      const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
+      if (!starts_wide(last) || !starts_wide(added.text)) segment.text += ' ';
+      const std::size_t place = segment.text.size(), codes = segment.codes.size();
+      segment.cuts.push_back({.place = place, .share_before = duration});
+      segment.text += added.text;
+      for (InlineCode code : added.codes) {
+        code.place += place;
+        if (code.partner) code.partner = *code.partner + codes;
+        segment.codes.push_back(std::move(code));
+      }
+      text.codes.insert(text.codes.end(), cue.text.codes.begin(), cue.text.codes.end());
+      duration += cue.end - cue.begin;
+    }
+    for (Cut& cut : segment.cuts) cut.share_before /= duration;
+    texts_.push_back(std::move(text));
+    first_cue_.push_back(first);
+    return next;
+  }
+  // Returns the lines of a part of a text.
+  std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const {
+    const DocumentOptions& options = input_.options;
+    const std::size_t width = options.line_width.value_or(has_no_spaces(options.target_language) ? 16 : 42);
+    const std::size_t all = code_points(part.of(text)).size();
+    std::vector<ByteRange> lines = {part};
+    if ((all <= width && !has_lines) || options.max_lines < 2 || all <= width / 2) return lines;
+    // Lines of about equal length.
+    const std::size_t count =
+        std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1), 2, options.max_lines);
+    std::vector<double> shares;
+    for (std::size_t i = 1; i < count; ++i) shares.push_back(static_cast<double>(i) / static_cast<double>(count));
+    for (const ByteRange& gap : gaps_near(text, part, shares)) {
+      lines.back().end = gap.begin;
+      lines.push_back({gap.end, part.end});
+    }
+    return lines;
+  }
+
+  Subtitles kind_;
+  const std::string line_end_ = input_.bytes.find("\r\n") == input_.bytes.npos ? "\n" : "\r\n";
+  std::vector<Cue> cues_;
+  std::vector<std::size_t> first_cue_;  // one for each text; its cuts give the number of cues
+};
 
 }  // namespace
 
