@@ -185,7 +185,6 @@ WrittenDocument Document::write(std::span<const Segment> translations) const {
       changed.push_back({.name = content.parts[i].name, .bytes = with_edits(file.bytes(), std::move(edits[i]))});
     }
   }
-  if (changed.empty()) changed.push_back({.name = "", .bytes = content.bytes});
   written.bytes = content.archive == nullptr ? std::move(changed.front().bytes) : content.archive->with(changed);
   return written;
 }

@@ -39,7 +39,7 @@ std::string deflated(std::string_view content) {
   std::string data(size, '\0');
   const auto* source = reinterpret_cast<const Bytef*>(content.data());
   if (compress(reinterpret_cast<Bytef*>(data.data()), &size, source, content.size()) != Z_OK) throw std::bad_alloc();
-  constexpr std::size_t kBefore = 2, kBehind = 4;  // of zlib, around the deflated data
+  constexpr std::size_t kBefore = 2, kBehind = 4;  // zlib adds them to deflated data
   return data.substr(kBefore, size - kBefore - kBehind);
 }
 
@@ -138,7 +138,7 @@ std::string OfficeArchive::with(const std::vector<NewContent>& changed) const {
   std::ranges::sort(entries, {}, &ZipEntry::begin);
   std::map<std::string_view, std::string_view> contents;
   for (const NewContent& content : changed) contents.emplace(content.name, content.bytes);
-  std::map<std::size_t, std::string> headers;  // of the new directory, by their places in the old one
+  std::map<std::size_t, std::string> headers;  // new ones, by their places in the old directory
   for (const ZipEntry* entry : entries) {
     const auto place = static_cast<std::size_t>(entry->directory_begin);
     const std::size_t size = kHeaderBytes + number_at(bytes_, place + kNameBytes, 2) +

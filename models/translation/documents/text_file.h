@@ -156,7 +156,7 @@ class TextFile {
  protected:
   InputFile input_;
   std::vector<Text> texts_;
-  std::vector<Edit> edits_;  // of a file with at least one translation
+  std::vector<Edit> edits_;  // written if there is at least one translation
 
  private:
   const Syntax syntax_;

@@ -35,7 +35,7 @@ std::unique_ptr<TextFile> read_package(const InputFile& input) {
   for (std::size_t i = 0; i < xml.size() && !input.options.target_language.empty(); ++i) {
     if (xml.full_name(i) != "dc:language") continue;
     file->add_edit(xml.content(i), escape_xml(input.options.target_language));
-    break;  // what follows are other languages of the book
+    break;  // later ones are other languages of the book
   }
   return file;
 }
