@@ -120,7 +120,9 @@ void serve(const ServeSettings& settings) {
       return service.serve_wyoming(std::move(socket), std::move(peer));
     };
     for (Listener& listener : open_wyoming(settings.wyoming)) {
-      addresses.push_back("Wyoming " + listener.address());
+      std::string address = listener.address();
+      if (!listener.is_local()) address.replace(0, 4, "tcp");
+      addresses.push_back("Wyoming at " + address);
       server.listen(std::move(listener), protocol);
     }
   }

@@ -35,7 +35,7 @@ struct Event {
 };
 
 HttpError broken(const std::string& message) {
-  return {400, "Wyoming: " + message};
+  return {400, message};
 }
 
 JsonObject parsed(const std::string& text) {
