@@ -22,6 +22,7 @@ from ._errors import (
 )
 from ._registry import build_info
 from .attention import Attention
+from .live import LiveEvent, LiveSession
 from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
 from .results import (
@@ -50,6 +51,8 @@ __all__ = [
     "GenerateResult",
     "Hypothesis",
     "InputError",
+    "LiveEvent",
+    "LiveSession",
     "Model",
     "Pipeline",
     "Ranking",

@@ -177,6 +177,15 @@ class TranscribeOptions(TypedDict, total=False):
     verbose: Literal[False] | None
 
 
+class LiveOptions(TranscribeOptions, total=False):
+    finds_utterances: bool
+    step_ms: int
+    silence_duration_ms: int
+    prefix_padding_ms: int
+    threshold: float
+    max_utterance_s: float
+
+
 class TranslateOptions(TypedDict, total=False):
     split: Literal["sentences", "lines", "never"] | None
     num_beams: int | None
@@ -225,6 +234,7 @@ TAG = frozenset(TagOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
+LIVE = frozenset(_encdec.live_option_names())
 TEXTS = frozenset(TextOptions.__annotations__)
 FILES = frozenset(FileOptions.__annotations__)
 DOCUMENT = frozenset(DocumentOptions.__annotations__)

@@ -89,6 +89,12 @@ def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
 
 
 def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
+    plain, is_int16 = as_samples(audio, name)
+    return _encdec.Sound.of_samples(plain, os.fsencode(name), sampling_rate, is_int16)
+
+
+def as_samples(audio: Any, name: str) -> tuple[Any, bool]:
+    """Returns an array of float32 or int16, and whether it is int16."""
     import numpy
 
     samples = numpy.asarray(audio)
@@ -106,7 +112,7 @@ def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
     else:
         raise TypeError(f"{name}: samples of {samples.dtype}, expected float32 or float64 from -1 to 1, or int16")
     plain = numpy.ascontiguousarray(samples)
-    return _encdec.Sound.of_samples(plain, os.fsencode(name), sampling_rate, plain.dtype.kind == "i")
+    return plain, plain.dtype.kind == "i"
 
 
 def _is_samples(audio: Any) -> bool:

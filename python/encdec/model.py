@@ -10,6 +10,7 @@ from . import _classify, _encdec, _inputs, _options, _recordings, _registry, _re
 from ._errors import TokenizerError
 from ._lifetime import close_at_exit
 from .attention import Attention
+from .live import LiveSession, open_session
 from .results import Entity, ForwardResult, GenerateResult, ScoreResult, SparseVector, make_result
 from .tokenizer import Tokenizer
 from .transcript import Transcript, TranscriptSegment, make_segment, make_transcript
@@ -846,6 +847,42 @@ class Model:
                 raise ValueError("on_error is 'null', expected 'raise' for the segments of one recording")
             return _segments(self._speech, _recordings.make_sound(audio, "audio", sampling_rate, False), options)
         return _pairs(self._speech, _recordings.as_iterable(audio), sampling_rate, null, options)
+
+    def live(
+        self,
+        *,
+        sampling_rate: int = _recordings.SAMPLING_RATE,
+        partials: bool | Literal["always"] = True,
+        **options: Unpack[_options.LiveOptions],
+    ) -> LiveSession:
+        """Returns a session that transcribes speech while it is spoken.
+
+        Speech is cut into utterances at pauses, and each is transcribed as ``transcribe`` does. The text depends on
+        nothing but the samples. Options are those of ``transcribe``, and:
+
+        - ``partials``: also give texts of what is still spoken. If the model is too slow for all, some are left out,
+          except with ``"always"``.
+        - ``step_ms`` (1000): time between two partial texts.
+        - ``silence_duration_ms`` (500): silence that ends an utterance.
+        - ``prefix_padding_ms`` (300): sound before speech that belongs to the utterance.
+        - ``threshold`` (0.5): probability at which speech begins.
+        - ``max_utterance_s``: a longer utterance is cut where it is quietest (0: 14/15 of the model's window).
+        - ``finds_utterances=False``: the caller ends utterances with ``commit()``.
+
+        Speech is found by the detector ``vad_model``, else by its loudness. Raises as ``transcribe`` does.
+
+        >>> import numpy
+        >>> with speech_model.live() as session:
+        ...     session.feed(numpy.zeros(16_000, "float32"))
+        ...     session.finish()
+        ...     [event.text for event in session if event.kind == "final"]
+        []
+        """
+        _options.check_names("live", options, _options.TRANSCRIBE | _options.LIVE)
+        live: dict[str, Any] = {name: value for name, value in options.items() if name in _options.LIVE}
+        live["partials"] = partials if isinstance(partials, str) else "auto" if partials else "none"
+        others = {name: value for name, value in options.items() if name not in live}
+        return open_session(self._queue, self._speech, live, self._transcribe_options("live", others), sampling_rate)
 
     def _transcribe_options(self, function: str, options: dict[str, Any]) -> dict[str, Any]:
         _options.check_names(function, options, _options.TRANSCRIBE)

@@ -120,4 +120,8 @@ TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {
               }};
 }
 
+LiveSession::OnEvent Inbox::live_handler(std::uint64_t request) const {
+  return [state = state_, request](LiveEvent event) { state->put({request, 0, std::move(event)}); };
+}
+
 }  // namespace encdec::python

@@ -10,17 +10,18 @@
 #include <vector>
 
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
 
 namespace encdec::python {
 
-// News about one source of a request. TokenIds and segments are followed by more news about the source; the other kinds
-// are the last.
+// News about one source of a request. TokenIds, segments and live events are followed by more news about the source;
+// the other kinds are the last.
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
   std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, std::vector<Entity>, Transcript,
-               std::exception_ptr>
+               LiveEvent, std::exception_ptr>
       news;
 };
 
@@ -42,6 +43,7 @@ class Inbox {
   VectorHandlers vector_handlers(std::uint64_t request) const;
   TagHandlers tag_handlers(std::uint64_t request) const;
   TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
+  LiveSession::OnEvent live_handler(std::uint64_t request) const;
 
  private:
   class State;

@@ -33,6 +33,7 @@ NB_MODULE(encdec_bindings, module) {
   module.attr("__version__") = ENCDEC_VERSION;
   module.def("generate_option_names", &generate_option_names);
   module.def("transcribe_option_names", &transcribe_option_names);
+  module.def("live_option_names", &live_option_names);
   module.def("default_threads", &encdec::default_threads);
   module.def("build_info", [] {
     nb::dict info;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encdec/models/model.h"
+#include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/transcript/subtitles.h"
 #include "encdec/models/speech/transcription/transcribe_options.h"
 
@@ -22,13 +23,16 @@ ScoreOptions score_options(const nanobind::dict& keywords);
 AttentionKind attention_kind(std::string_view word);  // "encoder", "decoder" or "cross"
 AttentionMapOptions attention_options(const nanobind::dict& keywords);
 TranscribeOptions transcribe_options(const nanobind::dict& keywords);
+// `keywords` are those of a live session, `transcribe` those of transcribe().
+LiveOptions live_options(const nanobind::dict& keywords, const nanobind::dict& transcribe);
 TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
 LoadOptions load_options(const nanobind::dict& keywords);
 
 // Returns all names that generate_options() knows: the library's names, and transformers' names where they differ.
 std::vector<std::string> generate_option_names();
-// Returns all names that transcribe_options() knows.
+// Return all names that transcribe_options() and live_options() know.
 std::vector<std::string> transcribe_option_names();
+std::vector<std::string> live_option_names();
 
 // Returns the settings that have a value, with the names of transformers.
 nanobind::dict to_dict(const GenerateOptions& options);

@@ -19,11 +19,7 @@ namespace nb = nanobind;
 using Bytes = std::vector<std::byte>;
 
 std::shared_ptr<const Bytes> copied(nb::handle object) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
-  const auto* first = static_cast<const std::byte*>(view.buf);
-  return std::make_shared<const Bytes>(first, first + view.len);
+  return std::make_shared<const Bytes>(bytes_of_buffer(object));
 }
 
 Recording::Read read_with(AudioReader reader) {
@@ -40,6 +36,14 @@ void check_samples(const std::string& name, const Bytes& bytes) {
 }
 
 }  // namespace
+
+Bytes bytes_of_buffer(nb::handle object) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  const std::unique_ptr<Py_buffer, decltype(&PyBuffer_Release)> release(&view, &PyBuffer_Release);
+  const auto* first = static_cast<const std::byte*>(view.buf);
+  return {first, first + view.len};
+}
 
 Sound sound_of_file(const std::string& path) {
   return {.recording = {.name = path, .open = [path] { return read_with(AudioReader::open(path)); }}};

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "encdec/models/speech/transcription/recording.h"
 
@@ -19,6 +20,8 @@ struct Sound {
 Sound sound_of_file(const std::string& path);
 // Returns a recording in a buffer with the content of such a file. Copies the buffer.
 Sound sound_of_bytes(nanobind::object bytes, std::string name);
+// Copies the bytes of a buffer.
+std::vector<std::byte> bytes_of_buffer(nanobind::handle object);
 // Returns a recording in a buffer of little-endian samples, float32 or int16. Copies the buffer. Throws InputError for
 // a sample that is not finite, and ConfigError for a sampling rate out of range.
 Sound sound_of_samples(nanobind::object samples, std::string name, nanobind::object sampling_rate, bool is_int16);

@@ -2,6 +2,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -9,9 +10,12 @@
 #include "bindings.h"
 #include "compute.h"
 #include "encdec/engine/base/error.h"
+#include "encdec/engine/base/mutex.h"
 #include "encdec/models/model/generate_call.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/speech/audio/raw_audio_stream.h"
+#include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
 #include "errors.h"
 #include "inbox.h"
@@ -125,6 +129,73 @@ class SourceQueue {
   ClosableQueue queue_;
 };
 
+// A live session in a queue. Python closes it before the queue.
+class Live {
+ public:
+  Live(const ClosableQueue& holder, const Inbox& inbox, const SpeechModel& model, const LiveOptions& options,
+       int sampling_rate)
+      : queue_(holder.get()), stream_({.sample_rate = sampling_rate}, "samples") {
+    session_ = compute([&] { return std::make_unique<LiveSession>(model, *queue_, options, inbox.live_handler(0)); });
+  }
+  ~Live() { close(); }
+  Live(const Live&) = delete;
+  Live& operator=(const Live&) = delete;
+
+  // Adds a buffer of samples, int16 or float32.
+  void feed(nb::object samples, bool is_int16) {
+    const std::vector<std::byte> bytes = bytes_of_buffer(samples);
+    const nb::gil_scoped_release release;
+    const MutexLock lock(mutex_);
+    samples_.clear();
+    if (is_int16) {
+      stream_.push(bytes, samples_);
+    } else {
+      std::vector<float> frames(bytes.size() / sizeof(float));
+      std::memcpy(frames.data(), bytes.data(), frames.size() * sizeof(float));
+      stream_.push(frames, samples_);
+    }
+    session().feed(samples_);
+  }
+  bool commit() {
+    const nb::gil_scoped_release release;
+    const MutexLock lock(mutex_);
+    return session().commit();
+  }
+  void clear() {
+    const nb::gil_scoped_release release;
+    const MutexLock lock(mutex_);
+    session().clear();
+  }
+  void finish() {
+    const nb::gil_scoped_release release;
+    const MutexLock lock(mutex_);
+    samples_.clear();
+    stream_.finish(samples_);
+    session().feed(samples_);
+    session().finish();
+    is_finished_ = true;
+  }
+  void close() {
+    const nb::gil_scoped_release release;
+    const MutexLock lock(mutex_);
+    session_ = nullptr;
+    queue_ = nullptr;
+  }
+
+ private:
+  LiveSession& session() ENCDEC_REQUIRES(mutex_) {
+    if (session_ == nullptr || is_finished_) throw InputError("the session is over, expected no more calls");
+    return *session_;
+  }
+
+  std::shared_ptr<RequestQueue> queue_;
+  RawAudioStream stream_;
+  Mutex mutex_;
+  std::unique_ptr<LiveSession> session_ ENCDEC_GUARDED_BY(mutex_);
+  std::vector<float> samples_ ENCDEC_GUARDED_BY(mutex_);
+  bool is_finished_ ENCDEC_GUARDED_BY(mutex_) = false;
+};
+
 // Returns (request, source, kind, value).
 nb::object to_tuple(Event event) {
   const auto tuple = [&event](const char* kind, nb::object value) {
@@ -138,6 +209,7 @@ nb::object to_tuple(Event event) {
   if (const auto* transcript = std::get_if<Transcript>(&event.news)) return tuple("result", to_python(*transcript));
   if (const auto* entities = std::get_if<std::vector<Entity>>(&event.news))
     return tuple("result", to_python(*entities));
+  if (const auto* live = std::get_if<LiveEvent>(&event.news)) return tuple("live", to_python(*live));
   if (auto* embedding = std::get_if<VectorResult>(&event.news)) {
     return tuple("result", to_python(std::move(*embedding)));
   }
@@ -183,6 +255,20 @@ void bind_requests(nb::module_& module) {
       .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),
            nb::arg("options"))
       .def("close", &ClosableQueue::close);
+  nb::class_<Live>(module, "Live", nb::is_weak_referenceable())
+      .def(
+          "__init__",
+          [](Live* live, const ClosableQueue& queue, const Inbox& inbox, const SpeechModel& model, nb::dict options,
+             nb::dict transcribe, int sampling_rate) {
+            new (live) Live(queue, inbox, model, live_options(options, transcribe), sampling_rate);
+          },
+          nb::arg("queue"), nb::arg("inbox"), nb::arg("model"), nb::arg("options"), nb::arg("transcribe"),
+          nb::arg("sampling_rate"))
+      .def("feed", &Live::feed, nb::arg("samples"), nb::arg("is_int16"))
+      .def("commit", &Live::commit)
+      .def("clear", &Live::clear)
+      .def("finish", &Live::finish)
+      .def("close", &Live::close);
   nb::class_<SourceQueue>(module, "SourceQueue", nb::is_weak_referenceable())
       .def(
           "__init__",

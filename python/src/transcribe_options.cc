@@ -58,6 +58,16 @@ TranscribeOptions transcribe_options(const nb::dict& dict) {
   return options;
 }
 
+LiveOptions live_options(const nb::dict& dict, const nb::dict& transcribe) {
+  Keywords keywords(dict);
+  LiveOptions options;
+  options.transcribe = transcribe_options(transcribe);
+  read_rows(keywords, live_settings(), options);
+  keywords.read(options.finds_utterances, "finds_utterances");
+  keywords.finish();
+  return options;
+}
+
 TranscriptLineOptions transcript_line_options(const nb::dict& dict) {
   Keywords keywords(dict);
   TranscriptLineOptions options;
@@ -74,6 +84,12 @@ std::vector<std::string> transcribe_option_names() {
   for (const auto& row : transcribe_settings()) {
     if (!is_vad_parameter(row)) add_names<TranscribeOptions>({&row, 1}, names);
   }
+  return names;
+}
+
+std::vector<std::string> live_option_names() {
+  std::vector<std::string> names{"finds_utterances"};
+  add_names(live_settings(), names);
   return names;
 }
 

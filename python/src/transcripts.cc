@@ -1,11 +1,14 @@
 #include "transcripts.h"
 
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <string>
 #include <tuple>
 #include <type_traits>
 
+#include "errors.h"
 #include "inputs.h"
 #include "values.h"
 
@@ -81,6 +84,24 @@ nb::object to_python(const Transcript& transcript) {
   nb::dict fields = dict_of(transcript, kTranscriptFields);
   fields["segments"] = to_python(transcript.segments);
   return fields;
+}
+
+nb::object to_python(const LiveEvent& event) {
+  using Kind = LiveEvent::Kind;
+  constexpr std::array kKinds = {
+      Named{Kind::started, "started"},  Named{Kind::partial, "partial"}, Named{Kind::stopped, "stopped"},
+      Named{Kind::final_text, "final"}, Named{Kind::failed, "failed"},   Named{Kind::ended, "ended"},
+  };
+  nb::dict fields;
+  fields["kind"] = name_of(kKinds, event.kind);
+  fields["utterance"] = event.utterance;
+  fields["start"] = event.start;
+  fields["end"] = event.end;
+  fields["text"] = text_of(event.text);
+  fields["tail"] = text_of(event.tail);
+  fields["transcript"] = event.kind == Kind::final_text ? to_python(event.transcript) : nb::none();
+  fields["error"] = event.kind == Kind::failed ? to_python(event.failure) : nb::none();
+  return std::move(fields);
 }
 
 Transcript transcript_from(const nb::dict& fields) {

@@ -301,3 +301,84 @@ def test_clients_that_vanish(live: Server) -> None:
 
     asyncio.run(run())
     assert [text for _, _, text in asyncio.run(transcripts(live, 32_000))] == TEXTS
+
+
+def event(kind: str, data: Any = None, payload: bytes = b"") -> bytes:
+    """Returns an event of Wyoming as its own library writes it: the data behind the line."""
+    body = b"" if data is None else json.dumps(data).encode()
+    head = {"type": kind, "version": "1.10.0", "data_length": len(body), "payload_length": len(payload)}
+    return json.dumps(head).encode() + b"\n" + body + payload
+
+
+PCM = {"rate": 16_000, "width": 2, "channels": 1}
+
+
+def wyoming(port: int, *events: bytes) -> list[Event]:
+    """Sends events and returns the answers, up to the end of the connection or of five seconds of silence."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        client.sendall(b"".join(events))
+        client.shutdown(socket.SHUT_WR)
+        return [json.loads(line) for line in client.makefile("rb")]
+
+
+@pytest.fixture(scope="module")
+def wyoming_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    with running("--model", f"numbers={NUMBERS}", "--wyoming", f"127.0.0.1:{port}", "--max-live-sessions", "8"):
+        yield port
+
+
+def chunks(audio: bytes, size: int) -> list[bytes]:
+    return [event("audio-chunk", PCM, audio[i : i + size]) for i in range(0, len(audio), size)]
+
+
+@pytest.mark.parametrize("size", [1, 2_048, 1_000_000])
+def test_wyoming(wyoming_port: int, size: int) -> None:
+    """The events that Home Assistant sends."""
+    audio = sound()[: 2 * 26_714]
+    answers = wyoming(
+        wyoming_port,
+        event("describe"),
+        event("transcribe", {"language": "en"}),
+        event("audio-start", PCM),
+        *chunks(audio, size),
+        event("audio-stop"),
+        event("unknown"),
+        event("ping", {"text": "x"}),
+        event("audio-stop"),
+    )
+    assert [answer["type"] for answer in answers] == ["info", "transcript", "pong", "transcript"]
+    info, transcript, pong, nothing = (answer["data"] for answer in answers)
+    assert [(model["name"], model["languages"]) for model in info["asr"][0]["models"]] == [("numbers", ["en"])]
+    assert transcript == {"text": TEXTS[0], "language": "en"}
+    assert (pong, nothing) == ({"text": "x"}, {"text": ""})
+
+
+@pytest.mark.parametrize(
+    "events, part",
+    [
+        ([event("transcribe", {"name": "other"}), event("audio-start", PCM)], "unknown model 'other'"),
+        ([event("audio-start", {"rate": 1})], "sample rate is 1, expected"),
+        ([event("audio-start", {"width": 4})], "samples of 4 bytes, expected 2"),
+        ([event("transcribe", {"language": "xx"}), event("audio-start", PCM)], "numbers/model.safetensors: language"),
+    ],
+)
+def test_wyoming_refusals(wyoming_port: int, events: list[bytes], part: str) -> None:
+    error, pong = wyoming(wyoming_port, *events, event("ping"))
+    assert error["type"] == "error" and part in error["data"]["text"]
+    assert pong["type"] == "pong"
+
+
+@pytest.mark.parametrize(
+    "data", [b"\n", b"hello\n", b"{}\n", b"[" * 100 + b"\n", b"x" * 70_000, b'{"type":"a","payload_length":5000000}\n']
+)
+def test_wyoming_needs_events(wyoming_port: int, data: bytes) -> None:
+    """What is no event ends the connection, and nothing else."""
+    with socket.create_connection(("127.0.0.1", wyoming_port), timeout=5) as client:
+        client.sendall(data)
+        try:
+            assert client.recv(1) == b""
+        except ConnectionResetError:
+            pass
+    assert wyoming(wyoming_port, event("ping"))[0]["type"] == "pong"

@@ -15,9 +15,13 @@ void RawAudioStream::push(std::span<const std::byte> bytes, std::vector<float>& 
   const std::size_t count = frame_.size() / frame;
   frames_.resize(count * channels);
   convert(raw_.samples, frame_, frames_);
-  AudioDecoder::check_samples(name_, frames_);
   frame_.erase(frame_.begin(), frame_.begin() + static_cast<std::ptrdiff_t>(count * frame));
-  mix_channels(frames_, channels, mono_);
+  push(frames_, samples);
+}
+
+void RawAudioStream::push(std::span<const float> frames, std::vector<float>& samples) {
+  AudioDecoder::check_samples(name_, frames);
+  mix_channels(frames, static_cast<std::size_t>(raw_.channels), mono_);
   resampler_.push(mono_, samples);
 }
 

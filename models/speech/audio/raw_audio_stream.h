@@ -20,6 +20,8 @@ class RawAudioStream {
 
   // Adds bytes, and appends to `samples` those that are complete now. Throws FileError for a sample that is not finite.
   void push(std::span<const std::byte> bytes, std::vector<float>& samples);
+  // Adds frames that are samples already, interleaved. REQUIRES: no bytes of an incomplete frame have been added.
+  void push(std::span<const float> frames, std::vector<float>& samples);
   // Appends the remaining samples. Bytes of an incomplete frame are dropped.
   void finish(std::vector<float>& samples);
 

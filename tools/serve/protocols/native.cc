@@ -169,7 +169,7 @@ asio::awaitable<void> page(Call& call) {
   call.answer({.body = std::string(kPage),
                .content_type = "text/html; charset=utf-8",
                .headers = {{"Content-Security-Policy",
-                            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+                            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' blob:; "
                             "connect-src 'self'; img-src data:; media-src blob:; base-uri 'none'; form-action 'none'; "
                             "frame-ancestors 'none'"},
                            {"X-Content-Type-Options", "nosniff"},

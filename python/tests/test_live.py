@@ -1,0 +1,123 @@
+"""Live transcription of the clips of the bundled model."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import wave
+from typing import Any
+
+import numpy
+import pytest
+
+import encdec
+from conftest import NUMBERS
+
+TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
+
+
+@pytest.fixture(scope="module")
+def numbers() -> encdec.Model:
+    return encdec.open_model(NUMBERS)
+
+
+@pytest.fixture(scope="module")
+def sound() -> numpy.ndarray[Any, Any]:
+    """The clips, a second of silence behind each."""
+    pieces = []
+    for clip in ("number", "pause", "timer"):
+        with wave.open(str(NUMBERS / f"clips/{clip}.wav")) as file:
+            pieces += [numpy.frombuffer(file.readframes(file.getnframes()), "<i2"), numpy.zeros(16_000, "<i2")]
+    return numpy.concatenate(pieces)
+
+
+def finals(session: encdec.LiveSession) -> list[tuple[float, float, str]]:
+    return [(event.start, event.end, event.text) for event in session if event.kind == "final"]
+
+
+def test_pieces_and_forms_do_not_matter(numbers: encdec.Model, sound: Any) -> None:
+    expected = None
+    floats = sound.astype("float32") / 32768
+    for data, piece in ((sound, 320), (floats, 7_777), (floats.astype("float64"), 10**6), (sound.tobytes(), 641)):
+        with numbers.live(partials=False) as session:
+            for i in range(0, len(data), piece):
+                session.feed(data[i : i + piece])
+            session.finish()
+            found = finals(session)
+        expected = expected or found
+        assert found == expected
+    assert expected is not None and [text for _, _, text in expected] == TEXTS
+
+
+def test_a_final_text_is_that_of_the_utterance_alone(numbers: encdec.Model, sound: Any) -> None:
+    with numbers.live(word_timestamps=True, partials="always", step_ms=300) as session:
+        session.feed(sound)
+        session.finish()
+        events = list(session)
+    assert [event.kind for event in events].count("partial") > 4
+    for event in events:
+        if event.kind != "final":
+            assert event.transcript is None
+            continue
+        alone = numbers.transcribe(sound[round(event.start * 16_000) : round(event.end * 16_000)], word_timestamps=True)
+        assert event.transcript is not None
+        assert event.text == alone.text.strip() == event.transcript.text.strip()
+        words = [word for segment in event.transcript.segments for word in segment.words or ()]
+        own = [word for segment in alone.segments for word in segment.words or ()]
+        assert [word.word for word in words] == [word.word for word in own]
+        assert words[0].start == pytest.approx(event.start + own[0].start, abs=0.02)
+
+
+def test_the_caller_ends_utterances(numbers: encdec.Model, sound: Any) -> None:
+    with numbers.live(finds_utterances=False) as session:
+        assert not session.commit()
+        session.feed(sound[: 26_714])
+        assert session.commit()
+        session.feed(sound[: 26_714])
+        session.clear()
+        assert not session.commit()
+        session.finish()
+        assert [text for _, _, text in finals(session)] == TEXTS[:1]
+
+
+def test_threads_and_tasks(numbers: encdec.Model, sound: Any) -> None:
+    def feed(session: encdec.LiveSession) -> None:
+        for i in range(0, len(sound), 3_000):
+            session.feed(sound[i : i + 3_000])
+        session.finish()
+
+    with numbers.live() as session:
+        thread = threading.Thread(target=feed, args=[session])
+        thread.start()
+        assert [text for _, _, text in finals(session)] == TEXTS
+        thread.join()
+
+    async def listen() -> list[str]:
+        async with numbers.live() as session:
+            await asyncio.to_thread(feed, session)
+            return [event.text async for event in session if event.kind == "final"]
+
+    async def run() -> list[list[str]]:
+        return list(await asyncio.gather(*(listen() for _ in range(4))))
+
+    assert asyncio.run(run()) == [TEXTS] * 4
+
+
+def test_wrong_use(numbers: encdec.Model) -> None:
+    with pytest.raises(TypeError, match=r"live\(\) got an unexpected keyword argument 'stepms', did you mean 'step_ms'"):
+        numbers.live(stepms=1)  # type: ignore[call-arg]
+    with pytest.raises(encdec.ConfigError, match="step_ms is 1, expected"):
+        numbers.live(step_ms=1)
+    with pytest.raises(encdec.ConfigError, match="sample rate is 7, expected"):
+        numbers.live(sampling_rate=7)
+    with numbers.live() as session:
+        with pytest.raises(TypeError, match="samples of int64"):
+            session.feed(numpy.zeros(5, "int64"))
+        with pytest.raises(encdec.Error, match="a sample is nan"):
+            session.feed(numpy.full(5, numpy.nan, "float32"))
+        session.finish()
+        with pytest.raises(encdec.InputError, match="the session is over"):
+            session.feed(b"\0\0")
+        assert list(session) == []
+    with pytest.raises(encdec.InputError, match="the session is over"):
+        session.feed(b"\0\0")
