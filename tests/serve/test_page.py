@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import EMBEDDER, KEY, PRONUNCIATION, WHISPER, model_arguments, noise, running
+from conftest import EMBEDDER, KEY, NUMBERS, PRONUNCIATION, WHISPER, model_arguments, noise, running
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -550,3 +550,20 @@ def test_speech_is_no_markup(open_page):
     choose_recording(page)
     expect(page.locator(".segment")).to_have_text(["<b>One</b>"])
     assert page.locator("#transcript b").count() == 0
+
+
+def test_the_microphone_writes_what_is_said(browser):
+    fake = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    fake += [f"--use-file-for-fake-audio-capture={NUMBERS}/clips/timer.wav%noloop"]
+    with running("--model", f"numbers={NUMBERS}") as server:
+        speaking = browser.browser_type.launch(
+            executable_path=os.environ.get("ENCDEC_CHROMIUM"), args=["--no-sandbox", *fake]
+        )
+        page = speaking.new_context(permissions=["microphone"]).new_page()
+        page.goto(server.url)
+        page.locator("#microphone").click()
+        expect(page.locator("#transcript")).to_have_text("set a timer for ten minutes", timeout=30_000)
+        page.locator("#microphone").click()
+        expect(page.locator("#microphone")).to_have_text("Speak")
+        expect(page.locator("#listener-error")).to_have_text("")
+        speaking.close()
