@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -160,6 +161,64 @@ TEST(BundledSpeech, TheDemoTranscribesIt) {
     EXPECT_THAT(files.output, HasSubstr(utterance.text + "\n"));
   }
   EXPECT_THAT(files.output, HasSubstr("times as fast as it was spoken"));
+}
+
+// Returns all clips, a second of silence behind each.
+std::string all_clips() {
+  std::string samples;
+  for (const auto& [clip, said] : clips()) samples += samples_of(clip) + std::string(32'000, '\0');
+  return samples;
+}
+
+TEST(BundledSpeech, LiveTextsAreThoseOfAFile) {
+  std::string expected;
+  for (const auto& [clip, said] : clips()) expected += text_of(said);
+  const std::string samples = all_clips();
+  EXPECT_EQ(transcribe({"--live", "--raw", "int16"}, samples), expected);
+  const TemporaryFolder folder;
+  const std::string file = folder.write("all.wav", WavFile{.samples = samples}.bytes());
+  EXPECT_EQ(transcribe({"--live", file}), expected);
+
+  const std::vector<std::string> json{"--live", "--output-format", "jsonl", "--partials", "always", "--step", "400"};
+  std::vector<std::string> raw = json, whole = json;
+  raw.insert(raw.end(), {"--raw", "int16", "-"});
+  whole.push_back(file);
+  std::map<std::size_t, std::vector<std::string>> lines[2];  // of each utterance
+  for (const auto& line : split_lines(transcribe(raw, samples))) {
+    lines[0][nlohmann::json::parse(line).value("id", 99u)].push_back(line);
+  }
+  for (const auto& line : split_lines(transcribe(whole))) {
+    lines[1][nlohmann::json::parse(line).value("id", 99u)].push_back(line);
+  }
+  EXPECT_EQ(lines[0], lines[1]);
+  EXPECT_EQ(lines[0].size(), 5u);
+  EXPECT_EQ(nlohmann::json::parse(lines[0][99].front())["utterances"], 4);
+  const std::string subtitles = transcribe({"--live", "--output-format", "srt", file});
+  EXPECT_THAT(subtitles, testing::StartsWith("1\n00:00:00,"));
+  EXPECT_THAT(subtitles, HasSubstr("\n\n4\n00:00:0"));
+}
+
+TEST(BundledSpeech, AnInterruptedLiveTranscriptHasItsLastText) {
+  Process process({ENCDEC_COMMAND, "transcribe", "--model", kNumbers, "--quiet", "--live", "--raw", "int16"});
+  process.write(all_clips().substr(0, 26'714 * 2 + 32'000 + 40'000));
+  EXPECT_EQ(process.read_line(), "three hundred and twelve");
+  process.send(SIGINT);
+  EXPECT_EQ(process.read_line(), "four two seven");
+  const Finished finished = process.wait();
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_EQ(finished.errors, "");
+}
+
+TEST(BundledSpeech, WrongUseOfLive) {
+  const auto wrong = [](std::vector<std::string> arguments, const std::string& part) {
+    arguments.insert(arguments.begin(), {"transcribe", "--model", kNumbers});
+    EXPECT_TRUE(failed(encdec_command(arguments), 2, {part})) << part;
+  };
+  wrong({}, "FILE is required");
+  wrong({"--live", "a.wav", "b.wav"}, "--live with several recordings");
+  wrong({"--live", "--chunk-length", "10"}, "--live with --chunk-length");
+  wrong({"--output-format", "jsonl", path_of("pause.wav")}, "--output-format jsonl without --live");
+  wrong({"--live", "--step", "1"}, "expected an integer from 100");
 }
 
 }  // namespace
