@@ -313,10 +313,7 @@ LiveSession::LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions opt
   if (o.finds_utterances) impl_->finder.emplace(o.utterances, make_speech_detector(o.voice_activity));
 }
 
-LiveSession::LiveSession(LiveSession&& other) noexcept = default;
-
 LiveSession::~LiveSession() {
-  if (impl_ == nullptr) return;
   const MutexLock lock(impl_->mutex);
   impl_->is_closed = true;
   for (Impl::Utterance& utterance : impl_->utterances) {

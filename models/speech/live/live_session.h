@@ -100,8 +100,8 @@ class LiveSession {
   LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions options, OnEvent on_event, std::uint64_t client = 0);
   // Drops what is not final. No event comes after this.
   ~LiveSession();
-  LiveSession(LiveSession&& other) noexcept;
-  LiveSession& operator=(LiveSession&& other) = delete;
+  LiveSession(const LiveSession&) = delete;
+  LiveSession& operator=(const LiveSession&) = delete;
 
   // Adds samples: 16,000 per second, one channel, from -1 to 1.
   void feed(std::span<const float> samples);
