@@ -55,6 +55,7 @@ RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
   memory_->lifetimes.resize(count);
   memory_->offsets.resize(count);
   memory_->caches.resize(count);
+  memory_->carried.resize(count);
   memory_->attention_observers.resize(count);
   memory_->thread_scratch.resize(static_cast<std::size_t>(team_->size()));
   memory_->matmul_primitives.resize(static_cast<std::size_t>(team_->size()));
@@ -86,6 +87,10 @@ const AttentionObserver& RunState::attention_observer() const {
 
 KeyValueCache& RunState::cache() {
   return memory_->caches[static_cast<std::size_t>(memory_->running)];
+}
+
+std::vector<float>& RunState::carried() {
+  return memory_->carried[static_cast<std::size_t>(memory_->running)];
 }
 
 backend::MatMulPrimitives& RunState::matmul_primitives(int thread) {

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +32,13 @@ struct Sequence {
 // Throws InputError unless the rows of all sequences add up to `rows`; otherwise a layer that works through the
 // sequences would leave rows out.
 void expect_all_rows(std::span<const Sequence> sequences, Dim rows);
+
+// The rows of a run that is one piece of a single long sequence. Layers that read neighbouring rows keep the rows that
+// later runs need (RunState::carried). A layer that reads n rows ahead gives each row n rows later: it lowers `first`.
+struct StreamPiece {
+  int first = 0;  // position of the running node's first row; a row before position 0 has no meaning
+  int end = std::numeric_limits<int>::max();  // length of the sequence, if known; later rows have no meaning
+};
 
 // A callback for each node's output, in the order in which the nodes run.
 using NodeObserver = std::function<void(const Graph::Node& node, const Tensor& output)>;
@@ -72,7 +81,9 @@ class RunState {
   // Sequences of the next run, set by the caller.
   std::vector<Sequence> sequences;
   CacheIndex cache_index;  // rows of the key/value caches, by sequence
-  NodeObserver observer;   // called with every node's output if set
+  // Set if runs are pieces of one sequence. The caller sets it before each run; `sequences` then has one element.
+  std::optional<StreamPiece> stream;
+  NodeObserver observer;  // called with every node's output if set
   // Observes the attention of `node` in later runs; an empty observer stops observing. The attention of an observed
   // node runs on one thread.
   void observe_attention(Edge node, AttentionObserver attention_observer);
@@ -91,6 +102,8 @@ class RunState {
   const AttentionObserver& attention_observer() const;
   // Returns the key/value cache of the running node, large enough for all rows of cache_index.
   KeyValueCache& cache();
+  // Returns the floats that the running node keeps from piece to piece of a stream; empty at first.
+  std::vector<float>& carried();
   backend::MatMulPrimitives& matmul_primitives(int thread);  // oneDNN primitives of one thread of the team
 
  private:

@@ -32,6 +32,7 @@ struct RunState::Memory {
   std::vector<Tensor> thread_scratch;                        // by thread
   std::vector<backend::MatMulPrimitives> matmul_primitives;  // by thread
   std::vector<KeyValueCache> caches;                         // by edge id
+  std::vector<std::vector<float>> carried;                   // by edge id
   std::vector<AttentionObserver> attention_observers;        // by edge id
   int running = -1;                                          // edge id of the running node
 };

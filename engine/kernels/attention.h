@@ -95,13 +95,16 @@ struct HeadAttention {
   bool causal = false;
   // Maximum distance, on either side, between the position of a query and a key that it sees.
   int window = std::numeric_limits<int>::max();
+  // Maximum distance of keys after the query's position; unset: `window`.
+  std::optional<int> ahead = {};
   // Address of the bias for distance 0, or null for no bias. relative_bias[d] is the bias of a key d positions after
   // the query (before it, if d < 0), for d in [-bias_reach, bias_reach]. Keys farther away get the bias of distance
   // -bias_reach or bias_reach.
   const float* relative_bias = nullptr;
   int bias_reach = 0;
   // Rows that are multiplied with queries and with keys, for disentangled attention (He et al. 2021, section 3.1).
-  // REQUIRES, if there are any: neither `causal` nor `window` hides keys, and the keys are float32 and have no index.
+  // REQUIRES, if there are any: none of `causal`, `window` and `ahead` hides keys, and the keys are float32 and have no
+  // index.
   DistanceRows distance_keys = {};
   DistanceRows distance_queries = {};
   // Scores of every query and key, [query_count, key_count], that are added to those of this call; or null.
@@ -110,10 +113,10 @@ struct HeadAttention {
   // scores of many queries in a faster order, which differs from the order for few queries.
   bool all_queries_in_one_call = false;
   // If set together with `all_queries_in_one_call`, products may be in bfloat16 with sums in float32. Ignored if
-  // `causal` or `window` hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.
+  // `causal`, `window` or `ahead` hides keys, or if the keys are bfloat16. REQUIRES: the CPU has AVX-512 BF16.
   bool in_bfloat16 = false;
   // If set, keys and values are bfloat16, as pack_bfloat16_keys() and pack_bfloat16_values() write them, one head after
-  // another. REQUIRES: neither `causal` nor `window` hides keys, and the CPU has AVX-512 BF16.
+  // another. REQUIRES: none of `causal`, `window` and `ahead` hides keys, and the CPU has AVX-512 BF16.
   bool packed = false;
   // Address for the softmax weights, or null. The weight of key j for query i goes to weights[i * key_count + j], if
   // query i sees key j.
@@ -136,7 +139,7 @@ inline KeyRange keys_seen(const HeadAttention& head, int i) {
   const int position = head.position_of(i);
   const int window = std::min(head.window, head.key_count + head.query_count);
   const int first = std::max(position - window, 0);
-  const int end = head.causal ? position + 1 : std::min(position + window + 1, head.key_count);
+  const int end = head.causal ? position + 1 : std::min(position + head.ahead.value_or(window) + 1, head.key_count);
   return {first, std::max(first, end)};
 }
 

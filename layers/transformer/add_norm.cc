@@ -16,11 +16,19 @@ Tensor shift_of(const WeightScope& weights, const NormOptions& options) {
   return bias.empty() ? Tensor::allocate({options.width}) : bias;
 }
 
+Tensor scale_of(const WeightScope& weights, const NormOptions& options) {
+  Tensor scale = weights.tensor("weight", {options.width});
+  if (options.less_one) {
+    for (Dim i = 0; i < options.width; ++i) scale.data<float>()[i] += 1.0f;
+  }
+  return scale;
+}
+
 }  // namespace
 
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
     : kind_(options.kind),
-      scale_(weights.tensor("weight", {options.width})),
+      scale_(scale_of(weights, options)),
       shift_(kind_ == NormKind::layer ? shift_of(weights, options) : Tensor()),
       epsilon_(options.epsilon) {}
 

@@ -21,6 +21,7 @@ struct NormOptions {
   Dim width = 0;                    // D
   float epsilon = 1e-5f;            // keeps the divisor above zero
   Bias bias = Bias::required;       // bias of the layer norm
+  bool less_one = false;            // the checkpoint stores weight - 1
 };
 
 // Residual connection around a sub-layer f and normalisation in one pass: "Add & Norm" (Vaswani et al. 2017, section

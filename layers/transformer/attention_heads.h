@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct AttentionOptions {
   DisentangledOptions disentangled_positions = {};  // not in a decoder
   RotaryOptions rotary = {};
   int window = std::numeric_limits<int>::max();  // maximum distance of the keys that a query sees, on either side
+  std::optional<int> ahead = {};                 // maximum distance of the keys after a query; unset: `window`
   bool causal = false;  // whether a query sees no key after its own position; MaskedDecoderAttention always is
 
   // Returns H * K, the width of all heads together. Throws ShapeError if H is less than 1 or not a multiple of

@@ -19,6 +19,7 @@ class AttentionPositions {
  private:
   bool causal_;
   int window_;
+  std::optional<int> ahead_;
   RelativePositionBias bias_;
   DisentangledPositions disentangled_;
   RotaryPositions rotary_;

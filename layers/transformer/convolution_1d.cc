@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/row_sharing.h"
@@ -84,6 +85,9 @@ void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim position
                              RunState& state) const {
   const Dim width = options_.input_width;
   Tensor windows = state.scratch({output.rows(), options_.kernel * width});
+  // The last `padding` positions of the previous piece of a stream.
+  std::vector<float>* carried = state.stream ? &state.carried() : nullptr;
+  if (carried != nullptr) carried->resize(static_cast<std::size_t>(options_.padding * width));
   int first = 0;
   for (const Sequence& sequence : state.sequences) {
     const Dim positions = sequence.rows * positions_per_row, begin = sequence.first_row * positions_per_row;
@@ -95,12 +99,18 @@ void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim position
       for (Dim t = 0; t < options_.kernel; ++t, ++position, to += width) {
         if (position >= 0 && position < positions) {
           std::copy_n(input.row(begin + position) + first_column, width, to);
+        } else if (position < 0 && carried != nullptr) {
+          std::copy_n(carried->begin() + (options_.padding + position) * width, width, to);
         } else {
           std::fill_n(to, width, 0.0f);
         }
       }
     });
     first += outputs;
+  }
+  if (carried != nullptr) {
+    carried->insert(carried->end(), input.data<float>(), input.data<float>() + input.elements());
+    carried->erase(carried->begin(), carried->end() - options_.padding * width);
   }
   matmul_.forward(windows, nullptr, output, state);
 }

@@ -28,6 +28,8 @@ struct Convolution1dOptions {
 //   {x: [R, P * C]} -> [R, P / stride * N], with P = positions_per_row
 // A sequence of n positions has ceil(n / stride) outputs. Positions outside the sequence count as zeros, so that the
 // last window is complete and every position is used. Sequences do not influence each other.
+// With RunState::stream the rows are a piece of one sequence, and positions of the previous piece count in place of
+// zeros. REQUIRES, for this: kernel - padding <= stride, so that no window reaches into the next row.
 class Convolution1d final : public Layer {
  public:
   // Takes weight [N, C, kernel], as torch's Conv1d, and bias [N]. Throws WeightError, naming the tensor, if one is

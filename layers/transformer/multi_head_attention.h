@@ -9,18 +9,26 @@ namespace encdec {
 //   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 // By default scale is 1 / sqrt(K) and there is no bias_h; see AttentionOptions.
+// With RunState::stream the rows are a piece of one sequence. The output then lags by options.ahead rows, and each row
+// has the same bits as if the sequence were passed at once. REQUIRES, for this: options.window and options.ahead are
+// set, and there are no rotary or relative positions.
 class MultiHeadAttention final : public Layer {
  public:
   // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
   // fit.
   MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options)
-      : projections_(weights, options), in_bfloat16_(attends_in_bfloat16(weights.pack().precision)) {}
+      : options_(options),
+        projections_(weights, options),
+        in_bfloat16_(attends_in_bfloat16(weights.pack().precision)) {}
 
   std::string_view kind() const override { return "multi_head_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
+  void attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const;
+
+  AttentionOptions options_;
   SelfAttentionProjections projections_;
   bool in_bfloat16_;
 };

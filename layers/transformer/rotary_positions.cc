@@ -10,22 +10,23 @@
 
 namespace encdec {
 
-RotaryPositions::RotaryPositions(const RotaryOptions& options, Dim head_dim) : options_(options), head_dim_(head_dim) {
+RotaryPositions::RotaryPositions(const RotaryOptions& options, Dim head_dim)
+    : options_(options), head_dim_(head_dim), width_(static_cast<Dim>(options.share * static_cast<double>(head_dim))) {
   if (options.base == 0.0f) return;
-  if (head_dim % 2 != 0)
-    throw ShapeError(fmt::format("rotary positions for heads of {}, expected an even width", head_dim));
+  if (width_ % 2 != 0 && !(options.neighbours && width_ < head_dim))
+    throw ShapeError(fmt::format("rotary positions for heads of {}, expected an even width", width_));
   frequencies_ = frequencies_of(1);
 }
 
 // Returns the radians by which the pairs of a sequence of `length` rows turn from a position to the next.
 std::vector<float> RotaryPositions::frequencies_of(int length) const {
-  const auto width = static_cast<double>(head_dim_), growth = static_cast<double>(options_.growth);
+  const auto width = static_cast<double>(width_), growth = static_cast<double>(options_.growth);
   double base = options_.base;
   if (length > options_.trained_positions) {
     base *= std::pow(growth * length / options_.trained_positions - (growth - 1), width / (width - 2));
   }
   std::vector<float> frequencies;
-  for (Dim i = 0; i < head_dim_ / 2; ++i) {
+  for (Dim i = 0; i < (width_ + 1) / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / width;
     frequencies.push_back(static_cast<float>(options_.scale * std::pow(base, exponent)));
   }
@@ -61,11 +62,14 @@ void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
       sines[i] = std::sin(angle);
     }
     float* x = rows.row(row);
-    for (int head = 0; head < heads; ++head, x += 2 * half) {
+    const std::size_t step = options_.neighbours ? 2 : 1, other = options_.neighbours ? 1 : half;
+    for (int head = 0; head < heads; ++head, x += head_dim_) {
       for (std::size_t i = 0; i < half; ++i) {
-        const float first = x[i], second = x[i + half];
-        x[i] = first * cosines[i] - second * sines[i];
-        x[i + half] = second * cosines[i] + first * sines[i];
+        float& a = x[i * step];
+        float& b = x[i * step + other];
+        const float first = a, second = b;
+        a = first * cosines[i] - second * sines[i];
+        b = second * cosines[i] + first * sines[i];
       }
     }
   });

@@ -7,7 +7,8 @@
 
 namespace encdec {
 
-// Options of RotaryPositions. Pair i of K / 2 turns by scale * base^(-2i/K) radians from a position to the next.
+// Options of RotaryPositions. Pair i of ceil(W / 2) turns by scale * base^(-2i/W) radians from a position to the next,
+// where W = floor(share * K).
 struct RotaryOptions {
   float base = 0.0f;  // 0: no rotation
   float scale = 1.0f;
@@ -16,17 +17,19 @@ struct RotaryOptions {
   // ("dynamic NTK" in transformers). For encoders, which read a sequence at once.
   float growth = 1.0f;
   int trained_positions = std::numeric_limits<int>::max();
+  double share = 1.0;       // share of a head's numbers that turn, the first ones
+  bool neighbours = false;  // the pairs are (x_2i, x_2i+1), as in the paper, rather than (x_i, x_{i + W/2})
 
   bool operator==(const RotaryOptions&) const = default;
 };
 
 // Rotary position embedding (Su et al. 2021, section 3.2.2): turns each pair of numbers of a query or key by an angle
-// that grows with its position, so that scores depend on the distance. The pairs are (x_i, x_{i + K/2}), as in
-// GPT-NeoX.
+// that grows with its position, so that scores depend on the distance. By default the pairs are (x_i, x_{i + W/2}), as
+// in GPT-NeoX.
 class RotaryPositions {
  public:
   RotaryPositions() = default;  // no rotation
-  // Throws ShapeError unless head_dim is even.
+  // Throws ShapeError unless the pairs fit: W is even, or the pairs are neighbours and W < head_dim.
   RotaryPositions(const RotaryOptions& options, Dim head_dim);
 
   // Turns the first `heads` heads of each row: queries and keys, which lie side by side. The first row of a sequence
@@ -38,7 +41,8 @@ class RotaryPositions {
 
   RotaryOptions options_;
   Dim head_dim_ = 0;
-  std::vector<float> frequencies_;  // [K / 2], for at most trained_positions rows
+  Dim width_ = 0;                   // W
+  std::vector<float> frequencies_;  // [ceil(W / 2)], for at most trained_positions rows
 };
 
 }  // namespace encdec

@@ -248,8 +248,9 @@ Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, co
     const std::int64_t position = key.rows - query.rows + i;
     std::vector<std::int64_t> seen;
     for (std::int64_t j = 0; j < key.rows; ++j) {
-      const bool hidden = (options.mask == Mask::causal && j > position) ||
-                          (options.window >= 0 && std::abs(j - position) > options.window);
+      const std::int64_t most = j > position && options.ahead >= 0 ? options.ahead : options.window;
+      const bool hidden =
+          (options.mask == Mask::causal && j > position) || (most >= 0 && std::abs(j - position) > most);
       if (!hidden) seen.push_back(j);
     }
     if (seen.empty()) continue;

@@ -92,6 +92,7 @@ struct ScoreOptions {
   ScoreBias bias = {};  // empty for none
   int head = 0;
   std::int64_t window = -1;  // maximum distance of a key that a query sees; -1 means no limit
+  std::int64_t ahead = -1;   // the same for keys after the query; -1 means `window`
 };
 
 // Computes softmax(scale q kᵀ + bias) v of one head. A query that sees no key gets zeros. The last query has the

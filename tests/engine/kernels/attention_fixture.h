@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "encdec/engine/kernels/attention.h"
@@ -22,6 +23,7 @@ struct Operands {
   Tensor value;
   Mask mask = Mask::none;
   int window = -1;  // -1: no window
+  std::optional<int> ahead = {};
   bool all_queries_in_one_call = false;
 
   Operands(std::uint64_t seed, int queries, int keys, int head_dim, double query_limit = 1.0) {
@@ -32,7 +34,8 @@ struct Operands {
   }
 
   Matrix expected() const {
-    return attention(Matrix(query), Matrix(key), Matrix(value), {.mask = mask, .window = window});
+    return attention(Matrix(query), Matrix(key), Matrix(value),
+                     {.mask = mask, .window = window, .ahead = ahead.value_or(-1)});
   }
 
   HeadAttention head(Tensor& output) const {
@@ -50,6 +53,7 @@ struct Operands {
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
             .causal = mask == Mask::causal,
             .window = window < 0 ? HeadAttention().window : window,
+            .ahead = ahead,
             .all_queries_in_one_call = all_queries_in_one_call};
   }
 

@@ -77,12 +77,15 @@ TEST(Attention, KeysOutsideAWindowAreNotSeen) {
       for (const int window : {0, 1, 7, 40, 1000}) {
         for (const int queries : {1, 6, 16, 37, 100}) {
           for (const int past : {0, 31, -3}) {  // -3: the first queries may see no keys
-            for (const Mask mask : {Mask::none, Mask::causal}) {
+            for (const auto& [mask, ahead] :
+                 {std::pair(Mask::none, std::optional<int>()), {Mask::causal, {}}, {Mask::none, 0}, {Mask::none, 11}}) {
               Operands operands(21, queries, std::max(0, queries + past), head_dim);
               operands.mask = mask;
               operands.window = window;
+              operands.ahead = ahead;
               const Tensor output = operands.run();
-              const int blind = queries + past <= 0 ? queries : std::max(0, -past);
+              const int seen = ahead && past < 0 ? *ahead : 0;  // queries before the first key that see it
+              const int blind = queries + past <= 0 ? queries : std::max(0, -past - seen);
               if (blind == queries) continue;
               ASSERT_TRUE(is_close_to(operands.expected().slice_rows(blind, queries - blind),
                                       output.slice(blind, queries - blind)))

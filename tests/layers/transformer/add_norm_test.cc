@@ -55,6 +55,20 @@ std::vector<LayerCase> add_norm_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(AddNorm, LayerContract, testing::Values(&add_norm_cases));
 
+TEST(AddNorm, WeightsMayBeStoredLessOne) {
+  RandomTensors random(4);
+  const Tensor x = random.uniform({3, 9}), less = random.uniform({9});
+  Tensor whole = copy_of(less);
+  for (Dim i = 0; i < 9; ++i) whole.data<float>()[i] += 1.0F;
+  const auto run = [&](const Tensor& weight, bool less_one) {
+    LayerRunner runner(std::make_shared<AddNorm>(make_scope({{"weight", weight}}),
+                                                 NormOptions{.width = 9, .bias = Bias::none, .less_one = less_one}),
+                       std::vector<Shape>{{kTargetRows, 9}});
+    return runner.run(std::array{x}, {});
+  };
+  EXPECT_TRUE(same_bits(run(whole, false), run(less, true)));
+}
+
 TEST(AddNorm, ARowOfZerosGivesTheBias) {
   const LayerCase c = add_norm_case(2, 40, 1);
   LayerRunner runner(c.make(make_scope(c.weights)), std::vector<Shape>{{kTargetRows, 40}});

@@ -154,6 +154,26 @@ TEST(Convolution1d, TheLayerTakesSeveralPositionsPerRow) {
   }
 }
 
+TEST(Convolution1d, PiecesOfAStreamGiveTheBitsOfTheWholeSequence) {
+  const Convolution1dOptions options{
+      .input_width = 5, .output_width = 9, .kernel = 5, .stride = 2, .padding = 4, .positions_per_row = 4};
+  const ConvolutionCase c(7, options, {1});
+  const auto make = [&] {
+    return LayerRunner(std::make_shared<Convolution1d>(make_scope(c.weights), options),
+                       std::vector<Shape>{{kSourceRows, 4 * options.input_width}}, 1);
+  };
+  LayerRunner whole = make(), pieces = make();
+  const Tensor x = RandomTensors(8).uniform({12, 4 * options.input_width});
+  const Tensor expected = whole.run(std::array{x}, packed(std::vector{12}));
+  int first = 0;
+  for (const int rows : {1, 4, 1, 6}) {
+    pieces.state().stream = {.first = first};
+    const Tensor y = pieces.run(std::array{x.slice(first, rows)}, packed(std::vector{rows}));
+    EXPECT_TRUE(same_bits(expected.slice(first, rows), y)) << first;
+    first += rows;
+  }
+}
+
 TEST(Convolution1d, EveryWeightIsChecked) {
   const ConvolutionCase c(4, {.input_width = 3, .output_width = 2}, {1});
   expect_every_weight_is_checked<Convolution1d>(c.weights, c.options);

@@ -35,6 +35,48 @@ std::vector<LayerCase> causal_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Causal, LayerContract, testing::Values(&causal_cases));
 
+std::vector<LayerCase> window_cases() {
+  return self_attention_cases(
+      [](const WeightScope& weights, AttentionOptions options) {
+        options.window = 4;
+        options.ahead = 2;
+        return std::make_shared<MultiHeadAttention>(weights, options);
+      },
+      {.window = 4, .ahead = 2});
+}
+INSTANTIATE_TEST_SUITE_P(Window, LayerContract, testing::Values(&window_cases));
+
+TEST(MultiHeadAttention, PiecesOfAStreamGiveTheBitsOfTheWholeSequence) {
+  for (const auto& [behind, ahead] : {std::pair(4, 2), {0, 3}, {15, 0}}) {
+    RandomTensors random(6);
+    AttentionOptions options = options_for({10, 2, 16}, Residual::add);
+    options.window = behind;
+    options.ahead = ahead;
+    const auto weights = attention_weights(random, options);
+    const auto make = [&](int threads) {
+      return LayerRunner(std::make_shared<MultiHeadAttention>(make_scope(weights), options),
+                         std::vector<Shape>{{kSourceRows, 10}, {kSourceRows, 10}}, threads);
+    };
+    constexpr int kRows = 90;
+    const Tensor x = random.uniform({kRows + ahead, 10}), residual = random.uniform({kRows + ahead, 10});
+    const Tensor expected =
+        make(1).run(std::array{x.slice(0, kRows), residual.slice(0, kRows)}, packed(std::vector{kRows}));
+    LayerRunner pieces = make(2);
+    std::vector<float> joined;
+    for (int first = 0, rows = 1; first < kRows + ahead; first += rows, rows = rows % 13 + 3) {
+      rows = std::min(rows, kRows + ahead - first);
+      pieces.state().stream = {.first = first, .end = first + rows > kRows ? kRows : 1000};
+      const Tensor y =
+          pieces.run(std::array{x.slice(first, rows), residual.slice(first, rows)}, packed(std::vector{rows}));
+      EXPECT_EQ(pieces.state().stream->first, first - ahead);
+      for (int row = std::max(0, ahead - first); row < rows; ++row) {
+        joined.insert(joined.end(), y.row(row), y.row(row) + 10);
+      }
+    }
+    EXPECT_TRUE(same_bits(expected, Tensor(joined.data(), DataType::float32, {kRows, 10}))) << behind << ' ' << ahead;
+  }
+}
+
 // Returns columns in which each head of a projection stands `times` times.
 Matrix repeated(const Matrix& rows, std::int64_t head_dim, int times) {
   Matrix result(rows.rows, rows.columns * times);

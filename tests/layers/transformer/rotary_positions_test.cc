@@ -17,7 +17,9 @@ using reference::Matrix;
 
 // Turns the rows of a projection as the paper does, pair by pair; the first row has position 0.
 Matrix rotated(Matrix rows, int heads, const RotaryOptions& options) {
-  const std::int64_t width = rows.columns / heads, half = width / 2;
+  const std::int64_t head_dim = rows.columns / heads;
+  const auto width = static_cast<std::int64_t>(options.share * static_cast<double>(head_dim));
+  const std::int64_t half = (width + 1) / 2, step = options.neighbours ? 2 : 1, other = options.neighbours ? 1 : half;
   double base = options.base;
   if (rows.rows > options.trained_positions) {
     const double times = static_cast<double>(rows.rows) / options.trained_positions;
@@ -28,8 +30,8 @@ Matrix rotated(Matrix rows, int heads, const RotaryOptions& options) {
       for (std::int64_t i = 0; i < half; ++i) {
         const double angle = static_cast<double>(r) * options.scale *
                              std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
-        double& x = rows.at(r, head * width + i);
-        double& y = rows.at(r, head * width + i + half);
+        double& x = rows.at(r, head * head_dim + i * step);
+        double& y = rows.at(r, head * head_dim + i * step + other);
         const double first = x, second = y;
         x = first * std::cos(angle) - second * std::sin(angle);
         y = second * std::cos(angle) + first * std::sin(angle);
@@ -44,6 +46,8 @@ std::vector<LayerCase> rotary_cases() {
   std::vector<LayerCase> cases;
   for (const AttentionSizes& sizes : {AttentionSizes{6, 3}, {16, 2}, {96, 3}, {10, 2, 16}}) {
     for (const RotaryOptions& rotary : {RotaryOptions{.base = 10000},
+                                        {.base = 50, .share = 0.9, .neighbours = true},
+                                        {.base = 50, .share = 0.5, .neighbours = true},
                                         {.base = 50, .scale = 0.7f},
                                         {.base = 50, .growth = 2.5f, .trained_positions = 7}}) {
       AttentionOptions options = options_for(sizes);
@@ -96,6 +100,10 @@ TEST(RotaryPositions, AStepOfADecoderEqualsTheWholeTarget) {
 TEST(RotaryPositions, HeadsMustHaveAnEvenWidth) {
   EXPECT_EQ(message_of<ShapeError>([] { RotaryPositions({.base = 10}, 5); }),
             "rotary positions for heads of 5, expected an even width");
+  // 7 of 8 numbers give frequencies to 4 pairs; 7 of 7 cannot.
+  RotaryPositions({.base = 10, .share = 0.9, .neighbours = true}, 8);
+  EXPECT_THROW(RotaryPositions({.base = 10, .neighbours = true}, 7), ShapeError);
+  EXPECT_THROW(RotaryPositions({.base = 10, .share = 0.9}, 8), ShapeError);
 }
 
 }  // namespace

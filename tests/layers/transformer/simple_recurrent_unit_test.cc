@@ -1,5 +1,6 @@
 #include "encdec/layers/transformer/simple_recurrent_unit.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
