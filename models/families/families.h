@@ -24,6 +24,7 @@ struct Family {
   FILE(bart)                      \
   FILE(bert)                      \
   FILE(gpt2)                      \
+  FILE(moonshine)                 \
   FILE(rotary_encoders)           \
   FILE(t5)                        \
   FILE(whisper)

@@ -121,7 +121,7 @@ Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std:
   }
   check_frames(frames, config.encoder, "source", number);
   Prompt prompt{.frames = frames,
-                .frames_per_row = config.encoder.frames.per_row,
+                .frame_rows = static_cast<std::size_t>(config.encoder.frames.rows_of(frames.rows())),
                 .target = {*settings_.decoder_start_token},
                 .number = number};
   prompt.source_tokens = prompt.source_rows();

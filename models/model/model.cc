@@ -137,6 +137,7 @@ void Model::check_draft(const Impl& model, const Model& draft) {
   expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
   expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
   expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
+  if (other.encoder.frames.front != ours.encoder.frames.front) expect("family", other.model_type, ours.model_type);
   if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
   for (const TextSide side : {TextSide::source, TextSide::target}) {
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {

@@ -49,7 +49,8 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
   std::span<const int> opened;
   if (config.has_encoder()) {
     const Dim most = rows.empty() ? 0 : std::ranges::max(rows);
-    result.encoder_last_hidden_state = Tensor::allocate({static_cast<Dim>(sources.size()), most, config.model_dim});
+    result.encoder_last_hidden_state =
+        Tensor::allocate({static_cast<Dim>(sources.size()), most, config.width_of(config.encoder)});
     if (!sources.empty()) {
       const Session::Encoded encoded = session.encode(sources);
       unpack(encoded.hidden, rows, result.encoder_last_hidden_state);
@@ -108,7 +109,7 @@ ForwardResult Model::forward(std::span<const Tensor> sources, std::span<const To
   std::vector<Dim> rows;
   for (const Tensor& frames : sources) {
     check_frames(frames, config.encoder, "source", rows.size() + 1);
-    rows.push_back(frames.rows() / config.encoder.frames.per_row);
+    rows.push_back(config.encoder.frames.rows_of(frames.rows()));
   }
   check_not_empty(targets, "target");
   check_rows(targets, config.decoder, "target");

@@ -56,16 +56,50 @@ enum class SourceKind : std::uint8_t {
   frames,  // rows of numbers, such as log-mel frames: float32 [S * frames.per_row, frames.width]
 };
 
-// Sizes of an input of frames.
+// How an encoder of sound computes its first rows.
+enum class SoundFront : std::uint8_t {
+  mel,       // two convolutions of log-mel frames (Whisper; Radford et al. 2023, section 2.2)
+  waveform,  // three convolutions of samples (Moonshine; Jeffries et al. 2024, section 3)
+  // kFramesPerRow frames of samples for a row, then two causal convolutions. Together with limited attention, the
+  // encoder can read an endless sequence (Moonshine Streaming; transformers, modeling_moonshine_streaming.py).
+  streaming,
+};
+
+// An input of frames; the fronts that read samples have one sample in a frame.
 struct FrameOptions {
   Dim width = 0;    // numbers in a frame; 0 if the stack reads tokens
-  Dim per_row = 1;  // frames in one row of the encoder
+  Dim per_row = 1;  // frames from one row of the encoder to the next
+  SoundFront front = SoundFront::mel;
+
+  static constexpr Dim kFramesPerRow = 4;  // frames of samples in a row of SoundFront::streaming
+
+  bool reads_samples() const { return front != SoundFront::mel; }
+  // Returns the number of rows that the encoder makes of a number of frames; 0 if it cannot read that number.
+  Dim rows_of(Dim frames) const;
+  // Returns the number of samples that count. The samples of an incomplete frame at the end of SoundFront::streaming
+  // do not: transformers masks that frame.
+  Dim samples_read(Dim samples) const {
+    return front == SoundFront::streaming ? samples - samples % (per_row / kFramesPerRow) : samples;
+  }
+  // Returns the smallest number of frames of which the encoder makes `rows` rows.
+  Dim frames_for(Dim rows) const;
+  // Returns the shapes from which the encoder makes at most `most_rows` rows, for messages; 0: any number of rows.
+  std::string expected_shape(Dim most_rows = 0) const;
 };
+
+// A convolution of SoundFront::waveform, without padding.
+struct WaveformConvolution {
+  Dim kernel, stride;
+
+  Dim outputs(Dim positions) const { return positions < kernel ? 0 : (positions - kernel) / stride + 1; }
+};
+inline constexpr std::array<WaveformConvolution, 3> kWaveformConvolutions = {{{127, 64}, {7, 3}, {3, 2}}};
 
 // The positions in one layer's self-attention, in models whose layers differ.
 struct LayerAttention {
   RotaryOptions rotary = {};
   int window = std::numeric_limits<int>::max();  // see AttentionOptions
+  std::optional<int> ahead = {};                 // see AttentionOptions
 };
 
 // A convolution of the embeddings, added to the output of the first layer and normalised with it. Its windows are
@@ -94,9 +128,14 @@ struct StackConfig {
   Dim embedding_dim = 0;                               // width of embeddings that are projected to D; 0: D, as they are
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
-  // Frames that the stack reads in place of tokens. Two convolutions compute the embeddings from the frames (Radford et
-  // al. 2023, section 2.2).
-  FrameOptions frames = {};
+  FrameOptions frames = {};                            // frames that the stack reads in place of tokens
+
+  // Choices of this stack that differ from the model's.
+  Dim model_dim = 0;                                 // D; 0: the model's
+  Dim head_dim = 0;                                  // K; 0: the model's
+  std::optional<Activation> activation = {};         // activation of the feed-forward networks
+  std::optional<FeedForwardKind> feed_forward = {};  // formula of the feed-forward networks
+  bool norms_less_one = false;                       // see NormOptions::less_one
 
   SourceKind source_kind() const { return frames.width > 0 ? SourceKind::frames : SourceKind::tokens; }
   // Returns the number of the weights of a layer. Groups of neighbouring layers share them, as in ALBERT.
@@ -196,6 +235,8 @@ struct TransformerConfig {
   std::string_view why_it_writes_nothing() const { return head.classifies() ? "is a classifier" : "has no decoder"; }
   // Returns the kind of the source.
   SourceKind source_kind() const { return input_stack().source_kind(); }
+  // Returns the width of a stack's hidden states.
+  Dim width_of(const StackConfig& stack) const { return stack.model_dim > 0 ? stack.model_dim : model_dim; }
   // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
 };

@@ -1,5 +1,8 @@
 #include "encdec/models/network/transformer.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,8 +14,10 @@
 #include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/layers/transformer/cross_attention.h"
 #include "encdec/layers/transformer/embedding.h"
+#include "encdec/layers/transformer/frame_embedding.h"
 #include "encdec/layers/transformer/gather.h"
 #include "encdec/layers/transformer/gathered_attention.h"
+#include "encdec/layers/transformer/group_norm.h"
 #include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "encdec/layers/transformer/simple_recurrent_unit.h"
@@ -28,9 +33,9 @@ Residual sublayer_residual(const TransformerConfig& config) {
 }
 
 AttentionOptions attention_options(const TransformerConfig& config, const StackConfig& stack, int layer) {
-  AttentionOptions options{.model_dim = config.model_dim,
+  AttentionOptions options{.model_dim = config.width_of(stack),
                            .heads = stack.heads,
-                           .head_dim = config.head_dim,
+                           .head_dim = stack.head_dim > 0 ? stack.head_dim : config.head_dim,
                            .bias = config.bias,
                            .key_bias = config.key_bias.value_or(config.bias),
                            .residual = sublayer_residual(config),
@@ -40,6 +45,7 @@ AttentionOptions attention_options(const TransformerConfig& config, const StackC
     const LayerAttention& own = stack.layer_attention[static_cast<std::size_t>(layer)];
     options.rotary = own.rotary;
     options.window = own.window;
+    options.ahead = own.ahead;
   }
   if (config.divide_scores_by_layer) options.score_scale = options.scale() / static_cast<float>(layer + 1);
   return options;
@@ -53,7 +59,7 @@ NormOptions norm_options(const TransformerConfig& config, Dim width) {
 class StackBuilder {
  public:
   StackBuilder(Graph& graph, const TransformerConfig& config, const StackConfig& stack, WeightScope weights)
-      : graph_(graph), config_(config), stack_(stack), weights_(std::move(weights)) {}
+      : graph_(graph), config_(config), stack_(stack), width_(config.width_of(stack)), weights_(std::move(weights)) {}
 
   using MemoryOfLayer = std::function<Edge(int layer)>;
 
@@ -61,10 +67,17 @@ class StackBuilder {
   // graph. `memory_of` adds the memory of a layer's cross-attention; null if there is none.
   template <class SelfAttention>
   Edge add(Edge input, const OutputProjection& projection, const MemoryOfLayer& memory_of) {
-    Edge x = stack_.source_kind() == SourceKind::frames
-                 ? add_embedded_frames(input)
-                 : add_embedded_tokens(
-                       input, projection.tied_to(weights_ / "embedding", {stack_.vocabulary, embedding_width()}));
+    return add_layers<SelfAttention>(
+        stack_.source_kind() == SourceKind::frames
+            ? add_embedded_frames(input)
+            : add_embedded_tokens(input,
+                                  projection.tied_to(weights_ / "embedding", {stack_.vocabulary, embedding_width()})),
+        memory_of);
+  }
+
+  // The same from the embeddings.
+  template <class SelfAttention>
+  Edge add_layers(Edge x, const MemoryOfLayer& memory_of) {
     const Edge embedded = x;
     for (int layer = 0; layer < stack_.layers; ++layer) {
       if (config_.gathers_rows && layer + 1 == stack_.layers) {
@@ -81,12 +94,76 @@ class StackBuilder {
     return x;
   }
 
+  // Adds the convolutions of SoundFront::waveform. Their last outputs may reach into the zeros after a source.
+  Edge add_waveform_front(Edge samples, Edge positions) {
+    Edge x = samples;
+    const std::array widths = {Dim{1}, width_, 2 * width_, width_};
+    Dim positions_per_row = stack_.frames.per_row;
+    for (std::size_t i = 0; i < kWaveformConvolutions.size(); ++i) {
+      const auto [kernel, stride] = kWaveformConvolutions[i];
+      const WeightScope scope = weights_ / fmt::format("convolution_{}", i + 1);
+      x = graph_.add<Convolution1d>(i == 0 ? scope.in_float32() : scope, {x},
+                                    Convolution1dOptions{.input_width = widths[i],
+                                                         .output_width = widths[i + 1],
+                                                         .kernel = kernel,
+                                                         .stride = stride,
+                                                         .bias = i == 0 ? Bias::none : Bias::required,
+                                                         .activation = i == 0 ? Activation::tanh : Activation::gelu,
+                                                         .positions_per_row = positions_per_row});
+      positions_per_row /= stride;
+      if (i == 0) {
+        x = graph_.add<GroupNorm>(weights_ / "group_norm", {x, positions},
+                                  GroupNormOptions{.channels = width_, .positions_per_row = positions_per_row});
+      }
+    }
+    graph_.output(x);
+    return x;
+  }
+
+  // Adds the embeddings of SoundFront::streaming.
+  Edge add_streaming_front(Edge samples) {
+    constexpr Dim kFrames = FrameOptions::kFramesPerRow, kKernel = 5, kStride = 2;
+    Edge x = graph_.add<FrameEmbedding>(
+        weights_ / "frame_embedding", {samples},
+        FrameEmbeddingOptions{
+            .frame = stack_.frames.per_row / kFrames, .frames_per_row = kFrames, .model_dim = width_});
+    Convolution1dOptions options{.input_width = width_,
+                                 .output_width = 2 * width_,
+                                 .kernel = kKernel,
+                                 .stride = kStride,
+                                 .padding = kKernel - 1,
+                                 .activation = Activation::silu,
+                                 .positions_per_row = kFrames};
+    x = graph_.add<Convolution1d>(weights_ / "convolution_1", {x}, options);
+    std::swap(options.input_width, options.output_width);
+    options.activation = Activation::identity;
+    options.positions_per_row /= kStride;
+    return graph_.add<Convolution1d>(weights_ / "convolution_2", {x}, options);
+  }
+
+  // Adds what SoundFront::streaming does to the last hidden states before decoders read them.
+  Edge add_decoder_view(Edge hidden) {
+    PositionOptions positions = stack_.positions;
+    positions.model_dim = width_;
+    const Edge x = graph_.add<PositionalEncoding>(weights_ / "memory_positions", {hidden}, positions);
+    if (width_ == config_.model_dim) return x;
+    return graph_.add<Linear>(
+        weights_ / "memory_projection", {x},
+        LinearOptions{.input_width = width_, .output_width = config_.model_dim, .bias = Bias::none});
+  }
+
  private:
-  Dim embedding_width() const { return stack_.embedding_dim > 0 ? stack_.embedding_dim : config_.model_dim; }
+  Dim embedding_width() const { return stack_.embedding_dim > 0 ? stack_.embedding_dim : width_; }
 
   Edge add_norm(const WeightScope& norm, std::vector<Edge> inputs) {
     const Dim width = graph_.node(inputs.front()).shape[1];
-    return graph_.add<AddNorm>(norm, std::move(inputs), norm_options(config_, width));
+    return graph_.add<AddNorm>(norm, std::move(inputs), norm_options_of(width));
+  }
+
+  NormOptions norm_options_of(Dim width) const {
+    NormOptions options = norm_options(config_, width);
+    options.less_one = stack_.norms_less_one;
+    return options;
   }
 
   // Adds a node of block number `layer`. Blocks that share their weights share the node's layer, which packs them once.
@@ -99,13 +176,13 @@ class StackBuilder {
   }
 
   Edge add_norm(int layer, std::string_view name, std::vector<Edge> inputs) {
-    return add_node<AddNorm>(layer, name, std::move(inputs), norm_options(config_, config_.model_dim));
+    return add_node<AddNorm>(layer, name, std::move(inputs), norm_options_of(width_));
   }
 
   Edge add_convolution(Edge x) {
     return graph_.add<Convolution1d>(weights_ / "convolution", {x},
-                                     Convolution1dOptions{.input_width = config_.model_dim,
-                                                          .output_width = config_.model_dim,
+                                     Convolution1dOptions{.input_width = width_,
+                                                          .output_width = width_,
                                                           .kernel = stack_.convolution.kernel,
                                                           .padding = stack_.convolution.kernel / 2,
                                                           .activation = stack_.convolution.activation});
@@ -114,16 +191,16 @@ class StackBuilder {
   // Adds Whisper's two convolutions and the positions.
   Edge add_embedded_frames(Edge frames) {
     Convolution1dOptions options{.input_width = stack_.frames.width,
-                                 .output_width = config_.model_dim,
+                                 .output_width = width_,
                                  .padding = 1,
                                  .activation = Activation::gelu,
                                  .positions_per_row = stack_.frames.per_row};
     Edge x = graph_.add<Convolution1d>(weights_ / "convolution_1", {frames}, options);
-    options.input_width = config_.model_dim;
+    options.input_width = width_;
     options.stride = stack_.frames.per_row;
     x = graph_.add<Convolution1d>(weights_ / "convolution_2", {x}, options);
     PositionOptions positions = stack_.positions;
-    positions.model_dim = config_.model_dim;
+    positions.model_dim = width_;
     return graph_.add<PositionalEncoding>(weights_ / "positional_encoding", {x}, positions);
   }
 
@@ -153,7 +230,7 @@ class StackBuilder {
     if (stack_.embedding_norm == EmbeddingNorm::after_positions) x = add_norm(norm, {x});
     if (stack_.embedding_dim == 0) return x;
     return graph_.add<Linear>(weights_ / "embedding_projection", {x},
-                              LinearOptions{.input_width = embedding_width(), .output_width = config_.model_dim});
+                              LinearOptions{.input_width = embedding_width(), .output_width = width_});
   }
 
   AttentionOptions self_attention_options(int layer) const {
@@ -216,10 +293,10 @@ class StackBuilder {
   Edge add_feed_forward(int layer, Edge x) {
     return add_residual_block(layer, "feed_forward_norm", x, [&](std::vector<Edge> inputs) {
       return add_node<FeedForward>(layer, "feed_forward", std::move(inputs),
-                                   FeedForwardOptions{.kind = config_.feed_forward,
-                                                      .model_dim = config_.model_dim,
+                                   FeedForwardOptions{.kind = stack_.feed_forward.value_or(config_.feed_forward),
+                                                      .model_dim = width_,
                                                       .hidden_dim = stack_.hidden_dim,
-                                                      .activation = config_.activation,
+                                                      .activation = stack_.activation.value_or(config_.activation),
                                                       .bias = config_.bias,
                                                       .residual = sublayer_residual(config_)});
     });
@@ -241,18 +318,47 @@ class StackBuilder {
   Graph& graph_;
   const TransformerConfig& config_;
   const StackConfig& stack_;
+  const Dim width_;  // D
   const WeightScope weights_;
   std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by the path of their weights
 };
 
+// See Transformer::front.
+Graph build_front(const TransformerConfig& config, const WeightScope& weights) {
+  Graph graph("front");
+  const Edge samples = graph.input("source_samples", {kSourceRows, config.encoder.frames.per_row});
+  StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
+  if (config.encoder.frames.front == SoundFront::waveform) {
+    encoder.add_waveform_front(samples, graph.input("source_positions", {kBatch}, DataType::int32));
+  } else {
+    encoder.add_layers<MultiHeadAttention>(encoder.add_streaming_front(samples), nullptr);
+  }
+  return graph;
+}
+
+// Adds the encoder, or the rest of it after the front. Returns the rows that decoders read.
+Edge add_encoder(Graph& graph, const TransformerConfig& config, const WeightScope& weights,
+                 const OutputProjection& projection) {
+  const FrameOptions& frames = config.encoder.frames;
+  StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
+  if (config.source_kind() == SourceKind::tokens) {
+    return encoder.add<MultiHeadAttention>(graph.input("source_ids", {kSourceRows}, DataType::int32), projection,
+                                           nullptr);
+  }
+  const Dim width = frames.reads_samples() ? config.width_of(config.encoder) : frames.per_row * frames.width;
+  const Edge rows = graph.input("source_frames", {kSourceRows, width});
+  switch (frames.front) {
+    case SoundFront::mel: return encoder.add<MultiHeadAttention>(rows, projection, nullptr);
+    case SoundFront::waveform: return encoder.add_layers<MultiHeadAttention>(rows, nullptr);
+    case SoundFront::streaming: break;
+  }
+  graph.output(rows);
+  return encoder.add_decoder_view(rows);
+}
+
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
-  const FrameOptions& frames = config.encoder.frames;
-  const Edge source = config.source_kind() == SourceKind::frames
-                          ? graph.input("source_frames", {kSourceRows, frames.per_row * frames.width})
-                          : graph.input("source_ids", {kSourceRows}, DataType::int32);
-  StackBuilder encoder(graph, config, config.encoder, weights / "encoder");
-  const Edge x = encoder.add<MultiHeadAttention>(source, projection, nullptr);
+  const Edge x = add_encoder(graph, config, weights, projection);
   const auto add_memory = [&](int layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
     return graph.add((w / "memory").path(),
@@ -337,6 +443,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
   if (encodes) {
     // An encoder's embeddings keep their precision.
     const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
+    if (config.encoder.frames.reads_samples()) front.emplace(build_front(config, weights));
     encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));
   } else if (config.has_encoder() && encodes_for_it->key_value_form().type != key_value_form().type) {
     encoder.emplace(build_memory_copies(config, weights, encodes_for_it->key_value_form()));
@@ -355,7 +462,7 @@ KeyValueForm Transformer::key_value_form() const {
 
 std::vector<const Executor*> Transformer::graphs() const {
   std::vector<const Executor*> graphs;
-  for (const auto* executor : {&encoder, &decoder, &output, &head}) {
+  for (const auto* executor : {&front, &encoder, &decoder, &output, &head}) {
     if (*executor) graphs.push_back(&**executor);
   }
   return graphs;

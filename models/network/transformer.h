@@ -16,7 +16,8 @@ namespace encdec {
 //   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding}, if the configuration has them
 //   encoder.{convolution, convolution_norm}, if the stack has a convolution of the embeddings
 //   encoder.embedding_projection, if the embeddings have a width of their own
-//   encoder.{convolution_1, convolution_2}, if the model reads sound
+//   encoder.{convolution_1, convolution_2}, if the model reads sound; encoder.{convolution_3, group_norm} or
+//   encoder.{frame_embedding, memory_positions, memory_projection}, if it reads samples (see SoundFront)
 //   SIDE.{i}.{self_attention, self_attention_norm, feed_forward, feed_forward_norm}
 //   decoder.{i}.{recurrent_unit, recurrent_unit_norm} in place of self_attention, if the configuration has it
 //   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
@@ -37,8 +38,13 @@ struct Transformer {
   TransformerConfig config;  // configuration that the graphs were built for
   WeightScope weights;       // weights that the graphs were built from
   bool encodes;              // false if another model encodes this one's sources
+  // The beginning of an encoder that reads samples; unset in others. Samples: [S, frames.per_row], with zeros after
+  // each source. Of a source's rows, the first frames.rows_of(samples) have a meaning.
+  //   SoundFront::waveform: {samples, positions of each source after the first convolution: int32 [B]} -> rows [S, D]
+  //   SoundFront::streaming: {samples} -> last hidden states [S, D]; runs on pieces of a sequence too (see StreamPiece)
+  std::optional<Executor> front;
   // The encoder; unset in a decoder-only model, and if another model's memories have the form that this one reads.
-  //   token ids: int32 [S], or frames: [S, frames.per_row * frames.width]
+  //   token ids: int32 [S], frames: [S, frames.per_row * frames.width], or the rows of `front`: [S, D]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
   // If the configuration decodes_source(): {token ids, token ids of the decoder: int32 [S]}
   //   -> last hidden states [S, D], then those of the decoder [S, D]

@@ -51,6 +51,23 @@ void add_logits(const float* logits, const SparsePooling& pooling, std::span<flo
   }
 }
 
+// Copies the numbers of all sources to `numbers`, as rows of `width` numbers that `sequences` describes. Zeros fill the
+// last row of a source.
+Tensor joined(std::span<const Tensor> sources, Dim width, std::vector<float>& numbers,
+              std::vector<Sequence>& sequences) {
+  numbers.clear();
+  sequences.clear();
+  Dim rows = 0;
+  for (const Tensor& source : sources) {
+    const Dim own = (source.elements() + width - 1) / width;
+    sequences.push_back({.first_row = static_cast<int>(rows), .rows = static_cast<int>(own)});
+    rows += own;
+    numbers.insert(numbers.end(), source.data<float>(), source.data<float>() + source.elements());
+    numbers.resize(static_cast<std::size_t>(rows * width));
+  }
+  return {numbers.data(), DataType::float32, {rows, width}};
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
@@ -58,6 +75,7 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
     : model_(std::move(model)),
       draft_(draft == nullptr ? nullptr : std::make_unique<Session>(std::move(draft), team)),
       team_(team) {
+  if (model_->front) front_state_.emplace(model_->front->graph(), team);
   if (model_->encoder) encoder_state_.emplace(model_->encoder->graph(), team);
   if (model_->decoder) {
     decoder_state_.emplace(model_->decoder->graph(), team);
@@ -108,19 +126,40 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
 
 Session::Encoded Session::encode(std::span<const Tensor> sources) {
   const Stopwatch stopwatch(encode_seconds_);
-  encoder_state_->sequences.clear();
-  frames_.clear();
+  for (const Tensor& source : sources) check_frames(source);
+  if (model_->front) return encode_rows(run_front(sources));
   const FrameOptions& frames = model_->config.encoder.frames;
-  Dim rows = 0;
-  for (const Tensor& source : sources) {
-    check_frames(source);
-    const Dim own = source.rows() / frames.per_row;
-    encoder_state_->sequences.push_back({.first_row = static_cast<int>(rows), .rows = static_cast<int>(own)});
-    rows += own;
-    frames_.insert(frames_.end(), source.data<float>(), source.data<float>() + source.elements());
-  }
-  const Tensor input(frames_.data(), DataType::float32, {rows, frames.per_row * frames.width});
+  const Tensor input = joined(sources, frames.per_row * frames.width, frames_, encoder_state_->sequences);
   return run_encoder(std::span(&input, 1));
+}
+
+Session::Encoded Session::encode_rows(std::span<const Tensor> sources) {
+  const Tensor input =
+      joined(sources, model_->config.width_of(model_->config.encoder), frames_, encoder_state_->sequences);
+  return run_encoder(std::span(&input, 1));
+}
+
+// Returns the rows that the front makes of the samples of each source.
+std::span<const Tensor> Session::run_front(std::span<const Tensor> sources) {
+  const FrameOptions& frames = model_->config.encoder.frames;
+  Tensor samples = joined(sources, frames.per_row, frames_, front_state_->sequences);
+  positions_.clear();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Tensor& source = sources[i];
+    const Dim read = frames.samples_read(source.rows());
+    std::fill_n(samples.row(front_state_->sequences[i].first_row) + read, source.rows() - read, 0.0f);
+    positions_.push_back(static_cast<std::int32_t>(kWaveformConvolutions.front().outputs(source.rows())));
+  }
+  std::vector<Tensor> inputs{samples};
+  if (frames.front == SoundFront::waveform) {
+    inputs.emplace_back(positions_.data(), DataType::int32, Shape{static_cast<Dim>(positions_.size())});
+  }
+  const Tensor rows = model_->front->run(inputs, *front_state_)[0];
+  rows_of_sources_.clear();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    rows_of_sources_.push_back(rows.slice(front_state_->sequences[i].first_row, frames.rows_of(sources[i].rows())));
+  }
+  return rows_of_sources_;
 }
 
 std::span<const int> Session::take_sources(const Session& other, const Encoded& encoded) {
@@ -190,13 +229,13 @@ void Session::weigh_vocabulary(const Encoded& encoded, const std::function<void(
 }
 
 void Session::check_frames(const Tensor& frames) const {
-  const auto [width, per_row] = model_->config.encoder.frames;
-  if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 && frames.width() == width &&
-      frames.rows() > 0 && frames.rows() % per_row == 0) {
+  const FrameOptions& options = model_->config.encoder.frames;
+  if (!frames.empty() && frames.type() == DataType::float32 && frames.shape().rank() == 2 &&
+      frames.width() == options.width && options.rows_of(frames.rows()) > 0) {
     return;
   }
-  throw InputError(fmt::format("frames of shape {}, expected [a multiple of {}, {}]",
-                               frames.empty() ? "nothing" : to_string(frames.shape()), per_row, width));
+  throw InputError(fmt::format("frames of shape {}, expected {}",
+                               frames.empty() ? "nothing" : to_string(frames.shape()), options.expected_shape()));
 }
 
 Session::Encoded Session::run_encoder(std::span<const Tensor> inputs) {
@@ -259,13 +298,13 @@ std::span<const float> Session::source_attention(std::size_t input) const {
 }
 
 void Session::set_observer(const NodeObserver& observer) {
-  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
+  for (auto* state : {&front_state_, &encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
     if (*state) (*state)->observer = observer;
   }
 }
 
 void Session::set_run_observer(const NodeRunObserver& observer) {
-  for (auto* state : {&encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
+  for (auto* state : {&front_state_, &encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
     if (*state) (*state)->run_observer = observer;
   }
 }

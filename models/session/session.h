@@ -62,10 +62,13 @@ class Session {
   // REQUIRES: the model has an encoder that reads tokens.
   Encoded encode(std::span<const TokenIds> sources) { return encode(sources, Reading()); }
   Encoded encode(std::span<const TokenIds> sources, const Reading& reading);
-  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands]. Throws InputError as
-  // check_frames() does, and for more frames than the model has positions; then no source is opened.
+  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands] or [samples, 1]. Throws
+  // InputError as check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
+  // The same for sources whose first rows are known: float32 [rows, D], as Transformer::front computes them. REQUIRES:
+  // the model has an encoder that reads samples.
+  Encoded encode_rows(std::span<const Tensor> sources);
   // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
@@ -75,7 +78,7 @@ class Session {
   // SparsePooling), and calls take(number of the source, weights). The weights are valid during the call. Computes the
   // logits of a few tokens at a time. REQUIRES: the model's head is HeadKind::vocabulary, and `encoded` has all rows.
   void weigh_vocabulary(const Encoded& encoded, const std::function<void(std::size_t, const Tensor&)>& take);
-  // Throws InputError unless `frames` is float32 [n, width], where n is a positive multiple of per_row (see
+  // Throws InputError unless `frames` is float32 [n, width] and the encoder can make rows of n frames (see
   // FrameOptions).
   void check_frames(const Tensor& frames) const;
   // Closes a source; its memory can then hold other sources. REQUIRES: all targets of the source are closed.
@@ -150,6 +153,7 @@ class Session {
   }
 
  private:
+  std::span<const Tensor> run_front(std::span<const Tensor> sources);
   Encoded run_encoder(std::span<const Tensor> inputs);
   Tensor pooled(const Tensor& rows, HeadPooling pooling);
   int remember_source(int target, int source);
@@ -159,6 +163,7 @@ class Session {
   std::shared_ptr<const Transformer> model_;
   std::unique_ptr<Session> draft_;
   std::shared_ptr<ThreadTeam> team_;
+  std::optional<RunState> front_state_;
   std::optional<RunState> encoder_state_;
   std::optional<RunState> decoder_state_;
   std::optional<RunState> output_state_;
@@ -170,7 +175,9 @@ class Session {
   TokenIds target_ids_;  // input of a classifier's decoder in encode()
   TokenIds rows_;        // numbers of the rows whose last hidden states encode() computes
   std::vector<float> frames_;
-  std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
+  TokenIds positions_;                   // input of the front in encode()
+  std::vector<Tensor> rows_of_sources_;  // rows of the front, by source
+  std::vector<Tensor> decoder_inputs_;   // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;
   std::vector<float> vocabulary_weights_;
   double encode_seconds_ = 0;

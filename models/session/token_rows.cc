@@ -28,14 +28,14 @@ void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::s
 }
 
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number) {
-  const auto [width, per_row] = stack.frames;
-  const Dim most = stack.positions.count * per_row;
-  const bool fits = frames.type() == DataType::float32 && frames.shape().rank() == 2 && !frames.empty() &&
-                    frames.width() == width && frames.rows() >= per_row && frames.rows() <= most &&
-                    frames.rows() % per_row == 0;
-  if (fits) return;
-  throw InputError(fmt::format("{} {}: frames {} {}, expected float32 [{} to {}, a multiple of {}; {}]", what, number,
-                               to_string(frames.type()), to_string(frames.shape()), per_row, most, per_row, width));
+  const FrameOptions& options = stack.frames;
+  const auto most = stack.position_limit();
+  const bool is_matrix = frames.type() == DataType::float32 && frames.shape().rank() == 2 && !frames.empty() &&
+                         frames.width() == options.width;
+  const Dim rows = is_matrix ? options.rows_of(frames.rows()) : 0;
+  if (rows > 0 && rows <= most.value_or(rows)) return;
+  throw InputError(fmt::format("{} {}: frames {} {}, expected float32 {}", what, number, to_string(frames.type()),
+                               to_string(frames.shape()), options.expected_shape(most.value_or(0))));
 }
 
 void check_end(std::span<const std::int32_t> tokens, const HeadConfig& head, std::string_view what,

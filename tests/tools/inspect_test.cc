@@ -101,6 +101,15 @@ TEST(Inspect, AnEncoderOfSoundHasMelBands) {
   EXPECT_THAT(finished.output, HasSubstr(", reads sound in 16 mel bands, "));
 }
 
+TEST(Inspect, AnEncoderOfSamplesHasSamplesForARow) {
+  const json encoder = inspect_golden("/moonshine/streaming", {})["encoder"];
+  EXPECT_EQ(encoder["samples_per_row"], 320);
+  EXPECT_FALSE(encoder.contains("mel_bands"));
+  const Finished finished =
+      encdec_command({"inspect", "--model", ENCDEC_GOLDEN_DIR + std::string("/moonshine/untied")});
+  EXPECT_THAT(finished.output, HasSubstr(", reads sound, a row for 384 samples, rotary positions"));
+}
+
 TEST(Inspect, LanguagesInTheTokenizersSettingsAreTold) {
   const auto found = [](const std::string& model) { return encdec_command({"inspect", "--model", model}).output; };
   EXPECT_THAT(found(std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"),

@@ -74,9 +74,13 @@ std::size_t cache_bytes(const Transformer& network) {
   return bytes;
 }
 
+bool has_rotary_positions(const StackConfig& stack) {
+  return std::ranges::any_of(stack.layer_attention, [](const LayerAttention& layer) { return layer.rotary.base != 0; });
+}
+
 std::string_view position_kind(const StackConfig& stack) {
   const auto kind = stack.positions.kind;
-  return !stack.layer_attention.empty()           ? "rotary"
+  return has_rotary_positions(stack)              ? "rotary"
          : kind == PositionOptions::Kind::none    ? "relative"
          : kind == PositionOptions::Kind::learned ? "learned"
                                                   : "sinusoidal";
@@ -84,7 +88,9 @@ std::string_view position_kind(const StackConfig& stack) {
 
 Json stack_json(const StackConfig& stack) {
   Json json = {{"layers", stack.layers}, {"heads", stack.heads}, {"hidden_dim", stack.hidden_dim}};
-  if (stack.frames.width > 0) {
+  if (stack.frames.reads_samples()) {
+    json["samples_per_row"] = stack.frames.per_row;
+  } else if (stack.frames.width > 0) {
     json["mel_bands"] = stack.frames.width;
   } else {
     json["vocabulary"] = stack.vocabulary;
@@ -155,14 +161,16 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 std::string stack_text(const StackConfig& stack) {
-  const std::string positions = !stack.layer_attention.empty() ? "rotary positions"
+  const std::string positions = has_rotary_positions(stack) ? "rotary positions"
                                 : stack.positions.kind == PositionOptions::Kind::none
                                     ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
                                 : !stack.position_limit()
                                     ? fmt::format("{} positions without limit", position_kind(stack))
                                     : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
-  const std::string input = stack.frames.width > 0 ? fmt::format("reads sound in {} mel bands", stack.frames.width)
-                                                   : fmt::format("vocabulary {}", stack.vocabulary);
+  const std::string input = stack.frames.reads_samples()
+                                ? fmt::format("reads sound, a row for {} samples", stack.frames.per_row)
+                            : stack.frames.width > 0 ? fmt::format("reads sound in {} mel bands", stack.frames.width)
+                                                     : fmt::format("vocabulary {}", stack.vocabulary);
   return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.heads, stack.hidden_dim, input,
                      positions);
 }

@@ -117,8 +117,9 @@ WordTimeOptions TranscriptionTask::word_options(double last_speech) const {
 }
 
 DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
+  const auto rows = static_cast<std::size_t>(frames.empty() ? 0 : frames.rows() / kWhisperFramesPerRow);
   DecodeJob job{.prompt = {.frames = std::move(frames),
-                           .frames_per_row = kWhisperFramesPerRow,
+                           .frame_rows = rows,
                            .target = std::move(prompt),
                            .number = 1},
                 .rules = search_rules_};

@@ -1,0 +1,41 @@
+#include "encdec/models/network/config.h"
+
+#include <fmt/format.h>
+
+#include <ranges>
+
+namespace encdec {
+
+Dim FrameOptions::rows_of(Dim frames) const {
+  switch (front) {
+    case SoundFront::mel: return frames % per_row == 0 ? frames / per_row : 0;
+    case SoundFront::waveform:
+      for (const WaveformConvolution& convolution : kWaveformConvolutions) frames = convolution.outputs(frames);
+      return frames;
+    case SoundFront::streaming: return (frames + per_row - 1) / per_row;
+  }
+  return 0;
+}
+
+Dim FrameOptions::frames_for(Dim rows) const {
+  switch (front) {
+    case SoundFront::mel: return rows * per_row;
+    case SoundFront::waveform:
+      for (const auto& [kernel, stride] : kWaveformConvolutions | std::views::reverse) {
+        rows = (rows - 1) * stride + kernel;
+      }
+      return rows;
+    case SoundFront::streaming: return (rows - 1) * per_row + 1;
+  }
+  return 0;
+}
+
+std::string FrameOptions::expected_shape(Dim most_rows) const {
+  const Dim largest = reads_samples() ? frames_for(most_rows + 1) - 1 : most_rows * per_row;
+  const std::string most =
+      most_rows > 0 ? fmt::format("{} to {}", frames_for(1), largest) : fmt::format("{} or more", frames_for(1));
+  return reads_samples() ? fmt::format("[{}, {}]", most, width)
+                         : fmt::format("[{}, a multiple of {}; {}]", most, per_row, width);
+}
+
+}  // namespace encdec
