@@ -12,6 +12,8 @@
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/speech/speech_request.h"
+#include "encdec/models/speech/transcription/moonshine_task.h"
+#include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
 namespace {
@@ -135,11 +137,19 @@ class TranscribeCall {
 
 SpeechModel::SpeechModel(Model model) : model_(std::move(model)) {
   expect_speech_model(model_.parts());
+  if (model_.config().encoder.frames.reads_samples()) return;
   facts_ = std::make_shared<const WhisperFacts>(model_.checkpoint(), model_.config(), model_.tokenizer());
 }
 
+std::shared_ptr<const RecordingTask> SpeechModel::task(const TranscribeOptions& options) const {
+  if (facts_ == nullptr) return std::make_shared<const MoonshineTask>(model_.parts(), options);
+  // The task refers to the facts, which its deleter keeps.
+  return {new TranscriptionTask(model_.parts(), *facts_, options),
+          [facts = facts_](const RecordingTask* task) { delete task; }};
+}
+
 std::vector<std::string> SpeechModel::languages() const {
-  return facts_->tokens.language_codes();
+  return facts_ != nullptr ? facts_->tokens.language_codes() : std::vector<std::string>{"en"};
 }
 
 double SpeechModel::window_seconds() const {
@@ -148,8 +158,7 @@ double SpeechModel::window_seconds() const {
 
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {
   // Checks the options even if there are no recordings.
-  const TranscriptionTask task(model_.parts(), *facts_, options);
-  TranscribeCall(*this, options, stream, task.rows_per_window()).run();
+  TranscribeCall(*this, options, stream, task(options)->rows_per_window()).run();
 }
 
 std::vector<Transcript> SpeechModel::transcribe(std::vector<Recording> recordings,
@@ -171,8 +180,8 @@ Transcript SpeechModel::transcribe(Recording recording, const TranscribeOptions&
 }
 
 RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options) const {
-  const TranscriptionTask task(model_.parts(), *facts_, options);
-  const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(task.rows_per_window());
+  const auto per_window = static_cast<std::int64_t>(task(options)->rows_per_window());
+  const std::int64_t rows = std::int64_t{options.batch_size} * per_window;
   return {.workers = options.workers,
           .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount)),
           .preparation_time = std::chrono::hours(1)};
@@ -181,7 +190,7 @@ RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options)
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
                             TranscribeHandlers handlers, std::uint64_t client) const {
   const auto request =
-      std::make_shared<SpeechRequest>(model_, facts_, std::move(recording), options, std::move(handlers));
+      std::make_shared<SpeechRequest>(model_, task(options), std::move(recording), std::move(handlers));
   return queue.submit(request, request->jobs(), client);
 }
 

@@ -16,6 +16,7 @@
 
 namespace encdec {
 
+class RecordingTask;
 struct WhisperFacts;
 
 // Callbacks of one request for a transcript. Order of calls: (on_segments | on_progress)* (on_result | on_failure). The
@@ -38,7 +39,8 @@ class SpeechModel {
   explicit SpeechModel(Model model);
 
   const Model& model() const { return model_; }
-  // Codes of the languages that the model can transcribe: "en".
+  // Codes of the languages that the model can transcribe: "en". Moonshine's files do not name theirs; {"en"} stands for
+  // any.
   std::vector<std::string> languages() const;
   // Returns the length of the windows that the model reads, in seconds.
   double window_seconds() const;
@@ -62,8 +64,10 @@ class SpeechModel {
                  TranscribeHandlers handlers, std::uint64_t client = 0) const;
 
  private:
+  std::shared_ptr<const RecordingTask> task(const TranscribeOptions& options) const;
+
   Model model_;
-  std::shared_ptr<const WhisperFacts> facts_;
+  std::shared_ptr<const WhisperFacts> facts_;  // null for other families
 };
 
 }  // namespace encdec

@@ -6,19 +6,18 @@
 
 namespace encdec {
 
-SpeechRequest::SpeechRequest(const Model& model, std::shared_ptr<const WhisperFacts> facts, Recording recording,
-                             const TranscribeOptions& options, TranscribeHandlers handlers)
+SpeechRequest::SpeechRequest(const Model& model, std::shared_ptr<const RecordingTask> task, Recording recording,
+                             TranscribeHandlers handlers)
     : RequestState(model, [on_failure = std::move(handlers.on_failure)](
                               std::size_t, std::exception_ptr failure) { on_failure(std::move(failure)); }),
-      facts_(std::move(facts)),
-      task_(parts(), *facts_, options),
+      task_(std::move(task)),
       recording_(std::move(recording)),
       handlers_(std::move(handlers)),
-      lanes_(options.chunk_length == 0 ? 1 : kLanes) {}
+      lanes_(task_->options().chunk_length == 0 ? 1 : kLanes) {}
 
 // Returns the job that holds the place of a lane's next window in the queue.
 DecodeJob SpeechRequest::any_window(std::size_t lane) const {
-  DecodeJob job = task_.any_window();
+  DecodeJob job = task_->any_window();
   job.index = lane;
   return job;
 }
@@ -49,15 +48,15 @@ RequestState::Prepared SpeechRequest::prepare(DecodeJob& job, Clock::time_point 
 // Opens the recording or its next chunk in a lane. Returns false after the last chunk.
 bool SpeechRequest::open(Lane& lane) {
   if (lanes_.size() == 1) {
-    lane.transcriber.emplace(task_, std::move(recording_));
+    lane.transcriber = task_->open(std::move(recording_));
     return true;
   }
   const bool is_first = !chunks_;
-  if (is_first) chunks_.emplace(task_, recording_);
+  if (is_first) chunks_ = task_->cut(recording_);
   auto chunk = chunks_->next();
   if (!chunk) return false;
   lane.chunk = chunk->number;
-  lane.transcriber.emplace(task_, std::move(chunk->recording));
+  lane.transcriber = task_->open(std::move(chunk->recording));
   if (is_first && !chunks_->is_cut()) {
     std::vector<DecodeJob> others;
     for (std::size_t other = 1; other < lanes_.size(); ++other) others.push_back(any_window(other));
@@ -83,11 +82,11 @@ bool SpeechRequest::finish(Lane& lane) {
 }
 
 // A lane's window has been decoded.
-void SpeechRequest::on_result(const DecodeJob& job, std::vector<Hypothesis> /*hypotheses*/) {
+void SpeechRequest::on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) {
   if (is_over()) return;
   Lane& lane = lanes_[job.index];
   try {
-    std::vector<TranscriptSegment> segments = lane.transcriber->finish();
+    std::vector<TranscriptSegment> segments = lane.transcriber->finish(std::move(hypotheses));
     {
       const MutexLock lock(handlers_mutex_);
       if (chunks_) {

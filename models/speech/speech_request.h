@@ -8,8 +8,7 @@
 #include "encdec/engine/base/mutex.h"
 #include "encdec/models/model/request_state.h"
 #include "encdec/models/speech/speech_model.h"
-#include "encdec/models/speech/transcription/chunked_recording.h"
-#include "encdec/models/speech/transcription/recording_transcriber.h"
+#include "encdec/models/speech/transcription/recording_task.h"
 
 namespace encdec {
 
@@ -19,11 +18,9 @@ namespace encdec {
 // turn of a window has come.
 class SpeechRequest final : public RequestState {
  public:
-  // Throws as SpeechModel::transcribe() does for its options.
-  SpeechRequest(const Model& model, std::shared_ptr<const WhisperFacts> facts, Recording recording,
-                const TranscribeOptions& options, TranscribeHandlers handlers);
+  SpeechRequest(const Model& model, std::shared_ptr<const RecordingTask> task, Recording recording,
+                TranscribeHandlers handlers);
 
-  const TranscriptionTask& task() const { return task_; }
   // Returns the jobs to submit the request with.
   std::vector<DecodeJob> jobs() const { return {any_window(0)}; }
 
@@ -36,7 +33,7 @@ class SpeechRequest final : public RequestState {
   // At most one worker uses a lane at a time.
   struct Lane {
     std::size_t chunk = 0;  // number of the current chunk
-    std::optional<RecordingTranscriber> transcriber = {};
+    std::unique_ptr<Transcriber> transcriber = {};
     std::vector<TranscriptSegment> segments = {};  // segments of the current chunk
   };
   static constexpr std::size_t kLanes = 32;
@@ -46,13 +43,12 @@ class SpeechRequest final : public RequestState {
   bool finish(Lane& lane);
   void pass_on(std::span<const TranscriptSegment> segments);
 
-  std::shared_ptr<const WhisperFacts> facts_;
-  TranscriptionTask task_;
+  std::shared_ptr<const RecordingTask> task_;
   Recording recording_;
   TranscribeHandlers handlers_;
   std::vector<Lane> lanes_;
-  std::optional<ChunkedRecording> chunks_;  // set by the first lane; unset without chunks
-  Mutex handlers_mutex_;                    // held while a handler is called
+  std::unique_ptr<ChunkedRecording> chunks_;  // set by the first lane; null without chunks
+  Mutex handlers_mutex_;                      // held while a handler is called
 };
 
 }  // namespace encdec

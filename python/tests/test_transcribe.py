@@ -17,7 +17,7 @@ import numpy
 import pytest
 
 import encdec
-from conftest import NUMBERS
+from conftest import GOLDEN, NUMBERS
 from tiny_whisper import noise, wav
 
 def test_the_bundled_model_hears_what_was_said() -> None:
@@ -31,6 +31,15 @@ def test_the_bundled_model_hears_what_was_said() -> None:
         assert transcript.text.strip() == " ".join(wanted)
         assert [segment.text.strip() for segment in transcript.segments] == wanted
         assert [word.word.strip() for segment in transcript.segments for word in segment.words] == " ".join(wanted).split()
+
+
+def test_moonshine_writes_one_segment_for_a_short_recording() -> None:
+    model = encdec.open_model(GOLDEN / "moonshine/untied")
+    transcript = model.transcribe(noise(2), beam_size=1)
+    (segment,) = transcript.segments
+    assert (segment.start, segment.end, transcript.language) == (0, 2, "en")
+    with pytest.raises(encdec.ConfigError, match="word_timestamps is not available with moonshine"):
+        model.transcribe(noise(2), word_timestamps=True)
 
 
 def texts(transcripts: list[encdec.Transcript]) -> list[str]:

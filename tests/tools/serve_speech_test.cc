@@ -96,6 +96,20 @@ TEST(ServeSpeech, AnswersEqualTheCommandsOutput) {
   EXPECT_EQ(last["segments"], wanted["segments"]);
 }
 
+TEST(ServeSpeech, MoonshineIsServed) {
+  const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/moonshine/streaming";
+  const ServeProcess server({"--model", model});
+  const TemporaryFolder folder;
+  const std::string file = sound(2.1), path = folder.write("a.wav", file);
+  const Finished command =
+      encdec_command({"transcribe", "--model", model, "--threads", "1", "--quiet", "--output-format", "json", path});
+  const json verbose = json_of(answer_to(server, form_text(kPath, file, {"response_format=verbose_json"})));
+  EXPECT_EQ(verbose["segments"], json::parse(command.output)["segments"]);
+  EXPECT_EQ(verbose["segments"].size(), 2);  // the longest window of this model has 1.4 s
+  EXPECT_THAT(answer_to(server, form_text("/v1/audio/translations", file)),
+              HasSubstr("task translate is not available with moonshine_streaming"));
+}
+
 TEST(ServeSpeech, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   const ServeProcess server({"--model", kWhisper});
   const auto expect = [&](const std::string& request, const std::string& status,

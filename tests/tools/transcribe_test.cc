@@ -48,8 +48,9 @@ class TranscribeTest : public testing::Test {
   std::string recording(const std::string& name, double seconds, double hertz) const {
     return folder_.write(name, wav(samples(seconds, hertz)));
   }
-  static Finished transcribe(std::vector<std::string> arguments, const std::string& input = "") {
-    arguments.insert(arguments.begin(), {ENCDEC_COMMAND, "transcribe", "--model", kModel, "--quiet"});
+  static Finished transcribe(std::vector<std::string> arguments, const std::string& input = "",
+                             const std::string& model = kModel) {
+    arguments.insert(arguments.begin(), {ENCDEC_COMMAND, "transcribe", "--model", model, "--quiet"});
     return run({.arguments = std::move(arguments), .input = input, .output_file = {}, .closed = {}});
   }
   static std::string text_of(const std::vector<std::string>& arguments, const std::string& input = "") {
@@ -91,6 +92,20 @@ TEST_F(TranscribeTest, OtherRecordingsDoNotChangeTheTranscriptOfChunks) {
     arguments.insert(arguments.end(), files.begin(), files.end());
     EXPECT_EQ(text_of(arguments), alone) << options[1];
   }
+}
+
+TEST_F(TranscribeTest, MoonshineWritesOneSegmentForAShortRecording) {
+  const std::string model = (fs::path(ENCDEC_GOLDEN_DIR) / "moonshine" / "untied").string();
+  const Finished finished = transcribe({"--output-format", "json", recording("a.wav", 2.5, 300)}, "", model);
+  EXPECT_EQ(finished.errors, "");
+  const auto object = nlohmann::json::parse(finished.output);
+  EXPECT_EQ(object["language"], "en");
+  ASSERT_EQ(object["segments"].size(), 1u);
+  EXPECT_EQ(object["segments"][0]["start"], 0);
+  EXPECT_EQ(object["segments"][0]["end"], 2.5);
+  const Finished refused = transcribe({"--word-timestamps", recording("b.wav", 1, 300)}, "", model);
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.errors, HasSubstr("word_timestamps is not available with moonshine"));
 }
 
 TEST_F(TranscribeTest, JsonHasTheKeysOfOpenai) {

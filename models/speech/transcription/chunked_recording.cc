@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "encdec/models/speech/transcription/transcription_task.h"
+
 namespace encdec {
 namespace {
 

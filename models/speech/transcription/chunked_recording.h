@@ -9,10 +9,12 @@
 
 #include "encdec/engine/base/mutex.h"
 #include "encdec/models/speech/transcript/chunk_joining.h"
+#include "encdec/models/speech/transcript/transcript.h"
 #include "encdec/models/speech/transcription/recording.h"
-#include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
+
+class TranscriptionTask;
 
 // A recording in chunks of TranscribeOptions::chunk_length. Neighbouring chunks overlap by a third of that
 // (transformers automatic_speech_recognition.py, chunk_iter). Chunks do not depend on each other, so they can be

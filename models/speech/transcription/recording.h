@@ -16,6 +16,7 @@ namespace encdec {
 struct Recording {
   // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
   using Read = std::function<std::size_t(std::span<float> samples)>;
+  static constexpr std::size_t kReadTogether = 1 << 14;  // samples to read in one step: about a second
 
   std::string name = {};               // for messages
   std::function<Read()> open;          // returns a reader from the beginning

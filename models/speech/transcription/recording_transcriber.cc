@@ -6,30 +6,19 @@
 namespace encdec {
 
 RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording)
-    : task_(task), seconds_(recording.seconds), language_(task.language()) {
+    : Transcriber(std::move(recording), task.voice_activity(), task.options().vad),
+      task_(task),
+      language_(task.language()) {
   text_ = {.tokens = task.initial_prompt(), .initial = task.initial_prompt().size()};
   task.rules().start(text_, task.options());
-  if (!recording.draft.empty()) draft_ = RepeatedText(task.tokens().encode(" " + recording.draft));
-  if (task.voice_activity() != nullptr) {
-    finder_.emplace(recording, task.voice_activity(), task.options().vad);
-    recording_ = std::move(recording);
-  } else {
-    open_windows(std::move(recording));
-  }
 }
 
-void RecordingTranscriber::open_windows(Recording recording) {
+void RecordingTranscriber::open(Recording recording) {
+  if (!recording.draft.empty()) draft_ = RepeatedText(task_.tokens().encode(" " + recording.draft));
   windows_.emplace(std::move(recording), task_.facts().mel, task_.rules().padded_frames(task_.facts()));
 }
 
-bool RecordingTranscriber::read() {
-  if (finder_) {
-    if (!finder_->read()) return false;
-    const std::vector<SpeechSpan> spans = finder_->spans();
-    finder_.reset();
-    times_.emplace(spans);
-    open_windows(speech_of(std::move(recording_), spans));
-  }
+bool RecordingTranscriber::read_window() {
   if (!windows_->find_largest()) return false;
   if (clips_.empty()) choose_clips();
   return !find_window() || !language_ || windows_->reach(seek_, window_frames());
@@ -80,7 +69,7 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
   return job;
 }
 
-std::vector<TranscriptSegment> RecordingTranscriber::finish() {
+std::vector<TranscriptSegment> RecordingTranscriber::finish(std::vector<Hypothesis> /*hypotheses*/) {
   if (detected_ != nullptr) {
     language_ = detected_->language;
     language_probability_ = detected_->probability;
@@ -115,12 +104,11 @@ void RecordingTranscriber::keep(TranscriptSegment& segment) {
   text_.tokens.insert(text_.tokens.end(), segment.tokens.begin(), segment.tokens.begin() + kept);
   std::ranges::copy_if(segment.tokens, std::back_inserter(said_),
                        [this](std::int32_t token) { return !task_.tokens().is_timestamp(token); });
-  if (times_) times_->restore(segment);
+  restore(segment);
 }
 
 double RecordingTranscriber::seconds_done() const {
-  const double seconds = std::min(static_cast<double>(seek_) / LogMel::kFramesPerSecond, windows_->seconds());
-  return times_ ? times_->original(seconds, SpeechTimeMap::Edge::end) : seconds;
+  return restored(std::min(static_cast<double>(seek_) / LogMel::kFramesPerSecond, windows_->seconds()));
 }
 
 Transcript RecordingTranscriber::transcript() const {
@@ -130,7 +118,7 @@ Transcript RecordingTranscriber::transcript() const {
   return {.text = ids.text(said),
           .language = std::string(is_known ? ids.code_of(*language_) : "en"),
           .language_probability = language_probability_,
-          .duration = times_ ? seconds_.value_or(windows_->seconds()) : windows_->seconds()};
+          .duration = duration(windows_->seconds())};
 }
 
 }  // namespace encdec

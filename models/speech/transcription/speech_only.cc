@@ -9,8 +9,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kReadTogether = 1 << 14;  // samples
-
 // A reader of the parts of a recording that are in spans.
 class SpanReader {
  public:
@@ -41,10 +39,11 @@ class SpanReader {
     return static_cast<std::size_t>(std::min<std::uint64_t>(samples, limit));
   }
 
-  // Skips up to kReadTogether samples. Returns false if the recording ended.
+  // Skips up to Recording::kReadTogether samples. Returns false if the recording ended.
   bool skip(std::uint64_t samples) {
-    skipped_.resize(kReadTogether);
-    const std::size_t wanted = at_most(samples, kReadTogether), count = read_(std::span(skipped_).first(wanted));
+    skipped_.resize(Recording::kReadTogether);
+    const std::size_t wanted = at_most(samples, Recording::kReadTogether),
+                      count = read_(std::span(skipped_).first(wanted));
     position_ += count;
     return count == wanted;
   }
@@ -60,7 +59,7 @@ class SpanReader {
 
 SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                            const VoiceActivityOptions& options)
-    : options_(options), detector_(model), piece_(kReadTogether) {
+    : options_(options), detector_(model), piece_(Recording::kReadTogether) {
   check(options);
   read_ = recording.open();
 }

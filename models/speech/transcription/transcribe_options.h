@@ -28,7 +28,8 @@ enum class SpeechTask : std::uint8_t {
 std::optional<SpeechRules> speech_rules_named(std::string_view name);
 
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). A recording is
-// decoded in windows of the model's length; each window begins where the text of the previous one ended.
+// decoded in windows of the model's length; each window begins where the text of the previous one ended. MoonshineTask
+// says which options apply to Moonshine.
 struct TranscribeOptions {
   // Returns the defaults for a set of decoding rules. For openai they are those below. For transformers they are those
   // of its generate(): greedy search, one temperature, no thresholds, no previous text in prompts.

@@ -10,7 +10,7 @@
 #include "encdec/models/families/whisper.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
-#include "encdec/models/speech/transcription/transcribe_settings.h"
+#include "encdec/models/speech/transcription/recording_transcriber.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
@@ -29,22 +29,10 @@ void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
 
 const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
   check_chunks(facts, options);
-  if (options.temperatures.empty()) throw ConfigError("temperatures is empty, expected at least one value");
-  check_ranges(transcribe_settings(), options);
-  check_batching(options.batch_size, options.workers);
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
   }
   WhisperRules::of(options.rules).check(options);
-  if (!options.vad_model.empty()) {
-    check(options.vad);
-    if (!options.clip_timestamps.empty()) {
-      throw ConfigError("vad_model with clip_timestamps, expected one of them: both choose what to transcribe");
-    }
-  }
-  if (!std::ranges::is_sorted(options.clip_timestamps)) {
-    throw ConfigError("clip_timestamps: expected seconds in ascending order");
-  }
   return options;
 }
 
@@ -70,16 +58,13 @@ SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& 
 
 TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
                                      const TranscribeOptions& options)
-    : parts_(parts),
+    : RecordingTask(checked(facts, options)),
+      parts_(parts),
       facts_(facts),
-      options_(checked(facts, options)),
       search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))),
       banned_(rules().banned(facts, options)),
       timestamp_rules_(facts.tokens, banned_.max_initial_timestamp) {
   const WhisperTokens& tokens = facts.tokens;
-  if (!options.vad_model.empty()) {
-    voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(options.vad_model.string()));
-  }
   if (!options.language.empty()) {
     language_ = tokens.language(options.language);
     if (!language_ || (!tokens.is_multilingual && tokens.code_of(*language_) != "en")) {
@@ -112,16 +97,13 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
 WordTimeOptions TranscriptionTask::word_options(double last_speech) const {
   return {.end_of_text = tokens().end_of_text,
           .last_speech = last_speech,
-          .prepend_punctuations = options_.prepend_punctuations,
-          .append_punctuations = options_.append_punctuations};
+          .prepend_punctuations = options().prepend_punctuations,
+          .append_punctuations = options().append_punctuations};
 }
 
 DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
   const auto rows = static_cast<std::size_t>(frames.empty() ? 0 : frames.rows() / kWhisperFramesPerRow);
-  DecodeJob job{.prompt = {.frames = std::move(frames),
-                           .frame_rows = rows,
-                           .target = std::move(prompt),
-                           .number = 1},
+  DecodeJob job{.prompt = {.frames = std::move(frames), .frame_rows = rows, .target = std::move(prompt), .number = 1},
                 .rules = search_rules_};
   job.bytes = expected_bytes(parts_.network, *search_rules_, job.prompt);
   return job;
@@ -131,6 +113,14 @@ DecodeJob TranscriptionTask::any_window() const {
   DecodeJob window = job({}, {tokens().start});
   window.expected_rows = static_cast<std::size_t>(facts_.positions);
   return window;
+}
+
+std::unique_ptr<Transcriber> TranscriptionTask::open(Recording recording) const {
+  return std::make_unique<RecordingTranscriber>(*this, std::move(recording));
+}
+
+std::unique_ptr<ChunkedRecording> TranscriptionTask::cut(const Recording& recording) const {
+  return std::make_unique<ChunkedRecording>(*this, recording);
 }
 
 DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {
@@ -144,7 +134,7 @@ DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> 
 TokenIds TranscriptionTask::start_tokens(std::int32_t language) const {
   const WhisperTokens& ids = tokens();
   if (!ids.is_multilingual) return {ids.start};
-  return {ids.start, language, options_.task == SpeechTask::translate ? ids.translate : ids.transcribe};
+  return {ids.start, language, options().task == SpeechTask::translate ? ids.translate : ids.transcribe};
 }
 
 DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std::int32_t language,
@@ -160,7 +150,7 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
   }
   const TokenIds start = start_tokens(language);
   prompt.insert(prompt.end(), start.begin(), start.end());
-  if (!options_.timestamps) prompt.push_back(ids.no_timestamps);
+  if (!options().timestamps) prompt.push_back(ids.no_timestamps);
   DecodeJob window = job(std::move(frames), std::move(prompt));
   window.search = [this, place, language, result = std::move(result)](const DecodeJob& job, int source,
                                                                       Session& session) {

@@ -3,16 +3,15 @@
 #include <memory>
 #include <optional>
 
-#include "encdec/models/generation/decode_feed.h"
-#include "encdec/models/speech/features/voice_activity.h"
+#include "encdec/models/speech/transcription/recording_task.h"
 #include "encdec/models/speech/transcription/timestamp_rules.h"
 #include "encdec/models/speech/transcription/whisper_rules.h"
 #include "encdec/models/speech/transcription/window.h"
 
 namespace encdec {
 
-// The checked options of one transcribe() call, with the token ids that they stand for. Thread-safe.
-class TranscriptionTask {
+// The task of Whisper: the checked options, with the token ids that they stand for.
+class TranscriptionTask final : public RecordingTask {
  public:
   // Throws ConfigError for options that are out of range or not supported by the model, and TokenizerError if an option
   // is a text and there is no tokenizer. REQUIRES: `facts` and the objects that `parts` refers to outlive this one.
@@ -20,7 +19,6 @@ class TranscriptionTask {
 
   const WhisperFacts& facts() const { return facts_; }
   const WhisperTokens& tokens() const { return facts_.tokens; }
-  const TranscribeOptions& options() const { return options_; }
 
   struct Detected {
     std::int32_t language = 0;
@@ -33,18 +31,17 @@ class TranscriptionTask {
   DecodeJob window(Tensor frames, const WindowPlace& place, std::int32_t language, const TokenIds& earlier,
                    std::shared_ptr<DecodedWindow> result) const;
 
-  // Makes a job with the size of a window or detection, for use before its frames are known.
-  DecodeJob any_window() const;
+  DecodeJob any_window() const override;
+  std::unique_ptr<Transcriber> open(Recording recording) const override;
+  std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
 
   // Returns the tokens that a transcript starts with: the start token and, for multilingual models, language and task.
   TokenIds start_tokens(std::int32_t language) const;
 
-  // Returns the voice activity model; null if the whole recording is transcribed.
-  const std::shared_ptr<const VoiceActivity>& voice_activity() const { return voice_activity_; }
   // Returns the language; nullopt if it must be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
-  const WhisperRules& rules() const { return WhisperRules::of(options_.rules); }
+  const WhisperRules& rules() const { return WhisperRules::of(options().rules); }
   // Returns the options for the words of a window before which the last word ended at `last_speech` seconds.
   WordTimeOptions word_options(double last_speech) const;
   // Returns the maximum number of tokens of hotwords, and of the text of earlier windows, in a prompt.
@@ -53,8 +50,7 @@ class TranscriptionTask {
   std::size_t max_new_tokens(std::size_t prompt) const {
     return rules().max_new_tokens(static_cast<std::size_t>(facts_.context), prompt);
   }
-  // Returns the number of sequences (beams or samples) decoded in parallel for a window.
-  std::size_t rows_per_window() const { return search_rules_->rows_per_source(); }
+  std::size_t rows_per_window() const override { return search_rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }
 
   // Return the tokens banned at every step, and those also banned as the first token.
@@ -67,9 +63,7 @@ class TranscriptionTask {
 
   ModelParts parts_;
   const WhisperFacts& facts_;
-  TranscribeOptions options_;
   std::shared_ptr<const SearchRules> search_rules_;
-  std::shared_ptr<const VoiceActivity> voice_activity_;
   std::optional<std::int32_t> language_;
   TokenIds initial_prompt_, hotwords_;
   BannedTokens banned_;

@@ -50,7 +50,7 @@ Told transcribe(const TranscribeOptions& options, double seconds, const std::vec
     if (!job) break;
     told.prompts.push_back(job->prompt.target);
     whisper.run({*job}, scripts[std::min(told.prompts.size(), scripts.size()) - 1]);
-    for (TranscriptSegment& segment : transcriber.finish()) told.segments.push_back(std::move(segment));
+    for (TranscriptSegment& segment : transcriber.finish({})) told.segments.push_back(std::move(segment));
     told.seconds_done.push_back(transcriber.seconds_done());
   }
   told.transcript = transcriber.transcript();
