@@ -26,6 +26,18 @@ std::vector<TokenIds> random_rows(const StackConfig& stack, std::mt19937_64& ran
   return rows;
 }
 
+std::vector<Tensor> random_frames(const StackConfig& stack, std::mt19937_64& random) {
+  std::vector<Tensor> sources;
+  const Dim rows = std::min(kTokens, stack.position_limit().value_or(kTokens));
+  for (int i = 0; i < kSequences; ++i) {
+    Tensor& source = sources.emplace_back(Tensor::uninitialized({stack.frames.frames_for(rows), stack.frames.width}));
+    for (Dim n = 0; n < source.elements(); ++n) {
+      source.data<float>()[n] = static_cast<float>(static_cast<double>(random()) * 0x1p-63 - 1);
+    }
+  }
+  return sources;
+}
+
 Tensor copy_of(const Tensor& tensor) {
   Tensor copy = Tensor::uninitialized(tensor.shape());
   std::copy_n(tensor.data<float>(), tensor.elements(), copy.data<float>());
@@ -67,7 +79,9 @@ Tensor probe(const std::shared_ptr<const Transformer>& network) {
   Session session(network, std::make_shared<ThreadTeam>());
   std::vector<int> sources(kSequences, Session::kNoSource);
   if (config.has_encoder()) {
-    const auto encoded = session.encode(random_rows(config.encoder, random));
+    const auto encoded = config.source_kind() == SourceKind::frames
+                             ? session.encode(random_frames(config.encoder, random))
+                             : session.encode(random_rows(config.encoder, random));
     if (!config.has_decoder()) return copy_of(gives_logits(config) ? session.classify(encoded) : encoded.classified);
     std::ranges::copy(encoded.sources, sources.begin());
   }

@@ -56,6 +56,15 @@ TEST(Precision, AutomaticAvoidsInt8IfItChangesTheResults) {
   EXPECT_EQ(Model::load(checkpoint.folder(), {.precision = Precision::automatic}).precision(), expected);
 }
 
+TEST(Precision, AutomaticSelectsForModelsThatReadSound) {
+  for (const char* name : {"whisper_formats/hugging_face", "moonshine/untied", "moonshine/streaming"}) {
+    const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name;
+    EXPECT_LT(divergence_from_float32(folder, Precision::bfloat16), 1e-3) << name;
+    const Model model = Model::load(folder, {.precision = Precision::automatic});
+    EXPECT_TRUE(model.precision_note().starts_with("precision auto: ")) << name;
+  }
+}
+
 TEST(Precision, ANoteReportsMissingInstructions) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::bfloat16});
   EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(BackendChoice::automatic, Precision::bfloat16))
