@@ -153,7 +153,7 @@ std::vector<std::string> SpeechModel::languages() const {
 }
 
 double SpeechModel::window_seconds() const {
-  return static_cast<double>(facts_->window_frames()) / LogMel::kFramesPerSecond;
+  return task({})->window_seconds();
 }
 
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {

@@ -26,6 +26,7 @@ class MoonshineTask final : public RecordingTask {
   // Returns the text of the best hypothesis as a segment without times, with a space before it. The text may be empty.
   TranscriptSegment segment(std::vector<Hypothesis> hypotheses) const;
 
+  double window_seconds() const override { return static_cast<double>(window_samples()) / AudioReader::kSampleRate; }
   std::size_t rows_per_window() const override;
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;

@@ -23,6 +23,8 @@ class RecordingTask {
   // Returns the voice activity model; null if the whole recording is transcribed.
   const std::shared_ptr<const VoiceActivity>& voice_activity() const { return voice_activity_; }
 
+  // Returns the length of the longest window, in seconds.
+  virtual double window_seconds() const = 0;
   // Returns the number of sequences (beams or samples) decoded in parallel for a window.
   virtual std::size_t rows_per_window() const = 0;
   // Makes a job with the size of a window, for use before its frames are known.

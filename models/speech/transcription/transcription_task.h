@@ -31,6 +31,9 @@ class TranscriptionTask final : public RecordingTask {
   DecodeJob window(Tensor frames, const WindowPlace& place, std::int32_t language, const TokenIds& earlier,
                    std::shared_ptr<DecodedWindow> result) const;
 
+  double window_seconds() const override {
+    return static_cast<double>(facts_.window_frames()) / LogMel::kFramesPerSecond;
+  }
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;
   std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
