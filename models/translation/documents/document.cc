@@ -182,7 +182,7 @@ WrittenDocument Document::write(std::span<const Segment> translations) const {
     const TextFile& file = *content.parts[i].file;
     file.edit_rest(edits[i]);
     if (!edits[i].empty()) {
-      changed.push_back({.name = content.parts[i].name, .bytes = with_edits(file.bytes(), std::move(edits[i]))});
+      changed.push_back({.name = content.parts[i].name, .bytes = file.with(std::move(edits[i]))});
     }
   }
   written.bytes = content.archive == nullptr ? std::move(changed.front().bytes) : content.archive->with(changed);

@@ -41,11 +41,13 @@ class Paragraph {
     for (std::size_t i = paragraph + 1; i < xml[paragraph].partner; ++i) {
       if (xml.is_start(i)) {
         i = read(i);
-      } else if (!containers_.empty() && containers_.back() == i) {
+      } else if (!containers_.empty() && containers_.back().content_end == i) {
+        const std::size_t begin = xml[i].range.begin;
+        i = containers_.back().end;
         containers_.pop_back();
         while (open_.back().is_field) open_.pop_back();
         end_format();
-        close(xml[i].range);
+        close({begin, xml[i].range.end});
       }
     }
     end_format();
@@ -61,6 +63,10 @@ class Paragraph {
   struct Open {
     std::size_t item;
     bool is_field;
+  };
+  // An open element with runs: tokens.
+  struct Container {
+    std::size_t content_end, end;  // they differ for a content control
   };
 
   void choose_base(std::size_t paragraph) {
@@ -126,7 +132,7 @@ class Paragraph {
       end_format();
       open_.push_back({.item = items_.size(), .is_field = false});
       add_single({xml_[i].range.begin, content.begin});
-      containers_.push_back(xml_[inner].partner);
+      containers_.push_back({.content_end = xml_[inner].partner, .end = xml_[i].partner});
       return inner;
     }
     if (name == "r") {
@@ -192,7 +198,7 @@ class Paragraph {
   std::string visible_base_, visible_;  // formats as they look: of most of the text, of the last run
   std::optional<std::size_t> format_;   // the item that begins the pair of a format, if one is open
   std::vector<Open> open_;
-  std::vector<std::size_t> containers_;  // the ends of open elements: tokens
+  std::vector<Container> containers_;
   std::set<std::size_t> in_runs_;
 };
 

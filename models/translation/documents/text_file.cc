@@ -9,6 +9,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/translation/documents/xml.h"
 #include "encdec/models/translation/text/kept_words.h"
 
 namespace encdec::documents {
@@ -325,6 +326,12 @@ void TextFile::add(std::vector<Item> items, std::size_t paragraph) {
 
 void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
   edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text])});
+}
+
+std::string TextFile::with(std::vector<Edit> edits) const {
+  std::string written = with_edits(input_.bytes, std::move(edits));
+  if (syntax_.is_xml) XmlTokens({.bytes = written, .name = fmt::format("{}: its translation", input_.name)});
+  return written;
 }
 
 std::vector<Line> lines_of(std::string_view bytes) {

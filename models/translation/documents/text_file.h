@@ -71,6 +71,7 @@ struct Syntax {
   Convert unescape = unchanged, escape = unchanged;
   Spaces spaces = Spaces::keep;
   Nesting nesting = Nesting::free;
+  bool is_xml = false;  // the file is well-formed XML
   PlaceholderSyntax placeholders = {};
 };
 
@@ -150,6 +151,8 @@ class TextFile {
   virtual bool has_targets() const { return false; }
   // Adds the edits of a translation. Throws UnusableTranslation, and adds nothing, if it cannot be used.
   virtual void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const;
+  // Returns the file with edits. Throws FileError instead of breaking the XML of a file.
+  std::string with(std::vector<Edit> edits) const;
   // Adds the edits of a document with at least one translation.
   virtual void edit_rest(std::vector<Edit>& edits) const { edits.insert(edits.end(), edits_.begin(), edits_.end()); }
 

@@ -84,6 +84,7 @@ inline Syntax xml_syntax(Spaces spaces, const PlaceholderSyntax& placeholders = 
           .escape = escape_xml,
           .spaces = spaces,
           .nesting = Nesting::strict,
+          .is_xml = true,
           .placeholders = placeholders};
 }
 

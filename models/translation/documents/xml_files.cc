@@ -58,7 +58,7 @@ constexpr std::string_view kBegin = "<x>", kEnd = "</x>";
 class XmlText final : public TextFile {
  public:
   XmlText(const InputFile& input, std::span<const std::string> kept)
-      : TextFile(input, xml_syntax(Spaces::keep)), file_(fmt::format("{}{}{}", kBegin, input.bytes, kEnd)) {
+      : TextFile(input, syntax()), file_(fmt::format("{}{}{}", kBegin, input.bytes, kEnd)) {
     input_.bytes = file_;
     const XmlTokens xml(input_);
     add(xml.items(0, [&](std::size_t i) {
@@ -70,6 +70,12 @@ class XmlText final : public TextFile {
   }
 
  private:
+  static Syntax syntax() {
+    Syntax syntax = xml_syntax(Spaces::keep);
+    syntax.is_xml = false;  // may be without a root
+    return syntax;
+  }
+
   const std::string file_;
 };
 

@@ -85,6 +85,14 @@ TEST(OfficeDocument, HasOnePairOfCodesForAField) {
   EXPECT_EQ(upper_paragraphs(paragraph), "<w:p>" + run("ON ") + begin + run("X") + mark("end") + run(" Y") + "</w:p>");
 }
 
+TEST(OfficeDocument, KeepsContentControlsInsideParagraphs) {
+  const auto control = [](const std::string& content) {
+    return "<w:sdt><w:sdtPr/><w:sdtContent>" + content + "</w:sdtContent><w:sdtEndPr/></w:sdt>";
+  };
+  EXPECT_EQ(upper_paragraphs("<w:p>" + control(run("a") + control(run("b"))) + run("c") + "</w:p>"),
+            "<w:p>" + control(run("A") + control(run("B"))) + run("C") + "</w:p>");
+}
+
 TEST(OfficeDocument, TranslatesTextBoxesInsideParagraphs) {
   const std::string box = "<w:r><w:pict><w:txbxContent><w:p>";
   const std::string end = "</w:p></w:txbxContent></w:pict></w:r>";

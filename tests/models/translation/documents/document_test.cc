@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "encdec/models/translation/documents/xml.h"
 #include "tests/models/translation/documents/upper_case.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"
@@ -187,6 +188,15 @@ TEST(Document, KnowsFormatsByTheNamesOfFiles) {
 TEST(Document, NeedsATranslationForEachSegment) {
   const Document document = Document::parse("a", Format::text, "file");
   EXPECT_EQ(message_of<InputError>([&] { document.write({}); }), "0 translations, expected 1, one for each segment");
+}
+
+TEST(Document, IsNotWrittenIfItsXmlWouldBreak) {
+  const documents::TextFile file({.bytes = "<a>b</a>", .name = "file"}, documents::xml_syntax(documents::Spaces::keep));
+  EXPECT_EQ(refusal_of("file",
+                       [&] {
+                         file.with({{.range = {3, 4}, .pieces = {{.text = "<b>"}}}});
+                       }),
+            "file: its translation: line 1, column 9: mismatched tag, expected well-formed XML");
 }
 
 TEST(Document, SaysWhereASegmentIs) {
