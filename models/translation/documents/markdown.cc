@@ -1,6 +1,8 @@
 // Markdown (CommonMark 0.31, GFM tables): headings, paragraphs, items of lists, quotes and cells of tables. A paragraph
 // is one text, which its translation replaces by one line. Left as they are: front matter, blocks of code and HTML,
 // definitions of links. Code spans are placeholders; emphasis, links and HTML are codes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -172,11 +174,15 @@ class InlineParser {
     const std::string_view inside = text.substr(1, end - 1);
     const bool is_address = inside.find_first_of(":@") < inside.find_first_of(" \t\"'");
     if (is_address) return add_item(Item::Kind::placeholder, i, end + 1);
-    const std::size_t begin = inside.starts_with('/') ? 1 : 0;
-    const std::string_view name = inside.substr(begin, inside.find_first_of(" \t/", 1) - begin);
-    if (begin == 1 && !open_.empty() && open_.back().mark == name) return close(i, end + 1);
-    const bool is_single = begin == 1 || inside.ends_with('/') || inside.starts_with('!');
-    return is_single ? add_item(Item::Kind::single, i, end + 1) : open(name, i, end + 1, Item::Kind::single);
+    const bool is_end = inside.starts_with('/');
+    const std::string name = tag_name(text);
+    if (is_end && !open_.empty() && open_.back().mark == name) return close(i, end + 1);
+    if (!is_end && !inside.ends_with('/') && !inside.starts_with('!') && name != "br") {
+      return open(name, i, end + 1, Item::Kind::single);
+    }
+    add_item(Item::Kind::single, i, end + 1);
+    items_.back().is_break = name == "br";
+    return end + 1;
   }
   std::size_t note(std::size_t i) {
     const std::size_t end = rest(i).substr(0, kMostInlineBytes).find(']');
@@ -187,17 +193,17 @@ class InlineParser {
     const auto found = std::find_if(open_.rbegin(), open_.rend(), [](const Open& o) { return o.mark == "["; });
     if (found == open_.rend()) return 0;
     open_.erase(found.base(), open_.end());
-    const std::size_t size = link_end(rest(i).substr(0, kMostInlineBytes));
-    // A link whose text is its label gets a label of its own.
+    const std::size_t size = std::max<std::size_t>(link_end(rest(i).substr(0, kMostInlineBytes)), 1);
+    // A link whose text is its label, "[label]" or "[label][]", gets a label of its own.
     const std::string label(ByteRange{items_[open_.back().item].range.end, i}.of(bytes_));
-    const bool is_label = size == 2 || (size == 0 && labels_.contains(comparable_label(label)));
-    if (size == 0 && !is_label) {
+    const bool is_label = size == 1 || rest(i).starts_with("][]");
+    if (size == 1 && !labels_.contains(comparable_label(label))) {
       open_.pop_back();
       return 0;
     }
-    close(i, std::max<std::size_t>(size, 1));
+    close(i, size);
     if (is_label) items_.back().markup = "][" + label + "]";
-    return std::max<std::size_t>(size, 1);
+    return size;
   }
   std::size_t emphasis(std::size_t i) {
     const std::string_view text = rest(i);
@@ -213,14 +219,14 @@ class InlineParser {
       closed += close(i + closed, open_.back().mark.size());
     }
     if (closed > 0) return closed;
-    return !may_open ? run : open(text.substr(0, run), i, run, Item::Kind::text);
+    return !may_open ? run : open(std::string(text.substr(0, run)), i, run, Item::Kind::text);
   }
   // Begins a pair, which is of another kind as long as no end is found.
-  std::size_t open(std::string_view mark, std::size_t i, std::size_t size, Item::Kind without_end) {
+  std::size_t open(std::string mark, std::size_t i, std::size_t size, Item::Kind without_end) {
     constexpr std::size_t kMostOpen = 100;
     if (open_.size() == kMostOpen) open_.clear();
     add_item(without_end, i, size);
-    open_.push_back({.mark = mark, .item = items_.size() - 1});
+    open_.push_back({.mark = std::move(mark), .item = items_.size() - 1});
     return size;
   }
   std::size_t close(std::size_t i, std::size_t size) {
@@ -232,7 +238,7 @@ class InlineParser {
   }
 
   struct Open {
-    std::string_view mark;  // characters of emphasis, "[", or the name of a tag
+    std::string mark;  // characters of emphasis, "[", or the name of a tag
     std::size_t item;
   };
 
@@ -258,11 +264,13 @@ bool begins_html(std::string_view line) {
   if (line.starts_with("<!") || line.starts_with("<?")) return true;
   constexpr std::string_view kInline =
       "a b i u s em strong code span img kbd sub sup br small abbr mark del ins q cite";
-  const std::size_t begin = line.starts_with("</") ? 2 : 1;
-  if (!begins_tag(line) || line.size() <= begin || !is_ascii_letter(line[begin])) return false;
-  const std::string_view name = line.substr(begin, line.find_first_of(" \t/>", begin) - begin);
-  return name.find_first_of(":@") == name.npos && !has_word(kInline, name);
+  const std::string name = tag_name(line);
+  return begins_tag(line) && !name.empty() && is_ascii_letter(name[0]) && name.find_first_of(":@") == name.npos &&
+         !has_word(kInline, name);
 }
+
+// Elements whose block of HTML goes on over empty lines, to the line with an end tag.
+constexpr std::string_view kRaw = "pre script style textarea";
 
 // Whether a line is a rule, or underlines a heading. REQUIRES: it does not begin with a space.
 bool is_rule(std::string_view line) {
@@ -397,6 +405,13 @@ class Markdown final : public TextFile {
     if (text.starts_with("<!--")) {
       const std::size_t end = input_.bytes.find("-->", begin + 4);
       return skip_to(i, [&](const Line& last) { return last.end > end; });
+    }
+    if (text.starts_with('<') && has_word(kRaw, tag_name(text)) && !text.starts_with("</")) {
+      return skip_to(i, [](const Line& last) {
+        const std::string lower = lower_case(last.text);
+        return any_word(kRaw,
+                        [&](std::string_view name) { return lower.find(fmt::format("</{}>", name)) != lower.npos; });
+      });
     }
     if (begins_html(text) && !paragraph_) {
       return skip_to(i, [](const Line& last) { return trim(last.text, kBlanks).empty(); });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "encdec/models/tokenizer/base/lower_case.h"
+
 namespace encdec::documents {
 namespace {
 
@@ -75,6 +77,11 @@ std::size_t address_size(std::string_view text) {
 }
 
 }  // namespace
+
+std::string tag_name(std::string_view tag) {
+  const std::size_t begin = std::min<std::size_t>(tag.starts_with("</") ? 2 : 1, tag.size());
+  return lower_case(tag.substr(begin, tag.find_first_of(" \t\r\n/>", begin) - begin));
+}
 
 std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax) {
   std::vector<Placeholder> found;

@@ -145,6 +145,22 @@ TEST(Markdown, LeavesCodeAndHtmlBlocks) {
   EXPECT_THAT(texts_of(file, Format::markdown), ElementsAre("text", "item", "more"));
 }
 
+TEST(Markdown, LeavesRawHtmlUpToItsEndTag) {
+  EXPECT_THAT(texts_of("<pre>\n\ncode\n</pre>\none\n<Script>a\n\nb</SCRIPT>\ntwo\n", Format::markdown),
+              ElementsAre("one", "two"));
+}
+
+TEST(Markdown, HasABreakForATag) {
+  const std::string file = "| cat<br>dog |\n|---|\n\na <BR/> b\n";
+  EXPECT_THAT(texts_of(file, Format::markdown), ElementsAre("cat\ndog", "a \nb"));
+  EXPECT_EQ(in_upper_case(file, Format::markdown), "| CAT<br>DOG |\n|---|\n\nA <BR/>B\n");
+}
+
+TEST(Markdown, KeepsTheLabelsOfLinks) {
+  EXPECT_EQ(in_upper_case("[a] [a][] [a][a] [b] c[][] [](x)\n\n[a]: x\n", Format::markdown),
+            "[A][a] [A][a] [A][a] \\[B\\] C[][] [](x)\n\n[a]: x\n");
+}
+
 TEST(Markdown, EscapesWhatWouldBeMarkup) {
   EXPECT_EQ(with_first_text("a\n", Format::markdown, "1. *b* [c] <d> `e` f_g 2 * 3\n- h").bytes,
             "1\\. \\*b\\* \\[c\\] \\<d> \\`e\\` f_g 2 * 3 - h\n");
@@ -168,7 +184,7 @@ TEST(Markdown, HasCodesForEmphasisAndLinks) {
   std::vector<std::string> markups, placeholders;
   for (const InlineCode& code : segment.codes) markups.push_back(code.markup);
   for (const Placeholder& p : segment.placeholders) placeholders.push_back(*p.markup);
-  EXPECT_EQ(segment.text, "A b c d f_g_h  <http://i.j> &nbsp; k");
+  EXPECT_EQ(segment.text, "A b c d f_g_h \n<http://i.j> &nbsp; k");
   EXPECT_THAT(markups, ElementsAre("**", "*", "*", "**", "![", "](e)", "<br>"));
   EXPECT_THAT(placeholders, ElementsAre("<http://i.j>", "&nbsp;"));
 }
