@@ -37,7 +37,8 @@ class AndroidStrings final : public TextFile {
                          .escape = escape_android,
                          .spaces = Spaces::trim,
                          .nesting = Nesting::strict,
-                         .placeholders = {.percent = true, .braces = true}}) {
+                         .is_xml = true,
+                         .placeholders = {.percent = true, .braces = true, .markup = true}}) {
     const XmlTokens xml(input);
     const auto kind_of = [&xml](std::size_t i) {
       return xml.name(i) == "g" ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;

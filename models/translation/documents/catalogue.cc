@@ -45,7 +45,8 @@ PlaceholderSyntax syntax_of(std::string_view flags) {
     const std::size_t place = flags.find(flag);
     return place != flags.npos && !flags.substr(0, place).ends_with("no-");
   };
-  PlaceholderSyntax syntax{.spaced = has("c-format"), .dollars = has("sh-format"), .bars = has("boost-format")};
+  PlaceholderSyntax syntax{
+      .spaced = has("c-format"), .dollars = has("sh-format"), .bars = has("boost-format"), .markup = true};
   syntax.braces = has("brace-format") || has("java-format") || has("csharp-format");
   syntax.percent = syntax.spaced || (!syntax.braces && !syntax.dollars && !syntax.bars);
   if (flags.find("-format") == flags.npos) syntax.braces = true;
@@ -174,7 +175,8 @@ std::string with_mnemonic(std::string_view text, const std::string& mnemonic, co
 
 // Numbers the placeholders of C that are in another order than in the source: "%d %s" becomes "%2$d %1$s". Throws
 // UnusableTranslation if that is not possible. REQUIRES: both texts have the same placeholders.
-std::string in_order(std::string_view target, std::string_view source, const PlaceholderSyntax& syntax) {
+std::string in_order(std::string_view target, std::string_view source, PlaceholderSyntax syntax) {
+  syntax.markup = false;  // tags have arguments too
   const auto arguments = [&syntax](std::string_view text) {
     std::vector<Placeholder> found = find_placeholders(text, syntax);
     std::erase_if(found, [&](const Placeholder& p) { return text[p.begin] != '%' || part(text, p) == "%%"; });
@@ -216,8 +218,8 @@ class Catalogue final : public TextFile {
   void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Form& form = forms_[text];
     const Entry& entry = entries_[form.entry];
-    const std::vector<Piece> pieces = pieces_of(translation, texts_[text]);
-    const std::string_view trimmed = trim(pieces.front().text), source = form.source;
+    const std::string value = value_of(translation, texts_[text]);
+    const std::string_view trimmed = trim(value), source = form.source;
     if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
     const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
     std::string target(source.substr(0, begin));
@@ -357,13 +359,15 @@ class Catalogue final : public TextFile {
   }
   void add_form(Form form, const std::optional<int>& number) {
     if (find_invalid_utf8(form.source)) return;
-    Segment segment{.text = std::string(trim(form.source))};
-    const std::size_t mark = mnemonic_mark(segment.text);
-    if (mark != segment.text.npos) {
-      form.mnemonic = segment.text.substr(mark, 2);
-      segment.text.erase(mark, 1);
+    std::string value(trim(form.source));
+    const std::size_t mark = mnemonic_mark(value);
+    if (mark != value.npos) {
+      form.mnemonic = value.substr(mark, 2);
+      value.erase(mark, 1);
     }
-    segment.placeholders = find_placeholders(segment.text, entries_[form.entry].syntax);
+    const Entry& entry = entries_[form.entry];
+    Text text = text_of_value(value, entry.id.range, entry.syntax);
+    Segment& segment = text.segment;
     const auto is_one = [&](const Placeholder& p) {
       return is_number(part(segment.text, p), segment.placeholders.size() == 1);
     };
@@ -373,11 +377,12 @@ class Catalogue final : public TextFile {
       const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
       segment.text = replaced(segment.text, digits);
       for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, digits), p.end = moved(p.end, digits);
+      for (InlineCode& code : segment.codes) code.place = moved(code.place, digits);
     }
     std::vector<Replacement> nothing;
     for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});
     if (!has_letters(replaced(segment.text, nothing))) return;
-    texts_.push_back({.segment = std::move(segment), .range = entries_[form.entry].id.range});
+    texts_.push_back(std::move(text));
     forms_.push_back(std::move(form));
   }
 

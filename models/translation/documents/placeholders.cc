@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-constexpr std::size_t kMostPlaceholderBytes = 200;  // maximum size
+constexpr std::size_t kMostPlaceholderBytes = 200, kMostTagBytes = 1000;  // maximum sizes
 
 // Returns the size of the longest beginning of `text`, from `place` on, with only these characters.
 std::size_t size_of(std::string_view text, std::size_t place, std::string_view characters) {
@@ -69,6 +69,18 @@ std::size_t bars_size(std::string_view text) {
   return end == text.npos || end < 2 || kDigits.find(text[1]) == text.npos ? 0 : end + 1;
 }
 
+std::size_t tag_size(std::string_view text) {
+  const std::size_t name = is_at(text, 1, '/') ? 2 : 1;
+  const std::size_t end = text.substr(0, kMostTagBytes).find_first_of("<>", 1);
+  const bool has_name = size_of(text, name, kNameCharacters) > 0 && size_of(text, name, kDigits) == 0;
+  return has_name && is_at(text, end, '>') ? end + 1 : 0;
+}
+
+std::size_t entity_size(std::string_view text) {
+  const std::size_t hash = is_at(text, 1, '#') ? 1 : 0, name = size_of(text, 1 + hash, kNameCharacters);
+  return name > 0 && is_at(text, 1 + hash + name, ';') ? name + hash + 2 : 0;
+}
+
 std::size_t address_size(std::string_view text) {
   if (!text.starts_with("http://") && !text.starts_with("https://")) return 0;
   std::size_t size = std::min(text.find_first_of(" \t\r\n\"'<>()[]{}|\\^`"), text.size());
@@ -92,6 +104,8 @@ std::vector<Placeholder> find_placeholders(std::string_view text, const Placehol
     if (rest.front() == '{' && syntax.braces) size = braces_size(rest);
     if (rest.front() == '$' && syntax.dollars) size = dollar_size(rest);
     if (rest.front() == '|' && syntax.bars) size = bars_size(rest);
+    if (rest.front() == '<' && syntax.markup) size = tag_size(rest);
+    if (rest.front() == '&' && syntax.markup) size = entity_size(rest);
     if (rest.front() == 'h') size = address_size(rest);
     if (size > 0) found.push_back({.begin = i, .end = i + size});
     i += std::max<std::size_t>(size, 1);

@@ -16,6 +16,7 @@ struct PlaceholderSyntax {
   bool braces = false;   // {name} {0!r} {{name}} {0,number}
   bool dollars = false;  // $name ${name}
   bool bars = false;     // |1$d| of Boost
+  bool markup = false;   // tags <a href="x"> and entities &amp; that a text shows
 };
 
 // Returns the text of a placeholder.

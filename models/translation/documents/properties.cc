@@ -73,9 +73,8 @@ class Properties final : public TextFile {
   }
 
   void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
-    const std::vector<Piece> pieces = pieces_of(translation, texts_[text]);
     std::string value;
-    for (const char c : pieces.front().text) {
+    for (const char c : value_of(translation, texts_[text])) {
       value += has_quotes_[text] && c == '\'' ? "''" : std::string(1, c);
     }
     edits.push_back({.range = texts_[text].range, .pieces = {{.text = escaped(value, is_utf8_)}}});
@@ -102,13 +101,13 @@ class Properties final : public TextFile {
         raw += bytes[i];
       }
     }
-    Segment segment{.text = unescaped(raw)};
+    const std::string value = unescaped(raw);
     // MessageFormat, which a value with arguments is for, doubles apostrophes.
-    const auto single = segment.text.find("{0") == std::string::npos ? std::nullopt : with_single_quotes(segment.text);
-    segment.text = single.value_or(segment.text);
-    if (!has_letters(segment.text)) return;
-    add_placeholders(segment, {.percent = true, .braces = true, .dollars = true});
-    texts_.push_back({.segment = std::move(segment), .range = {place, end}});
+    const auto single = value.find("{0") == std::string::npos ? std::nullopt : with_single_quotes(value);
+    Text text = text_of_value(single.value_or(value), {place, end},
+                              {.percent = true, .braces = true, .dollars = true, .markup = true});
+    if (!has_letters(text.segment.text)) return;
+    texts_.push_back(std::move(text));
     has_quotes_.push_back(single.has_value());
   }
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/xml.h"
 #include "encdec/models/translation/text/kept_words.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
@@ -71,6 +73,93 @@ bool is_half_element(const InlineCode& code) {
   const std::string_view markup = code.markup;
   return !code.partner && markup.starts_with('<') && markup.find('>') == markup.size() - 1 && !markup.ends_with("/>") &&
          !markup.starts_with("<!") && !markup.starts_with("<?");
+}
+
+// A tag that a text shows. It is a code if it is one of a pair, or a break.
+struct Tag {
+  Placeholder place;
+  std::string name;
+  bool is_code = false;
+  std::optional<std::size_t> start = {};  // of an end: the index of its start
+  std::size_t code = 0;                   // index of its code
+};
+
+constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p pre table td th tr ul";
+
+// Returns the tags among the placeholders of a text, in order.
+std::vector<Tag> tags_of(const Segment& segment) {
+  std::vector<Tag> tags;
+  std::vector<std::size_t> open;
+  for (const Placeholder& place : segment.placeholders) {
+    const std::string_view markup = part(segment.text, place);
+    if (place.markup || markup.front() != '<') continue;
+    Tag tag{.place = place, .name = tag_name(markup)};
+    tag.is_code = has_word(kBreakTags, tag.name);
+    const auto start =
+        std::find_if(open.rbegin(), open.rend(), [&](std::size_t i) { return tags[i].name == tag.name; });
+    if (markup.starts_with("</") && start != open.rend()) {
+      tag.start = *start;
+      tag.is_code = tags[*start].is_code = true;
+      open.erase(start.base() - 1, open.end());
+    } else if (!markup.starts_with("</") && !tag.is_code) {
+      open.push_back(tags.size());
+    }
+    tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+// Orders the codes of a text by their places.
+void sort_codes(Text& text) {
+  std::vector<InlineCode>& codes = text.segment.codes;
+  std::vector<std::size_t> order(codes.size()), number(codes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return codes[i].place; });
+  for (std::size_t k = 0; k < order.size(); ++k) number[order[k]] = k;
+  const Text old = text;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    codes[k] = old.segment.codes[order[k]];
+    text.codes[k] = old.codes[order[k]];
+    if (codes[k].partner) codes[k].partner = number[*codes[k].partner];
+  }
+}
+
+// Adds the placeholders that a text shows, and codes for its tags. Breaks between two words leave the end of a line.
+void add_marks(Text& text, const PlaceholderSyntax& syntax) {
+  Segment& segment = text.segment;
+  add_placeholders(segment, syntax);
+  constexpr std::size_t kMostMarks = 1000;  // what follows takes their number times their number
+  if (!syntax.markup || segment.placeholders.size() > kMostMarks) return;
+  std::vector<Replacement> removed;
+  std::size_t run = 0;  // place of the first of some tags without text between them
+  bool is_break = false;
+  const auto end_run = [&](std::size_t next) {
+    if (!removed.empty() && removed.back().end == next) return;
+    if (is_break && run > 0) removed.back().by = "\n";
+    is_break = false;
+    run = next;
+  };
+  std::vector<Tag> tags = tags_of(segment);
+  for (Tag& tag : tags) {
+    if (!tag.is_code) continue;
+    end_run(tag.place.begin);
+    removed.push_back({.begin = tag.place.begin, .end = tag.place.end});
+    is_break = is_break || has_word(kBreakTags, tag.name);
+    const std::string markup = text.escape(part(segment.text, tag.place));
+    tag.code = segment.codes.size();
+    segment.codes.push_back({.place = tag.place.begin, .markup = markup});
+    if (tag.start) {
+      segment.codes.back().partner = tags[*tag.start].code;
+      segment.codes[tags[*tag.start].code].partner = tag.code;
+    }
+    text.codes.push_back({.text = markup});
+    std::erase(segment.placeholders, tag.place);
+  }
+  end_run(segment.text.size());
+  sort_codes(text);
+  segment.text = replaced(segment.text, removed);
+  for (InlineCode& code : segment.codes) code.place = moved(code.place, removed);
+  for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, removed), p.end = moved(p.end, removed);
 }
 
 void check_characters_and_places(const Segment& translation) {
@@ -231,8 +320,13 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
       if (item.is_break) segment.text += '\n';
     }
   }
-  if (!has_letters(segment.text)) return std::nullopt;
-  add_placeholders(segment, syntax.placeholders);
+  add_marks(text, syntax.placeholders);
+  return has_letters(segment.text) ? std::optional(std::move(text)) : std::nullopt;
+}
+
+Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax) {
+  Text text{.segment = {.text = std::string(value)}, .range = range};
+  add_marks(text, syntax);
   return text;
 }
 
@@ -315,6 +409,12 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
   }
   write_text(end);
   return pieces;
+}
+
+std::string value_of(const FittedTranslation& translation, const Text& source) {
+  std::string value;
+  for (const Piece& piece : pieces_of(translation, source)) value += piece.text;
+  return value;
 }
 
 void TextFile::add(std::vector<Item> items, std::size_t paragraph) {

@@ -103,6 +103,9 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
 std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax);
 
+// Returns the text of a range that is one value, whose markup has codes.
+Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax);
+
 // Returns a text without some characters at its ends.
 std::string_view trim(std::string_view text, std::string_view characters = kWhiteSpace);
 void collapse_spaces(std::string& text);
@@ -127,6 +130,9 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
 // codes between two parts, the ends of pairs belong to the first one and all others to the second one.
 std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin = 0,
                              std::size_t end = std::string::npos);
+
+// Returns the value that is the translation of text_of_value().
+std::string value_of(const FittedTranslation& translation, const Text& source);
 
 // The texts of a file, as the reader of its format found them, and how translations are written. Here translations
 // replace the texts; formats in which that is not all have classes of their own.

@@ -18,9 +18,7 @@ struct Unit {
 class Xliff final : public TextFile {
  public:
   explicit Xliff(const InputFile& input)
-      : TextFile(input, xml_syntax(Spaces::trim, {.percent = true, .braces = true})),
-
-        xml_(input) {
+      : TextFile(input, xml_syntax(Spaces::trim, {.percent = true, .braces = true, .markup = true})), xml_(input) {
     const std::size_t root = xml_.root();
     if (xml_.name(root) != "xliff") input.refuse_at(xml_[root].range.begin, "no element xliff, expected one");
     is_2_ = xml_.attribute(root, "version").starts_with('2');

@@ -100,6 +100,27 @@ TEST(Catalogue, TakesTheMarkOutOfAMnemonic) {
 const std::string kPlural =
     "#, c-format\nmsgid \"%d file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n";
 
+TEST(Catalogue, HasCodesForTagsInPairs) {
+  const std::string id = "_The <b>cat</b><br>has %d <file> &amp; more";
+  const Document document = Document::parse(entry(id, "", "#, c-format\n"), Format::po, "file");
+  const Segment& segment = document.segments().at(0);
+  EXPECT_EQ(segment.text, "_The cat\nhas %d <file> &amp; more");
+  EXPECT_EQ(segment.codes.size(), 3u);
+  EXPECT_EQ(segment.placeholders.size(), 3u);
+  EXPECT_THAT(in_upper_case(entry("A <b>cat</b><br>x"), Format::po), HasSubstr("msgstr \"A <b>CAT</b><br>X\"\n"));
+  EXPECT_THAT(with_first_text(entry("_Bold <b>x</b>"), Format::po, "Fett").bytes, HasSubstr("\"_Fett<b></b>\""));
+}
+
+TEST(Catalogue, NumbersPlaceholdersBesideThoseOfTags) {
+  const Document document = Document::parse(entry("<a href='%s'>%d</a> x %s", "", "#, c-format\n"), Format::po, "file");
+  Segment turned = document.segments().at(0);
+  turned.text = "%s x %d";
+  turned.codes[0].place = 5;
+  turned.codes[1].place = 7;
+  turned.placeholders = {{.begin = 0, .end = 2}, {.begin = 5, .end = 7}};
+  EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%1$s x <a href='%3$s'>%2$d</a>\"\n"));
+}
+
 TEST(Catalogue, TranslatesEachPluralFormWithANumber) {
   EXPECT_THAT(texts_of(kPlural, Format::po, {.target_language = "de"}), ElementsAre("1 file", "2 files"));
   EXPECT_THAT(texts_of(kPlural, Format::po, {.target_language = "ru"}), ElementsAre("1 file", "2 files", "5 files"));

@@ -56,6 +56,13 @@ TEST(Xliff, Version2HasItsStateInTheSegment) {
             "</segment><ignorable><source>d</source></ignorable></unit></file></xliff>");
 }
 
+TEST(Xliff, HasCodesForTagsInText) {
+  const std::string source = "&lt;b>a&lt;/b>&lt;br/>b &amp;amp; c";
+  const std::string file = xliff("<trans-unit><source>" + source + "</source></trans-unit>");
+  EXPECT_THAT(texts_of(file, Format::xliff), ElementsAre("a\nb &amp; c"));
+  EXPECT_THAT(in_upper_case(file, Format::xliff), HasSubstr(">&lt;b&gt;A&lt;/b&gt;&lt;br/&gt;B &amp;amp; C</target>"));
+}
+
 TEST(Xliff, KeepsNativeCodesAndProtectedText) {
   const std::string unit =
       "<source>a <bpt id=\"1\">&lt;b></bpt>b<ept id=\"1\">&lt;/b></ept> <mrk mtype=\"protected\">Acme</mrk> c</source>";
@@ -94,6 +101,17 @@ TEST(AndroidStrings, OnlyOfResourcesAreRead) {
       ElementsAre("b", "f"));
 }
 
+TEST(AndroidStrings, HaveCodesForTagsInText) {
+  const std::string file =
+      "<resources><string name=\"a\"><![CDATA[<p>A <a href=\\\"x\\\">cat</a></p><p>b</p>]]></string>"
+      "<string name=\"c\">d <i>e &lt;b><xliff:g xmlns:xliff=\"x\">f</xliff:g>&lt;/b></i> &lt;g></string></resources>";
+  EXPECT_THAT(texts_of(file, Format::android), ElementsAre("A cat\nb", "d e f <g>"));
+  EXPECT_EQ(in_upper_case(file, Format::android),
+            "<resources><string name=\"a\">&lt;p&gt;A &lt;a href=\\\"x\\\"&gt;CAT&lt;/a&gt;&lt;/p&gt;&lt;p&gt;B"
+            "&lt;/p&gt;</string><string name=\"c\">D <i>E &lt;b&gt;<xliff:g "
+            "xmlns:xliff=\"x\">f</xliff:g>&lt;/b&gt;</i> &lt;g&gt;</string></resources>");
+}
+
 TEST(XmlText, HasCodesAndKeepsSomeElements) {
   const std::vector<std::string> kept = {"x", "k:y"};
   const std::string text = " a &lt; <b>c</b> <x id='1'>d</x><k:y>e</k:y> <!-- f --><g/>h\n";
@@ -126,6 +144,12 @@ TEST(Properties, DoubleApostrophesBesideArguments) {
   EXPECT_THAT(texts_of(file, Format::properties), ElementsAre("It's {0}"));
   EXPECT_EQ(in_upper_case(file, Format::properties), "a=IT''S {0}\n");
   EXPECT_THAT(texts_of("a=It's {0}\nb=It''s\n", Format::properties), ElementsAre("It's {0}", "It''s"));
+}
+
+TEST(Properties, HaveCodesForTags) {
+  const std::string file = "a=It''s <b>{0}</b> \\u00a9&copy;\n";
+  EXPECT_THAT(texts_of(file, Format::properties), ElementsAre("It's {0} \u00a9&copy;"));
+  EXPECT_EQ(in_upper_case(file, Format::properties), "a=IT''S <b>{0}</b> \\u00a9&copy;\n");
 }
 
 TEST(Html, LeavesOutCodesAtTheEndsOfABlock) {
