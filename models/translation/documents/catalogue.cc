@@ -283,7 +283,7 @@ class Catalogue final : public TextFile {
       const std::size_t place = input_.bytes.find_first_not_of(kBlanks, line.begin);
       if (place >= line.end) continue;
       const std::string_view text = input_.bytes.substr(place, line.end - place);
-      if (text.starts_with('#')) {
+      if (text.starts_with('#') || text.starts_with("domain ")) {
         if (!entry.targets.empty() || text.starts_with("#~")) end_entry();
         if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
         if (text.starts_with("#,")) {

@@ -158,6 +158,11 @@ TEST(Catalogue, OfPythonKeepsTheOrderOfItsPlaceholders) {
             "the placeholders are in another order than in the source");
 }
 
+TEST(Catalogue, MayHaveDomains) {
+  const std::string file = "domain \"d\"\n" + entry("a") + "domain \"e\"\n" + entry("b");
+  EXPECT_THAT(texts_of(file, Format::po), ElementsAre("a", "b"));
+}
+
 TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
   const auto forms = PluralForms::parse(
       "Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);");
