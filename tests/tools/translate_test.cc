@@ -140,6 +140,17 @@ TEST_F(TranslateTest, WritesTheTermsOfAGlossaryAndKeepsWords) {
   EXPECT_EQ(segments[1]["terms"][1]["target"], "ffjmk");
 }
 
+TEST_F(TranslateTest, WarnsOnceOfATranslationThatIsNotUsed) {
+  std::string code(1900, 'x');
+  for (std::size_t i = 9; i < code.size(); i += 10) code[i] = ' ';
+  const std::string file = folder_.write("a.md", "bjkf `" + code + "` hl.\n");
+  const Finished finished = translate({file});
+  EXPECT_EQ(finished.output, folder_.read("a.md"));
+  EXPECT_THAT(finished.errors, HasSubstr("placeholder '`xxx"));
+  EXPECT_THAT(finished.errors, Not(HasSubstr("is not in the translation")));
+  EXPECT_LT(finished.errors.size(), 400u);
+}
+
 TEST_F(TranslateTest, NamesTheTranslationsOfSeveralFiles) {
   const std::string first = folder_.write("a.srt", kSubtitles), second = folder_.write("b.c.txt", "hl");
   const std::string out = folder_.path("out/there");

@@ -185,7 +185,10 @@ class Files {
     if (arguments_.model.quiet) return;
     for (const Json& segment : segments) {
       const std::string where = fmt::format("{}: {}", file, segment["where"].get<std::string>());
-      if (segment.contains("problem")) spdlog::warn("{}: {}", where, segment["problem"].get<std::string>());
+      if (segment.contains("problem")) {
+        spdlog::warn("{}: {}", where, segment["problem"].get<std::string>());
+        continue;  // the translation is not used, whatever it lacks
+      }
       if (!segment.contains("terms")) continue;
       for (const Json& term : segment["terms"]) {
         if (term["method"] != "failed") continue;
