@@ -40,12 +40,12 @@ constexpr std::array kRows = {
     FormatRow{DocumentFormat::epub, "epub", nullptr},
 };
 
-void check_encoding(const InputFile& input) {
+void check_encoding(const InputFile& input, bool may_be_latin = false) {
   if (input.bytes.starts_with("\xff\xfe") || input.bytes.starts_with("\xfe\xff")) {
     input.refuse_at(0, "UTF-16, expected UTF-8");
   }
   const auto byte = find_invalid_utf8(input.bytes);
-  if (!byte) return;
+  if (!byte || may_be_latin) return;
   const auto value = static_cast<unsigned char>(input.bytes[*byte]);
   input.refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, value));
 }
@@ -117,7 +117,7 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
   content->bytes = std::move(bytes);
   const auto read = [&options](ReadTexts& reader, std::string_view part, const std::string& part_name) {
     const InputFile input = {part, part_name, options};
-    if (&reader != read_properties) check_encoding(input);
+    check_encoding(input, &reader == read_properties);
     return reader(input);
   };
   const auto row = std::ranges::find(kRows, format, &FormatRow::format);

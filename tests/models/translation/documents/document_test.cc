@@ -215,6 +215,7 @@ TEST(Document, RefusesOtherEncodings) {
                                 4),
                     Format::text),
             "file: line 1, column 1: UTF-16, expected UTF-8");
+  EXPECT_EQ(refusal("\xfe\xff", Format::properties), "file: line 1, column 1: UTF-16, expected UTF-8");
   EXPECT_EQ(refusal("<?xml version=\"1.0\" encoding=\"latin1\"?><resources/>", Format::android),
             "file: line 1, column 1: encoding is not UTF-8, expected UTF-8");
   EXPECT_EQ(refusal("msgid \"\"\nmsgstr \"charset=latin1\\n\"\n", Format::po),
