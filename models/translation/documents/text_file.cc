@@ -293,7 +293,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
     const std::string_view content = item.content.of(bytes);
-    if (item.kind == Item::Kind::single) follows_single = !item.is_break;
+    if (item.kind == Item::Kind::single) follows_single = !item.is_break && !item.is_space;
     if (item.kind == Item::Kind::text) {
       std::string plain = syntax.unescape(content);
       if (syntax.spaces == Spaces::collapse) {
@@ -318,6 +318,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
       segment.codes.push_back(std::move(code));
       text.codes.push_back(item.markup.empty() ? Piece{.range = item.content} : Piece{.text = item.markup});
       if (item.is_break) segment.text += '\n';
+      if (item.is_space && !segment.text.empty() && !segment.text.ends_with(' ')) segment.text += ' ';
     }
   }
   add_marks(text, syntax.placeholders);

@@ -94,6 +94,7 @@ struct Item {
   std::optional<std::size_t> partner = {};  // index of the other code of a pair
   bool is_fixed = false;                    // the range of a text cannot begin or end beside this item
   bool is_break = false;                    // a code between two words: the text has "\n" behind it
+  bool is_space = false;                    // a code that is a space between two words
   std::string markup = {};                  // written for a code instead of its bytes, unless empty
 };
 

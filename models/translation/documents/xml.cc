@@ -187,6 +187,7 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
         item.range = element(j);
         item.content = kind == Inline::placeholder ? content(j) : item.range;
         item.is_break = kind == Inline::line_break;
+        item.is_space = kind == Inline::space;
         if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
         j = token.partner;
       }

@@ -56,6 +56,7 @@ class XmlTokens {
     pair,         // its tags are codes
     single,       // all of it is a code
     line_break,   // the same, between two words
+    space,        // the same, a space
     placeholder,  // all of it is a placeholder, which shows its text
   };
   // Returns the items of the content of element `i`.

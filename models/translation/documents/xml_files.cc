@@ -16,6 +16,7 @@ std::unique_ptr<TextFile> read_open_document_part(const InputFile& input) {
   const XmlTokens xml(input);
   const auto kind_of = [&xml](std::size_t i) {
     if (has_word("line-break tab", xml.name(i))) return XmlTokens::Inline::line_break;
+    if (xml.name(i) == "s") return XmlTokens::Inline::space;
     return has_word("span a meta", xml.name(i)) ? XmlTokens::Inline::pair : XmlTokens::Inline::single;
   };
   for (std::size_t i = 0, paragraphs = 0; i < xml.size(); ++i) {

@@ -262,6 +262,13 @@ TEST(Document, HasAnEndOfALineForABreakBetweenWords) {
             odt_file("<text:p>eins zwei<text:line-break/><text:tab/></text:p>"));
 }
 
+TEST(Document, HasASpaceForThatOfOpenDocument) {
+  const std::string file = odt_file("<text:p>one<text:s text:c=\"3\"/>two <text:s/>three</text:p>");
+  EXPECT_THAT(texts_of(file, Format::odt), ElementsAre("one two three"));
+  EXPECT_EQ(in_upper_case(file, Format::odt),
+            odt_file("<text:p>ONE<text:s text:c=\"3\"/> TWO <text:s/>THREE</text:p>"));
+}
+
 TEST(Document, DropsCodesThatTheSourceDoesNotHave) {
   EXPECT_EQ(changed_html([](Segment& t) {
               t.text = "e c d", t.codes.insert(t.codes.begin(), {.place = 0, .markup = "<x>"});
