@@ -36,6 +36,12 @@ TEST(Xliff, SetsStateAndLanguageOfATarget) {
             "</body></file></xliff>");
 }
 
+TEST(Xliff, EscapesAttributes) {
+  EXPECT_THAT(
+      in_upper_case(xliff("<trans-unit><source>a</source></trans-unit>"), Format::xliff, {.xliff_state = "b\"c"}),
+      HasSubstr("<target state=\"b&quot;c\">A</target>"));
+}
+
 TEST(Xliff, SetsTheStateOfATargetWithText) {
   EXPECT_EQ(in_upper_case(xliff("<trans-unit><source>a</source><target state=\"new\" id='1'>x</target></trans-unit>"),
                           Format::xliff, {.entries = CatalogueEntries::all}),
