@@ -74,10 +74,13 @@ bool is_dialogue(std::string_view line) {
   return starts_with_any(trim(line, kBlanks), "- \u2013 \u2014");
 }
 
-// Returns the size of the markup at the beginning of `text`: a tag, or a code of ASS such as {\an8}; 0 if there is
-// none.
+// Returns the size of the markup at the beginning of `text`: a tag, a reading such as <rt>ka</rt> beside a character,
+// or a code of ASS such as {\an8}; 0 if there is none.
 std::size_t markup_size(std::string_view text, Subtitles kind) {
   constexpr std::size_t kMostBytes = 500;
+  constexpr std::string_view kReadingEnd = "</rt>";
+  const std::size_t reading = text.starts_with("<rt>") ? text.substr(0, kMostBytes).find(kReadingEnd) : text.npos;
+  if (reading != text.npos) return reading + kReadingEnd.size();
   const bool is_ass = text.starts_with("{\\");
   const bool is_tag = text.size() > 1 && text.front() == '<' &&
                       (text[1] == '/' || (text[1] | 0x20) >= 'a' || (kind == Subtitles::vtt && text[1] >= '0'));
@@ -111,7 +114,7 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
       add_close(items, open.back().second, range);
       open.pop_back();
     } else {
-      if (rest.front() == '<' && !is_end) open.emplace_back(name, items.size());
+      if (rest.front() == '<' && !is_end && name != "rt") open.emplace_back(name, items.size());
       items.push_back({.kind = Item::Kind::single, .range = range});
     }
   }
@@ -270,7 +273,9 @@ class SubtitleFile final : public TextFile {
       if (kind_ == Subtitles::vtt) {
         for (end = begin; end < next && !is_blank(end);) ++end;
       } else {
-        if (next < lines.size() && end > begin && is_cue_number(lines[end - 1].text)) --end;
+        // A last line behind an empty one is taken for a number too, as "2a", unless it is the only text.
+        const bool is_apart = end > begin + 2 && is_blank(end - 2) && !is_blank(begin);
+        if (next < lines.size() && end > begin && (is_apart || is_cue_number(lines[end - 1].text))) --end;
         while (end > begin && is_blank(end - 1)) --end;
       }
       add_cues(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));

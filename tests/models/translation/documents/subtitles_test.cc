@@ -91,6 +91,18 @@ TEST(Subtitles, MayHaveEmptyLinesAndNoNumbers) {
             "00:00:01,000 --> 00:00:02,000\nONE TWO.\n\n00:00:03,000 --> 00:00:04,000\n3 IS\n\n\n");
 }
 
+TEST(Subtitles, MayHaveWrongNumbers) {
+  const std::string file = "00:00:01,000 --> 00:00:02,000\none.\n\n2a\n00:00:03,000 --> 00:00:04,000\ntwo\n";
+  EXPECT_EQ(in_upper_case(file, Format::srt),
+            "00:00:01,000 --> 00:00:02,000\nONE.\n\n2a\n00:00:03,000 --> 00:00:04,000\nTWO\n");
+}
+
+TEST(Subtitles, OfWebVttKeepReadings) {
+  const std::string file = "WEBVTT\n\n01:00.000 --> 01:01.000\n<ruby>the<rt>cat</rt></ruby> dog\n";
+  EXPECT_THAT(texts_of(file, Format::vtt), ElementsAre("the dog"));
+  EXPECT_EQ(in_upper_case(file, Format::vtt), "WEBVTT\n\n01:00.000 --> 01:01.000\n<ruby>THE<rt>cat</rt></ruby> DOG\n");
+}
+
 TEST(Subtitles, OfWebVttHaveTheEntitiesOfHtml) {
   EXPECT_THAT(texts_of("WEBVTT\n\n01:00.000 --> 01:01.000\nR&D &amp; 1 < 2 &n&nbsp;b &eacute;\n", Format::vtt),
               ElementsAre("R&D & 1 < 2 &n\u00a0b \u00e9"));
