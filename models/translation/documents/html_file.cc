@@ -12,10 +12,23 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange range, const std::v
   const auto add = [&items](Item::Kind kind, std::size_t begin, std::size_t end) {
     if (begin < end) items.push_back({.kind = kind, .range = {begin, end}});
   };
+  // An entity that HTML does not have is one of the file's own.
+  const auto add_text = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = bytes.find('&', begin); i < end; i = bytes.find('&', i + 1)) {
+      const std::size_t last = bytes.find_first_of("&;< \n", i + 1);
+      if (last >= end || bytes[last] != ';' || last == i + 1) continue;
+      const std::string_view entity = bytes.substr(i, last + 1 - i);
+      if (unescape_html(entity) != entity) continue;
+      add(Item::Kind::text, begin, i);
+      add(Item::Kind::placeholder, i, last + 1);
+      begin = last + 1;
+    }
+    add(Item::Kind::text, begin, end);
+  };
   std::size_t place = range.begin;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const std::size_t begin = bytes.find(codes[i].markup, place);
-    add(Item::Kind::text, place, begin);
+    add_text(place, begin);
     place = begin + codes[i].markup.size();
     if (codes[i].partner && *codes[i].partner < i) {
       add_close(items, open.back(), {begin, place});
@@ -25,7 +38,7 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange range, const std::v
       add(Item::Kind::single, begin, place);
     }
   }
-  add(Item::Kind::text, place, range.end);
+  add_text(place, range.end);
   return items;
 }
 

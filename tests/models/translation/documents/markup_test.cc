@@ -163,6 +163,10 @@ TEST(Html, LeavesOutCodesAtTheEndsOfABlock) {
   EXPECT_EQ(document.segments().at(0), (Segment{.text = "Hi"}));
 }
 
+TEST(Html, KeepsUnknownEntities) {
+  EXPECT_EQ(in_upper_case("<p>a&own; &amp; b;</p>", Format::html), "<p>A&own; &amp; B;</p>");
+}
+
 TEST(Html, GetsTheTargetLanguage) {
   EXPECT_EQ(in_upper_case("<html class=a lang=\"en\"><p>a", Format::html, {.target_language = "de"}),
             "<html class=a lang=\"de\"><p>A");
