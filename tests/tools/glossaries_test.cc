@@ -100,6 +100,7 @@ TEST(Glossaries, EntriesAreRead) {
                                                {"a\t\xFF", "tsv"},
                                                {longest + "x\ty", "tsv"},
                                                {"a\n", "csv"},
+                                               {"a,b\na,b", "csv"},
                                                {"a\tb", "xml"}}) {
     EXPECT_EQ(error_status_of([&] { read_entries(refused.first, refused.second); }), 400) << refused.first.substr(0, 9);
   }

@@ -182,7 +182,8 @@ std::shared_ptr<const Glossary> read_entries(const std::string& entries, const s
   }
   const auto glossary = std::make_shared<Glossary>();
   if (format == "csv") {
-    glossary->parse(entries, "entries.csv");
+    const std::size_t lines = glossary->parse(entries, "entries.csv");
+    if (lines > glossary->terms().size()) throw HttpError(400, "entries: a source is repeated, expected each once");
   } else if (format == "tsv") {
     std::string_view rest = entries;
     for (std::size_t number = 1; !rest.empty(); ++number) {

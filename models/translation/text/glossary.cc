@@ -66,8 +66,9 @@ void read_lines(std::string_view bytes, const std::string& name, const Read& rea
 
 }  // namespace
 
-void Glossary::parse(std::string_view bytes, const std::string& name) {
+std::size_t Glossary::parse(std::string_view bytes, const std::string& name) {
   const bool is_csv = name.ends_with(".csv");
+  std::size_t lines = 0;
   read_lines(bytes, name, [&](std::string_view& rest) {
     std::vector<std::string> columns;
     if (is_csv) {
@@ -84,7 +85,9 @@ void Glossary::parse(std::string_view bytes, const std::string& name) {
     if (columns.size() == 1 && is_blank(columns.front())) return;
     if (columns.size() < 2) throw InputError("found one column, expected a term and its translation");
     add(columns[0], columns[1]);
+    ++lines;
   });
+  return lines;
 }
 
 void Glossary::parse_kept(std::string_view bytes, const std::string& name) {

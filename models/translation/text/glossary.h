@@ -25,8 +25,8 @@ class Glossary {
   // Adds the terms in a file called `name`: CSV if the name ends in .csv, else TSV. A line has a term and its
   // translation; further columns are ignored. Lines of TSV that begin with "# " are comments. Throws InputError, with
   // the name and the line, for a line without two terms, a term that has another translation already, a control
-  // character in a term, and text that is not UTF-8.
-  void parse(std::string_view bytes, const std::string& name);
+  // character in a term, and text that is not UTF-8. Returns the number of lines with terms.
+  std::size_t parse(std::string_view bytes, const std::string& name);
   // Adds terms that are not to be translated, one a line. Throws as parse() does.
   void parse_kept(std::string_view bytes, const std::string& name);
   // Adds a term. If both texts are equal, the term is not to be translated. Throws InputError as parse() does.
