@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,9 +20,8 @@ struct TermReport {
     inserted,   // put beside the words that the attention of the model points to
     failed,     // the translation lacks the term
   };
-  std::size_t sentence = 0;  // number of the sentence in the text
-  std::string source;        // the term as the text has it
-  std::string target;        // the term to write
+  std::string source;  // the term as the text has it
+  std::string target;  // the term to write
   Method method = Method::present;
 };
 

@@ -229,7 +229,6 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
 // Returns the reports on all terms of a text. A placeholder that is in no sentence is lost.
 std::vector<TermReport> reports_of(const TextWork& work) {
   std::vector<TermReport> all;
-  std::size_t sentence = 0;
   for (const auto& [part, passages] : work.stretches) {
     const Segment& segment = part.segment;
     std::vector<bool> is_found(segment.placeholders.size());
@@ -237,11 +236,7 @@ std::vector<TermReport> reports_of(const TextWork& work) {
       for (const Term& term : passage->source().terms) {
         if (term.placeholder) is_found[*term.placeholder] = true;
       }
-      for (TermReport& report : passage->reports()) {
-        report.sentence = sentence;
-        all.push_back(std::move(report));
-      }
-      ++sentence;
+      for (TermReport& report : passage->reports()) all.push_back(std::move(report));
     }
     for (std::size_t i = 0; i < is_found.size(); ++i) {
       const auto& [begin, end, markup] = segment.placeholders[i];
