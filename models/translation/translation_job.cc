@@ -43,6 +43,8 @@ struct BatchKey {
 [[noreturn]] void refuse_pair(const TranslationRoutes& routes, const TranslateOptions& options) {
   const std::vector<std::string> sources = routes.sources();
   const std::string &source = options.source, &target = options.target;
+  if (source == target)
+    throw InputError(fmt::format("'{}' is the source and the target language, expected two", source));
   if (!options.via.empty() && !(source.empty() ? routes.targets() : routes.targets(source)).empty()) {
     const std::string from = source.empty() ? "" : fmt::format(" from '{}'", source);
     if (options.via == kNeverVia) throw InputError(fmt::format("no single model translates{} to '{}'", from, target));

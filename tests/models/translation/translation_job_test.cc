@@ -271,6 +271,7 @@ TEST(TranslationJob, RefusesLanguagesWithoutARoute) {
   };
   EXPECT_EQ(refused({.source = "en", .target = "de"}),
             "no model translates from 'en' to 'de', expected one of arpabet, fr");
+  EXPECT_EQ(refused({.source = "en", .target = "EN"}), "'en' is the source and the target language, expected two");
   EXPECT_EQ(refused({.target = "de"}), "no model translates to 'de', expected one of arpabet, fr");
   EXPECT_EQ(refused({.source = "de", .target = "fr"}), "no model translates from 'de', expected one of arpabet, en");
   EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "never"}), "no single model translates from 'en' to 'fr'");
