@@ -228,7 +228,8 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 bool is_in_bfloat16(const HeadAttention& head) {
   if (head.packed) return head.query_count > 0 && head.key_count > 0;
   return head.all_queries_in_one_call && head.in_bfloat16 && has_many_queries(head) && !head.causal &&
-         std::min(head.window, head.ahead.value_or(head.window)) >= head.key_count && head.keys.type == DataType::float32 && head.keys.index == nullptr &&
+         std::min(head.window, head.ahead.value_or(head.window)) >= head.key_count &&
+         head.keys.type == DataType::float32 && head.keys.index == nullptr &&
          head.head_dim <= Bfloat16Head::kLargestDim;
 }
 

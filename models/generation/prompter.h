@@ -45,9 +45,9 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
 struct Prompt {
   TokenIds source = {};                           // tokens for the encoder; empty for a decoder-only model
   std::size_t second_segment = kNoSecondSegment;  // as in Encoding, for `source`
-  Tensor frames = {};  // frames for an encoder that reads audio, instead of `source`; see FrameOptions
+  Tensor frames = {};          // frames for an encoder that reads audio, instead of `source`; see FrameOptions
   std::size_t frame_rows = 0;  // rows that the encoder makes of `frames`
-  TokenIds draft = {};   // a guess of the result, prefix included; empty for none
+  TokenIds draft = {};         // a guess of the result, prefix included; empty for none
   TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result
   std::size_t number = 0;         // number of the source for messages, from 1
@@ -55,9 +55,7 @@ struct Prompt {
   bool source_truncated = false;
 
   // Returns the number of rows that the encoder computes.
-  std::size_t source_rows() const {
-    return frames.empty() ? source.size() : frame_rows;
-  }
+  std::size_t source_rows() const { return frames.empty() ? source.size() : frame_rows; }
 };
 
 // A given target, which the decoder reads instead of generating one (teacher forcing).

@@ -81,8 +81,7 @@ TEST(Glossary, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("a\tb\na\tc\n", "x.tsv"), "x.tsv: line 2: 'a' has two translations, 'b' and 'c', expected one");
   EXPECT_EQ(error_of("a\t \n", "x.tsv"), "x.tsv: line 1: a term is empty, expected text");
   EXPECT_EQ(error_of("a\xff\tb\n", "x.tsv"), "x.tsv: line 1: a term is not UTF-8");
-  EXPECT_EQ(error_of("a,b\n\"c\nd\",e\n", "x.csv"),
-            "x.csv: line 2: 'c\\nd' has a control character, expected none");
+  EXPECT_EQ(error_of("a,b\n\"c\nd\",e\n", "x.csv"), "x.csv: line 2: 'c\\nd' has a control character, expected none");
   EXPECT_EQ(error_of("a,b\n\"c\"\"d\",e,en,de\n", "x.csv"), "");
 }
 
