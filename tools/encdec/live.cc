@@ -174,7 +174,7 @@ bool transcribe_live(const TranscribeArguments& given) {
       while (session.backlog() > kLongestBacklog) is_over(kCancellationInterval);
     }
   } catch (const Interrupted&) {
-    // What was said so far gets its text. A second signal ends the command.
+    // Speech so far gets its text. A second signal ends the command.
   }
   const CancellationScope goes_on(nullptr);
   session.finish();

@@ -51,7 +51,7 @@ class Load {
   const ServiceLimits& limits_;
   Metrics& metrics_;
   Usage total_;
-  std::map<std::string, std::size_t, std::less<>> sessions_;  // of each client that has any
+  std::map<std::string, std::size_t, std::less<>> sessions_;  // number of sessions by client
   std::size_t session_count_ = 0;
   Clients clients_;              // each has at least one ticket
   std::list<Ticket*> arriving_;  // in the order of their last progress, oldest first

@@ -27,7 +27,7 @@ class AudioReader {
   explicit AudioReader(AudioInput input);
   explicit AudioReader(std::unique_ptr<AudioDecoder> decoder);
 
-  // From now on decodes pieces of 20 ms, so that sound that is being recorded does not wait for more.
+  // Makes read() decode 20 ms at a time: sound that is being recorded does not wait for more.
   void read_live() { frames_at_once_ = static_cast<std::size_t>(decoder_->format().sample_rate) / 50; }
 
   // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.

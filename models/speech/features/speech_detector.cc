@@ -50,7 +50,7 @@ class LoudnessDetector final : public SpeechDetector {
     return static_cast<float>(1 / (1 + std::exp(-(loudness - floor - kDifference) / kSlope)));
   }
 
-  double energy_ = 0;      // of the current window
+  double energy_ = 0;      // sum of squares in the current window
   std::size_t count_ = 0;  // number of its samples
   std::deque<double> history_;
 };

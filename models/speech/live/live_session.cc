@@ -64,7 +64,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     std::shared_ptr<Pass> partial_pass = {};             // null if none runs
     std::deque<std::uint64_t> waiting = {};              // numbers of samples of the next partial passes
     std::uint64_t next_partial = 0;                      // number of samples at which the next partial text is due
-    std::string language = {}, heard = {}, agreed = {};  // of partial texts: language, last text, part that stays
+    std::string language = {}, heard = {}, agreed = {};  // for partial texts: language, last text, part that stays
   };
 
   Impl(SpeechModel model_, RequestQueue& queue_, LiveOptions options_, OnEvent on_event_, std::uint64_t client_)
@@ -160,7 +160,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
       const MutexLock lock(self->mutex);
       set();
       pass->is_done = true;
-      pass->request = {};  // which holds these handlers
+      pass->request = {};  // it holds these handlers, which hold the pass
       self->deliver();
     };
     TranscribeHandlers handlers;

@@ -47,7 +47,7 @@ struct LiveOptions {
 // The options of a session that are not those of transcribe().
 std::span<const OptionRow<LiveOptions>> live_settings();
 
-// What a session has done.
+// Totals of a session.
 struct LiveCounts {
   std::uint64_t utterances = 0;  // with a text or a failure
   std::uint64_t passes = 0;      // partial texts that were computed
@@ -67,8 +67,8 @@ struct LiveEvent {
   };
   Kind kind = Kind::started;
   std::uint64_t utterance = 0;  // number from 0
-  double start = 0;             // of the utterance
-  double end = 0;               // of the utterance, or of the samples that the partial text is of
+  double start = 0;             // time of the utterance
+  double end = 0;               // time of the utterance; for a partial text, of the samples that it is the text of
   bool has_speech = true;       // false: the caller has ended an utterance without speech in it
   // partial: words that later partial texts begin with, too. final_text: the text as SpeechModel::transcribe() gives
   // it for the samples of the utterance.

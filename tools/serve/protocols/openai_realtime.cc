@@ -114,13 +114,13 @@ LiveOptions read_options(const Json& input, const ServeSettings& settings) {
   return options;
 }
 
-// What happens to a session: a message of its client, or an event of one of its LiveSessions.
+// A message of the client, or an event of a LiveSession.
 struct Message {
   std::string text;
   bool is_text = true;
 };
 struct News {
-  std::size_t number = 0;  // of the LiveSession
+  std::size_t number = 0;  // index of the LiveSession
   LiveEvent event;
 };
 
