@@ -44,6 +44,8 @@ class SpeechModel {
   std::vector<std::string> languages() const;
   // Returns the length of the windows that the model reads, in seconds.
   double window_seconds() const;
+  // Throws as transcribe() does for options.
+  void check(const TranscribeOptions& options) const { static_cast<void>(task(options)); }
 
   // Returns a transcript for each recording, in their order. Throws FileError if one cannot be read, ConfigError for
   // options that are out of range or not supported by this model.

@@ -14,7 +14,6 @@
 #include "encdec/models/model/generate_call.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/models/speech/audio/raw_audio_stream.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
 #include "errors.h"
@@ -132,9 +131,8 @@ class SourceQueue {
 // A live session in a queue. Python closes it before the queue.
 class Live {
  public:
-  Live(const ClosableQueue& holder, const Inbox& inbox, const SpeechModel& model, const LiveOptions& options,
-       int sampling_rate)
-      : queue_(holder.get()), stream_({.sample_rate = sampling_rate}, "samples") {
+  Live(const ClosableQueue& holder, const Inbox& inbox, const SpeechModel& model, const LiveOptions& options)
+      : queue_(holder.get()) {
     session_ = compute([&] { return std::make_unique<LiveSession>(model, *queue_, options, inbox.live_handler(0)); });
   }
   ~Live() { close(); }
@@ -146,15 +144,10 @@ class Live {
     const std::vector<std::byte> bytes = bytes_of_buffer(samples);
     const nb::gil_scoped_release release;
     const MutexLock lock(mutex_);
-    samples_.clear();
-    if (is_int16) {
-      stream_.push(bytes, samples_);
-    } else {
-      std::vector<float> frames(bytes.size() / sizeof(float));
-      std::memcpy(frames.data(), bytes.data(), frames.size() * sizeof(float));
-      stream_.push(frames, samples_);
-    }
-    session().feed(samples_);
+    if (is_int16) return session().feed(bytes);
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
+    session().feed(floats);
   }
   bool commit() {
     const nb::gil_scoped_release release;
@@ -169,9 +162,6 @@ class Live {
   void finish() {
     const nb::gil_scoped_release release;
     const MutexLock lock(mutex_);
-    samples_.clear();
-    stream_.finish(samples_);
-    session().feed(samples_);
     session().finish();
     is_finished_ = true;
   }
@@ -189,10 +179,8 @@ class Live {
   }
 
   std::shared_ptr<RequestQueue> queue_;
-  RawAudioStream stream_;
   Mutex mutex_;
   std::unique_ptr<LiveSession> session_ ENCDEC_GUARDED_BY(mutex_);
-  std::vector<float> samples_ ENCDEC_GUARDED_BY(mutex_);
   bool is_finished_ ENCDEC_GUARDED_BY(mutex_) = false;
 };
 
@@ -260,7 +248,9 @@ void bind_requests(nb::module_& module) {
           "__init__",
           [](Live* live, const ClosableQueue& queue, const Inbox& inbox, const SpeechModel& model, nb::dict options,
              nb::dict transcribe, int sampling_rate) {
-            new (live) Live(queue, inbox, model, live_options(options, transcribe), sampling_rate);
+            LiveOptions read = live_options(options, transcribe);
+            read.format.sample_rate = sampling_rate;
+            new (live) Live(queue, inbox, model, read);
           },
           nb::arg("queue"), nb::arg("inbox"), nb::arg("model"), nb::arg("options"), nb::arg("transcribe"),
           nb::arg("sampling_rate"))

@@ -3,7 +3,6 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -88,12 +87,8 @@ nb::object to_python(const Transcript& transcript) {
 
 nb::object to_python(const LiveEvent& event) {
   using Kind = LiveEvent::Kind;
-  constexpr std::array kKinds = {
-      Named{Kind::started, "started"},  Named{Kind::partial, "partial"}, Named{Kind::stopped, "stopped"},
-      Named{Kind::final_text, "final"}, Named{Kind::failed, "failed"},   Named{Kind::ended, "ended"},
-  };
   nb::dict fields;
-  fields["kind"] = name_of(kKinds, event.kind);
+  fields["kind"] = name_of(kLiveEventKinds, event.kind);
   fields["utterance"] = event.utterance;
   fields["start"] = event.start;
   fields["end"] = event.end;

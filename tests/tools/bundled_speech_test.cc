@@ -183,7 +183,7 @@ TEST(BundledSpeech, LiveTextsAreThoseOfAFile) {
   std::vector<std::string> raw = json, whole = json;
   raw.insert(raw.end(), {"--raw", "int16", "-"});
   whole.push_back(file);
-  std::map<std::size_t, std::vector<std::string>> lines[2];  // of each utterance
+  std::map<std::size_t, std::vector<std::string>> lines[2];  // JSON lines by utterance
   for (const auto& line : split_lines(transcribe(raw, samples))) {
     lines[0][nlohmann::json::parse(line).value("id", 99u)].push_back(line);
   }

@@ -29,9 +29,7 @@ using Json = nlohmann::ordered_json;
 class LiveOutput {
  public:
   explicit LiveOutput(const TranscribeArguments& arguments)
-      : format_(arguments.formats.empty()
-                    ? transcript_format_named(name_ending(arguments.output)).value_or(TranscriptFormat::txt)
-                    : arguments.formats.front()),
+      : format_(formats_of(arguments).front()),
         has_json_lines_(arguments.has_json_lines),
         writer_(format_, arguments.lines),
         file_(arguments.output),
@@ -97,15 +95,12 @@ class LiveOutput {
                           {"passes", event.counts.passes},
                           {"passes_skipped", event.counts.skipped}});
     }
-    const bool is_partial = event.kind == Kind::partial;
-    Json json = {{"type", is_partial                   ? "partial"
-                          : event.kind == Kind::failed ? "failed"
-                                                       : "final"},
+    Json json = {{"type", name_of(kLiveEventKinds, event.kind)},
                  {"id", event.utterance},
                  {"start", event.start},
                  {"end", event.end},
                  {"text", event.text}};
-    if (is_partial) json["tail"] = event.tail;
+    if (event.kind == Kind::partial) json["tail"] = event.tail;
     if (event.kind != Kind::final_text) return python_text(json);
     if (!event.transcript.language.empty()) json["language"] = event.transcript.language;
     for (const TranscriptSegment& segment : event.transcript.segments) {

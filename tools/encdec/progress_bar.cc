@@ -1,5 +1,6 @@
 #include "encdec/progress_bar.h"
 
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -84,9 +85,8 @@ void ProgressBar::show_end(std::string_view text) {
   int width = line_width();
   std::size_t begin = text.size();
   for (std::size_t i = text.size(); i-- > 0;) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if ((c & 0xC0) == 0x80) continue;
-    width -= c < 0x80 ? 1 : 2;
+    if (is_continuation(text[i])) continue;
+    width -= static_cast<unsigned char>(text[i]) < 0x80 ? 1 : 2;
     if (width < 0) break;
     begin = i;
   }

@@ -94,9 +94,7 @@ class Transcription final : TranscribeStream {
   explicit Transcription(const TranscribeArguments& arguments)
       : arguments_(arguments), options_(transcribe_options(arguments)) {
     arguments_.lines.word_times = options_.word_timestamps;
-    if (arguments_.formats.empty()) {
-      arguments_.formats = {transcript_format_named(name_ending(arguments_.output)).value_or(TranscriptFormat::txt)};
-    }
+    arguments_.formats = formats_of(arguments_);
     if (!arguments_.output_dir.empty()) name_outputs();
     if (!arguments_.draft.empty()) drafts_ = std::make_unique<LineReader>(arguments_.draft);
     if (!arguments_.stats.empty()) stats_file_.emplace(arguments_.stats, OutputFile::Unfinished::remove);

@@ -8,6 +8,7 @@
 
 #include "encdec/commands.h"
 #include "encdec/option_rows.h"
+#include "encdec/output_file.h"
 
 namespace encdec::cli {
 namespace {
@@ -125,6 +126,11 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_number_option(command, "--channels", arguments.raw.channels, "Channels of --raw, interleaved")
       ->check(integer_from(1, AudioDecoder::kMaxChannels))
       ->group(raw);
+}
+
+std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments) {
+  if (!arguments.formats.empty()) return arguments.formats;
+  return {transcript_format_named(name_ending(arguments.output)).value_or(TranscriptFormat::txt)};
 }
 
 AudioReader open_standard_input(const TranscribeArguments& arguments) {

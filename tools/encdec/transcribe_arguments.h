@@ -36,6 +36,9 @@ struct TranscribeArguments {
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
 
+// Returns the formats of transcripts; if none is given, that of the ending of --output, else txt.
+std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments);
+
 // Opens standard input, as WAV or another format, or as samples without a header. Throws FileError and ConfigError.
 AudioReader open_standard_input(const TranscribeArguments& arguments);
 

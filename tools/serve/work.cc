@@ -9,10 +9,6 @@
 namespace encdec::serve {
 namespace {
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // Returns an HttpError, 400, in place of a FileError: the client has sent the unreadable recording.
 std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   try {

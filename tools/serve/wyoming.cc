@@ -1,7 +1,6 @@
 #include "serve/wyoming.h"
 
 #include <encdec/engine/base/error.h>
-#include <encdec/models/speech/audio/raw_audio_stream.h>
 #include <encdec/models/speech/live/live_session.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -154,7 +153,6 @@ class Connection {
 
   void read_options(const Parameters& parameters) {
     model_ = parameters.text("name");
-    options_ = {.finds_utterances = false, .partials = Partials::none};
     options_.transcribe = read_transcribe_options(parameters, parts_.settings);
     options_.transcribe.initial_prompt = parameters.short_text("context");
   }
@@ -164,9 +162,8 @@ class Connection {
     const auto number = [&data](const char* key, std::int64_t otherwise) {
       return static_cast<int>(data.integer(key, {.min = 1, .max = 1'000'000}).value_or(otherwise));
     };
-    const RawAudio raw{.sample_rate = number("rate", 16'000), .channels = number("channels", 1)};
     session_.reset();
-    stream_.emplace(raw, "audio");
+    options_.format = {.sample_rate = number("rate", 16'000), .channels = number("channels", 1)};
     ServedModel& model = parts_.models.transcriber(model_);
     events_ = std::make_shared<Mailbox<LiveEvent>>(socket_.get_executor());
     session_ = std::make_unique<LiveSession>(model.speech(), model.queue(), options_,
@@ -175,16 +172,11 @@ class Connection {
   }
   void add(const Event& event) {
     if (!session_) begin(event.data);
-    samples_.clear();
-    stream_->push(std::as_bytes(std::span(event.payload)), samples_);
-    session_->feed(samples_);
+    session_->feed(std::as_bytes(std::span(event.payload)));
   }
   asio::awaitable<void> end() {
     std::string text, language;
     if (session_) {
-      samples_.clear();
-      stream_->finish(samples_);
-      session_->feed(samples_);
       session_->finish();
       guard_.cancel();
       for (bool is_over = false; !is_over;) {
@@ -209,8 +201,6 @@ class Connection {
   std::string read_;  // bytes that have arrived
   std::string model_;
   LiveOptions options_ = {.finds_utterances = false, .partials = Partials::none};
-  std::optional<RawAudioStream> stream_;
-  std::vector<float> samples_;
   std::shared_ptr<Mailbox<LiveEvent>> events_;
   std::unique_ptr<LiveSession> session_;  // null between two recordings
   const ModelMetrics* metrics_ = nullptr;

@@ -69,12 +69,12 @@ struct RawAudio {
   int sample_rate = 16'000;
   int channels = 1;
 };
-// Throws ConfigError if a number is outside the limits of AudioDecoder.
-void check(const RawAudio& raw);
+// Returns the argument. Throws ConfigError if a number is outside the limits of AudioDecoder.
+const RawAudio& checked(const RawAudio& raw);
 std::size_t sample_bytes(RawAudio::Samples samples);
 // Converts bytes to samples. REQUIRES: there are sample_bytes() for each sample.
 void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span<float> samples);
-// Opens samples without a header. Throws as check() does.
+// Opens samples without a header. Throws as checked() does.
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw);
 
 }  // namespace encdec

@@ -7,7 +7,7 @@
 namespace encdec {
 
 RawAudioStream::RawAudioStream(const RawAudio& raw, std::string name)
-    : raw_((check(raw), raw)), name_(std::move(name)), resampler_(raw.sample_rate, AudioReader::kSampleRate) {}
+    : raw_(checked(raw)), name_(std::move(name)), resampler_(raw.sample_rate, AudioReader::kSampleRate) {}
 
 void RawAudioStream::push(std::span<const std::byte> bytes, std::vector<float>& samples) {
   const auto channels = static_cast<std::size_t>(raw_.channels), frame = channels * sample_bytes(raw_.samples);

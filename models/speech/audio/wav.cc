@@ -251,13 +251,14 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
   }
 }
 
-void check(const RawAudio& raw) {
-  const auto check_value = [](const char* name, int value, int min, int max) {
+const RawAudio& checked(const RawAudio& raw) {
+  const auto check = [](const char* name, int value, int min, int max) {
     if (value >= min && value <= max) return;
     throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
   };
-  check_value("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
-  check_value("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
+  check("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
+  check("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
+  return raw;
 }
 
 std::size_t sample_bytes(RawAudio::Samples samples) {
@@ -269,9 +270,9 @@ void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span
 }
 
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
-  check(raw);
+  const Encoding encoding = encoding_of(checked(raw).samples);
   std::optional<std::uint64_t> bytes = input.source().size();
-  return std::make_unique<PlainDecoder>(std::move(input), encoding_of(raw.samples),
+  return std::make_unique<PlainDecoder>(std::move(input), encoding,
                                         AudioFormat{.sample_rate = raw.sample_rate, .channels = raw.channels}, bytes);
 }
 

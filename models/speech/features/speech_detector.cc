@@ -8,19 +8,6 @@
 namespace encdec {
 namespace {
 
-class ModelDetector final : public SpeechDetector {
- public:
-  explicit ModelDetector(std::shared_ptr<const VoiceActivity> model) : detector_(std::move(model)) {}
-
-  void push(std::span<const float> samples, std::vector<float>& probabilities) override {
-    detector_.push(samples, probabilities);
-  }
-  void finish(std::vector<float>& probabilities) override { detector_.finish(probabilities); }
-
- private:
-  VoiceActivityDetector detector_;
-};
-
 // Loudness in decibels, 0 for a full-scale square wave.
 class LoudnessDetector final : public SpeechDetector {
  public:
@@ -59,7 +46,7 @@ class LoudnessDetector final : public SpeechDetector {
 
 std::unique_ptr<SpeechDetector> make_speech_detector(std::shared_ptr<const VoiceActivity> model) {
   if (model == nullptr) return std::make_unique<LoudnessDetector>();
-  return std::make_unique<ModelDetector>(std::move(model));
+  return std::make_unique<VoiceActivityDetector>(std::move(model));
 }
 
 }  // namespace encdec

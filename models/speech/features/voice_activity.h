@@ -52,16 +52,26 @@ class VoiceActivity {
   Matrix final_;  // from hidden state to the logit of the probability
 };
 
-// A detector for one recording, piece by piece. Results do not depend on the sizes of the pieces.
+// A detector of speech in one recording, piece by piece. Gives the probability of speech in each window of
+// VoiceActivity::kWindow samples. Results do not depend on the sizes of the pieces.
 // Order of calls: push* finish
-class VoiceActivityDetector {
+class SpeechDetector {
+ public:
+  virtual ~SpeechDetector() = default;
+
+  // Adds samples, and appends the probability of each window that is complete now.
+  virtual void push(std::span<const float> samples, std::vector<float>& probabilities) = 0;
+  // Pads an incomplete last window with silence and appends its probability.
+  virtual void finish(std::vector<float>& probabilities) = 0;
+};
+
+// A detector that uses a model.
+class VoiceActivityDetector final : public SpeechDetector {
  public:
   explicit VoiceActivityDetector(std::shared_ptr<const VoiceActivity> model) : model_(std::move(model)) {}
 
-  // Adds samples, and appends the probability of each window that is complete now.
-  void push(std::span<const float> samples, std::vector<float>& probabilities);
-  // Pads an incomplete last window with silence and appends its probability.
-  void finish(std::vector<float>& probabilities);
+  void push(std::span<const float> samples, std::vector<float>& probabilities) override;
+  void finish(std::vector<float>& probabilities) override;
 
  private:
   std::shared_ptr<const VoiceActivity> model_;

@@ -9,6 +9,7 @@
 #include "encdec/engine/base/mutex.h"
 #include "encdec/models/speech/features/log_mel.h"
 #include "encdec/models/speech/transcript/speech_time_map.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {
@@ -35,8 +36,7 @@ std::string agreed_words(std::string_view a, std::string_view b) {
   if (b.find(' ') != b.npos) return "";
   std::size_t size = common.size();
   for (int characters = 0; size > 0 && characters < 2;) {
-    const bool is_inside = (static_cast<unsigned char>(common[--size]) & 0xC0) == 0x80;
-    if (!is_inside) ++characters;
+    if (!is_continuation(common[--size])) ++characters;
   }
   return std::string(common.substr(0, size));
 }
@@ -71,6 +71,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
       : model(std::move(model_)),
         queue(queue_),
         options(std::move(options_)),
+        stream(options.format, "samples"),
         on_event(std::move(on_event_)),
         client(client_) {}
 
@@ -78,12 +79,14 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
   RequestQueue& queue;
   LiveOptions options;
   TranscribeOptions partial_options;
+  RawAudioStream stream;
   OnEvent on_event;
   std::uint64_t client;
   std::uint64_t step = 0, window = 0;  // in samples
 
   // Used by the thread of feed().
   std::optional<UtteranceFinder> finder;
+  std::vector<float> converted;  // samples of the current call
   std::vector<UtteranceFinder::Event> found;
   std::vector<float> recent;       // samples that may begin the next utterance
   std::uint64_t recent_begin = 0;  // number of recent[0]
@@ -278,6 +281,32 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     std::vector<float>& to = is_speaking() ? utterances.back().samples : recent;
     to.insert(to.end(), samples.begin(), samples.end());
   }
+  // Adds the samples in `converted`, in pieces, so that partial texts do not depend on the sizes of the caller's
+  // pieces.
+  void take_converted() {
+    for (std::span<const float> left = converted; !left.empty();) {
+      const std::span piece = left.first(std::min<std::size_t>(left.size(), VoiceActivity::kWindow));
+      left = left.subspan(piece.size());
+      if (finder) finder->push(piece, found);
+      const MutexLock lock(mutex);
+      if (!finder && !is_speaking()) begin(total);
+      add(piece);
+      follow(found);
+      if (!is_speaking()) {
+        forget();
+        continue;
+      }
+      Utterance& utterance = utterances.back();
+      if (finder && !finder->is_quiet()) drop(utterance.last_pass);
+      if (!finder && utterance.samples.size() >= kLongestCommitted) {
+        end(total);
+      } else {
+        plan_partials(utterance, (finder ? finder->speech_end() : total) - utterance.start);
+        begin_partial(utterance);
+      }
+    }
+    converted.clear();
+  }
   // Drops the samples that no utterance can begin with.
   void forget() ENCDEC_REQUIRES(mutex) {
     if (is_speaking() || !finder) return;
@@ -301,7 +330,7 @@ LiveSession::LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions opt
   o.transcribe.vad_model.clear();
   o.transcribe.clip_timestamps.clear();
   o.transcribe.chunk_length = 0;
-  static_cast<void>(impl_->model.queue_options(o.transcribe));  // checks the options
+  impl_->model.check(o.transcribe);
   impl_->partial_options = o.transcribe;
   impl_->partial_options.temperatures = {0};
   impl_->partial_options.beam_size = 1;
@@ -323,30 +352,14 @@ LiveSession::~LiveSession() {
   impl_->utterances.clear();
 }
 
+void LiveSession::feed(std::span<const std::byte> bytes) {
+  impl_->stream.push(bytes, impl_->converted);
+  impl_->take_converted();
+}
+
 void LiveSession::feed(std::span<const float> samples) {
-  Impl& my = *impl_;
-  while (!samples.empty()) {
-    // In pieces, so that partial texts do not depend on the sizes of the caller's pieces.
-    const std::span piece = samples.first(std::min<std::size_t>(samples.size(), VoiceActivity::kWindow));
-    samples = samples.subspan(piece.size());
-    if (my.finder) my.finder->push(piece, my.found);
-    const MutexLock lock(my.mutex);
-    if (!my.finder && !my.is_speaking()) my.begin(my.total);
-    my.add(piece);
-    my.follow(my.found);
-    if (!my.is_speaking()) {
-      my.forget();
-      continue;
-    }
-    Impl::Utterance& utterance = my.utterances.back();
-    if (my.finder && !my.finder->is_quiet()) my.drop(utterance.last_pass);
-    if (!my.finder && utterance.samples.size() >= kLongestCommitted) {
-      my.end(my.total);
-    } else {
-      my.plan_partials(utterance, (my.finder ? my.finder->speech_end() : my.total) - utterance.start);
-      my.begin_partial(utterance);
-    }
-  }
+  impl_->stream.push(samples, impl_->converted);
+  impl_->take_converted();
 }
 
 bool LiveSession::commit() {
@@ -380,6 +393,8 @@ void LiveSession::clear() {
 
 void LiveSession::finish() {
   Impl& my = *impl_;
+  my.stream.finish(my.converted);
+  my.take_converted();
   if (my.finder) my.finder->finish(my.found);
   const MutexLock lock(my.mutex);
   my.follow(my.found);
@@ -394,6 +409,11 @@ double LiveSession::backlog() const {
   for (const Impl::Utterance& utterance : impl_->utterances)
     samples += utterance.is_over ? utterance.samples.size() : 0;
   return seconds_of(samples);
+}
+
+double LiveSession::seconds() const {
+  const MutexLock lock(impl_->mutex);
+  return seconds_of(impl_->total);
 }
 
 }  // namespace encdec

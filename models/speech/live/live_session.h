@@ -13,6 +13,7 @@
 
 #include "encdec/engine/base/named_values.h"
 #include "encdec/models/generation/option_row.h"
+#include "encdec/models/speech/audio/raw_audio_stream.h"
 #include "encdec/models/speech/features/utterance_finder.h"
 #include "encdec/models/speech/speech_model.h"
 
@@ -32,6 +33,7 @@ inline constexpr std::array kPartials = {
 };
 
 struct LiveOptions {
+  RawAudio format = {};  // of what feed() takes
   // How utterances are transcribed. Clips, chunks, batch_size, workers and callbacks are ignored.
   TranscribeOptions transcribe = {};
   // Utterances are found in the samples. Otherwise the caller ends them, with commit().
@@ -79,6 +81,13 @@ struct LiveEvent {
   LiveCounts counts = {};           // ended
 };
 
+// The names of events.
+inline constexpr std::array kLiveEventKinds = {
+    Named{LiveEvent::Kind::started, "started"}, Named{LiveEvent::Kind::partial, "partial"},
+    Named{LiveEvent::Kind::stopped, "stopped"}, Named{LiveEvent::Kind::final_text, "final"},
+    Named{LiveEvent::Kind::failed, "failed"},   Named{LiveEvent::Kind::ended, "ended"},
+};
+
 // A transcription of speech while it is spoken: samples in, events out. Reads and writes nothing else.
 //
 // Final texts depend on nothing but the samples: not on the sizes of their pieces, on when they come, or on who else
@@ -96,26 +105,32 @@ class LiveSession {
   using OnEvent = std::function<void(LiveEvent event)>;
 
   // `queue` decodes for `model`; `client` is that of RequestQueue::submit(). Throws as SpeechModel::transcribe() does
-  // for options. REQUIRES: `queue` outlives this object.
+  // for options, and ConfigError for a format outside the limits of AudioDecoder. REQUIRES: `queue` outlives this
+  // object.
   LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions options, OnEvent on_event, std::uint64_t client = 0);
   // Drops what is not final. No event comes after this.
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
-  // Adds samples: 16,000 per second, one channel, from -1 to 1.
+  // Adds sound in LiveOptions::format: bytes, cut anywhere, or samples from -1 to 1, whole frames of them. Throws
+  // FileError for a sample that is not finite.
+  void feed(std::span<const std::byte> bytes);
   void feed(std::span<const float> samples);
   // Ends the current utterance at the last sample so far. Samples without speech are an utterance, too: its text is
   // empty. Returns false if no samples have come since the last utterance.
   bool commit();
   // Drops the samples since the last utterance ended, and the current utterance without a final text.
   void clear();
-  // Ends the session: `ended` follows the last utterance. REQUIRES: no other function is called after it.
+  // Ends the session: `ended` follows the last utterance. REQUIRES: feed(), commit() and clear() are not called after
+  // it.
   void finish();
 
   // Returns the number of seconds in utterances that are over and have no text yet. A caller that reads a file waits
   // while this is large.
   double backlog() const;
+  // Returns the length of the sound so far, in seconds.
+  double seconds() const;
 
  private:
   struct Impl;

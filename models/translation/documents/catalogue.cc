@@ -375,9 +375,7 @@ class Catalogue final : public TextFile {
       Placeholder& found = *std::ranges::find_if(segment.placeholders, is_one);
       found.markup = part(segment.text, found);
       const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
-      segment.text = replaced(segment.text, digits);
-      for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, digits), p.end = moved(p.end, digits);
-      for (InlineCode& code : segment.codes) code.place = moved(code.place, digits);
+      replace_in(segment, digits);
     }
     std::vector<Replacement> nothing;
     for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});

@@ -102,11 +102,10 @@ DocumentFormat format_or_that_of(const std::string& file_name, const std::option
 std::vector<std::string> document_extensions() {
   std::vector<std::string> all;
   for (const FormatRow& row : kRows) {
-    for (std::string_view left = row.extensions; !left.empty();) {
-      const std::size_t end = std::min(left.find(' '), left.size());
-      all.push_back(fmt::format(".{}", left.substr(0, end)));
-      left.remove_prefix(std::min(end + 1, left.size()));
-    }
+    any_word(row.extensions, [&all](std::string_view extension) {
+      all.push_back(fmt::format(".{}", extension));
+      return false;
+    });
   }
   return all;
 }

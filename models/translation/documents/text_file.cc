@@ -80,7 +80,7 @@ struct Tag {
   Placeholder place;
   std::string name;
   bool is_code = false;
-  std::optional<std::size_t> start = {};  // of an end: the index of its start
+  std::optional<std::size_t> start = {};  // index of the start tag, for an end tag in a pair
   std::size_t code = 0;                   // index of its code
 };
 
@@ -128,7 +128,7 @@ void sort_codes(Text& text) {
 void add_marks(Text& text, const PlaceholderSyntax& syntax) {
   Segment& segment = text.segment;
   add_placeholders(segment, syntax);
-  constexpr std::size_t kMostMarks = 1000;  // what follows takes their number times their number
+  constexpr std::size_t kMostMarks = 1000;  // maximum: the time grows with the square of their number
   if (!syntax.markup || segment.placeholders.size() > kMostMarks) return;
   std::vector<Replacement> removed;
   std::size_t run = 0;  // place of the first of some tags without text between them
@@ -157,9 +157,7 @@ void add_marks(Text& text, const PlaceholderSyntax& syntax) {
   }
   end_run(segment.text.size());
   sort_codes(text);
-  segment.text = replaced(segment.text, removed);
-  for (InlineCode& code : segment.codes) code.place = moved(code.place, removed);
-  for (Placeholder& p : segment.placeholders) p.begin = moved(p.begin, removed), p.end = moved(p.end, removed);
+  replace_in(segment, removed);
 }
 
 void check_characters_and_places(const Segment& translation) {
@@ -215,11 +213,7 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
       removed.push_back({.begin = place - 1, .end = place});
     }
   }
-  segment.text = replaced(segment.text, removed);
-  const auto move = [&removed](std::size_t& place) { place = moved(place, removed); };
-  for (InlineCode& code : segment.codes) move(code.place);
-  for (Placeholder& placeholder : segment.placeholders) move(placeholder.begin), move(placeholder.end);
-  for (Cut& cut : segment.cuts) move(cut.place);
+  replace_in(segment, removed);
 }
 
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
@@ -257,6 +251,14 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
   items[open].kind = Item::Kind::open;
   items[open].partner = items.size();
   items.push_back({.kind = Item::Kind::close, .range = range, .partner = open});
+}
+
+void replace_in(Segment& segment, const std::vector<Replacement>& replacements) {
+  segment.text = replaced(segment.text, replacements);
+  const auto move = [&replacements](std::size_t& place) { place = moved(place, replacements); };
+  for (InlineCode& code : segment.codes) move(code.place);
+  for (Placeholder& placeholder : segment.placeholders) move(placeholder.begin), move(placeholder.end);
+  for (Cut& cut : segment.cuts) move(cut.place);
 }
 
 std::string_view trim(std::string_view text, std::string_view characters) {

@@ -13,6 +13,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/translation/documents/document.h"
 #include "encdec/models/translation/documents/placeholders.h"
+#include "encdec/models/translation/text/kept_words.h"
 #include "encdec/models/translation/text/segment.h"
 
 namespace encdec::documents {
@@ -106,6 +107,9 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
 
 // Returns the text of a range that is one value, whose markup has codes.
 Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax);
+
+// Replaces parts of a segment's text, and moves the places of its codes, placeholders and cuts.
+void replace_in(Segment& segment, const std::vector<Replacement>& replacements);
 
 // Returns a text without some characters at its ends.
 std::string_view trim(std::string_view text, std::string_view characters = kWhiteSpace);

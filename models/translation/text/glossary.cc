@@ -128,7 +128,7 @@ std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::st
   }
   for (std::size_t first = 0; first < words.size(); ++first) {
     const std::pair<const std::string, std::string>* longest = nullptr;
-    std::size_t end = first;  // of its words
+    std::size_t end = first;  // index behind the last word of `longest`
     for (const Glossary* glossary : all) {
       std::string part;
       for (std::size_t last = first; last < words.size(); ++last) {

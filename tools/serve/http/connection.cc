@@ -180,7 +180,7 @@ struct Connection::Writing {
   }
   bool is_head() const { return request.method == "HEAD"; }
   void tell(HttpApplication& application) {
-    answered.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    answered.seconds = seconds_since(begin);
     application.on_answered(answered);
   }
 };

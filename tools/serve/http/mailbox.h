@@ -19,6 +19,10 @@ namespace encdec::serve {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 // A queue of values that any thread puts and one coroutine takes. The coroutine waits without blocking a thread.
 template <class T>
 class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {

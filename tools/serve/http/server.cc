@@ -37,10 +37,6 @@ HttpServer::HttpServer(HttpApplication& application, const HttpLimits& limits)
 
 HttpServer::~HttpServer() = default;
 
-void HttpServer::listen(Listener listener) {
-  listen(std::move(listener), {});
-}
-
 void HttpServer::listen(Listener listener, Protocol protocol) {
   const int descriptor = ::dup(listener.descriptor());
   const bool is_local = listener.is_local();

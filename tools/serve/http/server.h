@@ -96,11 +96,10 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  void listen(Listener listener);
-  // Serves the connections to a listener by another protocol, which ends soon after draining has begun.
+  // Serves a connection by another protocol than HTTP. Must return soon after draining has begun.
   using Protocol =
       std::function<asio::awaitable<void>(asio::generic::stream_protocol::socket socket, std::string peer)>;
-  void listen(Listener listener, Protocol protocol);
+  void listen(Listener listener, Protocol protocol = {});
   // Serves until drain() was called and all requests are answered, or until stop().
   void run();
   // Stops accepting connections and requests. Requests that are not answered after `longest` are cut off. Thread-safe.

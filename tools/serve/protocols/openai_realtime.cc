@@ -2,7 +2,6 @@
 // (platform.openai.com/docs/guides/realtime-transcription). Every session is one of transcription, whatever its query.
 #include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/models/speech/audio/raw_audio_stream.h>
 #include <encdec/models/speech/live/live_session.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
@@ -93,7 +92,7 @@ RawAudio read_format(const Json& format) {
 }
 
 LiveOptions read_options(const Json& input, const ServeSettings& settings) {
-  LiveOptions options;
+  LiveOptions options{.format = read_format(input["format"])};
   if (!input["transcription"].is_null()) {
     options.transcribe = read_transcribe_options(parameters_of(input["transcription"], "transcription"), settings);
   }
@@ -131,6 +130,7 @@ class Session {
         id_(random_id()),
         model_(&find_model(std::string(call.request().query["model"]))),
         input_(default_input(model_->name())),
+        options_(read_options(input_, call.parts().settings)),
         inbox_(std::make_shared<Mailbox<std::variant<Message, News>>>(call.executor())) {}
 
   asio::awaitable<void> run() {
@@ -263,13 +263,7 @@ class Session {
     last_audio_ = Clock::now();
     if (is_ending_) return;
     begin_part();
-    samples_.clear();
-    stream_->push(std::as_bytes(std::span(*bytes)), samples_);
-    feed();
-  }
-  void feed() {
-    parts_.back().session->feed(samples_);
-    fed_ += samples_.size();
+    parts_.back().session->feed(std::as_bytes(std::span(*bytes)));
   }
   void commit() {
     if (is_ending_ || !is_current_ || !parts_.back().session->commit()) {
@@ -287,22 +281,20 @@ class Session {
     Json input = input_;
     input.update(change, true);
     input["noise_reduction"] = nullptr;  // there is none here
-    const RawAudio format = read_format(input["format"]);
     LiveOptions options = read_options(input, call_.parts().settings);
     ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
-    static_cast<void>(model.speech().queue_options(options.transcribe));  // checks them
+    model.speech().check(options.transcribe);
     finish_part();
     model_ = &model;
     input_ = std::move(input);
-    format_ = format;
     options_ = std::move(options);
     Json answer = session_json();
     if (is_beta) {
       answer = {{"id", "sess_" + id_},
                 {"object", "realtime.transcription_session"},
-                {"input_audio_format", format.samples == RawAudio::Samples::int16    ? "pcm16"
-                                       : format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
-                                                                                     : "g711_alaw"},
+                {"input_audio_format", options_.format.samples == RawAudio::Samples::int16    ? "pcm16"
+                                       : options_.format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
+                                                                                              : "g711_alaw"},
                 {"input_audio_transcription", input_["transcription"]},
                 {"turn_detection", input_["turn_detection"]}};
     }
@@ -320,23 +312,21 @@ class Session {
   void begin_part() {
     if (is_current_) return;
     options_.voice_activity = call_.parts().voice_activity;
-    stream_.emplace(format_, "audio");
     const auto on_event = [inbox = inbox_, number = parts_.size()](LiveEvent event) {
       inbox->put(News{number, std::move(event)});
     };
     parts_.push_back({.model = model_,
                       .finds_utterances = options_.finds_utterances,
-                      .begin = fed_,
+                      .begin = seconds_,
                       .session = std::make_unique<LiveSession>(model_->speech(), model_->queue(), options_, on_event,
                                                                call_.client())});
     is_current_ = true;
   }
   void finish_part() {
     if (!std::exchange(is_current_, false)) return;
-    samples_.clear();
-    stream_->finish(samples_);
-    feed();
-    parts_.back().session->finish();
+    LiveSession& session = *parts_.back().session;
+    session.finish();
+    seconds_ += session.seconds();
   }
 
   // Events for the client.
@@ -350,15 +340,14 @@ class Session {
     using Kind = LiveEvent::Kind;
     const LiveEvent& event = news.event;
     Part& part = parts_[news.number];
-    const double offset = static_cast<double>(part.begin) / AudioReader::kSampleRate;
     const std::string item = fmt::format("item_{}_{}_{}", id_.substr(0, 8), news.number, event.utterance);
     const bool is_found = event.has_speech && part.finds_utterances;
     switch (event.kind) {
       case Kind::started:
-        if (is_found) send_turn("speech_started", item, "audio_start_ms", offset + event.start);
+        if (is_found) send_turn("speech_started", item, "audio_start_ms", part.begin + event.start);
         break;
       case Kind::stopped:
-        if (is_found) send_turn("speech_stopped", item, "audio_end_ms", offset + event.end);
+        if (is_found) send_turn("speech_stopped", item, "audio_end_ms", part.begin + event.end);
         items_[item].stopped = Clock::now();
         send_committed(item);
         break;
@@ -369,18 +358,17 @@ class Session {
         send_completed(item, event);
         break;
       case Kind::failed:
-        send(
-            {{"type", "conversation.item.input_audio_transcription.failed"},
-             {"item_id", item},
-             {"content_index", 0},
-             {"error", {{"type", "server_error"}, {"code", "transcription_failed"}, {"message", why(event.failure)}}}});
+        send({{"type", "conversation.item.input_audio_transcription.failed"},
+              {"item_id", item},
+              {"content_index", 0},
+              {"error",
+               {{"type", "server_error"},
+                {"code", "transcription_failed"},
+                {"message", without_folders(why(event.failure), call_.parts().settings)}}}});
         items_.erase(item);
         break;
       case Kind::ended: part.session.reset(); break;
     }
-  }
-  static double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
   }
   static std::string why(const std::exception_ptr& failure) {
     try {
@@ -435,7 +423,7 @@ class Session {
   struct Part {
     ServedModel* model;
     bool finds_utterances;
-    std::uint64_t begin;                   // number of samples before it
+    double begin;                          // length of the sound before it, in seconds
     std::unique_ptr<LiveSession> session;  // null once it has ended
   };
 
@@ -443,14 +431,11 @@ class Session {
   std::string id_;
   ServedModel* model_;
   Json input_;
-  RawAudio format_ = {.sample_rate = 24'000};
   LiveOptions options_;
   std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
-  std::optional<RawAudioStream> stream_;
   std::vector<Part> parts_;  // one for each change of settings after which sound has come
   bool is_current_ = false;  // sound goes to parts_.back()
-  std::vector<float> samples_;
-  std::uint64_t fed_ = 0;  // number of samples so far
+  double seconds_ = 0;       // length of the sound in parts that have been finished
   std::map<std::string, Item> items_;
   std::string last_item_, client_event_;
   std::uint64_t events_ = 0;
