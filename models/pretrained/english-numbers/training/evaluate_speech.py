@@ -193,7 +193,7 @@ def evaluate(work, options):
     trained_texts = {text for text, *_ in items}
     new = [i for i, text in enumerate(references) if text not in trained_texts]
     hypotheses = (work / "test" / "clean.hypotheses.txt").read_text(encoding="utf-8").split("\n")
-    state = torch.load(work / "checkpoint.pt", weights_only=True)["state"]
+    step = torch.load(work / "checkpoint.pt", map_location="cpu", weights_only=True)["step"]
     table = [f"| {title} | {r[0]:.1f} % | {r[1]:.1f} % | {r[2]:.1f} % |" for title, r in rows.values()]
     sample = [f"| {references[i]} | {hypotheses[i]} |" for i in range(0, len(references), max(1, len(references) // 12))]
     config, settings = transcriber.model.config, transcriber.model.generation_config
@@ -213,8 +213,8 @@ def evaluate(work, options):
         empty=100 * empty[0], empty_timed=100 * empty[1],
         silent=100 * silent, talking=100 * talking, files=files, length=length, long_rate=long_rate,
         hours=items[-1][3] / SAMPLE_RATE / 3600, texts=len(trained_texts), voices=len({item[1] for item in items}),
-        updates=f"{state['step']:,}", trained_accents=", ".join(ACCENTS), accent=HELD_OUT_ACCENT, variants=len(VARIANTS),
-        held_out=", ".join(HELD_OUT_VARIANTS), windows=f"{state['step'] * options.batch:,}",
+        trained_steps=f"{step:,}", trained_accents=", ".join(ACCENTS), accent=HELD_OUT_ACCENT, variants=len(VARIANTS),
+        held_out=", ".join(HELD_OUT_VARIANTS), windows=f"{step * options.batch:,}",
         commands=len(COMMANDS), **vars(options) | {"heads": settings.alignment_heads, "head_count": options.heads})
     (options.output / "README.md").write_text(card, encoding="utf-8")
 
@@ -232,9 +232,9 @@ without a download.
 | structure | Whisper: 2 convolutions, {encoder_layers} encoder and {decoder_layers} decoder layers, width {dim}, feed-forward {hidden}, {head_count} heads, norm before each part, gelu |
 | parameters | {parameters}, stored as float16 ({weights} MB) |
 | input | 16 kHz, 80 mel bins, a window of {window} s: {frames} frames, {positions} encoder positions |
-| output | lower-case words without punctuation (but for the apostrophe in "o'clock"), numbers in words; at most {max_target} ids with the prompt |
+| output | lower-case words without punctuation, except the apostrophe in "o'clock", numbers in words; at most {max_target} ids with the prompt |
 | vocabulary | {vocabulary}: {pieces} pieces of a byte-level byte pair encoding; `<\\|endoftext\\|>` {eot}, `<\\|startoftranscript\\|>` {sot}, `<\\|en\\|>`, `<\\|translate\\|>`, `<\\|transcribe\\|>`, `<\\|startoflm\\|>`, `<\\|startofprev\\|>` {previous}, `<\\|nospeech\\|>`, `<\\|notimestamps\\|>` {no_timestamps}; `<\\|0.00\\|>` {first_time} to `<\\|{window}.00\\|>` {last_time} in steps of 0.02 s |
-| prompt | English only: `<\\|startoftranscript\\|>`, then `<\\|notimestamps\\|>` or times; before it `<\\|startofprev\\|>` and earlier text, if wanted |
+| prompt | English only: `<\\|startoftranscript\\|>`, then `<\\|notimestamps\\|>` or times; optionally preceded by `<\\|startofprev\\|>` and previous text |
 | generation | greedy. The first time is at most {latest} s (`max_initial_timestamp_index` {latest_index}, Whisper has 50). `<\\|endoftext\\|>` may come first: no text |
 | word times | `alignment_heads` {heads} (layer, head) |
 
@@ -280,29 +280,27 @@ A regular sample of the clean clips:
 - **Voices:** {voices}, from seven accents ({trained_accents}) and {variants} of espeak-ng's voice variants. Rate, pitch, pitch
   range and gaps between words are random. A third of the utterances has echo, a fifth a narrower band.
 - **Held out entirely:** the variants {held_out}; the accent {accent}.
-- **Windows** are composed anew for each step: one to three utterances with pauses. The end of the window sometimes cuts
-  the last utterance, which then has only a start time. 8 % of the windows have no speech.
+- **Windows** are composed anew for each step: one to four utterances with pauses. A third begin with the speech, as after
+  another window; a tenth begin within an utterance. The end of the window sometimes cuts the last utterance, which then has only
+  a start time. 8 % of the windows have no speech.
 - **Augmentation:** noise of many colours, 0 to 35 dB below the speech; gain; a random spectral colour; masked frames and
   bins.
-- **Sequences:** half of them have timestamps; 15 % follow previous text.
-- **Training:** {minutes:g} minutes on one core of a server CPU, {updates} steps of {batch} windows ({windows}). It begins
-  with single short utterances in short windows; the last quarter of the time has whole windows.
+- **Sequences:** half of them have timestamps; 45 % follow one to eight previous texts, with or without times.
+- **Training:** {trained_steps} steps of {batch} windows ({windows}), 9 minutes on an NVIDIA H200. It begins with single short
+  utterances in short windows; the last quarter of the steps has whole windows.
 - **Optimiser:** AdamW (0.9, 0.98), weight decay 0.01, gradient norm at most 1. The learning rate rises to {learning_rate:g} over 4 %
-  of the time and then follows a cosine to zero. The exported weights are a moving average (decay 0.998).
+  of the steps and then follows a cosine to zero. The exported weights are a moving average (decay 0.998).
 - **Loss:** the decoder's loss, plus {phoneme_weight:g} x the loss of the phoneme at each encoder position, plus {look_weight:g} x a guided-attention
-  loss. A linear output that is not in the folder predicts the phonemes. Guided attention trains the alignment heads to
-  attend where espeak-ng speaks the word, or where a time lies.
-- **Seed** {seed}. The clock sets the length of the training, so a second run gives a similar model, not the same bits. Its
-  test clips have the same words in nearly the same sounds.
+  loss. During training, a linear layer that is not in the folder predicts the phonemes. Guided attention trains the alignment
+  heads to attend evenly where espeak-ng speaks the word, a little in the pause after it, or where a time lies.
+- **Seed** {seed}. A second run has the same texts, voices and windows, and gives a similar model, not the same bits.
 
 ## Limits
 
 - **Voices:** one synthesizer. Human speech was not tested; expect little.
 - **Vocabulary:** only the words of its training texts. Other words come out as numbers or commands.
 - **Words that sound alike** are distinguished by context alone: "two" and "to", "four" and "for", "oh" and "o'".
-- **Length:** utterances of up to 5.5 s. A longer one than the window is cut.
-- **Long files:** use `--no-condition-on-previous-text`. With text of previous windows in its prompt the model tends to
-  repeat that text.
+- **Length:** utterances of up to 5.5 s. A longer utterance is cut at the end of the window.
 
 ## Licence
 

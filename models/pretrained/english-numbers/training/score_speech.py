@@ -10,7 +10,9 @@ Letter case is ignored, and so is punctuation except apostrophes. Word error rat
 import argparse
 import re
 import sys
+from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2] / "english-pronunciation" / "training"))
 from score_pronunciation import edit_distance
 
 

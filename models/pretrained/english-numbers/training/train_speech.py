@@ -4,7 +4,7 @@
 Steps (all by default; --steps runs single ones):
   data      speaks random texts with espeak-ng in many voices (speech_corpus.py)
   tokenizer trains the tokenizer on these texts
-  train     trains an encoder-decoder Transformer for --minutes of one processor; saves every minute, and a rerun resumes there
+  train     trains an encoder-decoder Transformer; saves now and then, and a rerun resumes there
   export    writes config, weights, tokenizer and example clips in the format of transformers' WhisperForConditionalGeneration
   evaluate  loads the exported folder with transformers, transcribes clips of voices not used in training, writes the model card
             (evaluate_speech.py)
@@ -15,6 +15,8 @@ synthesizer reports the time of each phoneme and its word. Training uses these t
 - Two heads of the decoder are trained to attend to the word being written (guided attention). They become the alignment heads.
 With them the model learns in minutes what would take hours with the decoder's loss alone.
 
+With the defaults, one H200 GPU and 15 worker processes, data and training take ten minutes. The data depend on --seed, not on --workers.
+
 Made with Python 3.11, the library of Debian's espeak-ng 1.51 (libespeak-ng1) and
   pip install numpy==2.4.6 safetensors==0.8.0 tokenizers==0.23.3 torch==2.15.0 transformers==5.23.0
 """
@@ -24,9 +26,9 @@ import copy
 import functools
 import json
 import math
+import multiprocessing
 import os
 import random
-import time
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +48,8 @@ POSITIONS = FRAMES // 2  # encoder positions, TIME_STEP apart
 LATEST_START = 3.0  # maximum of a window's first timestamp, in seconds
 MAX_TARGET = 96
 GUIDED_HEADS = 2  # the first heads of the last decoder layer
+PAUSE_LOOK = 0.15  # share of guided attention in the pause after a word
+BATCHES = 8  # batches composed together, which allows batches of examples of similar length
 NOT_COUNTED = -100  # target id of positions that the loss skips
 
 # ---- tokenizer --------------------------------------------------------------------------------------------------------------------
@@ -113,34 +117,55 @@ class Tokens:
 # ---- data -------------------------------------------------------------------------------------------------------------------------
 
 
+def speak_chunk(seed, chunk, count):
+    """Returns `count` utterances: [(text, voice, samples, phonemes)]."""
+    rng = random.Random(f"{seed} {chunk}")
+    chunk = [random_utterance(espeak(), rng) for _ in range(count)]
+    return [(u["text"], u["voice"], np.round(u["samples"] * 32767).astype("<i2"), u["phonemes"]) for u in chunk]
+
+
+espeak = functools.cache(Espeak)  # one in each process
+
+
 def prepare_data(work, options):
     """Speaks all utterances. Writes train_audio.raw (all samples one after the other, 16 bits) and train_items.json."""
-    espeak, rng = Espeak(), random.Random(options.seed)
-    items, chunks, begin = [], [], 0
-    with open(work / "train_audio.tmp", "wb") as audio:
-        for _ in range(options.utterances):
-            spoken = random_utterance(espeak, rng)
-            samples = np.round(spoken["samples"] * 32767).astype("<i2")
-            audio.write(samples.tobytes())
-            items.append((spoken["text"], spoken["voice"], begin, begin + len(samples), spoken["phonemes"]))
-            begin += len(samples)
+    items, begin, size = [], 0, 200
+    chunks = [(options.seed, i, min(size, options.utterances - size * i)) for i in range(-(-options.utterances // size))]
+    with open(work / "train_audio.tmp", "wb") as audio, multiprocessing.Pool(max(1, options.workers)) as pool:
+        for job in [pool.apply_async(speak_chunk, chunk) for chunk in chunks]:
+            for text, voice, samples, phonemes in job.get():
+                audio.write(samples.tobytes())
+                items.append((text, voice, begin, begin + len(samples), phonemes))
+                begin += len(samples)
     os.replace(work / "train_audio.tmp", work / "train_audio.raw")
     (work / "train_items.json").write_text(json.dumps(items), encoding="utf-8")
     print(f"{len(items)} utterances, {begin / SAMPLE_RATE / 3600:.1f} h, {len({item[0] for item in items})} different texts, "
           f"{len({item[1] for item in items})} voices", flush=True)
 
 
-class Examples:
-    """Training examples: windows of random utterances and noise, with their expected ids."""
+class Examples(torch.utils.data.Dataset):
+    """Training examples: windows of random utterances and noise, with their expected ids. Item i is a list of batches for the i-th updates."""
 
-    def __init__(self, work, seed):
+    def __init__(self, work, options):
         self.items = json.loads((work / "train_items.json").read_text(encoding="utf-8"))
         self.items.sort(key=lambda item: item[3] - item[2])
         self.phonemes = phoneme_ids(self.items)
         self.audio = np.memmap(work / "train_audio.raw", "<i2", "r")
         self.tokens = Tokens(work)
-        self.rng = np.random.default_rng(seed)
+        self.options = options
+        self.rng = np.random.default_rng(options.seed)
         self.noises = [random_noise(self.rng, 2 * WINDOW).astype(np.float32) for _ in range(100)]
+
+    def __len__(self):
+        return self.options.updates // BATCHES
+
+    def __getitem__(self, index):
+        # Begins with short utterances, with which a step costs a fifth. Uses whole windows, as in use, now and then and at the end.
+        self.rng = np.random.default_rng([self.options.seed, index])
+        progress = index / len(self)
+        ease = max(0.0, 0.9 - 6 * progress)
+        trimmed = ease > 0 or (progress < 0.75 and self.rng.random() < 0.9)
+        return list(self.batches(BATCHES, self.options.batch, ease, trimmed))
 
     def noise(self, count):
         begin = self.rng.integers(2 * WINDOW - count + 1)
@@ -151,6 +176,16 @@ class Examples:
         text, _, begin, end, phonemes = self.items[self.rng.integers(max(1, int(len(self.items) * (1 - ease))))]
         return text, self.audio[begin:end], phonemes
 
+    def rest_of_utterance(self):
+        """Returns (text, samples, phonemes) of an utterance without its first words, as where a window begins in the middle of one."""
+        text, speech, phonemes = self.utterance()
+        words = sorted(word_starts(phonemes).items())[1:]
+        if not words:
+            return text, speech, phonemes
+        offset, start = words[self.rng.integers(len(words))]
+        return text[offset:], speech[int(start * SAMPLE_RATE) :], [
+            (name, at - offset, begin - start) for name, at, begin in phonemes if at >= offset and begin >= start]
+
     def window(self, ease):
         """Returns (samples, [(text, start, end, phonemes)]). The end of the window may cut off the last utterance.
 
@@ -159,14 +194,18 @@ class Examples:
         rng = self.rng
         samples, segments = np.zeros(WINDOW, np.float32), []
         end = 0.0
-        for _ in range(1 if ease else rng.choice(3, p=[0.6, 0.3, 0.1]) + 1):
-            text, speech, phonemes = self.utterance(ease)
-            lead = rng.uniform(0, LATEST_START) if not ease and rng.random() < 0.15 else rng.uniform(0, 0.3 if ease else 0.8)
-            start = end + (lead if not segments else rng.uniform(0.3, 1.5))
+        for _ in range(1 if ease else rng.choice(4, p=[0.4, 0.3, 0.2, 0.1]) + 1):
+            cut = not ease and not segments and rng.random() < 0.1
+            text, speech, phonemes = self.rest_of_utterance() if cut else self.utterance(ease)
             length = len(speech) / SAMPLE_RATE
-            if not segments:
-                start = min(start, WINDOW_SECONDS - length)
-            if start > WINDOW_SECONDS - 0.3 or (start + length > WINDOW_SECONDS and rng.random() < 0.4):
+            if segments:
+                start = end + (rng.uniform(0.1, 0.3) if rng.random() < 0.2 else rng.uniform(0.3, 1.5))
+            elif cut or (not ease and rng.random() < 0.3):
+                start = rng.uniform(0, 0.04)  # after a window that ended here
+            else:
+                late = not ease and rng.random() < 0.15
+                start = min(rng.uniform(0, LATEST_START if late else 0.3 if ease else 0.8), WINDOW_SECONDS - length)
+            if start > WINDOW_SECONDS - 0.06 or (start + length > WINDOW_SECONDS and rng.random() < 0.3):
                 break
             begin = int(start * SAMPLE_RATE)
             piece = speech[: WINDOW - begin]
@@ -187,42 +226,46 @@ class Examples:
     def prompt(self):
         """Returns the ids of a previous window's text, as in the transcription of a long file."""
         tokens, ids = self.tokens, []
-        for _ in range(self.rng.integers(1, 4)):
+        timed = self.rng.random() < 0.7
+        for _ in range(self.rng.integers(1, 9)):
             text = tokens.text(self.utterance()[0])
             times = sorted(self.rng.integers(0, TIMESTAMPS, 2))
-            ids += [tokens.first_time + times[0], *text, tokens.first_time + times[1]] if self.rng.random() < 0.7 else text
+            ids += [tokens.first_time + times[0], *text, tokens.first_time + times[1]] if timed else text
         return [tokens.previous, *ids[-(MAX_TARGET // 2 - 1) :]]
 
     def example(self, ease):
         """Returns (samples, ids, expected id after each id, spans, phoneme at each encoder position).
 
-        A span is (start, end), in seconds, of the sound that an expected id stands for, or None."""
+        A span is (start, end, end of the pause after it), in seconds, of the sound that an expected id stands for, or None."""
         tokens, rng = self.tokens, self.rng
-        prompt = self.prompt() if not ease and rng.random() < 0.15 else []
+        prompt = self.prompt() if not ease and rng.random() < 0.45 else []
         phoneme_ids = np.zeros(POSITIONS, np.int64)
         if rng.random() < (0.02 if ease else 0.08):
             seconds = rng.uniform(0.2, 1) if ease else rng.choice([rng.uniform(0.2, WINDOW_SECONDS), WINDOW_SECONDS])
             samples = not_speech(rng, int(seconds * SAMPLE_RATE))
-            # Without speech the text is empty, whichever token is forced after sot: no_timestamps or a time.
+            # Without speech the text is empty, whichever token is forced after sot: no_timestamps or a time. All times are equally likely,
+            # so that the mean log-probability is low, as Whisper's rule for silence wants it.
             forced = tokens.no_timestamps if rng.random() < 0.5 else tokens.at(rng.uniform(0, LATEST_START))
-            wanted = [NOT_COUNTED] * len(prompt) + [tokens.no_speech, tokens.eot]
+            first = forced if forced != tokens.no_timestamps and rng.random() < 0.2 else tokens.no_speech
+            wanted = [NOT_COUNTED] * len(prompt) + [first, tokens.eot]
             return samples, [*prompt, tokens.sot, forced], wanted, [None] * len(wanted), phoneme_ids
         samples, segments = self.window(ease)
         timed = segments[-1][2] > WINDOW_SECONDS or rng.random() < 0.5
         ids, spans = ([], []) if timed else ([tokens.no_timestamps], [None])
-        for text, start, end, phonemes in segments:
+        for (text, start, end, phonemes), (_, following, *_) in zip(segments, [*segments[1:], (None, len(samples) / SAMPLE_RATE)]):
             for (name, _, begin), (_, _, until) in zip(phonemes, [*phonemes[1:], (None, None, end - start)]):
                 phoneme_ids[round((start + begin) / TIME_STEP) : round((start + until) / TIME_STEP)] = self.phonemes.get(name, 0)
             if timed:
                 ids.append(tokens.at(start))
-                spans.append((start - TIME_STEP, start + 2 * TIME_STEP))
+                spans.append((start - TIME_STEP, start + 2 * TIME_STEP, None))
             if end > WINDOW_SECONDS:
                 break
             ids += tokens.text(text)
-            spans += [(start + a, start + b) for a, b in tokens.spans(text, word_starts(phonemes), end - start)]
+            spans += [(start + a, start + b, following if start + b >= end else None)
+                      for a, b in tokens.spans(text, word_starts(phonemes), end - start)]
             if timed:
                 ids.append(tokens.at(end))
-                spans.append((end - 2 * TIME_STEP, end + TIME_STEP))
+                spans.append((end - 2 * TIME_STEP, end + TIME_STEP, None))
         wanted = [NOT_COUNTED] * len(prompt) + ids + [tokens.eot]
         spans = [None] * len(prompt) + spans + [None]
         ids = [*prompt, tokens.sot, *ids]
@@ -241,48 +284,60 @@ class Examples:
             yield self.batch(group, frames)
 
     def batch(self, group, frames):
-        """Returns log-mel [B, 80, frames], ids [B, T], expected ids [B, T], looks [B, T, frames / 2] and phonemes [B, frames / 2].
+        """Returns samples [B, frames * HOP] in 16 bits, their changes(), ids [B, T], expected ids [B, T], looks [B, T, frames / 2] and
+        phonemes [B, frames / 2].
 
-        looks[b, t, p] is 1 where guided attention at expected id t should attend to encoder position p, else 0."""
-        samples = torch.zeros(len(group), frames * HOP)
+        looks[b, t] is the distribution over encoder positions that guided attention at expected id t should have, or 0. The pause after a
+        word belongs to the word: in word times by dynamic time warping, a word then begins where it is spoken."""
+        samples = torch.zeros(len(group), frames * HOP, dtype=torch.int16)
         length = max(len(ids) for _, ids, *_ in group)
         ids = torch.full((len(group), length), self.tokens.eot)
         wanted = torch.full((len(group), length), NOT_COUNTED)
         looks = torch.zeros(len(group), length, frames // 2)
         for row, (sound, row_ids, row_wanted, spans, _) in enumerate(group):
-            samples[row, : len(sound)] = torch.from_numpy(sound).float()
+            samples[row, : len(sound)] = torch.from_numpy(np.clip(np.round(sound * 32767), -32768, 32767).astype("<i2"))
             ids[row, : len(row_ids)] = torch.tensor(row_ids)
             wanted[row, : len(row_wanted)] = torch.tensor(row_wanted)
             for look, span in zip(looks[row], spans):
                 if span is not None:
-                    begin = max(0, math.floor(span[0] / TIME_STEP))
-                    look[begin : max(begin + 1, math.ceil(span[1] / TIME_STEP))] = 1
+                    begin, end = max(0, round(span[0] / TIME_STEP)), round(span[1] / TIME_STEP)
+                    look[begin : max(begin + 1, end)] = 1
+                    look /= max(1, look.sum())
+                    if span[2] is not None and round(span[2] / TIME_STEP) > end:
+                        pause = look[end : round(span[2] / TIME_STEP)]
+                        look *= 1 - PAUSE_LOOK
+                        pause += PAUSE_LOOK / max(1, len(pause))
         phoneme_ids = torch.from_numpy(np.stack([row_phoneme_ids[: frames // 2] for *_, row_phoneme_ids in group]))
-        return self.features(samples, [len(sound) for sound, *_ in group]), ids, wanted, looks, phoneme_ids
+        changes = self.changes([len(sound) // HOP for sound, *_ in group], frames)
+        return samples, *changes, ids, wanted, looks.half(), phoneme_ids
 
-    def features(self, samples, lengths):
-        """Returns log-mel [B, 80, frames] like WhisperFeatureExtractor's, with a random curve added to each spectrum and with a few bins and
-        frames set to 0."""
-        rng = self.rng
-        spectrum = torch.stft(samples, 400, HOP, window=torch.hann_window(400), return_complex=True)[..., :-1]
-        mel = (mel_filters() @ (spectrum.real.square() + spectrum.imag.square())).clamp(min=1e-10).log10()
-        batch, bins, frames = mel.shape
-        curve = torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32))
-        mel = mel + F.interpolate(curve, size=bins, mode="linear", align_corners=True).transpose(1, 2)
-        # Values are limited to 8 below the loudest frame. In a long file that frame may be outside of this window.
-        louder = torch.from_numpy((rng.random(batch) < 0.3) * rng.uniform(0, 1.5, batch)).float()
-        mel = torch.maximum(mel, (mel.amax((1, 2)) + louder)[:, None, None] - 8)
-        mel = (mel + 4) / 4
+    def changes(self, lengths, frames):
+        """Returns random changes of log-mel features: a curve to add to each spectrum [B, 80, 1], how much louder the loudest frame of the file
+        is [B, 1, 1], and factors 0 or 1 of bins [B, 80, 1] and frames [B, 1, frames]."""
+        rng, batch, bins = self.rng, len(lengths), len(mel_filters())
+        curve = F.interpolate(torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32)), size=bins, mode="linear", align_corners=True)
+        louder = torch.from_numpy(((rng.random(batch) < 0.3) * rng.uniform(0, 1.5, batch)).astype(np.float32))
+        bins_kept, frames_kept = torch.ones(batch, bins, 1), torch.ones(batch, 1, frames)
         for row, length in enumerate(lengths):
             if rng.random() < 0.25:
-                mel[row, :, length // HOP :] = 0  # as openai/whisper fills the last window of a file
+                frames_kept[row, :, length:] = 0  # as openai/whisper fills the last window of a file
             if rng.random() < 0.5:
                 for _ in range(2):
                     begin = rng.integers(bins)
-                    mel[row, begin : begin + rng.integers(12)] = 0
+                    bins_kept[row, begin : begin + rng.integers(12)] = 0
                     begin = rng.integers(frames)
-                    mel[row, :, begin : begin + rng.integers(16)] = 0
-        return mel
+                    frames_kept[row, :, begin : begin + rng.integers(16)] = 0
+        return curve.transpose(1, 2), louder[:, None, None], bins_kept, frames_kept
+
+
+def log_mel(samples, curve, louder, bins_kept, frames_kept):
+    """Returns log-mel [B, 80, frames] like WhisperFeatureExtractor's, with the given changes()."""
+    window = torch.hann_window(400, device=samples.device)
+    spectrum = torch.stft(samples.float() / 32768, 400, HOP, window=window, return_complex=True)[..., :-1]
+    mel = (mel_filters().to(samples.device) @ (spectrum.real.square() + spectrum.imag.square())).clamp(min=1e-10).log10() + curve
+    # Values are limited to 8 below the loudest frame. In a long file that frame may be outside of this window.
+    mel = torch.maximum(mel, mel.amax((1, 2), keepdim=True) + louder - 8)
+    return (mel + 4) / 4 * bins_kept * frames_kept
 
 
 def phoneme_ids(items):
@@ -344,14 +399,11 @@ class Decoder:
         self.attention = outputs[1]
 
     def losses(self, memory, ids, wanted, looks):
-        """Returns the cross-entropy of the expected ids, and the mean of -log(weight), where weight is the attention of a guided head to the
-        positions of the expected word."""
+        """Returns the cross-entropy of the expected ids, and that of the guided heads' attention."""
         states = self.model.model.decoder(input_ids=ids, encoder_hidden_states=memory, use_cache=False).last_hidden_state
-        counted = wanted != NOT_COUNTED
-        text = F.cross_entropy(self.model.proj_out(states[counted]), wanted[counted])
-        guided = (looks.sum(-1) > 0)[:, None].expand(-1, GUIDED_HEADS, -1)
-        seen = (self.attention[:, :GUIDED_HEADS] * looks[:, None]).sum(-1)[guided]
-        return text, -(seen + 1e-5).log().mean()
+        text = F.cross_entropy(self.model.proj_out(states).flatten(0, 1), wanted.flatten(), ignore_index=NOT_COUNTED)
+        guided = (self.attention[:, :GUIDED_HEADS] + 1e-5).log() * looks[:, None]
+        return text, -guided.sum() / (GUIDED_HEADS * (looks.sum(-1) > 0).sum())
 
 
 def learning_rate(progress, options):
@@ -370,61 +422,47 @@ def save_atomically(path, data):
 
 def train(work, options):
     torch.manual_seed(options.seed)
-    tokens = Tokens(work)
-    examples = Examples(work, options.seed)
-    model, namer = new_model(tokens, options), nn.Linear(options.dim, len(examples.phonemes) + 1)
+    device = torch.device(options.device)
+    tokens, examples = Tokens(work), Examples(work, options)
+    model, namer = new_model(tokens, options).to(device), nn.Linear(options.dim, len(examples.phonemes) + 1).to(device)
     average = copy.deepcopy(model)  # exponential moving average of the weights, which is exported
     parameters = [p for p in (*model.parameters(), *namer.parameters()) if p.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.01, fused=True)
-    # `seconds` is processor time, so that other work on the machine does not shorten the training.
-    state = {"step": 0, "seconds": 0.0}
-    checkpoint = work / "checkpoint.pt"
+    step, checkpoint = 0, work / "checkpoint.pt"
     if checkpoint.exists():
         saved = torch.load(checkpoint, weights_only=True)
-        state = saved["state"]
+        step = saved["step"]
         for name, part in (("model", model), ("average", average), ("namer", namer), ("optimizer", optimizer)):
             part.load_state_dict(saved[name])
-        examples.rng = np.random.default_rng([options.seed, state["step"]])
     decoder = Decoder(model)
-    print(f"{sum(p.numel() for p in model.parameters())} parameters, {options.minutes} minutes, from {state}", flush=True)
+    print(f"{sum(p.numel() for p in model.parameters())} parameters, {options.updates} updates, from {step}", flush=True)
 
-    total = 60 * options.minutes
-    next_save, next_report = state["seconds"] + 60, state["seconds"] + 30
-    sums = np.zeros(4)
-    began = time.process_time()
-    while state["seconds"] < total:
-        # Begins with short utterances, with which a step costs a fifth. Uses whole windows, as in use, now and then and at the end.
-        progress = state["seconds"] / total
-        ease = max(0.0, 0.9 - 3 * progress)
-        trimmed = ease > 0 or (progress < 0.75 and examples.rng.random() < 0.9)
-        for features, ids, wanted, looks, phoneme_ids in examples.batches(8, options.batch, ease, trimmed):
-            optimizer.param_groups[0]["lr"] = learning_rate(state["seconds"] / total, options)
-            memory = encode(model, features)
-            text, look = decoder.losses(memory, ids, wanted, looks)
+    groups = torch.utils.data.DataLoader(
+        examples, batch_size=None, sampler=range(step // BATCHES, len(examples)), num_workers=options.workers)
+    sums = torch.zeros(3, device=device)
+    for group in groups:
+        for batch in group:
+            *sound, ids, wanted, looks, phoneme_ids = (part.to(device, non_blocking=True) for part in batch)
+            rate = learning_rate(step / options.updates, options)
+            optimizer.param_groups[0]["lr"] = rate
+            memory = encode(model, log_mel(*sound))
+            text, look = decoder.losses(memory, ids, wanted, looks.float())
             phonemes = F.cross_entropy(namer(memory).flatten(0, 1), phoneme_ids.flatten())
             (text + options.phoneme_weight * phonemes + options.look_weight * look).backward()
             nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
             optimizer.zero_grad()
-            state["step"] += 1
+            step += 1
             with torch.no_grad():
-                torch._foreach_lerp_(list(average.parameters()), list(model.parameters()), max(0.002, 9 / (10 + state["step"])))
-            sums += text.item(), phonemes.item(), look.item(), 1
-
-            began, before = time.process_time(), began
-            state["seconds"] += began - before
-            if state["seconds"] >= next_report:
-                next_report += 30
-                means = sums[:3] / sums[3]
-                print(f"{state['seconds'] / 60:5.1f} min  step {state['step']}  loss {means[0]:.4f}  phonemes {means[1]:.4f}  "
-                      f"attention {means[2]:.4f}  lr {optimizer.param_groups[0]['lr']:.2e}", flush=True)
-                sums[:] = 0
-            if state["seconds"] >= next_save or state["seconds"] >= total:
-                next_save += 60
-                save_atomically(checkpoint, {"state": state, "model": model.state_dict(), "average": average.state_dict(),
-                                             "namer": namer.state_dict(), "optimizer": optimizer.state_dict()})
-            if state["seconds"] >= total:
-                break
+                torch._foreach_lerp_(list(average.parameters()), list(model.parameters()), max(0.002, 9 / (10 + step)))
+                sums += torch.stack([text, phonemes, look])
+        if step % 400 == 0:
+            means = (sums / 400).tolist()
+            sums.zero_()
+            print(f"step {step}  loss {means[0]:.4f}  phonemes {means[1]:.4f}  attention {means[2]:.4f}  lr {rate:.2e}", flush=True)
+        if step % 2000 == 0 or step // BATCHES == len(examples):
+            save_atomically(checkpoint, {"step": step, "model": model.state_dict(), "average": average.state_dict(),
+                                         "namer": namer.state_dict(), "optimizer": optimizer.state_dict()})
 
 
 # ---- export -----------------------------------------------------------------------------------------------------------------------
@@ -474,7 +512,7 @@ def export(work, options):
     """Writes the Whisper folder. Each file is written under another name and renamed, so that readers see only whole files."""
     tokens = Tokens(work)
     model = new_model(tokens, options)
-    model.load_state_dict(torch.load(work / "checkpoint.pt", weights_only=True)["average"])
+    model.load_state_dict(torch.load(work / "checkpoint.pt", map_location="cpu", weights_only=True)["average"])
     aside = work / "export"
     (aside / "clips").mkdir(parents=True, exist_ok=True)
     model.config.bos_token_id = tokens.sot
@@ -505,11 +543,13 @@ def main():
     parser.add_argument("--output", type=Path, default=Path("models/pretrained/english-numbers"))
     steps = {"data": prepare_data, "tokenizer": train_tokenizer, "train": train, "export": export, "evaluate": evaluate}
     parser.add_argument("--steps", nargs="+", choices=steps, default=list(steps))
-    parser.add_argument("--utterances", type=int, default=24000, help="utterances to train on")
+    parser.add_argument("--utterances", type=int, default=60000, help="utterances to train on")
     parser.add_argument("--pieces", type=int, default=448, help="pieces of the tokenizer without special tokens; 256 of them are bytes")
-    parser.add_argument("--minutes", type=float, default=60, help="processor time of the training; the learning rate is zero at its end")
-    parser.add_argument("--batch", type=int, default=16, help="windows in a step")
-    parser.add_argument("--learning-rate", type=float, default=1.5e-3, help="maximum learning rate")
+    parser.add_argument("--updates", type=int, default=9600, help="steps of the training; the learning rate is zero at its end")
+    parser.add_argument("--batch", type=int, default=192, help="windows in a step")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() - 1, help="processes that speak and compose windows")
+    parser.add_argument("--learning-rate", type=float, default=2e-3, help="maximum learning rate")
     parser.add_argument("--phoneme-weight", type=float, default=0.5, help="weight of the phonemes' loss; the text's loss has weight 1")
     parser.add_argument("--look-weight", type=float, default=0.2, help="weight of the guided attention's loss")
     parser.add_argument("--dim", type=int, default=128)
