@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -83,15 +84,61 @@ class StackedRows {
   Dim next_ = 0;                            // next row of `part_`
 };
 
-// Returns a name for outputs [first, last) of the stacked matrices; empty if one of the matrices has no name.
-std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last) {
+// Returns a name for outputs [first, last) of the stacked matrices, packed for a backend; empty if one of the matrices
+// has no name.
+std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last, const backend::Backend& backend) {
   std::string names;
   for (const WeightMatrix& matrix : matrices) {
     if (matrix.name().empty()) return "";
     names += names.empty() ? "" : " + ";
     names += matrix.name();
   }
-  return fmt::format("{}: {}-{}", names, first, last);
+  return fmt::format("{}: {}-{} in {}", names, first, last, to_string(backend.stored));
+}
+
+// Calls body(begin, end) for parts of the outputs, on the threads of the team.
+template <class Body>
+void for_parts(Dim outputs, const PackOptions& pack, const Body& body) {
+  std::shared_ptr<ThreadTeam> team = pack.team.lock();
+  if (team == nullptr) team = std::make_shared<ThreadTeam>();
+  const Dim parts = std::min<Dim>(panels_of(outputs), team->size());
+  team->run(static_cast<int>(parts), [&](int part, int /*thread*/) {
+    body(begin_of(part, parts, outputs), begin_of(part + 1, parts, outputs));
+  });
+}
+
+// Returns true if all weights have values of a 16-bit type.
+bool have_values_of(DataType type, std::span<const WeightMatrix> matrices, Dim outputs, const PackOptions& pack) {
+  if (std::ranges::all_of(matrices, [&](const WeightMatrix& matrix) { return matrix.is_stored_as(type); })) return true;
+  std::atomic<bool> have = true;
+  for_parts(outputs, pack, [&](Dim first, Dim end) {
+    StackedRows rows(matrices, first, end - first);
+    const auto width = static_cast<int>(matrices.front().inputs());
+    std::vector<float> row(static_cast<std::size_t>(width));
+    for (float factor = 0; first < end && have; ++first) {
+      rows.read(1, row.data(), &factor);
+      have = have && (type == DataType::float16 ? kernels::are_float16 : kernels::are_bfloat16)(row.data(), width);
+    }
+  });
+  return have;
+}
+
+// Returns the backend for these weights: one for a smaller type if they have its values.
+const backend::Backend& choose_backend(std::span<const WeightMatrix> matrices, Dim outputs, Dim first_slice_end,
+                                       const PackOptions& pack) {
+  const backend::Backend& whole = backend::backend_for(pack.backend, pack.precision);
+  const auto is_packed = [&](const backend::Backend& backend) {
+    return pack.packed != nullptr && pack.packed->contains(name_of(matrices, 0, first_slice_end, backend));
+  };
+  const auto smaller = backend::smaller_backends(pack.backend, pack.precision);
+  for (const backend::Backend* backend : smaller) {
+    if (is_packed(*backend)) return *backend;
+  }
+  if (is_packed(whole)) return whole;
+  for (const backend::Backend* backend : smaller) {
+    if (have_values_of(backend->stored, matrices, outputs, pack)) return *backend;
+  }
+  return whole;
 }
 
 // Returns the packed weights of spec.output_width outputs, from output `first` of the stacked matrices on. Takes them
@@ -99,17 +146,13 @@ std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last)
 Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
                     const PackOptions& pack) {
   PackedWeights* packed = pack.packed.get();
-  const std::string name = packed == nullptr ? "" : name_of(matrices, first, first + spec.output_width);
+  const std::string name = packed == nullptr ? "" : name_of(matrices, first, first + spec.output_width, *spec.backend);
   if (!name.empty()) {
     Tensor found = packed->find(name, backend::PackedMatrix::packed_bytes(spec));
     if (!found.empty()) return found;
   }
   Tensor made = backend::PackedMatrix::reserve(spec, pack.memory.get());
-  std::shared_ptr<ThreadTeam> team = pack.team.lock();
-  if (team == nullptr) team = std::make_shared<ThreadTeam>();
-  const Dim parts = std::min<Dim>(panels_of(spec.output_width), team->size());
-  team->run(static_cast<int>(parts), [&](int part, int /*thread*/) {
-    const Dim begin = begin_of(part, parts, spec.output_width), end = begin_of(part + 1, parts, spec.output_width);
+  for_parts(spec.output_width, pack, [&](Dim begin, Dim end) {
     StackedRows rows(matrices, first + begin, end - begin);
     backend::PackedMatrix::pack(
         spec, begin, end, [&](Dim, Dim count, float* to, float* factors) { rows.read(count, to, factors); }, made);
@@ -149,7 +192,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
 
   const PackOptions& pack = options.pack;
   const Dim slices = slices_for(pack.threads, input_width_, output_width_);
-  const backend::Backend& backend = backend::backend_for(pack.backend, pack.precision);
+  const backend::Backend& backend = choose_backend(weights, output_width_, begin_of(1, slices, output_width_), pack);
   for (Dim slice = 0; slice < slices; ++slice) {
     const Dim first = begin_of(slice, slices, output_width_), last = begin_of(slice + 1, slices, output_width_);
     const backend::MatMulSpec spec{.input_width = static_cast<int>(input_width_),

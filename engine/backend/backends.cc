@@ -36,8 +36,10 @@ void by(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
 }
 
 template <PanelForm form>
-void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
-  multiply_panels(matrix.panels(), rows, form);
+void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
+  constexpr bool has_floats = form == PanelForm::narrow_float32 || form == PanelForm::wide_float32;
+  constexpr std::size_t kBytes = has_floats ? 0 : std::size_t{kPanelChunk} * kWideColumns * sizeof(float);
+  multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(primitives.scratch(kBytes)));
 }
 
 // Multiplies with the tiles of AMX, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same
@@ -49,7 +51,12 @@ void by_integer_tiles(const PackedMatrix& matrix, const MatMulRows& rows, MatMul
 
 constexpr Backend kernel(std::string_view name, Precision precision, bool (*can_run)(), PanelOrder order,
                          InputForm input, std::size_t input_unit, decltype(Backend::multiply) multiply) {
-  return {name, precision, can_run, precision, order, input, input_unit, multiply};
+  return {name, precision, can_run, weight_type(precision), order, input, input_unit, multiply};
+}
+
+// Float32 panels whose weights are stored in `type`.
+constexpr Backend panels(DataType type, bool (*can_run)(), int columns, decltype(Backend::multiply) multiply) {
+  return {"panels", kFloat32, can_run, type, {columns, 1}, InputForm::float32, 4, multiply};
 }
 
 constexpr int kNarrow = kNarrowColumns, kWide = kWideColumns;
@@ -67,9 +74,12 @@ constexpr Backend kKernels[] = {
     kernel("pairs", kBfloat16, has<&Cpu::avx512_bfloat16>, {kWide, 2}, InputForm::bfloat16, kProductsBytes,
            by<multiply_bfloat16_pairs>),
     kernel("bytes", kInt8, has<&Cpu::avx512_vnni>, {kWide, 4}, InputForm::uint8, kProductsBytes, by<multiply_bytes>),
-    kernel("panels", kFloat32, has<&Cpu::avx512>, {kWide, 1}, InputForm::float32, 4,
-           by_panels<PanelForm::wide_float32>),
-    kernel("panels", kFloat32, always, {kNarrow, 1}, InputForm::float32, 4, by_panels<PanelForm::narrow_float32>),
+    panels(DataType::float32, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float32>),
+    panels(DataType::float16, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float16>),
+    panels(DataType::bfloat16, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_bfloat16>),
+    panels(DataType::float32, always, kNarrow, by_panels<PanelForm::narrow_float32>),
+    panels(DataType::float16, widens_float16, kNarrow, by_panels<PanelForm::narrow_float16>),
+    panels(DataType::bfloat16, always, kNarrow, by_panels<PanelForm::narrow_bfloat16>),
     kernel("panels", kBfloat16, always, {kNarrow, 1}, InputForm::rounded_float32, 4,
            by_panels<PanelForm::narrow_bfloat16>),
     kernel("integers", kInt8, always, {kNarrow, 2}, InputForm::int16, 4, by<multiply_integers>),
@@ -121,6 +131,18 @@ const Backend& backend_for(BackendChoice choice, Precision precision) {
     throw ConfigError("backend is encdec, expected onednn: this library was built without its own matmul kernels");
   }
   return choice == BackendChoice::onednn || kernel == nullptr ? onednn_backend(precision) : *kernel;
+}
+
+std::vector<const Backend*> smaller_backends(BackendChoice choice, Precision precision) {
+  const Backend& whole = backend_for(choice, precision);
+  std::vector<const Backend*> smaller;
+  for (const Backend& kernel : kKernels) {
+    if (precision == kFloat32 && whole.trial == nullptr && kernel.precision == kFloat32 && kernel.can_run() &&
+        kernel.panel_order == whole.panel_order && kernel.stored != whole.stored) {
+      smaller.push_back(&kernel);
+    }
+  }
+  return smaller;
 }
 
 bool rows_agree(BackendChoice choice, Precision precision, int input_width, int output_width) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "encdec/engine/backend/onednn_matmul.h"
 #include "encdec/engine/base/backend_choice.h"
@@ -24,9 +25,10 @@ struct Backend {
   Precision precision = Precision::float32;
   // Returns true if this CPU has the instructions. Null for oneDNN, which runs on every CPU.
   bool (*can_run)() = nullptr;
-  // Type and order of the packed weights. float32 instead of `precision` means that weights and inputs are rounded to
-  // the precision and multiplied as float32.
-  Precision stored = Precision::float32;
+  // Type and order of the packed weights. float32 for another precision means that weights and inputs are rounded to
+  // the precision and multiplied as float32. 16 bits for precision float32 mean that the backend multiplies only
+  // weights that have this type's values, and gives the same bits as with float32 weights.
+  DataType stored = DataType::float32;
   kernels::PanelOrder panel_order = {};
   // Form of the input's rows, and the number of bytes that are read at once. Each row is padded with zeros to a
   // multiple of these bytes.
@@ -47,6 +49,10 @@ BackendChoice default_backend();
 // Returns the backend of a choice on this CPU. Unless it is oneDNN, no row's bits depend on the other rows.
 // Throws ConfigError if the choice is `encdec` and this build has no kernels.
 const Backend& backend_for(BackendChoice choice, Precision precision);
+
+// Returns the backends that give the same bits as backend_for() with fewer bytes of weights, for weights that have the
+// values of a smaller type.
+std::vector<const Backend*> smaller_backends(BackendChoice choice, Precision precision);
 
 // Returns false if oneDNN multiplies and the bits of a row depend on the other rows.
 bool rows_agree(BackendChoice choice, Precision precision, int input_width, int output_width = kManyOutputs);

@@ -121,11 +121,11 @@ struct Types {
   memory::data_type input, weights, output;
 };
 
-Types types_of(Precision precision) {
+Types types_of(DataType type) {
   using enum memory::data_type;
-  switch (precision) {
-    case Precision::bfloat16: return {bf16, bf16, f32};
-    case Precision::int8: return {u8, s8, s32};
+  switch (type) {
+    case DataType::bfloat16: return {bf16, bf16, f32};
+    case DataType::int8: return {u8, s8, s32};
     default: return {f32, f32, f32};
   }
 }
@@ -279,7 +279,7 @@ std::size_t MatMulPrimitives::size() const {
   return impl_->calls.size();
 }
 
-std::optional<OneDnnImplementation> onednn_implementation(Precision type) {
+std::optional<OneDnnImplementation> onednn_implementation(DataType type) {
   constexpr int kWidth = 256;
   const SingleThreaded guard;
   PrimitiveSpec spec{.input_width = kWidth, .output_width = kWidth, .type = type};

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "encdec/engine/base/precision.h"
+#include "encdec/engine/base/dtype.h"
 #include "encdec/engine/kernels/panel_order.h"
 
 namespace encdec::backend {
@@ -30,7 +30,7 @@ const InstructionSets& instruction_sets();
 struct PrimitiveSpec {
   int input_width = 0;   // K
   int output_width = 0;  // N
-  Precision type = Precision::float32;
+  DataType type = DataType::float32;
   kernels::PanelOrder order = {};  // order of W
 
   friend bool operator==(const PrimitiveSpec& a, const PrimitiveSpec& b) = default;
@@ -82,7 +82,7 @@ struct OneDnnImplementation {
 
 // Returns nullopt if oneDNN has no matmul for the type, or only its reference implementation, which takes hundreds of
 // times as long.
-std::optional<OneDnnImplementation> onednn_implementation(Precision type);
+std::optional<OneDnnImplementation> onednn_implementation(DataType type);
 
 // Returns the version of the library found at run time: "2.6.3".
 std::string onednn_version();

@@ -131,7 +131,7 @@ bool sums_are_exact(const kernels::PanelOrder& order) {
   const std::vector<std::int8_t> weights(order.elements(kWidth, kWidth), 127);
   std::vector<std::int32_t> sums(kRows * kWidth);
   MatMulPrimitives primitives;
-  primitives.run({.input_width = kWidth, .output_width = kWidth, .type = Precision::int8, .order = order},
+  primitives.run({.input_width = kWidth, .output_width = kWidth, .type = DataType::int8, .order = order},
                  {.rows = kRows, .input = inputs.data(), .weights = weights.data(), .output = sums.data()});
   return std::ranges::all_of(sums, [](std::int32_t sum) { return sum == kWidth * 255 * 127; });
 }
@@ -141,7 +141,7 @@ bool sums_are_exact(const kernels::PanelOrder& order) {
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
   const MatMulSpec& spec = matrix.spec();
-  const bool in_place = spec.output_width == output_width && spec.backend->stored != Precision::int8;
+  const bool in_place = spec.output_width == output_width && spec.backend->stored != DataType::int8;
   const std::int64_t fitting = in_place ? kPieceRows.front() : kTileElements / spec.output_width;
   const std::int64_t most = std::clamp<std::int64_t>(fitting, kExactRows, matrix.trial().most);
   return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
@@ -154,7 +154,7 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
   const MatMulSpec& spec = matrix.spec();
   const kernels::OutputRows& output = rows.output;
   const int count = std::max(rows.count, matrix.trial().fewest), width = spec.output_width;
-  const bool has_copies = count != rows.count, has_integers = spec.backend->stored == Precision::int8;
+  const bool has_copies = count != rows.count, has_integers = spec.backend->stored == DataType::int8;
   const bool in_place = (output.stride == width || count == 1) && !has_copies && !has_integers;
   const std::size_t sums_bytes = in_place ? 0 : static_cast<std::size_t>(count) * static_cast<std::size_t>(width) * 4;
   const std::size_t copied_bytes = has_copies ? static_cast<std::size_t>(count) * rows.input_bytes : 0;
@@ -179,14 +179,14 @@ std::array<Backend, 3> make_backends() {
   static std::array<std::string, 3> names;
   std::array<Backend, 3> all;
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
-    auto found = onednn_implementation(precision);
+    auto found = onednn_implementation(weight_type(precision));
     // Without instructions for bfloat16, oneDNN would widen the weights in every call.
     if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
     if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
-    const Precision stored = found ? precision : Precision::float32;
+    const DataType stored = found ? weight_type(precision) : DataType::float32;
     if (!found) found = onednn_implementation(stored);
-    const auto input = stored == Precision::bfloat16      ? InputForm::bfloat16
-                       : stored == Precision::int8        ? InputForm::uint8
+    const auto input = stored == DataType::bfloat16       ? InputForm::bfloat16
+                       : stored == DataType::int8         ? InputForm::uint8
                        : precision == Precision::float32  ? InputForm::float32
                        : precision == Precision::bfloat16 ? InputForm::rounded_float32
                                                           : InputForm::dequantized_float32;

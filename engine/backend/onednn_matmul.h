@@ -4,6 +4,7 @@
 #include <string>
 
 #include "encdec/engine/backend/onednn.h"
+#include "encdec/engine/base/precision.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 
 namespace encdec::backend {

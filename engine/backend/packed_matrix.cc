@@ -72,15 +72,15 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
 // Places of the parts of a packed matrix: panels, scales, offsets. Each part begins at a cache line.
 struct Layout {
   explicit Layout(const MatMulSpec& spec) : stored(spec.backend->stored), order(spec.backend->panel_order) {
-    if (stored == Precision::int8 && spec.input_width > kMaxIntegerWidth) {
+    if (stored == DataType::int8 && spec.input_width > kMaxIntegerWidth) {
       throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
                                      spec.input_width, kMaxIntegerWidth));
     }
-    row_bytes = order.padded_rows(spec.input_width) * weight_bytes(stored);
+    row_bytes = order.padded_rows(spec.input_width) * size_of(stored);
     panel_bytes = order.width() * row_bytes;
     panels = order.panels(spec.output_width);
     bytes = panels * panel_bytes;
-    if (stored != Precision::int8) return;
+    if (stored != DataType::int8) return;
     const auto add = [&] {
       const std::size_t first = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
       bytes = first + static_cast<std::size_t>(spec.output_width) * 4;
@@ -90,9 +90,9 @@ struct Layout {
     if (spec.backend->input == InputForm::uint8) offsets = add();
   }
 
-  std::size_t unit_bytes() const { return weight_bytes(stored) * static_cast<std::size_t>(order.group); }
+  std::size_t unit_bytes() const { return size_of(stored) * static_cast<std::size_t>(order.group); }
 
-  Precision stored;
+  DataType stored;
   kernels::PanelOrder order;
   std::size_t row_bytes = 0;
   std::size_t panel_bytes = 0;
@@ -134,15 +134,17 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
     for (Dim row = 0; row < count; ++row) {
       const float* from = given.data() + static_cast<std::size_t>(before + row) * inputs;
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
-      if (layout.stored == Precision::int8) {
+      if (layout.stored == DataType::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
         const float factor = factors[static_cast<std::size_t>(before + row)];
         scales[first + row] = kernels::quantize_weights(from, spec.input_width, factor, integers);
         std::int32_t sum = 0;
         for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
         if (layout.offsets != 0) offsets[first + row] = kInputZero * sum;
+      } else if (layout.stored == DataType::float16) {
+        kernels::convert_to_float16(from, spec.input_width, reinterpret_cast<std::uint16_t*>(to));
       } else {
-        kernels::convert_row(layout.stored == Precision::bfloat16 ? InputForm::bfloat16 : spec.backend->input, from,
+        kernels::convert_row(layout.stored == DataType::bfloat16 ? InputForm::bfloat16 : spec.backend->input, from,
                              spec.input_width, to);
       }
     }
@@ -220,7 +222,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
   // Works piece by piece in a buffer on the stack: glibc ends the process if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
-  const std::size_t element_bytes = weight_bytes(layout.stored);
+  const std::size_t element_bytes = size_of(layout.stored);
   const int piece = static_cast<int>(stored.size() / element_bytes);
   for (int first = 0; first < spec_.input_width; first += piece, row += piece) {
     const std::size_t before = static_cast<std::size_t>(first) * element_bytes;
@@ -229,14 +231,13 @@ void PackedMatrix::copy_row(int output, float* row) const {
                                index % width, stored.data());
     });
     const int count = std::min(piece, spec_.input_width - first);
-    if (layout.stored == Precision::int8) {
+    if (layout.stored == DataType::int8) {
       for (int i = 0; i < count; ++i) {
         const auto integer = static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)]);
         row[i] = static_cast<float>(integer) * panels_.epilogue.column_scales[output];
       }
     } else {
-      const DataType type = layout.stored == Precision::float32 ? DataType::float32 : DataType::bfloat16;
-      copy_as_float(Tensor(stored.data(), type, {count}), 0, count, row);
+      copy_as_float(Tensor(stored.data(), layout.stored, {count}), 0, count, row);
     }
   }
 }

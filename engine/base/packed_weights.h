@@ -13,6 +13,8 @@ class PackedWeights {
  public:
   virtual ~PackedWeights() = default;
 
+  // Returns true if a matrix is stored under `name`.
+  virtual bool contains(std::string_view name) const = 0;
   // Returns the matrix stored under `name` if it has exactly `bytes` bytes and is aligned to Tensor::kAlignment;
   // otherwise an empty tensor.
   virtual Tensor find(std::string_view name, std::size_t bytes) = 0;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "encdec/engine/base/dtype.h"
 #include "encdec/engine/base/named_values.h"
 
 namespace encdec {
@@ -41,7 +42,16 @@ constexpr std::optional<Precision> precision_named(std::string_view name) {
   return value_named<Precision>(kPrecisionNames, name);
 }
 
+// Returns the type of matmul weights in a precision.
+constexpr DataType weight_type(Precision precision) {
+  return precision == Precision::bfloat16 ? DataType::bfloat16
+         : precision == Precision::int8   ? DataType::int8
+                                          : DataType::float32;
+}
+
 // Returns the size of one matmul weight in bytes: 4, 2 or 1.
-std::size_t weight_bytes(Precision precision);
+constexpr std::size_t weight_bytes(Precision precision) {
+  return size_of(weight_type(precision));
+}
 
 }  // namespace encdec

@@ -125,6 +125,8 @@ class WeightMatrix {
   // Returns the factor that makes the weights of a row the int8 integers that are stored for them; 0 if they are stored
   // in another form.
   float integer_factor(Dim row) const;
+  // Returns true if the weights are stored in this type, without scales.
+  bool is_stored_as(DataType type) const { return scale_.empty() && stored_.type() == type; }
   // Returns rows [first, first + count) as a matrix, for callers that read all of them. If these rows are scattered in
   // the file (a transposed matrix), they are copied to memory.
   WeightMatrix part(Dim first, Dim count) const;

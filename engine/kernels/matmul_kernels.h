@@ -37,7 +37,7 @@ struct MatMulRows {
 // on the other rows.
 
 // Panels that multiply_panels() reads, in groups of 1: how wide they are, and the type of their weights.
-enum class PanelForm { narrow_float32, wide_float32, narrow_bfloat16 };
+enum class PanelForm { narrow_float32, wide_float32, narrow_bfloat16, wide_bfloat16, narrow_float16, wide_float16 };
 
 // Number of products in a partial sum of multiply_panels(); partial sums are added up. A chunk of a narrow float32
 // panel is 32 KiB. It stays in the nearest caches while one tile after another uses it, and sums are seldom
@@ -46,10 +46,13 @@ inline constexpr int kPanelChunk = 512;
 
 // Multiplies with the float32 instructions of any CPU.
 //   input    InputForm::float32 or rounded_float32
-//   weights  float32 or bfloat16; bfloat16 is widened, which is exact
+//   weights  float32, bfloat16 or float16; 16 bits are widened, which is exact, so all types give the same bits
 // Bits depend on the instruction set: products are rounded if it has no fused multiply-add.
+// `widened` is memory for kPanelChunk x kWideColumns weights, for types of 16 bits.
 // REQUIRES: the output overlaps neither input nor residual, because it holds the sums of the chunks so far.
-void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form);
+void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form, float* widened);
+// Returns true if this CPU has instructions that widen float16.
+bool widens_float16();
 
 // Multiplies with products of 16 bits, for CPUs that cannot sum products of bytes. Weights are widened first, so that
 // no intermediate sum saturates. Sums are exact for K <= 66,000.

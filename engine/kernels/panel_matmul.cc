@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
@@ -44,6 +45,7 @@ struct Chunk {
   const MatMulRows& rows;
   int first;
   int count;
+  float* widened;
 
   bool begins() const { return first == 0; }
   bool ends() const { return first + count == matrix.input_width; }
@@ -82,16 +84,27 @@ HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRI
               SumsBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
 }
 
-// Multiplies rows [row, row + kRows) of a chunk by kPanels panels from `column` on.
+template <class L>
+std::ptrdiff_t panel_size(const Chunk& chunk) {
+  return std::ptrdiff_t{(chunk.matrix.input_width + 15) / 16 * 16} * L::kWidth;
+}
+
+// Returns the chunk's weights of the panel at `column`.
+template <class L>
+const typename L::WeightType* weights_of(const Chunk& chunk, int column) {
+  return reinterpret_cast<const typename L::WeightType*>(chunk.matrix.panels) +
+         column / L::kWidth * panel_size<L>(chunk) + chunk.first * L::kWidth;
+}
+
+// Multiplies rows [row, row + kRows) of a chunk by kPanels panels from `column` on, whose weights begin at `panel`.
 template <class L, int kRows, int kPanels, bool kPrefetchesNext>
-HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel::Share next) {
+HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typename L::WeightType* HWY_RESTRICT panel,
+                              NextPanel::Share next) {
   const D d;
   constexpr int kVectors = kPanels * L::kVectors;
   const std::ptrdiff_t input_width = chunk.matrix.input_width;
-  const std::ptrdiff_t panel_size = (input_width + 15) / 16 * 16 * L::kWidth;
   using Weight = typename L::WeightType;
-  const Weight* HWY_RESTRICT panel =
-      reinterpret_cast<const Weight*>(chunk.matrix.panels) + column / L::kWidth * panel_size + chunk.first * L::kWidth;
+  const std::ptrdiff_t next_panel = panel_size<L>(chunk);
   const float* HWY_RESTRICT input = reinterpret_cast<const float*>(chunk.rows.input) + row * input_width + chunk.first;
   V sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
@@ -101,7 +114,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, NextPanel
     V weights[kVectors];
     if constexpr (kPrefetchesNext) next.ask();
     for (int p = 0; p < kPanels; ++p) {
-      const Weight* HWY_RESTRICT from = panel + p * panel_size;
+      const Weight* HWY_RESTRICT from = panel + p * next_panel;
       if constexpr (!kPrefetchesNext) {
         constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
         const auto* ahead = reinterpret_cast<const std::byte*>(from) + prefetch_distance(kPanels, kStepBytes);
@@ -143,48 +156,79 @@ NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
           chunk.count};
 }
 
-// Multiplies all rows by kPanels panels.
-template <class L, int kRows, int kPanels>
-HWY_INLINE void multiply_tiles(const Chunk& chunk, int column) {
+// Multiplies all rows by kPanels panels, whose weights begin at `panel` in layout T: where they lie in the matrix, or
+// widened.
+template <class L, class T, int kRows, int kPanels>
+HWY_INLINE void multiply_tiles(const Chunk& chunk, int column, const typename T::WeightType* panel) {
   const int rows = chunk.rows.count;
   const NextPanel next = next_panel<L, kPanels>(chunk, column, count_tiles<kRows>(rows));
   for_each_tile<kRows>(rows, [&](auto height, int row, int tile) HWY_ATTR {
     if (next.empty()) {
-      multiply_tile<L, height(), kPanels, false>(chunk, row, column, {});
+      multiply_tile<T, height(), kPanels, false>(chunk, row, column, panel, {});
     } else {
-      multiply_tile<L, height(), 1, true>(chunk, row, column, next.share(tile));
+      multiply_tile<T, height(), 1, true>(chunk, row, column, panel, next.share(tile));
     }
   });
 }
+
+// Widens the chunk's weights of the panel at `column`.
+template <class L>
+void widen(const Chunk& chunk, int column) {
+  const D d;
+  const auto* HWY_RESTRICT from = weights_of<L>(chunk, column);
+  for (int i = 0; i < chunk.count * L::kWidth; i += kLanes) hn::StoreU(load(d, from + i), d, chunk.widened + i);
+}
+
+// Minimum number of tiles for which weights are widened once, into memory, instead of by each tile.
+constexpr int kTilesWorthWidening = 3;
 
 template <class L, int kRows>
 void multiply_chunk(const Chunk& chunk) {
   constexpr int kPanels = L::panels_for(kRows);
   const int width = chunk.matrix.output_width;
   int column = 0;
-  for (; column + (kPanels - 1) * L::kWidth < width; column += kPanels * L::kWidth) {
-    multiply_tiles<L, kRows, kPanels>(chunk, column);
+  if constexpr (!std::is_same_v<typename L::WeightType, float>) {
+    if (count_tiles<kRows>(chunk.rows.count) >= kTilesWorthWidening) {
+      for (; column < width; column += L::kWidth) {
+        widen<L>(chunk, column);
+        multiply_tiles<L, Layout<L::kWidth, float>, kRows, 1>(chunk, column, chunk.widened);
+      }
+      return;
+    }
   }
-  for (; column < width; column += L::kWidth) multiply_tiles<L, kRows, 1>(chunk, column);
+  for (; column + (kPanels - 1) * L::kWidth < width; column += kPanels * L::kWidth) {
+    multiply_tiles<L, L, kRows, kPanels>(chunk, column, weights_of<L>(chunk, column));
+  }
+  for (; column < width; column += L::kWidth) {
+    multiply_tiles<L, L, kRows, 1>(chunk, column, weights_of<L>(chunk, column));
+  }
 }
 
 template <class L>
-void multiply(const PackedPanels& matrix, const MatMulRows& rows) {
+void multiply(const PackedPanels& matrix, const MatMulRows& rows, float* widened) {
   with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
     // Multiplies all rows by one chunk of the weights before the next chunk, so each weight is read from memory once.
     for (int k = 0; k < matrix.input_width; k += kPanelChunk) {
-      multiply_chunk<L, height()>({matrix, rows, k, std::min(kPanelChunk, matrix.input_width - k)});
+      multiply_chunk<L, height()>({matrix, rows, k, std::min(kPanelChunk, matrix.input_width - k), widened});
     }
   });
 }
 
-void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form) {
+void multiply_any(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form, float* widened) {
+  using Half = hwy::float16_t;
   if (rows.count == 0) return;
   switch (form) {
-    case PanelForm::narrow_float32: return multiply<Layout<kNarrowColumns, float>>(matrix, rows);
-    case PanelForm::wide_float32: return multiply<Layout<kWideColumns, float>>(matrix, rows);
-    case PanelForm::narrow_bfloat16: return multiply<Layout<kNarrowColumns, std::uint16_t>>(matrix, rows);
+    case PanelForm::narrow_float32: return multiply<Layout<kNarrowColumns, float>>(matrix, rows, widened);
+    case PanelForm::wide_float32: return multiply<Layout<kWideColumns, float>>(matrix, rows, widened);
+    case PanelForm::narrow_bfloat16: return multiply<Layout<kNarrowColumns, std::uint16_t>>(matrix, rows, widened);
+    case PanelForm::wide_bfloat16: return multiply<Layout<kWideColumns, std::uint16_t>>(matrix, rows, widened);
+    case PanelForm::narrow_float16: return multiply<Layout<kNarrowColumns, Half>>(matrix, rows, widened);
+    case PanelForm::wide_float16: return multiply<Layout<kWideColumns, Half>>(matrix, rows, widened);
   }
+}
+
+bool has_half_instructions() {
+  return HWY_TARGET <= HWY_AVX2 || HWY_ARCH_ARM_A64;
 }
 
 }  // namespace
@@ -195,9 +239,14 @@ HWY_AFTER_NAMESPACE();
 namespace encdec::kernels {
 
 HWY_EXPORT(multiply_any);
+HWY_EXPORT(has_half_instructions);
 
-void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form) {
-  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, form);
+void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form, float* widened) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(matrix, rows, form, widened);
+}
+
+bool widens_float16() {
+  return HWY_DYNAMIC_DISPATCH(has_half_instructions)();
 }
 
 }  // namespace encdec::kernels

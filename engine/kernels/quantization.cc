@@ -132,6 +132,36 @@ float convert(InputForm form, const float* row, int width, std::byte* output) {
   return 1.0f;
 }
 
+bool fit_bfloat16(const float* HWY_RESTRICT row, int width) {
+  const D d;
+  const hn::RebindToUnsigned<D> du;
+  auto lost = hn::Zero(du);
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    lost = hn::Or(lost, hn::And(hn::BitCast(du, load_some(d, row + i, count)), hn::Set(du, 0xFFFF)));
+  });
+  return hn::AllTrue(du, hn::Eq(lost, hn::Zero(du)));
+}
+
+bool fit_float16(const float* HWY_RESTRICT row, int width) {
+  const D d;
+  const hn::Rebind<hwy::float16_t, D> d16;
+  bool fit = true;
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    const auto x = load_some(d, row + i, count);
+    fit = fit && hn::AllTrue(d, hn::Eq(hn::PromoteTo(d, hn::DemoteTo(d16, x)), x));
+  });
+  return fit;
+}
+
+void write_float16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY_RESTRICT output) {
+  const D d;
+  const hn::Rebind<hwy::float16_t, D> d16;
+  for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
+    const auto half = hn::DemoteTo(d16, load_some(d, row + i, count));
+    store_some(half, d16, reinterpret_cast<hwy::float16_t*>(output) + i, count);
+  });
+}
+
 float quantize_int8(const float* row, int width, float factor, std::int8_t* output) {
   if (factor == 0.0f || !(largest_magnitude(row, width) * factor < kLevels + 0.5f)) {
     return quantize(row, width, 0, output);
@@ -149,6 +179,9 @@ namespace encdec::kernels {
 
 HWY_EXPORT(convert);
 HWY_EXPORT(quantize_int8);
+HWY_EXPORT(fit_bfloat16);
+HWY_EXPORT(fit_float16);
+HWY_EXPORT(write_float16);
 
 std::size_t element_bytes(InputForm form) {
   switch (form) {
@@ -165,6 +198,18 @@ std::size_t element_bytes(InputForm form) {
 
 float convert_row(InputForm form, const float* row, int width, std::byte* output) {
   return HWY_DYNAMIC_DISPATCH(convert)(form, row, width, output);
+}
+
+bool are_bfloat16(const float* row, int width) {
+  return HWY_DYNAMIC_DISPATCH(fit_bfloat16)(row, width);
+}
+
+bool are_float16(const float* row, int width) {
+  return HWY_DYNAMIC_DISPATCH(fit_float16)(row, width);
+}
+
+void convert_to_float16(const float* row, int width, std::uint16_t* output) {
+  HWY_DYNAMIC_DISPATCH(write_float16)(row, width, output);
 }
 
 float quantize_weights(const float* row, int width, float factor, std::int8_t* output) {

@@ -27,6 +27,13 @@ std::size_t element_bytes(InputForm form);
 // or infinity is NaN.
 float convert_row(InputForm form, const float* row, int width, std::byte* output);
 
+// Returns true if each of the `width` floats has a value of bfloat16, or of float16. No NaN counts as float16; an
+// infinity may or may not.
+bool are_bfloat16(const float* row, int width);
+bool are_float16(const float* row, int width);
+// Converts a row of floats to float16, rounding to the nearest, ties to even.
+void convert_to_float16(const float* row, int width, std::uint16_t* output);
+
 // Quantises a row of weights to q as above and returns its scale. If `factor` is not 0 and no |x * factor| rounds to
 // more than 127, then q = round(x * factor) and the scale is 1 / factor.
 float quantize_weights(const float* row, int width, float factor, std::int8_t* output);

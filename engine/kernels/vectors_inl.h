@@ -31,6 +31,12 @@ HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
 }
 
+// Loads a vector of floats from IEEE binary16 numbers.
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const hwy::float16_t* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
+}
+
 // Loads the first `count` lanes; the other lanes are zero.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, int count) {

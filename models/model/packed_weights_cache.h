@@ -37,6 +37,7 @@ class PackedWeightsCache final : public PackedWeights {
   // together, one packs while the others wait for its file, for a minute at most.
   PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key);
 
+  bool contains(std::string_view name) const override { return entries_.contains(name); }
   Tensor find(std::string_view name, std::size_t bytes) override;
   void keep(std::string_view name, const Tensor& packed) override;
 

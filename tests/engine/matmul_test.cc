@@ -175,6 +175,38 @@ TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
   }
 }
 
+// Weights that have the values of a 16-bit type are stored in it, whatever type they come in.
+TEST(MatMul, SmallerWeightsGiveTheSameBits) {
+  for (const DataType type : {DataType::float16, DataType::bfloat16}) {
+    for (const int threads : {1, 3}) {
+      for (const int rows : {1, 5, 40, 300}) {
+        MatMulCase c = uniform_case(23, {257, 300}, rows, true, true);
+        const Tensor halves = RandomTensors(24).uniform({300, 257}, 0.1, type);
+        copy_as_float(halves, 0, halves.elements(), c.weights.front().data<float>());
+        const Tensor from_floats = c.run(threads);
+        const std::size_t small = c.matmul(threads).bytes();
+        std::vector<float> row(257);
+        c.matmul(threads).copy_weights(123, row.data());
+        EXPECT_TRUE(std::equal(row.begin(), row.end(), c.weights.front().row(123)));
+        MatMulCase stored = c;
+        stored.weights.front() = halves;
+        EXPECT_TRUE(same_bits(from_floats, stored.run(threads))) << to_string(type);
+        EXPECT_EQ(stored.matmul(threads).bytes(), small);
+        // One other value, and all weights are floats.
+        c.weights.front().row(299)[0] = 0.1f;
+        const Tensor others = c.run(threads);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          EXPECT_TRUE(std::equal(others.row(r), others.row(r) + 299, from_floats.row(r))) << to_string(type);
+        }
+        const auto backends = backend::smaller_backends(c.backend, Precision::float32);
+        const bool has_smaller =
+            std::ranges::any_of(backends, [&](const backend::Backend* smaller) { return smaller->stored == type; });
+        EXPECT_EQ(small < c.matmul(threads).bytes(), has_smaller);
+      }
+    }
+  }
+}
+
 TEST(MatMul, NoRowsGiveNoOutput) {
   const MatMulCase c = uniform_case(11, {64, 1100}, 4, true, false);
   RunState state(Graph("test"), std::make_shared<ThreadTeam>(2));

@@ -88,7 +88,7 @@ TEST_F(OneDnnMatMul, EveryShapeRunsOnItsPackedKernels) {
   MatMulPrimitives primitives;
   for (const int input_width : {1, 7, 64, 300, 513}) {
     for (const int output_width : {1, 13, 64, 100, 512}) {
-      const PrimitiveSpec spec{input_width, output_width, Precision::float32, kWideOrder};
+      const PrimitiveSpec spec{input_width, output_width, DataType::float32, kWideOrder};
       for (const int rows : {1, 2, 16, 31, 256}) {
         const std::string name = primitives.implementation(spec, rows);
         EXPECT_TRUE(name.starts_with("brg"))

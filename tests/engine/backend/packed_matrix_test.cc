@@ -35,7 +35,7 @@ std::string_view name_of(Precision precision) {
 
 // Returns false if the weights are rounded to the precision but stored as float32.
 bool stores(Precision precision) {
-  return backend_for(BackendChoice::automatic, precision).stored == precision;
+  return backend_for(BackendChoice::automatic, precision).stored == weight_type(precision);
 }
 
 PackedMatrix packed(const Tensor& weight, Precision precision) {

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/quantization.h"
 #include "tests/support/comparison.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
@@ -46,25 +49,36 @@ struct PanelOperands {
     return panels;
   }
 
-  PackedPanels matrix(const std::vector<float>& panels) const {
-    return {.panels = reinterpret_cast<const std::byte*>(panels.data()),
+  PackedPanels matrix(const void* panels) const {
+    return {.panels = static_cast<const std::byte*>(panels),
             .input_width = input_width(),
             .output_width = output_width(),
             .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}};
   }
 
-  // Multiplies rows [first, first + count).
-  Tensor run(int columns, int first, int count) const {
+  // Multiplies rows [first, first + count) by weights stored in `type`, whose values they must have.
+  Tensor run(int columns, int first, int count, DataType type = DataType::float32) const {
+    const bool wide = columns == kWideColumns;
     const std::vector<float> panels = packed(columns);
+    std::vector<std::uint16_t> halves(panels.size());
+    if (type == DataType::float16) convert_to_float16(panels.data(), static_cast<int>(panels.size()), halves.data());
+    std::vector<float> widened(std::size_t{kPanelChunk} * kWideColumns);
+    if (type == DataType::bfloat16) {
+      std::ranges::transform(panels, halves.begin(), [](float x) { return std::bit_cast<std::uint32_t>(x) >> 16; });
+    }
+    const auto form = type == DataType::float32   ? wide ? PanelForm::wide_float32 : PanelForm::narrow_float32
+                      : type == DataType::float16 ? wide ? PanelForm::wide_float16 : PanelForm::narrow_float16
+                      : wide                      ? PanelForm::wide_bfloat16
+                                                  : PanelForm::narrow_bfloat16;
     Tensor output = Tensor::allocate({count, output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
-    multiply_panels(matrix(panels),
+    multiply_panels(matrix(type == DataType::float32 ? static_cast<const void*>(panels.data()) : halves.data()),
                     {.count = count,
                      .input = reinterpret_cast<const std::byte*>(input.row(first)),
                      .output = {.residual = residual.empty() ? nullptr : residual.row(first),
                                 .output = output.data<float>(),
                                 .stride = output_width()}},
-                    columns == kWideColumns ? PanelForm::wide_float32 : PanelForm::narrow_float32);
+                    form, widened.data());
     return output;
   }
   Tensor run(int columns) const { return run(columns, 0, static_cast<int>(input.rows())); }
@@ -167,6 +181,47 @@ TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   });
 }
 
+TEST(PanelMatMul, WeightsOf16BitsGiveTheBitsOfFloats) {
+  for_each_vector_target([] {
+    for (const DataType type : {DataType::float16, DataType::bfloat16}) {
+      PanelOperands operands = uniform_operands(7, 40, 700, 150);
+      const Tensor weight = RandomTensors(10).uniform({150, 700}, 0.1, type);
+      copy_as_float(weight, 0, weight.elements(), operands.weight.data<float>());
+      for (const int columns : {kNarrowColumns, kWideColumns}) {
+        for (const int rows : {1, 2, 5, 6, 7, 12, 13, 18, 40}) {
+          EXPECT_TRUE(same_bits(operands.run(columns, 0, rows), operands.run(columns, 0, rows, type)))
+              << fmt::format("{} rows, panels of {}, {}", rows, columns, to_string(type));
+        }
+      }
+    }
+  });
+}
+
+TEST(SixteenBits, HoldTheirOwnValuesAlone) {
+  for_each_vector_target([] {
+    struct Row {
+      float value;
+      bool float16, bfloat16;
+    };
+    for (const auto& [value, float16, bfloat16] :
+         {Row{0.0f, true, true}, Row{-0.0f, true, true}, Row{1.0f, true, true}, Row{-65504.0f, true, false},
+          Row{65536.0f, false, true}, Row{0x1p-24f, true, true}, Row{0x1p-25f, false, true},
+          Row{0x1.8p-24f, false, true}, Row{0x1.004p0f, true, false}, Row{0x1.002p0f, false, false},
+          Row{0x1.02p0f, true, true}, Row{0x1.01p0f, true, false},
+          Row{std::numeric_limits<float>::quiet_NaN(), false, true}}) {
+      for (const int at : {0, 15, 16, 20}) {
+        std::vector<float> row(21, 0.5f);
+        row[static_cast<std::size_t>(at)] = value;
+        EXPECT_EQ(are_float16(row.data(), 21), float16) << value << " at " << at;
+        EXPECT_EQ(are_bfloat16(row.data(), 21), bfloat16) << value << " at " << at;
+        std::vector<std::uint16_t> halves(21);
+        convert_to_float16(row.data(), 21, halves.data());
+        if (float16) EXPECT_EQ(float16_to_float(halves[static_cast<std::size_t>(at)]), value);
+      }
+    }
+  });
+}
+
 TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(9, 13, kPanelChunk + 40, 50);
@@ -175,9 +230,9 @@ TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
     const std::vector<float> panels = operands.packed(kNarrowColumns);
     Tensor apart = Tensor::allocate({13, 61});
     std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
-    multiply_panels(operands.matrix(panels),
+    multiply_panels(operands.matrix(panels.data()),
                     {.count = 13, .input = operands.input.raw(), .output = {.output = apart.row(0) + 5, .stride = 61}},
-                    PanelForm::narrow_float32);
+                    PanelForm::narrow_float32, nullptr);
     for (int row = 0; row < 13; ++row) {
       for (int column = 0; column < 61; ++column) {
         const bool written = column >= 5 && column < 55;
