@@ -8,7 +8,8 @@
 
 namespace encdec {
 
-// A word of a segment, as in openai/whisper's JSON (timing.py).
+// A word of a segment, as in openai/whisper's JSON (timing.py). In the alignment of a known text (see Recording::text)
+// the times of a word, or a segment, that was not found are NaN.
 struct TranscriptWord {
   std::string text = {};   // with the space before it and the punctuation that belongs to it
   double start = 0;        // in seconds of the recording
