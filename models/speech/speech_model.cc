@@ -8,11 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/speech/speech_request.h"
 #include "encdec/models/speech/transcription/moonshine_task.h"
+#include "encdec/models/speech/transcription/recording_aligner.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
@@ -179,6 +181,11 @@ Transcript SpeechModel::transcribe(Recording recording, const TranscribeOptions&
   return std::move(transcribe(std::move(recordings), options).front());
 }
 
+Transcript SpeechModel::align(Recording recording, std::string text, const TranscribeOptions& options) const {
+  recording.text = std::move(text);
+  return transcribe(std::move(recording), options);
+}
+
 RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options) const {
   const auto per_window = static_cast<std::int64_t>(task(options)->rows_per_window());
   const std::int64_t rows = std::int64_t{options.batch_size} * per_window;
@@ -189,8 +196,11 @@ RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options)
 
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
                             TranscribeHandlers handlers, std::uint64_t client) const {
-  const auto request =
-      std::make_shared<SpeechRequest>(model_, task(options), std::move(recording), std::move(handlers));
+  if (recording.text && facts_ == nullptr) {
+    refuse<ConfigError>(model_.parts().origin, "finds no times of words, expected Whisper to align a text");
+  }
+  const auto request = std::make_shared<SpeechRequest>(
+      model_, task(recording.text ? alignment_options(options) : options), std::move(recording), std::move(handlers));
   return queue.submit(request, request->jobs(), client);
 }
 

@@ -52,6 +52,11 @@ class SpeechModel {
   std::vector<Transcript> transcribe(std::vector<Recording> recordings, const TranscribeOptions& options = {}) const;
   // The same for one recording.
   Transcript transcribe(Recording recording, const TranscribeOptions& options = {}) const;
+  // Returns when a known text was said, as the other functions do for a recording with a `text`. The segments are its
+  // lines; words that were not said, or that the model cannot find, have NaN for their times. Of the options only
+  // language, voice activity, batch_size, workers and the callbacks apply. Throws as transcribe(), ConfigError for
+  // Moonshine, and InputError for a text without words.
+  Transcript align(Recording recording, std::string text, const TranscribeOptions& options = {}) const;
   // The same, recording by recording: memory grows neither with their number nor with their length.
   void transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options = {}) const;
 

@@ -47,10 +47,14 @@ bool begins_word(const WordTokens& piece, std::int32_t end_of_text) {
 
 }  // namespace
 
+bool is_written_with_spaces(std::string_view language) {
+  return std::ranges::find(kLanguagesWithoutSpaces, language) == kLanguagesWithoutSpaces.end();
+}
+
 std::vector<WordTokens> split_to_word_tokens(std::span<const std::int32_t> tokens, std::string_view language,
                                              std::int32_t end_of_text, const DecodeTokens& decode) {
   std::vector<WordTokens> pieces = split_on_characters(tokens, decode);
-  if (std::ranges::find(kLanguagesWithoutSpaces, language) != kLanguagesWithoutSpaces.end()) return pieces;
+  if (!is_written_with_spaces(language)) return pieces;
   std::vector<WordTokens> words;
   for (WordTokens& piece : pieces) {
     if (words.empty() || begins_word(piece, end_of_text)) {

@@ -44,6 +44,8 @@ class HeadRecording {
     for (const Tensor& map : maps_) heads.push_back(map.data<float>());
     return heads;
   }
+  // Returns the tensors that heads() refers to.
+  std::vector<Tensor> take() { return std::move(maps_); }
 
  private:
   explicit HeadRecording(Session& session) : session_(session) {}
@@ -74,11 +76,16 @@ std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
                                             : std::max<std::int64_t>(positions + 2 * half, 0));
 }
 
-}  // namespace
+// What the decoder makes of a window's text that it reads.
+struct ReadText {
+  std::vector<float> probabilities;  // probability of each token, among the ids of text
+  std::vector<Tensor> maps;          // weights of each alignment head
+  AlignmentAttention attention;      // refers to `maps`
+};
 
-std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
-                                        std::int32_t language, const WindowPlace& place, const TokenIds& text) {
-  if (text.empty()) return {};
+// Lets the decoder read the start tokens, notimestamps, the text and end_of_text.
+ReadText read_text(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
+                   const WindowPlace& place, const TokenIds& text) {
   const WhisperTokens& tokens = task.tokens();
   TokenIds input = task.start_tokens(language);
   const std::size_t begin = input.size();
@@ -87,26 +94,117 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
   input.push_back(tokens.end_of_text);
 
   const Dim positions = task.facts().positions;
-  const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(input.size()), positions);
+  HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(input.size()), positions);
   const int target = session.open_target(source);
   const Session::TargetTokens reads{target, input, Session::TargetTokens::kAll};
   const Tensor logits = session.decode(std::span(&reads, 1));
   session.close_target(target);
 
-  std::vector<float> probabilities;
+  ReadText read;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const float* row = logits.row(static_cast<std::int64_t>(begin + i));
-    probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
+    read.probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
   }
-  const AlignmentAttention attention{.heads = recording.heads(),
-                                     .tokens = input.size(),
-                                     .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
-                                                        static_cast<std::size_t>(positions)),
-                                     .stride = static_cast<std::size_t>(positions),
-                                     .sot_sequence = begin};
+  read.attention = {.heads = recording.heads(),
+                    .tokens = input.size(),
+                    .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
+                                       static_cast<std::size_t>(positions)),
+                    .stride = static_cast<std::size_t>(positions),
+                    .sot_sequence = begin};
+  read.maps = recording.take();
+  return read;
+}
+
+// Returns the mean weight of the heads for some tokens of the text, at the positions: [tokens, positions].
+std::vector<float> mean_weights(const AlignmentAttention& attention, std::span<const std::size_t> tokens,
+                                std::span<const std::size_t> positions) {
+  std::vector<float> weights;
+  for (const std::size_t token : tokens) {
+    const std::size_t row = (attention.sot_sequence + token) * attention.stride;  // predicts the token
+    for (const std::size_t position : positions) {
+      double sum = 0;
+      for (const float* head : attention.heads) sum += double{head[row + position]};
+      weights.push_back(static_cast<float>(sum / static_cast<double>(attention.heads.size())));
+    }
+  }
+  return weights;
+}
+
+// Returns the column at which each token begins, followed by the number of columns. The first columns of a token's part
+// of the path often belong to the end of the previous word, to which no token attends any more: unless it follows a
+// pause, a token begins where the sum of its weights exceeds a small share.
+std::vector<std::size_t> token_columns(std::span<const float> weights, std::span<const std::size_t> positions) {
+  const std::size_t size = positions.size();
+  constexpr float kLeastWeight = 1e-3F;
+  constexpr double kShare = 0.02;
+  std::vector<float> likelihoods;
+  for (const float weight : weights) likelihoods.push_back(std::log(weight + kLeastWeight));
+  std::vector<std::size_t> columns;
+  for (const std::ptrdiff_t column : first_columns(likelihoods, weights.size() / size)) {
+    columns.push_back(static_cast<std::size_t>(std::max<std::ptrdiff_t>(column, 0)));
+  }
+  columns.push_back(size);
+  for (std::size_t token = 0; token + 1 < columns.size(); ++token) {
+    const std::size_t first = columns[token];
+    if (first == 0 || (first < size && positions[first] > positions[first - 1] + 1)) continue;
+    const auto row = weights.subspan(token * size, size);
+    double whole = 0, sum = 0;
+    for (std::size_t i = columns[token]; i < columns[token + 1]; ++i) whole += double{row[i]};
+    for (std::size_t& i = columns[token]; i < columns[token + 1]; ++i) {
+      sum += double{row[i]};
+      if (sum > kShare * whole) break;
+    }
+  }
+  return columns;
+}
+
+// Sets the place of a word to the longest run of adjacent positions.
+void set_place(FoundWord& word, std::span<const std::size_t> positions) {
+  for (std::size_t begin = 0, i = 1; i <= positions.size(); ++i) {
+    if (i < positions.size() && positions[i] == positions[i - 1] + 1) continue;
+    if (i - begin > word.end - word.start) {
+      word.start = positions[begin];
+      word.end = positions[i - 1] + 1;
+    }
+    begin = i;
+  }
+}
+
+}  // namespace
+
+std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
+                                        std::int32_t language, const WindowPlace& place, const TokenIds& text) {
+  if (text.empty()) return {};
+  const ReadText read = read_text(session, source, task, language, place, text);
   TokenIds with_end = text;
-  with_end.push_back(tokens.end_of_text);
-  return find_alignment(attention, probabilities, split(task, language, with_end));
+  with_end.push_back(task.tokens().end_of_text);
+  return find_alignment(read.attention, read.probabilities, split(task, language, with_end));
+}
+
+std::vector<FoundWord> find_words(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
+                                  std::span<const KnownWord> words, std::span<const std::size_t> positions) {
+  TokenIds text;
+  std::vector<std::size_t> spoken;  // indices of the tokens with letters or digits
+  std::vector<std::size_t> ends;    // number of these up to the end of each word
+  for (const KnownWord& word : words) {
+    for (const std::int32_t token : word.tokens) {
+      if (!spoken_part(task.tokens().bytes({&token, 1})).empty()) spoken.push_back(text.size());
+      text.push_back(token);
+    }
+    ends.push_back(spoken.size());
+  }
+  std::vector<FoundWord> found(words.size());
+  if (spoken.empty() || positions.empty()) return found;
+  const ReadText read = read_text(session, source, task, language, {}, text);
+  const std::vector<std::size_t> columns = token_columns(mean_weights(read.attention, spoken, positions), positions);
+  for (std::size_t i = 0, begin = 0; i < words.size(); begin = ends[i++]) {
+    if (begin == ends[i]) continue;
+    double sum = 0;
+    for (std::size_t k = begin; k < ends[i]; ++k) sum += std::log(double{read.probabilities[spoken[k]]});
+    found[i].probability = std::exp(sum / static_cast<double>(ends[i] - begin));
+    set_place(found[i], positions.subspan(columns[begin], columns[ends[i]] - columns[begin]));
+  }
+  return found;
 }
 
 std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "encdec/models/speech/transcript/word_alignment.h"
+#include "encdec/models/speech/transcription/known_text.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
@@ -12,6 +15,19 @@ namespace encdec {
 // REQUIRES: `text` consists of ids below end_of_text.
 std::vector<WordTiming> read_word_times(Session& session, int source, const TranscriptionTask& task,
                                         std::int32_t language, const WindowPlace& place, const TokenIds& text);
+
+// The place of a word, in positions of the encoder.
+struct FoundWord {
+  std::size_t start = 0;
+  std::size_t end = 0;     // equal to `start` if the word has no place
+  double probability = 0;  // exp(mean log-probability of the tokens with letters or digits)
+};
+// Lets the decoder read words, and returns the place of each. Unlike read_word_times() gives `positions`, those with
+// speech in ascending order, to words and none to their punctuation: by the likeliest path of a hidden Markov model,
+// whose states are the tokens and whose likelihoods are the mean weights of the heads.
+// REQUIRES: the tokens fit into the decoder's positions.
+std::vector<FoundWord> find_words(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
+                                  std::span<const KnownWord> words, std::span<const std::size_t> positions);
 
 // Returns the times of all tokens decoded after a prompt, as transformers (generation_whisper.py,
 // _extract_token_timestamps). The decoder reads prompt and tokens again, as in the search.

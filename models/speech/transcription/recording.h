@@ -22,6 +22,9 @@ struct Recording {
   std::function<Read()> open;          // returns a reader from the beginning
   std::optional<double> seconds = {};  // duration; unset if unknown
   std::string draft = {};              // expected text, such as an earlier transcript, for guesses; empty if unknown
+  // What is said, to be aligned with the recording instead of transcribing it (see SpeechModel::align). Unset if
+  // unknown.
+  std::optional<std::string> text = {};
 
   // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.
   static Recording of_file(const std::string& path);

@@ -59,7 +59,7 @@ class SpanReader {
 
 SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                            const VoiceActivityOptions& options)
-    : options_(options), detector_(model), piece_(Recording::kReadTogether) {
+    : options_(options), detector_(make_speech_detector(model)), piece_(Recording::kReadTogether) {
   check(options);
   read_ = recording.open();
 }
@@ -67,13 +67,13 @@ SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<con
 bool SpeechFinder::read() {
   check_cancelled();
   const std::size_t count = read_(piece_);
-  detector_.push(std::span(piece_).first(count), probabilities_);
+  detector_->push(std::span(piece_).first(count), probabilities_);
   samples_ += count;
   return count < piece_.size();
 }
 
 std::vector<SpeechSpan> SpeechFinder::spans() {
-  detector_.finish(probabilities_);
+  detector_->finish(probabilities_);
   return speech_spans(probabilities_, samples_, options_);
 }
 

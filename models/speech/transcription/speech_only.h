@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "encdec/models/speech/features/speech_detector.h"
 #include "encdec/models/speech/features/speech_spans.h"
-#include "encdec/models/speech/features/voice_activity.h"
 #include "encdec/models/speech/transcription/recording.h"
 
 namespace encdec {
@@ -14,7 +14,7 @@ namespace encdec {
 // Order of calls: read+ spans
 class SpeechFinder {
  public:
-  // Throws FileError and ConfigError.
+  // Without a model, compares loudness (see make_speech_detector). Throws FileError and ConfigError.
   SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                const VoiceActivityOptions& options);
 
@@ -25,7 +25,7 @@ class SpeechFinder {
 
  private:
   VoiceActivityOptions options_;
-  VoiceActivityDetector detector_;
+  std::unique_ptr<SpeechDetector> detector_;
   Recording::Read read_;
   std::vector<float> piece_, probabilities_;
   std::uint64_t samples_ = 0;

@@ -10,6 +10,7 @@
 #include "encdec/models/families/whisper.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/speech/transcription/recording_aligner.h"
 #include "encdec/models/speech/transcription/recording_transcriber.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
@@ -116,6 +117,7 @@ DecodeJob TranscriptionTask::any_window() const {
 }
 
 std::unique_ptr<Transcriber> TranscriptionTask::open(Recording recording) const {
+  if (recording.text) return std::make_unique<RecordingAligner>(*this, std::move(recording));
   return std::make_unique<RecordingTranscriber>(*this, std::move(recording));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@
 #include "encdec/models/speech/transcription/whisper_facts.h"
 
 namespace encdec {
+
+class Session;
 
 // Returns the frame of 10 ms at a time.
 inline std::uint64_t frame_at(double seconds) {
@@ -43,6 +46,8 @@ struct DecodedWindow {
   bool has_ended = false;                 // the model generated an end token; otherwise the text is cut at the limit
   std::vector<WordTiming> words = {};     // words of all segments, with word_timestamps and the rules of openai
   std::vector<TokenTiming> timings = {};  // times of `tokens`, with word_timestamps and the rules of transformers
+  // If set, called once with the window as source of the session, when the text above has been decoded.
+  std::function<void(Session& session, int source)> then = {};
 
   // Returns whether the window counts as silent.
   bool is_silence(const TranscribeOptions& options) const {

@@ -76,10 +76,12 @@ class WindowSearch final : public Search {
       return State::running;
     }
     session.close_target(prefix_target_);
-    return options.word_timestamps && !result_->is_silence(options) ? State::completing : State::finished;
+    const bool needs_times = options.word_timestamps && !result_->is_silence(options);
+    return needs_times || result_->then ? State::completing : State::finished;
   }
 
   void complete(Session& session) override {
+    if (result_->then) return result_->then(session, source_number_);
     task_.rules().read_times(session, source_number_, task_, language_, place_, prompt_, *result_);
   }
 
@@ -115,7 +117,8 @@ class WindowSearch final : public Search {
                 .avg_logprob = double{best.sum} / static_cast<double>(rules.counted_tokens(best)),
                 .no_speech_prob = no_speech_,
                 .compression_ratio = compression_ratio(rules.compressed(best, task_)),
-                .has_ended = best.has_ended};
+                .has_ended = best.has_ended,
+                .then = std::move(result_->then)};
     result_->tokens = std::move(best.tokens);
   }
 

@@ -5,18 +5,21 @@ namespace encdec::request_life {
 namespace {
 
 std::function<Request(RequestQueue&, Steps&, Calls&)> transcribing(const SpeechModel& model,
-                                                                   const TranscribeOptions& options) {
+                                                                   const TranscribeOptions& options,
+                                                                   std::optional<std::string> text = {}) {
   return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
     std::vector<float> samples(AudioReader::kSampleRate);
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<float>(i * 7919 % 2000) / 2000 - 0.5f;
     const Recording noise = Recording::of_samples(samples);
-    const Recording recording{.name = "noise", .open = [&, open = noise.open]() -> Recording::Read {
+    const Recording recording{.name = "noise",
+                              .open = [&, open = noise.open]() -> Recording::Read {
                                 steps.next();
                                 return [&, read = open()](std::span<float> to) {
                                   steps.next();
                                   return read(to);
                                 };
-                              }};
+                              },
+                              .text = text};
     return model.submit(queue, recording, options,
                         {.on_result = [&](const Transcript&) { calls.add(steps, "transcript", true); },
                          .on_failure = [&](const std::exception_ptr&) { calls.add(steps, "failure", true); },
@@ -34,7 +37,8 @@ std::vector<Kind> kinds() {
   chunks.chunk_length = 0.4;
   words.word_timestamps = true;
   return {{"recording", model.model(), transcribing(model, words)},
-          {"recording in chunks", model.model(), transcribing(model, chunks)}};
+          {"recording in chunks", model.model(), transcribing(model, chunks)},
+          {"known text", model.model(), transcribing(model, {}, "a b\nc d e\nthe end")}};
 }
 
 TEST(SpeechRequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {
