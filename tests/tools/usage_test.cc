@@ -98,7 +98,7 @@ TEST(Usage, AnUnknownOptionIsNamedFirstWithTheNearestOne) {
 }
 
 TEST(Usage, AnUnknownCommandIsNamedFirstThenTheKnownOnes) {
-  const std::string commands = "(commands: generate, translate, transcribe, forward, ";
+  const std::string commands = "(commands: generate, translate, transcribe, align, forward, ";
   const std::vector<WrongUsage> table = {
       {{"help"}, {"encdec: unknown command 'help' " + commands}},
       {{"Generate"}, {"unknown command 'Generate', did you mean 'generate'? " + commands}},

@@ -22,6 +22,7 @@ void print_error(std::string_view message);
 
 // Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on;
 // add_rerank() and add_tag() are in classify.cc.
+Action add_align(CLI::App& command);
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
 Action add_classify(CLI::App& command);

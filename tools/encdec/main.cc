@@ -47,6 +47,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues, office documents, books",
                add_translate},
     Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
+    Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
     Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",
                add_forward},
     Subcommand{"score", "Compute log-probabilities of given targets: one JSON object for each pair of lines",

@@ -109,7 +109,10 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->group("Live");
   RowOptions<LiveOptions> live(command, arguments.live);
   for (const OptionRow<LiveOptions>& row : live_settings()) live.add(row);
+  add_raw_options(command, arguments);
+}
 
+void add_raw_options(CLI::App& command, TranscribeArguments& arguments) {
   const std::string raw = "Samples without a header";
   const auto set_raw = [&arguments](const std::string& text) {
     arguments.is_raw = true;

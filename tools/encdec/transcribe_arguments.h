@@ -35,6 +35,8 @@ struct TranscribeArguments {
 };
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
+// Adds --raw, --sample-rate and --channels.
+void add_raw_options(CLI::App& command, TranscribeArguments& arguments);
 
 // Returns the formats of transcripts; if none is given, that of the ending of --output, else txt.
 std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments);
