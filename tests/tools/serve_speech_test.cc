@@ -110,6 +110,35 @@ TEST(ServeSpeech, MoonshineIsServed) {
               HasSubstr("task translate is not available with moonshine_streaming"));
 }
 
+TEST(ServeSpeech, AlignsAKnownTextAsTheCommandDoes) {
+  const std::string numbers = ENCDEC_PRETRAINED_DIR "/english-numbers", clip = numbers + "/clips/timer.wav";
+  const ServeProcess server({"--model", numbers});
+  const TemporaryFolder folder;
+  const std::string text = "set a timer\nfor ten minutes\n", path = "/v1/audio/alignments", file = read_file(clip);
+  const std::string known = folder.write("timer.txt", text);
+  const auto command = [&](const std::string& format) {
+    return encdec_command({"align", "--model", numbers, "--text", known, "--output-format", format, clip}).output;
+  };
+  const json wanted = json::parse(command("json"));
+  EXPECT_EQ(wanted["words"].size(), 6u);
+  EXPECT_EQ(json_of(answer_to(server, form_text(path, file, {"text=" + text}))), wanted);
+  for (const char* format : {"srt", "vtt", "tsv", "textgrid"}) {
+    const std::string answer =
+        answer_to(server, form_text(path, file, {"text=" + text, fmt::format("response_format={}", format)}));
+    EXPECT_EQ(status_of(answer), "200");
+    EXPECT_EQ(body_of(answer), command(format));
+  }
+  const auto refused = [&](const std::vector<std::string>& fields, const std::string& part) {
+    const std::string answer = answer_to(server, form_text(path, file, fields));
+    EXPECT_EQ(status_of(answer), "400") << answer;
+    EXPECT_THAT(body_of(answer), AllOf(HasSubstr(part), HasSubstr("invalid_request_error")));
+  };
+  refused({}, "'text' is missing or empty");
+  refused({"text=..."}, "without a word");
+  refused({"text=one", "response_format=xml"}, "expected one of json, srt, vtt, tsv, textgrid");
+  refused({"text=one", "language=de"}, "'de'");
+}
+
 TEST(ServeSpeech, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   const ServeProcess server({"--model", kWhisper});
   const auto expect = [&](const std::string& request, const std::string& status,

@@ -1,7 +1,9 @@
 // OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
-// (platform.openai.com/docs/api-reference/audio).
+// (platform.openai.com/docs/api-reference/audio). In the same style /v1/audio/alignments, which OpenAI does not have.
+#include <encdec/models/speech/transcript/alignment_format.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -142,10 +144,40 @@ asio::awaitable<void> translations(Call& call) {
   co_await answer(call, SpeechTask::translate);
 }
 
+std::string read_known_text(Parameters& parameters) {
+  std::string text = parameters.take_file("text").value_or(parameters.text("text"));
+  if (text.empty()) throw HttpError(400, "'text' is missing or empty, expected what is said in the recording");
+  return text;
+}
+
+AlignmentFormat read_alignment_format(const Parameters& parameters) {
+  const std::string name = parameters.text("response_format", "json");
+  if (const auto format = value_named<AlignmentFormat>(kAlignmentFormats, name)) return *format;
+  throw HttpError(400, fmt::format("'response_format' is '{}', expected one of {}", shown(name),
+                                   fmt::join(names_of(kAlignmentFormats), ", ")));
+}
+
+asio::awaitable<void> alignments(Call& call) {
+  Parameters parameters = read_form(call);
+  ServedModel& model = call.parts().models.transcriber(parameters.text("model"));
+  Recording recording = read_recording(parameters, call.limits());
+  recording.text = read_known_text(parameters);
+  const AlignmentFormat format = read_alignment_format(parameters);
+  Work work = call.start(model, std::move(recording), read_transcribe_options(parameters, call.parts().settings));
+  const Call::OnSegments nothing;
+  const Transcript alignment = co_await call.transcript(work, nothing);
+  if (format == AlignmentFormat::json) {
+    call.respond(alignment_json(alignment));
+  } else {
+    call.answer({.body = format_alignment(alignment, format), .content_type = "text/plain; charset=utf-8"});
+  }
+}
+
 constexpr auto kRecording = Route::Body::recording;
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/audio/transcriptions", &transcriptions, &openai_error, Route::Key::in_header, kRecording},
     Route{"POST", "/v1/audio/translations", &translations, &openai_error, Route::Key::in_header, kRecording},
+    Route{"POST", "/v1/audio/alignments", &alignments, &openai_error, Route::Key::in_header, kRecording},
 };
 
 }  // namespace openai_audio
