@@ -36,10 +36,12 @@ from .results import (
     SparseVector,
 )
 from .tokenizer import Tokenizer
-from .transcript import Transcript, TranscriptSegment, TranscriptWord
+from .transcript import AlignedLine, Alignment, Transcript, TranscriptSegment, TranscriptWord, UnalignedWord
 from .translator import Term, TranslatedFile, TranslatedSegment, Translation, Translator
 
 __all__ = [
+    "AlignedLine",
+    "Alignment",
     "Attention",
     "BackendError",
     "Classification",
@@ -70,6 +72,7 @@ __all__ = [
     "TranslatedSegment",
     "Translation",
     "Translator",
+    "UnalignedWord",
     "UnsupportedModelError",
     "WeightError",
     "__version__",

@@ -62,7 +62,7 @@ def one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
     if given is None or is_single(given):
         return [given] * count
     each = list(given)
-    plural = "prefixes" if what == "prefix" else "drafts"
+    plural = what + ("es" if what == "prefix" else "s")
     if (single and what == "prefix") or len(each) != count:
         raise ValueError(f"{what}: {len(each)} {plural} for {count} sources, expected one for each source")
     return each

@@ -186,6 +186,14 @@ class LiveOptions(TranscribeOptions, total=False):
     max_utterance_s: float
 
 
+class AlignOptions(TypedDict, total=False):
+    language: str | None
+    vad_model: str | os.PathLike[str] | None
+    vad_parameters: Mapping[str, float] | None
+    batch_size: int | None
+    workers: int | None
+
+
 class TranslateOptions(TypedDict, total=False):
     split: Literal["sentences", "lines", "never"] | None
     num_beams: int | None
@@ -235,6 +243,7 @@ SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
 LIVE = frozenset(_encdec.live_option_names())
+ALIGN = frozenset(AlignOptions.__annotations__)
 TEXTS = frozenset(TextOptions.__annotations__)
 FILES = frozenset(FileOptions.__annotations__)
 DOCUMENT = frozenset(DocumentOptions.__annotations__)

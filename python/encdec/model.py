@@ -13,7 +13,7 @@ from .attention import Attention
 from .live import LiveSession, open_session
 from .results import Entity, ForwardResult, GenerateResult, ScoreResult, SparseVector, make_result
 from .tokenizer import Tokenizer
-from .transcript import Transcript, TranscriptSegment, make_segment, make_transcript
+from .transcript import Alignment, Transcript, TranscriptSegment, make_alignment, make_segment, make_transcript
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -764,15 +764,83 @@ class Model:
         True
         """
         sounds, single, options = self._sounds("atranscribe", audio, sampling_rate, on_error, options)
-        null = _inputs.is_null(on_error)
-        there = [number for number, sound in enumerate(sounds) if sound is not None]
+        there = [sound for sound in sounds if sound is not None]
+        values = iter(await self._gather_sounds(there, options, _inputs.is_null(on_error)))
+        return self._transcripts([each and next(values) for each in sounds], single, options)
+
+    async def _gather_sounds(self, sounds: list[_encdec.Sound], options: Any, null: bool) -> list[Any]:
         queue, speech = self._queue, self._speech
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
-            return queue.submit_sound(inbox, number, speech, sounds[there[indices[0]]], options)
+            return queue.submit_sound(inbox, number, speech, sounds[indices[0]], options)
 
-        values = iter(await _requests.gather(submit, len(there), null, one_by_one=True))
-        return self._transcripts([each and next(values) for each in sounds], single, options)
+        return await _requests.gather(submit, len(sounds), null, one_by_one=True)
+
+    @overload
+    def align(  # type: ignore[overload-overlap]
+        self, audio: Recording, text: str, *, sampling_rate: int | None = None, **options: Unpack[_options.AlignOptions]
+    ) -> Alignment: ...
+    @overload
+    def align(
+        self,
+        audio: Iterable[Recording],
+        text: Iterable[str],
+        *,
+        sampling_rate: int | None = None,
+        **options: Unpack[_options.AlignOptions],
+    ) -> list[Alignment]: ...
+    def align(self, audio: Any, text: Any, *, sampling_rate: int | None = None, **options: Any) -> Any:
+        """Returns when each word of a known text is said in a recording; a list for lists of recordings and texts.
+
+        Each line of the text gets times, too. Words that are not found have none: they are in ``unaligned``.
+        A recording is that of ``transcribe``. These options are those of ``transcribe``: ``language``, ``vad_model``,
+        ``vad_parameters``, ``batch_size`` and ``workers``.
+
+        Raises InputError for a text without words or far too long for the recording; else as ``transcribe``.
+
+        >>> alignment = speech_model.align(recording, "A text\\nof two lines.")
+        >>> [line.text for line in alignment.segments], len(alignment.words) + len(alignment.unaligned)
+        (['A text', 'of two lines.'], 5)
+        """
+        sounds, single, options = self._known_texts("align", audio, text, sampling_rate, options)
+        for sound in sounds:
+            sound.open()
+        found = dict(_requests.transcripts(self._speech, enumerate(sounds), options, False))
+        alignments = [make_alignment(found[number]) for number in range(len(sounds))]
+        return alignments[0] if single else alignments
+
+    @overload
+    async def aalign(  # type: ignore[overload-overlap]
+        self, audio: Recording, text: str, *, sampling_rate: int | None = None, **options: Unpack[_options.AlignOptions]
+    ) -> Alignment: ...
+    @overload
+    async def aalign(
+        self,
+        audio: Iterable[Recording],
+        text: Iterable[str],
+        *,
+        sampling_rate: int | None = None,
+        **options: Unpack[_options.AlignOptions],
+    ) -> list[Alignment]: ...
+    async def aalign(self, audio: Any, text: Any, *, sampling_rate: int | None = None, **options: Any) -> Any:
+        """Returns the same as ``align``, but is awaited. Cancelling the task stops its recordings."""
+        sounds, single, options = self._known_texts("aalign", audio, text, sampling_rate, options)
+        alignments = [make_alignment(each) for each in await self._gather_sounds(sounds, options, False)]
+        return alignments[0] if single else alignments
+
+    def _known_texts(
+        self, function: str, audio: Any, text: Any, sampling_rate: int | None, options: Any
+    ) -> tuple[list[Any], bool, dict[str, Any]]:
+        """Returns the recordings with their texts, whether the argument was a single one, and the options."""
+        _options.check_names(function, options, _options.ALIGN)
+        sounds, single, options = self._sounds(function, audio, sampling_rate, "raise", options)
+        if isinstance(text, str) and not single:
+            raise TypeError("text: str for a list of recordings, expected a list of texts, one for each recording")
+        for sound, each in zip(sounds, _inputs.one_each("text", text, len(sounds), single)):
+            if not isinstance(each, str):
+                raise TypeError(f"text: {type(each).__name__}, expected str")
+            sound.set_text(each)
+        return sounds, single, options
 
     def _sounds(
         self, function: str, audio: Any, sampling_rate: int | None, on_error: str, options: Any

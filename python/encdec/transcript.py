@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 TranscriptFormat = Literal["txt", "vtt", "srt", "tsv", "json", "lrc"]
+AlignmentFormat = Literal["json", "srt", "vtt", "tsv", "textgrid"]
 
 
 @dataclass(frozen=True)
@@ -116,3 +118,70 @@ def make_segment(fields: dict[str, Any], has_words: bool) -> TranscriptSegment:
 def make_transcript(fields: dict[str, Any], has_words: bool) -> Transcript:
     """Makes a transcript from the fields that the extension returns."""
     return Transcript(**{**fields, "segments": [make_segment(each, has_words) for each in fields["segments"]]})
+
+
+@dataclass(frozen=True)
+class UnalignedWord:
+    """A word of a known text that was not found in the recording."""
+
+    word: str
+    #: The number of the word among all words of the text, from 0.
+    index: int
+    #: The number of its line, an ``AlignedLine.id``.
+    segment: int
+
+
+@dataclass(frozen=True)
+class AlignedLine:
+    """A line of a known text. Its times are None if none of its words was found."""
+
+    id: int
+    #: Begin and end, in seconds from the begin of the recording.
+    start: float | None
+    end: float | None
+    #: The line, without the line end.
+    text: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """When the words of a known text are said in a recording."""
+
+    #: The text as it was given.
+    text: str
+    #: The code of the language, such as ``"en"``.
+    language: str
+    #: The length of the recording in seconds.
+    duration: float
+    #: The words that were found, in the order of the text, which is that of their times.
+    words: list[TranscriptWord] = field(repr=False)
+    #: The words that were not found.
+    unaligned: list[UnalignedWord]
+    #: The lines that are not blank.
+    segments: list[AlignedLine] = field(repr=False)
+    _fields: dict[str, Any] = field(repr=False, compare=False)
+
+    def to(self, format: AlignmentFormat) -> str:
+        """Returns the alignment in a format: ``"json"`` and ``"textgrid"`` have words and lines, ``"srt"``, ``"vtt"``
+        and ``"tsv"`` have lines.
+
+        Raises ConfigError for other formats.
+        """
+        return _encdec.format_alignment(self._fields, format)
+
+
+def make_alignment(fields: dict[str, Any]) -> Alignment:
+    """Makes an alignment from the fields that the extension returns."""
+    words: list[TranscriptWord] = []
+    unaligned: list[UnalignedWord] = []
+    lines: list[AlignedLine] = []
+    for line in fields["segments"]:
+        for word in line["words"]:
+            text = word["word"].strip()
+            if math.isnan(word["start"]):
+                unaligned.append(UnalignedWord(text, len(words) + len(unaligned), line["id"]))
+            else:
+                words.append(TranscriptWord(**{**word, "word": text}))
+        start, end = (None, None) if math.isnan(line["start"]) else (line["start"], line["end"])
+        lines.append(AlignedLine(line["id"], start, end, line["text"]))
+    return Alignment(fields["text"], fields["language"], fields["duration"], words, unaligned, lines, fields)

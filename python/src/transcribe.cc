@@ -1,9 +1,11 @@
+#include <fmt/ranges.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
 #include "compute.h"
 #include "encdec/models/speech/speech_model.h"
+#include "encdec/models/speech/transcript/alignment_format.h"
 #include "encdec/models/speech/transcript/transcript_format.h"
 #include "inputs.h"
 #include "options.h"
@@ -21,12 +23,21 @@ std::string plain(const nb::bytes& bytes) {
   return {bytes.c_str(), bytes.size()};
 }
 
-nb::object format_transcript(nb::dict fields, nb::object format_name, nb::dict lines) {
+template <class Format>
+Format format_named(const auto& table, const nb::object& given) {
   std::string name;
-  read_value("format", format_name, name);
-  const std::optional<TranscriptFormat> format = transcript_format_named(name);
-  if (!format) throw ConfigError(fmt::format("format is '{}', expected txt, vtt, srt, tsv, json or lrc", name));
-  return text_of(encdec::format(transcript_from(fields), *format, transcript_line_options(lines)));
+  read_value("format", given, name);
+  if (const auto format = value_named<Format>(table, name)) return *format;
+  throw ConfigError(fmt::format("format is '{}', expected one of {}", name, fmt::join(names_of(table), ", ")));
+}
+
+nb::object format_transcript(nb::dict fields, nb::object name, nb::dict lines) {
+  const auto format = format_named<TranscriptFormat>(kTranscriptFormats, name);
+  return text_of(encdec::format(transcript_from(fields), format, transcript_line_options(lines)));
+}
+
+nb::object format_lines(nb::dict fields, nb::object name) {
+  return text_of(format_alignment(transcript_from(fields), format_named<AlignmentFormat>(kAlignmentFormats, name)));
 }
 
 }  // namespace
@@ -35,6 +46,7 @@ void bind_transcribe(nb::module_& module) {
   nb::class_<Sound>(module, "Sound")
       .def_ro("size", &Sound::bytes)
       .def("set_draft", [](Sound& sound, std::string draft) { sound.recording.draft = std::move(draft); })
+      .def("set_text", [](Sound& sound, std::string text) { sound.recording.text = std::move(text); })
       .def("open", [](const Sound& sound) { compute([&] { return sound.recording.open() != nullptr; }); })
       .def_static(
           "of_file", [](nb::bytes path) { return sound_of_file(plain(path)); }, nb::arg("path"))
@@ -49,6 +61,7 @@ void bind_transcribe(nb::module_& module) {
           nb::arg("samples"), nb::arg("name"), nb::arg("sampling_rate"), nb::arg("is_int16"));
   nb::class_<SpeechModel>(module, "SpeechModel").def(nb::init<Model>(), nb::arg("model"));
   module.def("format_transcript", &format_transcript, nb::arg("fields"), nb::arg("format").none(), nb::arg("lines"));
+  module.def("format_alignment", &format_lines, nb::arg("fields"), nb::arg("format").none());
 }
 
 }  // namespace encdec::python

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import itertools
 import json
@@ -248,3 +249,41 @@ def test_the_pipeline_gives_what_transformers_gives(
         recognise(recording, return_timestamps="char")
     with pytest.raises(TypeError, match="chunk_length_s"):
         recognise(recording, chunk_length_s=30)
+
+
+def test_a_known_text_gets_times() -> None:
+    model = encdec.open_model(NUMBERS)
+    clip = NUMBERS / "clips/pause.wav"
+    alignment = model.align(clip, "four two elephant\nplay some music\n")
+    assert [word.word for word in alignment.words] == ["four", "two", "play", "some", "music"]
+    assert alignment.unaligned == [encdec.UnalignedWord("elephant", 2, 0)]
+    assert [line.text for line in alignment.segments] == ["four two elephant", "play some music"]
+    first, second = alignment.segments
+    assert first.start is not None and abs(first.start - 0.10) < 0.06
+    assert second.end is not None and abs(second.end - 2.44) < 0.11
+    written = json.loads(alignment.to("json"))
+    assert written["words"][0]["word"] == "four" and written["unaligned"][0]["word"] == "elephant"
+    assert alignment.to("srt").count(" --> ") == 2
+    assert 'name = "words"' in alignment.to("textgrid")
+    assert pickle.loads(pickle.dumps(alignment)) == alignment
+    several = model.align([clip, NUMBERS / "clips/timer.wav"], ["four two elephant\nplay some music\n", "set a timer"])
+    assert several[0] == alignment
+    assert asyncio.run(model.aalign(clip, "four two elephant\nplay some music\n")) == alignment
+    nothing = model.align(clip, "elephants umbrellas\nplay some music").segments[0]
+    assert (nothing.start, nothing.end) == (None, None)
+
+
+def test_align_refuses_wrong_texts() -> None:
+    model = encdec.open_model(NUMBERS)
+    clip = NUMBERS / "clips/pause.wav"
+    for text, error, message in (
+        ("...", encdec.InputError, "without a word"),
+        (None, TypeError, "text: NoneType, expected str"),
+        (["a", "b"], ValueError, "text: 2 texts for 1 sources"),
+    ):
+        with pytest.raises(error, match=message):
+            model.align(clip, text)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="expected a list of texts"):
+        model.align([clip], "four")  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="beam_size"):
+        model.align(clip, "four", beam_size=2)  # type: ignore[call-overload]

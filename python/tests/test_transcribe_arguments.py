@@ -139,7 +139,7 @@ def test_bad_recordings_give_none_where_that_is_asked_for(speech_model: encdec.M
 def test_wrong_ways_to_write_are_refused(speech_model: encdec.Model) -> None:
     plain = speech_model.transcribe(noise(1))
     worded = speech_model.transcribe(noise(1), word_timestamps=True)
-    with pytest.raises(encdec.ConfigError, match="format is 'sub', expected txt, vtt, srt, tsv, json or lrc"):
+    with pytest.raises(encdec.ConfigError, match="format is 'sub', expected one of txt, vtt, srt, tsv, json, lrc"):
         plain.to("sub")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="^format is None, expected a str$"):
         plain.to(None)  # type: ignore[arg-type]
