@@ -1,14 +1,15 @@
 """Runs hostile clients beside ordinary ones for a given time: python tests/serve/soak.py [SECONDS] [SEED] [PROGRAM]
 
-Ordinary clients request texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts without a
-pause. They compare each answer with the one that they got when there were no other clients.
+Ordinary clients request texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts, or transcribe
+live, without a pause. They compare each answer with the one that they got when there were no other clients.
 
 Hostile clients:
 - send the same requests and disconnect, let the time limit pass, or do not read the answer,
 - send noise and damaged requests,
 - reset their connections,
 - send one byte at a time,
-- run in processes with 200 connections each, which are killed.
+- run in processes with 200 connections each, which are killed,
+- break sessions of live transcription: damaged frames, JSON, base64 and Wyoming events, floods, no reader, half of a message.
 
 The log goes to a full disk. Prints the number of requests, memory and open files ten times, and at the end the times of
 /health. The server gets SIGTERM while all clients send requests. It must end in time, and no answer may be cut.
@@ -18,6 +19,7 @@ Exits with status 1 if an answer was wrong or cut, or if the server did not end 
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 import json
 import os
@@ -37,6 +39,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 EMBEDDER = ROOT / "tests/golden/sentence_transformers/mean_normalized/model"
 WHISPER = ROOT / "tests/golden/whisper_formats/hugging_face"
+NUMBERS = ROOT / "models/pretrained/english-numbers"
+UPGRADE = (
+    b"GET /v1/realtime?model=english-numbers HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 DRAIN_SECONDS = 30
 WORDS = "attention world serendipity cat dog photography pronunciation network translate photographs".split()
 PATHS = ["/v1/generate", "/translate", "/v1/completions", "/v2/translate", "/embed", "/", "/detect", "/metrics"]
@@ -103,6 +110,35 @@ def good_requests(headers: str = "") -> list[tuple[str, bytes]]:
         sound = noise(seconds, seed=int(10 * seconds))
         requests.append(("recording", form_message("/inference", fields, "a.wav", sound, headers)))
     return requests
+
+
+def speech() -> bytes:
+    """Returns two utterances with pauses: 16-bit samples at 16 kHz."""
+    with wave.open(str(NUMBERS / "clips/pause.wav")) as reader:
+        return bytes(16_000) + reader.readframes(reader.getnframes()) + bytes(32_000)
+
+
+def frame(data: bytes, first: int = 0x81) -> bytes:
+    """Returns a frame of a WebSocket client; `first` has its flags and opcode. The mask is zero."""
+    size = len(data)
+    length = bytes([0x80 | size]) if size < 126 else b"\xfe" + struct.pack(">H", size) if size < 65536 else b"\xff" + struct.pack(">Q", size)
+    return bytes([first]) + length + bytes(4) + data
+
+
+def event(kind: str, **fields: object) -> bytes:
+    return frame(json.dumps({"type": kind, **fields}).encode())
+
+
+def append(samples: bytes) -> bytes:
+    return event("input_audio_buffer.append", audio=base64.b64encode(samples).decode())
+
+
+def wyoming(kind: str, payload: bytes = b"", **data: object) -> bytes:
+    return json.dumps({"type": kind, "data": data, "payload_length": len(payload)}).encode() + b"\n" + payload
+
+
+PCM = {"audio": {"input": {"format": {"type": "audio/pcm", "rate": 16000}}}}
+SOUND = {"rate": 16000, "width": 2, "channels": 1}
 
 
 class Soak:
@@ -180,6 +216,121 @@ class Soak:
             except (OSError, asyncio.IncompleteReadError):
                 pass
             self.done[way] += 1
+
+    async def listen(self, until: float) -> None:
+        """Transcribes live in pieces of any size, again and again. The texts must be the same each time."""
+        sound, texts = speech(), []
+        while time.monotonic() < until and not self.is_ending:
+            reader, writer = await self.open()
+            try:
+                writer.write(UPGRADE)
+                if b" 101 " not in await reader.readuntil(b"\r\n\r\n"):
+                    await asyncio.sleep(0.05)  # too many sessions
+                    continue
+                writer.write(event("session.update", session=PCM))
+                place = 0
+                while place < len(sound):
+                    size = self.random.choice([1, 331, 3200, 32_000])
+                    writer.write(append(sound[place : place + size]))
+                    place += size
+                    await writer.drain()
+                found: list[str] = []
+                while len(found) < 2:
+                    first, size = await reader.readexactly(2)
+                    if size == 126:
+                        size = int.from_bytes(await reader.readexactly(2), "big")
+                    answer = await reader.readexactly(size)
+                    if first == 0x81 and (told := json.loads(answer))["type"].endswith("transcription.completed"):
+                        found.append(told["transcript"])
+                texts = texts or found
+                if found != texts or found != ["four two seven", "play some music"]:
+                    self.wrong.append(f"live: {found}, expected {texts}")
+                self.done["listen"] += 1
+            except (OSError, asyncio.IncompleteReadError) as error:
+                if not self.is_ending:
+                    self.wrong.append(f"live: {error!r}")
+            finally:
+                writer.transport.abort()
+
+    def broken_session(self) -> bytes:
+        """Returns what a hostile client sends after the upgrade."""
+        dice, sound = self.random, speech()
+        start = event("session.update", session=PCM)
+        whole = start + b"".join(append(sound[i : i + 4000]) for i in range(0, len(sound), 4000))
+        return dice.choice(
+            [
+                whole,
+                whole[: dice.randrange(len(whole))],
+                dice.randbytes(dice.randint(1, 3000)),
+                whole[:100] + dice.randbytes(100) + whole,
+                frame(b"\xff\xfe"),
+                b"\x81\x05hello",
+                frame(b"x", 0xF1),
+                b"\x81\xff" + b"\x7f" + b"\xff" * 7 + bytes(8),
+                frame(b'{"type":', 0x01) + frame(b'"input_audio', 0x00) * dice.randint(1, 500),
+                frame(b"a" * 125, 0x89) * dice.randint(1, 2000),
+                event("session.update", session={"audio": {"input": {"turn_detection": None}}}) * dice.randint(1, 200),
+                start + append(bytes(16_000)) + event("input_audio_buffer.commit") * dice.randint(1, 200),
+                start + (append(sound) + event("input_audio_buffer.clear")) * dice.randint(1, 5),
+                frame(b'{"type":"input_audio_buffer.append","audio":"***"}') * dice.randint(1, 200),
+                frame(b"[" * 100_000),
+                event("input_audio_buffer.append", audio="A" * 6_000_000),
+                start + append(sound[:1]) * dice.randint(1, 2000),
+                start + append(dice.randbytes(200_000)) * 3,
+                frame(b"\x03\xe8", 0x88),
+            ]
+        )
+
+    def broken_events(self) -> bytes:
+        """Returns what a hostile client sends to the Wyoming address."""
+        dice, sound = self.random, speech()
+        whole = wyoming("transcribe") + wyoming("audio-start", **SOUND)
+        whole += b"".join(wyoming("audio-chunk", sound[i : i + 2048], **SOUND) for i in range(0, len(sound), 2048))
+        return dice.choice(
+            [
+                whole + wyoming("audio-stop"),
+                whole[: dice.randrange(len(whole))],
+                dice.randbytes(dice.randint(1, 3000)),
+                b"{" * dice.randint(1, 100_000),
+                wyoming("audio-chunk", sound, **SOUND),
+                wyoming("audio-start", rate=-1, width=9, channels=0) + whole,
+                b'{"type":"audio-chunk","payload_length":9223372036854775807}\n',
+                b'{"type":"describe","data_length":-1}\n',
+                wyoming("describe") * dice.randint(1, 2000),
+                wyoming("audio-stop") * dice.randint(1, 2000),
+            ]
+        )
+
+    async def break_sessions(self, until: float) -> None:
+        while time.monotonic() < until:
+            kind = self.random.choice(["socket", "wyoming"])
+            try:
+                await asyncio.wait_for(self.break_session(kind), 3)
+            except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
+                pass
+            self.done[kind] += 1
+
+    async def break_session(self, kind: str) -> None:
+        if kind == "wyoming":
+            reader, writer = await asyncio.open_unix_connection(self.path + ".wyoming")
+            writer.write(self.broken_events())
+        else:
+            reader, writer = await self.open()
+            writer.write(UPGRADE)
+            if self.random.random() < 0.9:
+                await reader.readuntil(b"\r\n\r\n")
+            writer.write(self.broken_session())
+        try:
+            way = self.random.random()
+            if way < 0.4:
+                await asyncio.sleep(self.random.random() * 0.1)
+            elif way < 0.7:
+                await asyncio.wait_for(reader.read(self.random.randint(1, 3000)), 0.5)
+            elif way < 0.8:
+                linger = struct.pack("ii", 1, 0)
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        finally:
+            writer.transport.abort()
 
     async def ask_health(self, until: float) -> None:
         reader, writer = await self.open()
@@ -287,6 +438,7 @@ class Soak:
         ordinary = [asyncio.create_task(self.ordinary(until + 2 * DRAIN_SECONDS)) for _ in range(4)]
         tasks = [asyncio.create_task(self.leave(until)) for _ in range(6)]
         tasks += [asyncio.create_task(self.hostile(until)) for _ in range(4)]
+        tasks += [asyncio.create_task(self.listen(until)), *(asyncio.create_task(self.break_sessions(until)) for _ in range(4))]
         tasks += [asyncio.create_task(self.ask_health(until)), asyncio.create_task(self.killed(until))]
         for _ in range(10):
             done, _ = await asyncio.wait(tasks, timeout=seconds / 10, return_when=asyncio.FIRST_EXCEPTION)
@@ -309,7 +461,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, open("/dev/full", "wb") as full:
         path = f"{folder}/socket"
         command = [program, "serve", "--log-json", "--host", "", "--unix", path, "--threads", "1", "--workers", "2"]
-        for model in (PRONUNCIATION, EMBEDDER, WHISPER):
+        command += ["--wyoming", f"unix:{path}.wyoming", "--max-live-sessions", "6"]
+        for model in (PRONUNCIATION, EMBEDDER, WHISPER, NUMBERS):
             command += ["--model", str(model)]
         command += ["--header-timeout", "2", "--write-timeout", "2", "--drain-timeout", str(DRAIN_SECONDS)]
         server = subprocess.Popen(command, stderr=full)

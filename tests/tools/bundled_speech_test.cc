@@ -202,6 +202,7 @@ TEST(BundledSpeech, AnInterruptedLiveTranscriptHasItsLastText) {
   Process process({ENCDEC_COMMAND, "transcribe", "--model", kNumbers, "--quiet", "--live", "--raw", "int16"});
   process.write(all_clips().substr(0, 26'714 * 2 + 32'000 + 40'000));
   EXPECT_EQ(process.read_line(), "three hundred and twelve");
+  process.wait_for_reading();
   process.send(SIGINT);
   EXPECT_EQ(process.read_line(), "four two seven");
   const Finished finished = process.wait();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace encdec {
@@ -137,6 +140,11 @@ Process::~Process() {
 
 void Process::write(std::string_view text) {
   write_all(input_, text);
+}
+void Process::wait_for_reading() {
+  for (int unread = 1; unread > 0; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    check(::ioctl(input_, FIONREAD, &unread), "ioctl");
+  }
 }
 void Process::close_input() {
   close_if_open(input_);

@@ -37,6 +37,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void write(std::string_view text);
+  // Waits until the program has read all that was written.
+  void wait_for_reading();
   void close_input();
   // Returns the next line of the program's standard output without the line end. Returns the rest if the program ends.
   std::string read_line();

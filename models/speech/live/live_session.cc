@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t kRate = AudioReader::kSampleRate;
 constexpr std::uint64_t kShortest = kRate / 10;           // samples that are decoded at all
 constexpr std::uint64_t kLongestCommitted = 300 * kRate;  // samples of an utterance that the caller ends
+constexpr std::uint64_t kAgreement = 2 * kRate;           // samples for which words must not change, to be passed on
 
 double seconds_of(std::uint64_t samples) {
   return static_cast<double>(samples) / static_cast<double>(kRate);
@@ -27,13 +28,15 @@ std::string without_space(std::string text) {
   return text;
 }
 
-// Returns the words on which two texts agree, except for the last one. In a text without spaces a character is a word.
-std::string agreed_words(std::string_view a, std::string_view b) {
-  const auto [end, ignored] = std::ranges::mismatch(a, b);
-  const std::string_view common = a.substr(0, static_cast<std::size_t>(end - a.begin()));
+// Returns the words on which texts agree, except for the last one. In a text without spaces a character is a word.
+std::string agreed_words(const std::deque<std::string>& texts) {
+  std::string_view common = texts.front();
+  for (const std::string& text : texts) {
+    common = common.substr(0, static_cast<std::size_t>(std::ranges::mismatch(common, text).in1 - common.begin()));
+  }
   const std::size_t space = common.rfind(' ');
   if (space != common.npos) return std::string(common.substr(0, space));
-  if (b.find(' ') != b.npos) return "";
+  if (texts.back().find(' ') != std::string::npos) return "";
   std::size_t size = common.size();
   for (int characters = 0; size > 0 && characters < 2;) {
     if (!is_continuation(common[--size])) ++characters;
@@ -61,10 +64,11 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     bool is_over = false;
     std::shared_ptr<Pass> last_pass = {};  // for the final text; begun early at a silence that may end the utterance
 
-    std::shared_ptr<Pass> partial_pass = {};             // null if none runs
-    std::deque<std::uint64_t> waiting = {};              // numbers of samples of the next partial passes
-    std::uint64_t next_partial = 0;                      // number of samples at which the next partial text is due
-    std::string language = {}, heard = {}, agreed = {};  // for partial texts: language, last text, part that stays
+    std::shared_ptr<Pass> partial_pass = {};  // null if none runs
+    std::deque<std::uint64_t> waiting = {};   // numbers of samples of the next partial passes
+    std::uint64_t next_partial = 0;           // number of samples at which the next partial text is due
+    std::deque<std::string> heard = {""};     // the last partial texts, the newest at the end
+    std::string language = {}, agreed = {};   // for partial texts: language, part that stays
   };
 
   Impl(SpeechModel model_, RequestQueue& queue_, LiveOptions options_, OnEvent on_event_, std::uint64_t client_)
@@ -212,20 +216,22 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     ++counts.passes;
     TranscribeOptions how = partial_options;
     if (!utterance.language.empty()) how.language = utterance.language;
-    submit(utterance, utterance.partial_pass, how, utterance.heard);
+    submit(utterance, utterance.partial_pass, how, utterance.heard.back());
   }
   void read_partial(Utterance& utterance) ENCDEC_REQUIRES(mutex) {
     const auto pass = std::exchange(utterance.partial_pass, nullptr);
     if (pass->failure) return;  // the final pass reports it
     utterance.language = pass->transcript.language;
-    const std::string before = std::exchange(utterance.heard, without_space(std::move(pass->transcript.text)));
-    const std::string agreed = agreed_words(before, utterance.heard);
+    const std::string before = utterance.heard.back();
+    const std::string& heard = utterance.heard.emplace_back(without_space(std::move(pass->transcript.text)));
+    if (utterance.heard.size() > std::max<std::uint64_t>(kAgreement / step, 1) + 1) utterance.heard.pop_front();
+    const std::string agreed = agreed_words(utterance.heard);
     if (agreed.starts_with(utterance.agreed)) utterance.agreed = agreed;
     LiveEvent event = event_of(LiveEvent::Kind::partial, utterance);
     event.end = seconds_of(utterance.start + pass->samples);
     event.text = utterance.agreed;
-    if (utterance.heard.starts_with(utterance.agreed)) event.tail = utterance.heard.substr(utterance.agreed.size());
-    if (before != utterance.heard) emit(std::move(event));
+    if (heard.starts_with(utterance.agreed)) event.tail = heard.substr(utterance.agreed.size());
+    if (before != heard) emit(std::move(event));
   }
 
   // Passes on what passes have found, and begins the next ones.

@@ -95,7 +95,8 @@ inline constexpr std::array kLiveEventKinds = {
 // come in order and are not taken back.
 //
 // Partial texts are passes over an utterance of which `step`, 2 * step, ... seconds have been spoken. The words on
-// which two passes agree, except for the last one, are the text that stays (Liu et al. 2020, LocalAgreement).
+// which the passes of 2 s agree, two at least, are the text that stays, except for the last one (Liu et al. 2020,
+// LocalAgreement, which compares two).
 //
 // feed(), commit(), clear() and finish() are called by one thread at a time and do not wait for decoding.
 class LiveSession {
