@@ -37,9 +37,11 @@ void by(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
 
 template <PanelForm form>
 void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
-  constexpr bool has_floats = form == PanelForm::narrow_float32 || form == PanelForm::wide_float32;
-  constexpr std::size_t kBytes = has_floats ? 0 : std::size_t{kPanelChunk} * kWideColumns * sizeof(float);
-  multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(primitives.scratch(kBytes)));
+  std::byte* widened = nullptr;
+  if constexpr (form != PanelForm::narrow_float32 && form != PanelForm::wide_float32) {
+    widened = primitives.scratch(std::size_t{kPanelChunk} * kWideColumns * sizeof(float));
+  }
+  multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(widened));
 }
 
 // Multiplies with the tiles of AMX, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same
@@ -136,11 +138,10 @@ const Backend& backend_for(BackendChoice choice, Precision precision) {
 std::vector<const Backend*> smaller_backends(BackendChoice choice, Precision precision) {
   const Backend& whole = backend_for(choice, precision);
   std::vector<const Backend*> smaller;
+  if (precision != kFloat32 || whole.can_run == nullptr) return smaller;
   for (const Backend& kernel : kKernels) {
-    if (precision == kFloat32 && whole.trial == nullptr && kernel.precision == kFloat32 && kernel.can_run() &&
-        kernel.panel_order == whole.panel_order && kernel.stored != whole.stored) {
-      smaller.push_back(&kernel);
-    }
+    const bool is_like = kernel.precision == kFloat32 && kernel.panel_order == whole.panel_order;
+    if (is_like && kernel.stored != whole.stored && kernel.can_run()) smaller.push_back(&kernel);
   }
   return smaller;
 }

@@ -48,7 +48,7 @@ inline constexpr int kPanelChunk = 512;
 //   input    InputForm::float32 or rounded_float32
 //   weights  float32, bfloat16 or float16; 16 bits are widened, which is exact, so all types give the same bits
 // Bits depend on the instruction set: products are rounded if it has no fused multiply-add.
-// `widened` is memory for kPanelChunk x kWideColumns weights, for types of 16 bits.
+// `widened` is memory for kPanelChunk x kWideColumns floats; null for float32 weights.
 // REQUIRES: the output overlaps neither input nor residual, because it holds the sums of the chunks so far.
 void multiply_panels(const PackedPanels& matrix, const MatMulRows& rows, PanelForm form, float* widened);
 // Returns true if this CPU has instructions that widen float16.

@@ -104,7 +104,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typ
   constexpr int kVectors = kPanels * L::kVectors;
   const std::ptrdiff_t input_width = chunk.matrix.input_width;
   using Weight = typename L::WeightType;
-  const std::ptrdiff_t next_panel = panel_size<L>(chunk);
+  const std::ptrdiff_t stride = panel_size<L>(chunk);
   const float* HWY_RESTRICT input = reinterpret_cast<const float*>(chunk.rows.input) + row * input_width + chunk.first;
   V sums[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
@@ -114,7 +114,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typ
     V weights[kVectors];
     if constexpr (kPrefetchesNext) next.ask();
     for (int p = 0; p < kPanels; ++p) {
-      const Weight* HWY_RESTRICT from = panel + p * next_panel;
+      const Weight* HWY_RESTRICT from = panel + p * stride;
       if constexpr (!kPrefetchesNext) {
         constexpr std::ptrdiff_t kStepBytes = L::kWidth * sizeof(Weight);
         const auto* ahead = reinterpret_cast<const std::byte*>(from) + prefetch_distance(kPanels, kStepBytes);

@@ -796,7 +796,7 @@ class Model:
         A recording is that of ``transcribe``. These options are those of ``transcribe``: ``language``, ``vad_model``,
         ``vad_parameters``, ``batch_size`` and ``workers``.
 
-        Raises InputError for a text without words or far too long for the recording; else as ``transcribe``.
+        Raises InputError for a text without words; else as ``transcribe``.
 
         >>> alignment = speech_model.align(recording, "A text\\nof two lines.")
         >>> [line.text for line in alignment.segments], len(alignment.words) + len(alignment.unaligned)

@@ -1,7 +1,7 @@
 """Runs hostile clients beside ordinary ones for a given time: python tests/serve/soak.py [SECONDS] [SEED] [PROGRAM]
 
-Ordinary clients request texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts, or transcribe
-live, without a pause. They compare each answer with the one that they got when there were no other clients.
+Ordinary clients request texts, beams, samples, streams, alignments, HTML, files, embeddings and transcripts, or
+transcribe live, without a pause. They compare each answer with the one that they got when there were no other clients.
 
 Hostile clients:
 - send the same requests and disconnect, let the time limit pass, or do not read the answer,
@@ -9,7 +9,8 @@ Hostile clients:
 - reset their connections,
 - send one byte at a time,
 - run in processes with 200 connections each, which are killed,
-- break sessions of live transcription: damaged frames, JSON, base64 and Wyoming events, floods, no reader, half of a message.
+- break sessions of live transcription: damaged frames, JSON, base64 and Wyoming events, floods, no reader, half of a
+  message.
 
 The log goes to a full disk. Prints the number of requests, memory and open files ten times, and at the end the times of
 /health. The server gets SIGTERM while all clients send requests. It must end in time, and no answer may be cut.
@@ -121,7 +122,12 @@ def speech() -> bytes:
 def frame(data: bytes, first: int = 0x81) -> bytes:
     """Returns a frame of a WebSocket client; `first` has its flags and opcode. The mask is zero."""
     size = len(data)
-    length = bytes([0x80 | size]) if size < 126 else b"\xfe" + struct.pack(">H", size) if size < 65536 else b"\xff" + struct.pack(">Q", size)
+    if size < 126:
+        length = bytes([0x80 | size])
+    elif size < 65536:
+        length = b"\xfe" + struct.pack(">H", size)
+    else:
+        length = b"\xff" + struct.pack(">Q", size)
     return bytes([first]) + length + bytes(4) + data
 
 
@@ -218,8 +224,8 @@ class Soak:
             self.done[way] += 1
 
     async def listen(self, until: float) -> None:
-        """Transcribes live in pieces of any size, again and again. The texts must be the same each time."""
-        sound, texts = speech(), []
+        """Transcribes live in pieces of any size, again and again. The texts must be those of the clip each time."""
+        sound = speech()
         while time.monotonic() < until and not self.is_ending:
             reader, writer = await self.open()
             try:
@@ -242,9 +248,8 @@ class Soak:
                     answer = await reader.readexactly(size)
                     if first == 0x81 and (told := json.loads(answer))["type"].endswith("transcription.completed"):
                         found.append(told["transcript"])
-                texts = texts or found
-                if found != texts or found != ["four two seven", "play some music"]:
-                    self.wrong.append(f"live: {found}, expected {texts}")
+                if found != ["four two seven", "play some music"]:
+                    self.wrong.append(f"live: {found}")
                 self.done["listen"] += 1
             except (OSError, asyncio.IncompleteReadError) as error:
                 if not self.is_ending:
@@ -438,7 +443,8 @@ class Soak:
         ordinary = [asyncio.create_task(self.ordinary(until + 2 * DRAIN_SECONDS)) for _ in range(4)]
         tasks = [asyncio.create_task(self.leave(until)) for _ in range(6)]
         tasks += [asyncio.create_task(self.hostile(until)) for _ in range(4)]
-        tasks += [asyncio.create_task(self.listen(until)), *(asyncio.create_task(self.break_sessions(until)) for _ in range(4))]
+        tasks += [asyncio.create_task(self.break_sessions(until)) for _ in range(4)]
+        tasks.append(asyncio.create_task(self.listen(until)))
         tasks += [asyncio.create_task(self.ask_health(until)), asyncio.create_task(self.killed(until))]
         for _ in range(10):
             done, _ = await asyncio.wait(tasks, timeout=seconds / 10, return_when=asyncio.FIRST_EXCEPTION)

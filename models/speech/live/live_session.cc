@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kRate = AudioReader::kSampleRate;
 constexpr std::uint64_t kShortest = kRate / 10;           // samples that are decoded at all
 constexpr std::uint64_t kLongestCommitted = 300 * kRate;  // samples of an utterance that the caller ends
-constexpr std::uint64_t kAgreement = 2 * kRate;           // samples for which words must not change, to be passed on
+constexpr std::uint64_t kAgreement = 2 * kRate;           // samples between the first and last pass that must agree
 
 double seconds_of(std::uint64_t samples) {
   return static_cast<double>(samples) / static_cast<double>(kRate);

@@ -94,9 +94,9 @@ inline constexpr std::array kLiveEventKinds = {
 // uses the queue. An utterance ends at a pause or after max_utterance_s, and is then transcribed by itself. Final texts
 // come in order and are not taken back.
 //
-// Partial texts are passes over an utterance of which `step`, 2 * step, ... seconds have been spoken. The words on
-// which the passes of 2 s agree, two at least, are the text that stays, except for the last one (Liu et al. 2020,
-// LocalAgreement, which compares two).
+// Partial texts are passes over an utterance of which `step`, 2 * step, ... seconds have been spoken. A word stays when
+// all passes of the last 2 s, at least two, agree on it and on the next word (LocalAgreement of Liu et al. 2020, which
+// compares two passes).
 //
 // feed(), commit(), clear() and finish() are called by one thread at a time and do not wait for decoding.
 class LiveSession {

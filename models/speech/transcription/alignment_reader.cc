@@ -64,7 +64,7 @@ double probability_of(const WhisperTokens& tokens, const float* logits, std::int
 
 std::vector<WordTokens> split(const TranscriptionTask& task, std::int32_t language, const TokenIds& text) {
   const WhisperTokens& tokens = task.tokens();
-  return split_to_word_tokens(text, tokens.is_multilingual ? tokens.code_of(language) : "en", tokens.end_of_text,
+  return split_to_word_tokens(text, task.language_code(language), tokens.end_of_text,
                               [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); });
 }
 
@@ -76,7 +76,7 @@ std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
                                             : std::max<std::int64_t>(positions + 2 * half, 0));
 }
 
-// What the decoder makes of a window's text that it reads.
+// Result of read_text().
 struct ReadText {
   std::vector<float> probabilities;  // probability of each token, among the ids of text
   std::vector<Tensor> maps;          // weights of each alignment head

@@ -16,7 +16,7 @@ std::string spoken_part(std::string_view text);
 struct KnownWord {
   std::string text = {};    // with the punctuation that belongs to it, and with a space before it if there is any
   std::size_t line = 0;     // index in KnownText::lines
-  TokenIds tokens = {};     // of `text`
+  TokenIds tokens = {};     // the tokens of `text`
   std::string spoken = {};  // letters and digits, in lower case
 };
 

@@ -22,8 +22,7 @@ struct Recording {
   std::function<Read()> open;          // returns a reader from the beginning
   std::optional<double> seconds = {};  // duration; unset if unknown
   std::string draft = {};              // expected text, such as an earlier transcript, for guesses; empty if unknown
-  // What is said, to be aligned with the recording instead of transcribing it (see SpeechModel::align). Unset if
-  // unknown.
+  // Known text, to align with the recording (see SpeechModel::align). If unset, the recording is transcribed.
   std::optional<std::string> text = {};
 
   // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.

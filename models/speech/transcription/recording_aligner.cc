@@ -84,15 +84,11 @@ bool RecordingAligner::read_window() {
   if (speech_.empty()) throw InputError(fmt::format("{}: no audio, expected a recording of the text", recording_.name));
   if (!language_) return true;
   if (!text_) {
-    text_.emplace(*recording_.text, task_.tokens(), language_code());
+    text_.emplace(*recording_.text, task_.tokens(), task_.language_code(*language_));
     found_.resize(text_->words.size());
     seek_ = speech_after(0);
   }
   return is_done() || windows_->reach(seek_ * kWhisperFramesPerRow, task_.facts().window_frames());
-}
-
-std::string_view RecordingAligner::language_code() const {
-  return task_.tokens().is_multilingual ? task_.tokens().code_of(*language_) : "en";
 }
 
 // Returns where to go on: behind a long silence.
@@ -162,7 +158,7 @@ RecordingAligner::Reading RecordingAligner::reading(const KnownText& heard, cons
 
 // Aligns the window after it has been transcribed.
 void RecordingAligner::align(Session& session, int source) {
-  const KnownText heard(task_.tokens().text(decoded_->tokens), task_.tokens(), language_code());
+  const KnownText heard(task_.tokens().text(decoded_->tokens), task_.tokens(), task_.language_code(*language_));
   // If nothing is found, the next window begins near the middle of this one.
   const std::size_t size = end_ - seek_, skipped = speech_after(cut(size < kPositionsPerSecond ? size : size / 2));
   const auto next = std::span(text_->words).subspan(next_word_);
@@ -244,7 +240,9 @@ double RecordingAligner::seconds_done() const {
 }
 
 Transcript RecordingAligner::transcript() const {
-  return {.text = *recording_.text, .language = std::string(language_code()), .duration = windows_->seconds()};
+  return {.text = *recording_.text,
+          .language = std::string(task_.language_code(*language_)),
+          .duration = windows_->seconds()};
 }
 
 }  // namespace encdec

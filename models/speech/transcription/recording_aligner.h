@@ -47,7 +47,6 @@ class RecordingAligner final : public Transcriber {
   void open(Recording recording) override;
   // Throws InputError for a recording without samples.
   bool read_window() override;
-  std::string_view language_code() const;
   bool is_done() const { return next_word_ >= text_->words.size() || seek_ >= speech_.size(); }
   std::size_t cut(std::size_t most) const;
   std::size_t speech_after(std::size_t position) const;

@@ -112,11 +112,9 @@ double RecordingTranscriber::seconds_done() const {
 }
 
 Transcript RecordingTranscriber::transcript() const {
-  const WhisperTokens& ids = task_.tokens();
   const std::span said = std::span(text_.tokens).subspan(text_.initial);
-  const bool is_known = ids.is_multilingual && language_;
-  return {.text = ids.text(said),
-          .language = std::string(is_known ? ids.code_of(*language_) : "en"),
+  return {.text = task_.tokens().text(said),
+          .language = std::string(language_ ? task_.language_code(*language_) : "en"),
           .language_probability = language_probability_,
           .duration = duration(windows_->seconds())};
 }

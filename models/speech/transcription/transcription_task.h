@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "encdec/models/speech/transcription/recording_task.h"
 #include "encdec/models/speech/transcription/timestamp_rules.h"
@@ -19,6 +20,10 @@ class TranscriptionTask final : public RecordingTask {
 
   const WhisperFacts& facts() const { return facts_; }
   const WhisperTokens& tokens() const { return facts_.tokens; }
+  // Returns the code of a prompt's language; "en" for an English-only model.
+  std::string_view language_code(std::int32_t language) const {
+    return tokens().is_multilingual ? tokens().code_of(language) : "en";
+  }
 
   struct Detected {
     std::int32_t language = 0;

@@ -23,7 +23,7 @@ namespace {
 
 const std::string kNumbers = ENCDEC_PRETRAINED_DIR "/english-numbers";
 
-// What is said in one line, in seconds.
+// A line with its start and end in seconds.
 struct Line {
   std::string text;
   double start = 0;

@@ -120,8 +120,8 @@ class Tokens:
 def speak_chunk(seed, chunk, count):
     """Returns `count` utterances: [(text, voice, samples, phonemes)]."""
     rng = random.Random(f"{seed} {chunk}")
-    chunk = [random_utterance(espeak(), rng) for _ in range(count)]
-    return [(u["text"], u["voice"], np.round(u["samples"] * 32767).astype("<i2"), u["phonemes"]) for u in chunk]
+    utterances = [random_utterance(espeak(), rng) for _ in range(count)]
+    return [(u["text"], u["voice"], np.round(u["samples"] * 32767).astype("<i2"), u["phonemes"]) for u in utterances]
 
 
 espeak = functools.cache(Espeak)  # one in each process
@@ -144,7 +144,7 @@ def prepare_data(work, options):
 
 
 class Examples(torch.utils.data.Dataset):
-    """Training examples: windows of random utterances and noise, with their expected ids. Item i is a list of batches for the i-th updates."""
+    """Training examples: windows of random utterances and noise, with their expected ids. An item is a list of BATCHES batches."""
 
     def __init__(self, work, options):
         self.items = json.loads((work / "train_items.json").read_text(encoding="utf-8"))
@@ -312,10 +312,11 @@ class Examples(torch.utils.data.Dataset):
         return samples, *changes, ids, wanted, looks.half(), phoneme_ids
 
     def changes(self, lengths, frames):
-        """Returns random changes of log-mel features: a curve to add to each spectrum [B, 80, 1], how much louder the loudest frame of the file
-        is [B, 1, 1], and factors 0 or 1 of bins [B, 80, 1] and frames [B, 1, frames]."""
+        """Returns random changes of log-mel features: a curve to add to each spectrum [B, 80, 1], how much louder the loudest frame of the
+        file is [B, 1, 1], and factors 0 or 1 of bins [B, 80, 1] and frames [B, 1, frames]."""
         rng, batch, bins = self.rng, len(lengths), len(mel_filters())
-        curve = F.interpolate(torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32)), size=bins, mode="linear", align_corners=True)
+        curve = torch.from_numpy(rng.normal(0, 0.25, (batch, 1, 6)).astype(np.float32))
+        curve = F.interpolate(curve, size=bins, mode="linear", align_corners=True)
         louder = torch.from_numpy(((rng.random(batch) < 0.3) * rng.uniform(0, 1.5, batch)).astype(np.float32))
         bins_kept, frames_kept = torch.ones(batch, bins, 1), torch.ones(batch, 1, frames)
         for row, length in enumerate(lengths):

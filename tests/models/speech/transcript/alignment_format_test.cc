@@ -7,13 +7,14 @@
 namespace encdec {
 namespace {
 
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
 TEST(AlignmentFormat, TextGridsCoverTheWholeRecording) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   const Transcript transcript{
       .duration = 3.5,
       .segments = {
           {.start = 0.5, .end = 1.5, .text = " say \"a\"", .words = {{" say", 0.5, 1, 1}, {" \"a\"", 1, 1.5, 1}}},
-          {.start = nan, .end = nan, .text = "nothing", .words = {{" nothing", nan, nan}}},
+          {.start = kNan, .end = kNan, .text = "nothing", .words = {{" nothing", kNan, kNan}}},
           {.start = 1.2, .end = 2, .text = "b", .words = {{"b", 1.2, 2, 1}}}}};
   EXPECT_EQ(format_alignment(transcript, AlignmentFormat::textgrid), R"(File type = "ooTextFile"
 Object class = "TextGrid"
@@ -75,14 +76,13 @@ item []:
 }
 
 TEST(AlignmentFormat, AlignmentsNameTheWordsWithoutTimes) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
   const Transcript alignment{
       .text = "one two\nthree",
       .language = "en",
       .duration = 2,
       .segments = {
-          {.id = 0, .start = 0.5, .end = 1, .text = "one two", .words = {{" one", 0.5, 1, 0.9}, {" two", nan, nan}}},
-          {.id = 1, .start = nan, .end = nan, .text = "three", .words = {{" three", nan, nan}}}}};
+          {.id = 0, .start = 0.5, .end = 1, .text = "one two", .words = {{" one", 0.5, 1, 0.9}, {" two", kNan, kNan}}},
+          {.id = 1, .start = kNan, .end = kNan, .text = "three", .words = {{" three", kNan, kNan}}}}};
   EXPECT_EQ(format_alignment(alignment, AlignmentFormat::json),
             R"({"text": "one two\nthree", "language": "en", "duration": 2.0, )"
             R"("words": [{"word": "one", "start": 0.5, "end": 1.0, "probability": 0.9}], )"
