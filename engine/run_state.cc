@@ -93,6 +93,10 @@ std::vector<float>& RunState::carried() {
   return memory_->carried[static_cast<std::size_t>(memory_->running)];
 }
 
+void RunState::continue_stream(const RunState& other) {
+  memory_->carried = other.memory_->carried;
+}
+
 backend::MatMulPrimitives& RunState::matmul_primitives(int thread) {
   return memory_->matmul_primitives[static_cast<std::size_t>(thread)];
 }

@@ -83,6 +83,8 @@ class RunState {
   CacheIndex cache_index;  // rows of the key/value caches, by sequence
   // Set if runs are pieces of one sequence. The caller sets it before each run; `sequences` then has one element.
   std::optional<StreamPiece> stream;
+  // Goes on with the stream of another state of the same graph, which is left as it is.
+  void continue_stream(const RunState& other);
   NodeObserver observer;  // called with every node's output if set
   // Observes the attention of `node` in later runs; an empty observer stops observing. The attention of an observed
   // node runs on one thread.

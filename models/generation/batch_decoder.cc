@@ -96,10 +96,13 @@ class BatchDecoder {
   }
 
   // Encodes the sources of jobs in a session whose model has an encoder.
-  static Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs) {
+  Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs) const {
     if (session.model().config.source_kind() == SourceKind::frames) {
       std::vector<Tensor> sources;
-      for (const DecodeJob* job : jobs) sources.push_back(job->prompt.frames);
+      for (const DecodeJob* job : jobs) {
+        const bool is_known = &session == &work_.session && !job->prompt.encoded.empty();
+        sources.push_back(is_known ? job->prompt.encoded : job->prompt.frames);
+      }
       return session.encode(sources);
     }
     std::vector<TokenIds> sources;

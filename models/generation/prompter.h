@@ -47,6 +47,7 @@ struct Prompt {
   std::size_t second_segment = kNoSecondSegment;  // as in Encoding, for `source`
   Tensor frames = {};          // frames for an encoder that reads audio, instead of `source`; see FrameOptions
   std::size_t frame_rows = 0;  // rows that the encoder makes of `frames`
+  Tensor encoded = {};         // these rows, if they are known (see StreamingEncoder)
   TokenIds draft = {};         // a guess of the result, prefix included; empty for none
   TokenIds target = {};  // the decoder's first tokens: start token and prefix, or a decoder-only model's whole prompt
   std::size_t prefix_length = 0;  // tokens at the end of `target` that belong to the result

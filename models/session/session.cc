@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <iterator>
 #include <numeric>
 
 #include "encdec/engine/base/error.h"
@@ -126,38 +127,43 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
 
 Session::Encoded Session::encode(std::span<const Tensor> sources) {
   const Stopwatch stopwatch(encode_seconds_);
-  for (const Tensor& source : sources) check_frames(source);
-  if (model_->front) return encode_rows(run_front(sources));
+  for (const Tensor& source : sources) {
+    if (!are_front_rows(source)) check_frames(source);
+  }
   const FrameOptions& frames = model_->config.encoder.frames;
-  const Tensor input = joined(sources, frames.per_row * frames.width, frames_, encoder_state_->sequences);
+  const Dim width = model_->front ? model_->config.width_of(model_->config.encoder) : frames.per_row * frames.width;
+  const Tensor input = joined(model_->front ? front_rows(sources) : sources, width, frames_, encoder_state_->sequences);
   return run_encoder(std::span(&input, 1));
 }
 
-Session::Encoded Session::encode_rows(std::span<const Tensor> sources) {
-  const Tensor input =
-      joined(sources, model_->config.width_of(model_->config.encoder), frames_, encoder_state_->sequences);
-  return run_encoder(std::span(&input, 1));
+bool Session::are_front_rows(const Tensor& source) const {
+  return model_->front && source.type() == DataType::float32 && source.shape().rank() == 2 && !source.empty() &&
+         source.width() == model_->config.width_of(model_->config.encoder);
 }
 
-// Returns the rows that the front makes of the samples of each source.
-std::span<const Tensor> Session::run_front(std::span<const Tensor> sources) {
+// Returns the rows of each source: those that the front makes of samples, or the source itself.
+std::span<const Tensor> Session::front_rows(std::span<const Tensor> sources) {
+  rows_of_sources_.assign(sources.begin(), sources.end());
+  std::vector<Tensor> sounds;
+  std::ranges::copy_if(sources, std::back_inserter(sounds),
+                       [this](const Tensor& source) { return !are_front_rows(source); });
+  if (sounds.empty()) return rows_of_sources_;
   const FrameOptions& frames = model_->config.encoder.frames;
-  Tensor samples = joined(sources, frames.per_row, frames_, front_state_->sequences);
+  Tensor samples = joined(sounds, frames.per_row, frames_, front_state_->sequences);
   positions_.clear();
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const Tensor& source = sources[i];
-    const Dim read = frames.samples_read(source.rows());
-    std::fill_n(samples.row(front_state_->sequences[i].first_row) + read, source.rows() - read, 0.0f);
-    positions_.push_back(static_cast<std::int32_t>(kWaveformConvolutions.front().outputs(source.rows())));
+  for (std::size_t i = 0; i < sounds.size(); ++i) {
+    const Dim count = sounds[i].rows(), read = frames.samples_read(count);
+    std::fill_n(samples.row(front_state_->sequences[i].first_row) + read, count - read, 0.0f);
+    positions_.push_back(static_cast<std::int32_t>(kWaveformConvolutions.front().outputs(count)));
   }
   std::vector<Tensor> inputs{samples};
   if (frames.front == SoundFront::waveform) {
     inputs.emplace_back(positions_.data(), DataType::int32, Shape{static_cast<Dim>(positions_.size())});
   }
   const Tensor rows = model_->front->run(inputs, *front_state_)[0];
-  rows_of_sources_.clear();
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    rows_of_sources_.push_back(rows.slice(front_state_->sequences[i].first_row, frames.rows_of(sources[i].rows())));
+  auto sequence = front_state_->sequences.begin();
+  for (Tensor& source : rows_of_sources_) {
+    if (!are_front_rows(source)) source = rows.slice((sequence++)->first_row, frames.rows_of(source.rows()));
   }
   return rows_of_sources_;
 }

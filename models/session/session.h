@@ -62,13 +62,11 @@ class Session {
   // REQUIRES: the model has an encoder that reads tokens.
   Encoded encode(std::span<const TokenIds> sources) { return encode(sources, Reading()); }
   Encoded encode(std::span<const TokenIds> sources, const Reading& reading);
-  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands] or [samples, 1]. Throws
-  // InputError as check_frames() does, and for more frames than the model has positions; then no source is opened.
+  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands] or [samples, 1], or, if the
+  // model reads samples, of the rows that Transformer::front makes of them, float32 [rows, D]. Throws InputError as
+  // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
-  // The same for sources whose first rows are known: float32 [rows, D], as Transformer::front computes them. REQUIRES:
-  // the model has an encoder that reads samples.
-  Encoded encode_rows(std::span<const Tensor> sources);
   // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
   std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
@@ -153,7 +151,8 @@ class Session {
   }
 
  private:
-  std::span<const Tensor> run_front(std::span<const Tensor> sources);
+  bool are_front_rows(const Tensor& source) const;
+  std::span<const Tensor> front_rows(std::span<const Tensor> sources);
   Encoded run_encoder(std::span<const Tensor> inputs);
   Tensor pooled(const Tensor& rows, HeadPooling pooling);
   int remember_source(int target, int source);

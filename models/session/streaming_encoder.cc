@@ -17,38 +17,50 @@ const Graph& front_of(const Transformer& model) {
 }  // namespace
 
 StreamingEncoder::StreamingEncoder(std::shared_ptr<const Transformer> model, std::shared_ptr<ThreadTeam> team)
-    : model_(std::move(model)), team_(std::move(team)), state_(front_of(*model_), team_) {
+    : model_(std::move(model)),
+      team_(std::move(team)),
+      state_(front_of(*model_), team_),
+      ending_(front_of(*model_), team_) {
   for (const LayerAttention& layer : model_->config.encoder.layer_attention) lag_ += layer.ahead.value_or(0);
 }
 
 void StreamingEncoder::push(std::span<const float> samples, std::vector<float>& rows) {
   samples_.insert(samples_.end(), samples.begin(), samples.end());
-  run(std::numeric_limits<int>::max(), rows);
+  const auto per_row = static_cast<std::size_t>(model_->config.encoder.frames.per_row);
+  const std::size_t count = samples_.size() / per_row;
+  run(state_, std::span(samples_).first(count * per_row), std::numeric_limits<int>::max(), rows);
+  samples_.erase(samples_.begin(), samples_.begin() + static_cast<std::ptrdiff_t>(count * per_row));
+  read_ += static_cast<int>(count);
 }
 
-void StreamingEncoder::finish(std::vector<float>& rows) {
+void StreamingEncoder::end_here(std::vector<float>& rows) {
   const FrameOptions& frames = model_->config.encoder.frames;
   const auto per_row = static_cast<std::size_t>(frames.per_row);
   const std::size_t left = (samples_.size() + per_row - 1) / per_row;
-  samples_.resize(static_cast<std::size_t>(frames.samples_read(static_cast<Dim>(samples_.size()))));
-  samples_.resize((left + static_cast<std::size_t>(lag_)) * per_row);  // zeros, to read the last rows out
-  if (const int end = read_ + static_cast<int>(left); end > 0) run(end, rows);
+  std::vector<float> last = samples_;
+  last.resize(static_cast<std::size_t>(frames.samples_read(static_cast<Dim>(last.size()))));
+  last.resize((left + static_cast<std::size_t>(lag_)) * per_row);  // zeros, to read the last rows out
+  ending_.continue_stream(state_);
+  if (const int end = read_ + static_cast<int>(left); end > 0) run(ending_, last, end, rows);
+}
+
+void StreamingEncoder::finish(std::vector<float>& rows) {
+  end_here(rows);
   samples_.clear();
   read_ = 0;
   state_ = RunState(model_->front->graph(), team_);
 }
 
-// Reads all whole rows of samples_. `end` is the number of rows of the recording, if known.
-void StreamingEncoder::run(int end, std::vector<float>& rows) {
-  const Dim per_row = model_->config.encoder.frames.per_row, count = static_cast<Dim>(samples_.size()) / per_row;
+// Reads whole rows of samples, which follow the first `read_` rows. `end` is the number of rows of the recording, if
+// known.
+void StreamingEncoder::run(RunState& state, std::span<float> samples, int end, std::vector<float>& rows) {
+  const Dim per_row = model_->config.encoder.frames.per_row, count = static_cast<Dim>(samples.size()) / per_row;
   if (count == 0) return;
-  state_.sequences = {{.rows = static_cast<int>(count)}};
-  state_.stream = {.first = read_, .end = end};
-  const Tensor input(samples_.data(), DataType::float32, {count, per_row});
-  const Tensor output = model_->front->run(std::span(&input, 1), state_)[0];
-  samples_.erase(samples_.begin(), samples_.begin() + count * per_row);
-  read_ += static_cast<int>(count);
-  const Dim first = state_.stream->first;  // position of the first row of `output`
+  state.sequences = {{.rows = static_cast<int>(count)}};
+  state.stream = {.first = read_, .end = end};
+  const Tensor input(samples.data(), DataType::float32, {count, per_row});
+  const Tensor output = model_->front->run(std::span(&input, 1), state)[0];
+  const Dim first = state.stream->first;  // position of the first row of `output`
   const Dim begin = std::clamp<Dim>(-first, 0, count), last = std::clamp<Dim>(end - first, begin, count);
   rows.insert(rows.end(), output.data<float>() + begin * width(), output.data<float>() + last * width());
 }

@@ -8,6 +8,7 @@
 
 #include "encdec/engine/base/mutex.h"
 #include "encdec/models/speech/features/log_mel.h"
+#include "encdec/models/speech/live/utterance_encoder.h"
 #include "encdec/models/speech/transcript/speech_time_map.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
@@ -64,11 +65,12 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     bool is_over = false;
     std::shared_ptr<Pass> last_pass = {};  // for the final text; begun early at a silence that may end the utterance
 
-    std::shared_ptr<Pass> partial_pass = {};  // null if none runs
-    std::deque<std::uint64_t> waiting = {};   // numbers of samples of the next partial passes
-    std::uint64_t next_partial = 0;           // number of samples at which the next partial text is due
-    std::deque<std::string> heard = {""};     // the last partial texts, the newest at the end
-    std::string language = {}, agreed = {};   // for partial texts: language, part that stays
+    std::shared_ptr<UtteranceEncoder> encoder = {};  // null if passes share nothing
+    std::shared_ptr<Pass> partial_pass = {};         // null if none runs
+    std::deque<std::uint64_t> waiting = {};          // numbers of samples of the next partial passes
+    std::uint64_t next_partial = 0;                  // number of samples at which the next partial text is due
+    std::deque<std::string> heard = {""};            // the last partial texts, the newest at the end
+    std::string language = {}, agreed = {};          // for partial texts: language, part that stays
   };
 
   Impl(SpeechModel model_, RequestQueue& queue_, LiveOptions options_, OnEvent on_event_, std::uint64_t client_)
@@ -163,6 +165,9 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     const auto end = utterance.samples.begin() + static_cast<std::ptrdiff_t>(pass->samples);
     Recording recording = Recording::of_samples({utterance.samples.begin(), end}, "utterance");
     recording.draft = draft;
+    if (utterance.encoder) {
+      recording.encode = [encoder = utterance.encoder](std::span<const float> first) { return encoder->rows(first); };
+    }
     const auto finish = [self = shared_from_this(), pass](auto&& set) {
       const MutexLock lock(self->mutex);
       set();
@@ -214,6 +219,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     utterance.partial_pass = std::make_shared<Pass>(Pass{.samples = utterance.waiting.front()});
     utterance.waiting.pop_front();
     ++counts.passes;
+    if (!utterance.encoder) utterance.encoder = UtteranceEncoder::make(model.model());
     TranscribeOptions how = partial_options;
     if (!utterance.language.empty()) how.language = utterance.language;
     submit(utterance, utterance.partial_pass, how, utterance.heard.back());

@@ -21,6 +21,7 @@ MoonshineTranscriber::MoonshineTranscriber(const MoonshineTask& task, Recording 
 void MoonshineTranscriber::open(Recording recording) {
   read_ = recording.open();
   draft_ = std::move(recording.draft);
+  encode_ = std::move(recording.encode);
 }
 
 bool MoonshineTranscriber::read_window() {
@@ -39,7 +40,11 @@ std::optional<DecodeJob> MoonshineTranscriber::next() {
   const std::span<const float> samples(samples_);
   const std::size_t most = task_.window_samples();
   window_ = samples.size() > most ? quiet_cut(samples.first(most)) : samples.size();
-  if (window_ >= kShortest) return task_.window(samples.first(window_), draft_);
+  if (window_ >= kShortest) {
+    DecodeJob job = task_.window(samples.first(window_), draft_);
+    if (encode_ && done_ == 0) job.prompt.encoded = encode_(samples.first(window_));
+    return job;
+  }
   done_ += std::exchange(window_, 0);
   return std::nullopt;
 }

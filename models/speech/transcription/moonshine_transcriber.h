@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,10 @@ class MoonshineTranscriber final : public Transcriber {
   const MoonshineTask& task_;
   Recording::Read read_;
   std::string draft_;
-  std::vector<float> samples_;  // samples that are in no window yet
-  std::uint64_t done_ = 0;      // number of samples in windows
-  std::size_t window_ = 0;      // samples in the current window
+  std::function<Tensor(std::span<const float> samples)> encode_;  // Recording::encode
+  std::vector<float> samples_;                                    // samples that are in no window yet
+  std::uint64_t done_ = 0;                                        // number of samples in windows
+  std::size_t window_ = 0;                                        // samples in the current window
   bool is_at_end_ = false;
   std::string text_;
   std::size_t segment_count_ = 0;

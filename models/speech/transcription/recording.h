@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "encdec/engine/base/tensor.h"
 #include "encdec/models/speech/audio/audio_reader.h"
 
 namespace encdec {
@@ -22,6 +23,9 @@ struct Recording {
   std::function<Read()> open;          // returns a reader from the beginning
   std::optional<double> seconds = {};  // duration; unset if unknown
   std::string draft = {};              // expected text, such as an earlier transcript, for guesses; empty if unknown
+  // Returns the encoder's rows for the first samples, if another reader of the recording keeps them; else an empty
+  // tensor. Optional.
+  std::function<Tensor(std::span<const float> samples)> encode = {};
   // Known text, to align with the recording (see SpeechModel::align). If unset, the recording is transcribed.
   std::optional<std::string> text = {};
 

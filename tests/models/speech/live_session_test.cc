@@ -9,7 +9,11 @@
 #include <thread>
 
 #include "encdec/models/model/mailbox.h"
+#include "encdec/models/speech/live/utterance_encoder.h"
+#include "tests/support/batch_dependence.h"
+#include "tests/support/comparison.h"
 #include "tests/support/message_of.h"
+#include "tests/support/moonshine.h"
 
 namespace encdec::live_sessions {
 namespace {
@@ -168,6 +172,49 @@ TEST(LiveSession, PartialTextsGrow) {
     before = event.text;
   }
   EXPECT_GT(words, 5);
+}
+
+TEST(UtteranceEncoder, GivesTheRowsOfEveryBeginningOfARecording) {
+  const Model model = Model::load(kMoonshine / "streaming");
+  if (depends_on_batch(model)) GTEST_SKIP() << "the backend's bits depend on the number of rows";
+  Session session(model.network(), std::make_shared<ThreadTeam>());
+  const Tensor clip = moonshine_clips().back();
+  const auto encoder = UtteranceEncoder::make(model);
+  ASSERT_NE(encoder, nullptr);
+  const auto rows = [&](Dim count) {
+    return encoder->rows(std::span(clip.data<float>(), static_cast<std::size_t>(count)));
+  };
+  for (const Dim count : {Dim{80}, Dim{81}, Dim{3'000}, Dim{3'000}, Dim{16'000}, clip.rows()}) {
+    const Tensor beginning = clip.slice(0, count);
+    EXPECT_TRUE(same_bits(rows(count), session.encode(std::span(&beginning, 1)).hidden)) << count;
+  }
+  EXPECT_TRUE(rows(clip.rows() - 1).empty());
+  EXPECT_FALSE(rows(clip.rows()).empty());
+  EXPECT_EQ(UtteranceEncoder::make(Model::load(kMoonshine / "untied")), nullptr);
+  EXPECT_EQ(UtteranceEncoder::make(Model::load(kMoonshine / "streaming", {.backend = BackendChoice::onednn})), nullptr);
+}
+
+TEST(LiveSession, MoonshineStreamingGivesTheTextsOfEachBeginning) {
+  const SpeechModel model(Model::load(kMoonshine / "streaming", {.threads = 1}));
+  RequestQueue queue(model.model());
+  LiveOptions options;
+  options.partials = Partials::always;
+  options.step_ms = 100;
+  options.finds_utterances = false;
+  Listener listener(model, queue, options);
+  const Tensor clip = moonshine_clips().back();
+  const std::span<const float> samples(clip.data<float>(), static_cast<std::size_t>(clip.rows()));
+  feed(listener.session, samples, 320);
+  int texts = 0;
+  for (const LiveEvent& event : listener.events()) {
+    if (event.kind != Kind::partial && event.kind != Kind::final_text) continue;
+    const auto count = static_cast<std::ptrdiff_t>(event.end * AudioReader::kSampleRate + 0.5);
+    const Transcript alone = model.transcribe(Recording::of_samples({samples.begin(), samples.begin() + count}),
+                                              {.beam_size = event.kind == Kind::partial ? 1 : 5});
+    EXPECT_EQ(" " + event.text + event.tail, alone.text);
+    ++texts;
+  }
+  EXPECT_GT(texts, 3);
 }
 
 TEST(LiveSession, TheCallerMayEndUtterances) {
