@@ -53,7 +53,10 @@ std::optional<LanguagePair> language_pair_of(const fs::path& folder) {
   if (auto pair = pair_of_tags(folder / "model_info.json")) return pair;
   static const std::regex kOpus("opus-mt-(?:tc-)?(?:big-|base-)?([a-z]{2,3})-([a-z]{2,3})");
   static const std::regex kStudent("([a-z]{2,3}(?:[-_]han[st])?)[-_]([a-z]{2,3}(?:[-_]han[st])?)");
-  const std::string name = (fs::absolute(folder) / "").lexically_normal().parent_path().filename().string();
+  fs::path place = (fs::absolute(folder) / "").lexically_normal().parent_path();
+  if (place.parent_path().filename() == "snapshots") place = place.parent_path().parent_path();  // models--OWNER--NAME
+  std::string name = place.filename().string();
+  if (const std::size_t owner = name.rfind("--"); owner != name.npos) name.erase(0, owner + 2);
   std::smatch match;
   if (std::regex_match(name, match, kOpus)) return LanguagePair{match[1], match[2]};
   if (file_exists(folder / "config.json") || !fs::is_directory(folder)) return std::nullopt;

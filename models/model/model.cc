@@ -23,6 +23,7 @@
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/model/fingerprint.h"
 #include "encdec/models/model/generate_call.h"
+#include "encdec/models/model/hub_cache.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/model_impl.h"
 #include "encdec/models/model/packed_weights_cache.h"
@@ -146,7 +147,8 @@ void Model::check_draft(const Impl& model, const Model& draft) {
   }
 }
 
-Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
+Model Model::load(const std::filesystem::path& model, const LoadOptions& options) {
+  const std::filesystem::path path = model_folder(model);
   const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
   auto impl = std::make_shared<Impl>();
   impl->folder = path;

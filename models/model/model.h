@@ -91,10 +91,10 @@ struct AttentionMapOptions {
 // LoadOptions::backend says. A CPU with other instructions may round differently.
 class Model {
  public:
-  // Loads a checkpoint from `folder`, in the form in which it was published: settings, weights in any format that
-  // open_checkpoint() reads, and tokenizer files. Throws FileError, ConfigError, WeightError or TokenizerError, naming
-  // the file and what is wrong with it.
-  static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
+  // Loads a checkpoint from a folder, or OWNER/NAME from the cache that model_folder() knows, in the form in which it
+  // was published: settings, weights in any format that open_checkpoint() reads, and tokenizer files. Throws FileError,
+  // ConfigError, WeightError or TokenizerError, naming the file and what is wrong with it.
+  static Model load(const std::filesystem::path& model, const LoadOptions& options = {});
 
   // Returns the sizes and the structure of the network.
   const TransformerConfig& config() const;

@@ -7,6 +7,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/language_pair.h"
+#include "encdec/models/model/hub_cache.h"
 #include "encdec/models/translation/text/language.h"
 
 namespace encdec {
@@ -26,7 +27,7 @@ void add_all(std::map<std::string, std::string>& languages, const std::string& c
 ModelLanguages ModelLanguages::of(const Model& model, const std::string& folder) {
   ModelLanguages languages;
   if (!model.config().has_encoder() || !model.config().has_decoder() || model.tokenizer() == nullptr) return languages;
-  const auto pair = language_pair_of(folder).value_or(LanguagePair());
+  const auto pair = language_pair_of(model_folder(folder)).value_or(LanguagePair());
   const std::vector<std::string> known = model.tokenizer()->languages();
   for (const std::string& code : known) languages.targets.emplace(canonical_language(code), code);
   // Marian models have tokens for target languages only.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 
+from . import _encdec
 from ._errors import FileError
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ def as_path(path: str | bytes | os.PathLike[str]) -> str:
     if "\0" in text:
         raise FileError(f"{text!r}: a path with a zero byte")
     return text
+
+
+def as_model(path: str | bytes | os.PathLike[str]) -> str:
+    """Returns the path of a model as an absolute path, or OWNER/NAME as it is."""
+    text = as_path(path)
+    return text if _encdec.is_hub_name(os.fsencode(text)) else os.path.abspath(text)
 
 
 def is_missing(value: Any) -> bool:

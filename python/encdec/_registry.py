@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from . import _encdec
+from . import _encdec, _inputs
 from ._errors import ConfigError
 
 _lock: AbstractContextManager[bool] = threading.RLock()
@@ -34,7 +34,7 @@ def open_model(path: str | os.PathLike[str], options: dict[str, Any]) -> Any:
     changed = {name: value for name, value in options.items() if value != model_class.DEFAULTS.get(name, model_class)}
     if changed.get("weights_cache") is not None:
         changed["weights_cache"] = os.path.abspath(os.fsdecode(changed["weights_cache"]))
-    return _find(_key(os.path.abspath(os.fsdecode(path)), changed), lambda: model_class(path, **options))
+    return _find(_key(_inputs.as_model(path), changed), lambda: model_class(path, **options))
 
 
 def restore(path: str, options: dict[str, Any], content: str | None) -> Any:

@@ -32,7 +32,8 @@ _AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 class Model:
     """A loaded checkpoint. Threads, tasks and forked processes may use a model at the same time.
 
-    - ``path``: the checkpoint folder, as its publisher ships it.
+    - ``path``: the checkpoint folder, as its publisher ships it, or ``"OWNER/NAME"`` of the Hugging Face hub, from its
+      local cache.
     - ``precision``: the precision of matrix products.
     - ``draft_precision``: ``"int8"`` or ``"bfloat16"``: a copy of the decoder in this lower precision guesses tokens,
       and the model checks several at once. Results without beams come faster and are the same.
@@ -77,13 +78,13 @@ class Model:
         **unknown: NoReturn,
     ) -> None:
         _options.check_names("Model", unknown, frozenset(self.DEFAULTS))
-        self._path = os.path.abspath(_inputs.as_path(path))
+        self._path = _inputs.as_model(path)
         if isinstance(workers, bool) or not hasattr(workers, "__index__"):
             raise TypeError(f"workers is {workers!r}, expected an integer")
         if not 1 <= workers <= 1024:
             raise ValueError(f"workers is {workers}, expected 1 to 1024")
         cache = None if weights_cache is None else os.path.abspath(_inputs.as_path(weights_cache))
-        assistant = None if assistant_model is None else os.path.abspath(_inputs.as_path(assistant_model))
+        assistant = None if assistant_model is None else _inputs.as_model(assistant_model)
         self._settings: dict[str, Any] = dict(
             precision=precision, draft_precision=draft_precision, assistant_model=assistant, backend=backend,
             threads=threads, workers=workers, weights_cache=cache, lazy=lazy,
@@ -126,7 +127,7 @@ class Model:
 
     @property
     def path(self) -> str:
-        """The checkpoint folder."""
+        """The checkpoint folder, or OWNER/NAME."""
         return self._path
 
     def _content(self) -> str:

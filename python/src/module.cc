@@ -35,6 +35,7 @@ NB_MODULE(encdec_bindings, module) {
   module.def("transcribe_option_names", &transcribe_option_names);
   module.def("live_option_names", &live_option_names);
   module.def("default_threads", &encdec::default_threads);
+  module.def("is_hub_name", [](nb::bytes model) { return encdec::is_hub_name({model.c_str(), model.size()}); });
   module.def("build_info", [] {
     nb::dict info;
     info["version"] = ENCDEC_VERSION;

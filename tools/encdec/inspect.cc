@@ -1,8 +1,10 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/checkpoint/language_pair.h>
+#include <encdec/models/families/model_description.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
+#include <encdec/models/model/hub_cache.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -264,11 +266,15 @@ Json weights_json(const WeightStore& weights) {
   return list;
 }
 
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string report(Json summary, const TransformerConfig* config, const WeightStore& weights,
                    const InspectArguments& options) {
   if (!options.json) return text_of(summary, config) + (options.weights ? "\n" + weights_text(weights) : "");
   if (options.weights) summary["weights"] = weights_json(weights);
-  return summary.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(summary);
 }
 
 std::string graphs(const Transformer& network, const std::string& form) {
@@ -280,14 +286,40 @@ std::string graphs(const Transformer& network, const std::string& form) {
   return text;
 }
 
+// Returns a line for each model in the local cache of Hugging Face that runs here, or with --json an object for each of
+// all models.
+std::string cache_report(bool is_json) {
+  std::string lines;
+  Json list = Json::array();
+  for (const std::string& name : cached_models()) {
+    Json& json = list.emplace_back(Json{{"model", name}});
+    try {
+      const std::filesystem::path folder = model_folder(name);
+      json["folder"] = folder.string();
+      const Checkpoint checkpoint = open_checkpoint(SentenceEmbedder::transformer_folder(folder));
+      json["family"] = describe_model(checkpoint).config.model_type;
+      add_amounts(*checkpoint.weights, json);
+      lines +=
+          fmt::format("{:<48}  {:<16}  {}\n", name, json["family"].get<std::string>(), megabytes(json["weight_bytes"]));
+    } catch (const Error& error) {
+      json["problem"] = error.what();
+    }
+  }
+  if (is_json) return dumped(list);
+  if (lines.empty()) throw FileError(fmt::format("{}: no model that runs here, expected one", hub_cache().string()));
+  return lines;
+}
+
 std::string report(const InspectArguments& options) {
+  if (options.model.empty()) return cache_report(options.json);
+  const std::string folder = model_folder(options.model).string();
   try {
-    const Model model = Model::load(options.model, {.threads = 1, .backend = options.backend});
+    const Model model = Model::load(folder, {.threads = 1, .backend = options.backend});
     if (!options.graph.empty()) return graphs(*model.network(), options.graph);
-    return report(summary_of(model, options.model), &model.config(), model.weights(), options);
+    return report(summary_of(model, folder), &model.config(), model.weights(), options);
   } catch (const UnsupportedModelError& error) {
     if (!options.graph.empty()) throw;
-    const Checkpoint checkpoint = open_checkpoint(options.model);
+    const Checkpoint checkpoint = open_checkpoint(folder);
     return report(summary_of(checkpoint, error.what()), nullptr, *checkpoint.weights, options);
   }
 }
@@ -296,7 +328,7 @@ std::string report(const InspectArguments& options) {
 
 Action add_inspect(CLI::App& command) {
   const auto options = std::make_shared<InspectArguments>();
-  add_model_option(command, options->model);
+  add_model_option(command, options->model)->required(false);
   add_backend_option(command, options->backend);
   CLI::Option* weights = command.add_flag("--weights", options->weights, "List every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");

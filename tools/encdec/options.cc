@@ -36,8 +36,12 @@ bool is_written(const CLI::Option& option) {
 
 }  // namespace
 
-void add_model_option(CLI::App& command, std::string& folder) {
-  command.add_option("-m,--model", folder, "Checkpoint folder, as published")->required()->type_name("DIR");
+CLI::Option* add_model_option(CLI::App& command, std::string& folder) {
+  return command
+      .add_option("-m,--model", folder,
+                  "Checkpoint folder, as published, or OWNER/NAME of the Hugging Face hub, from its local cache")
+      ->required()
+      ->type_name("DIR");
 }
 
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {

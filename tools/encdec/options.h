@@ -15,7 +15,7 @@ namespace encdec::cli {
 
 // Options that several subcommands share, so that they mean the same everywhere. The help lists options in the order in
 // which they are added.
-void add_model_option(CLI::App& command, std::string& folder);
+CLI::Option* add_model_option(CLI::App& command, std::string& folder);
 // `content` begins the help text, such as "Sources in UTF-8, one per line".
 void add_input_option(CLI::App& command, std::string& path, const std::string& content);
 void add_output_option(CLI::App& command, std::string& path, const std::string& content);

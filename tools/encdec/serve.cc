@@ -2,6 +2,7 @@
 
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/mapped_file.h>
+#include <encdec/models/model/hub_cache.h>
 #include <fmt/format.h>
 #include <spdlog/async.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -31,12 +32,13 @@ struct ServeArguments {
   serve::ServeSettings settings;
 };
 
-// Parses "NAME=DIR" or "DIR". For "DIR" the model gets the folder's name.
+// Parses "NAME=DIR" or "DIR". For "DIR" the model gets the folder's name. A DIR may be OWNER/NAME.
 serve::ModelSource parse_model(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals != std::string::npos && equals > 0) return {text.substr(0, equals), text.substr(equals + 1)};
+  if (equals != std::string::npos && equals > 0)
+    return {text.substr(0, equals), model_folder(text.substr(equals + 1)).string()};
   const std::filesystem::path folder = std::filesystem::absolute(text).lexically_normal();
-  return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), text};
+  return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), model_folder(text).string()};
 }
 
 // Reads one key per line, without surrounding spaces. Skips empty lines and lines that begin with '#'.

@@ -1,6 +1,7 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/file_names.h>
 #include <encdec/models/checkpoint/json.h>
+#include <encdec/models/model/hub_cache.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,7 +41,7 @@ std::string model_type(const std::filesystem::path& folder) {
 class LineTokenizer {
  public:
   explicit LineTokenizer(const TokenizeArguments& options) : options_(options) {
-    const std::filesystem::path folder = options.model;
+    const std::filesystem::path folder = model_folder(options.model);
     tokenizer_ = load_tokenizer(folder, model_type(folder));
     if (tokenizer_ == nullptr) {
       throw TokenizerError(fmt::format("{}: no tokenizer files, expected some", options.model));

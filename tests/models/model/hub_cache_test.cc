@@ -1,0 +1,117 @@
+#include "encdec/models/model/hub_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+
+#include "encdec/models/model.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temp_folder.h"
+
+namespace encdec {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const fs::path kTagger = fs::path(ENCDEC_GOLDEN_DIR) / "classifiers" / "taggers" / "pieces" / "model";
+
+// A cache with the model me/tiny, as huggingface_hub lays it out: names in snapshots are links to blobs.
+class HubCacheTest : public testing::Test {
+ protected:
+  HubCacheTest() {
+    setenv("HF_HUB_CACHE", folder_.path().c_str(), 1);
+    fs::create_directories(model_ / "blobs");
+    fs::create_directories(model_ / "refs");
+  }
+  ~HubCacheTest() override { unsetenv("HF_HUB_CACHE"); }
+
+  // Adds a snapshot that is `age` hours old, without the file `missing`.
+  fs::path add(const std::string& commit, int age, const std::string& missing = "") {
+    const fs::path snapshot = model_ / "snapshots" / commit;
+    fs::create_directories(snapshot);
+    for (const auto& file : fs::directory_iterator(kTagger)) {
+      const std::string name = file.path().filename().string();
+      fs::copy_file(file, model_ / "blobs" / name, fs::copy_options::skip_existing);
+      if (name != missing) fs::create_symlink(fs::path("../../blobs") / name, snapshot / name);
+    }
+    fs::last_write_time(snapshot, fs::file_time_type::clock::now() - std::chrono::hours(age));
+    return snapshot;
+  }
+  static std::string refusal(const std::string& model) {
+    return message_of<FileError>([&] { model_folder(model); });
+  }
+
+  TempFolder folder_;
+  const fs::path model_ = folder_ / "models--me--tiny";
+};
+
+TEST_F(HubCacheTest, TheSnapshotOfMainIsOpenedElseTheNewest) {
+  const fs::path old = add("aaaa", 3), recent = add("bbbb", 1);
+  EXPECT_EQ(model_folder("me/tiny"), recent);
+  folder_.write("models--me--tiny/refs/main", "aaaa");
+  EXPECT_EQ(model_folder("me/tiny"), old);
+  EXPECT_EQ(Model::load("me/tiny").fingerprint(), Model::load(old).fingerprint());
+}
+
+TEST_F(HubCacheTest, AnIncompleteSnapshotIsNotOpened) {
+  add("bbbb", 1, "model.safetensors");
+  folder_.write("models--me--tiny/refs/main", "bbbb");
+  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("me/tiny: the copy in the cache is not complete"), HasSubstr("bbbb"),
+                                        HasSubstr("hf download me/tiny")));
+  const fs::path complete = add("aaaa", 3);
+  EXPECT_EQ(model_folder("me/tiny"), complete);
+  fs::remove(model_ / "blobs" / "model.safetensors");
+  EXPECT_THAT(refusal("me/tiny"), HasSubstr("a link to a file that is not there"));
+}
+
+TEST_F(HubCacheTest, AModelWithoutATokenizerIsIncompleteWhileADownloadRuns) {
+  const fs::path snapshot = add("aaaa", 1, "tokenizer.json");
+  EXPECT_EQ(model_folder("me/tiny"), snapshot);
+  folder_.write("models--me--tiny/blobs/cafe.incomplete", "");
+  EXPECT_THAT(refusal("me/tiny"), HasSubstr("cafe.incomplete: a download that has not finished"));
+}
+
+TEST_F(HubCacheTest, OtherModelsAreRefusedWithTheCommandThatDownloadsThem) {
+  EXPECT_EQ(refusal("me/other"), "me/other: no such folder, and not in the cache " + folder_.path().string() +
+                                     "; to download it: hf download me/other");
+}
+
+TEST_F(HubCacheTest, PathsStayPaths) {
+  for (const char* path : {"tiny", "./tiny", "../tiny", "/me/tiny", "me/tiny/model", "a/b c", "me/", "-me/tiny", ""}) {
+    EXPECT_FALSE(is_hub_name(path)) << path;
+    EXPECT_EQ(model_folder(path), fs::path(path));
+  }
+  EXPECT_TRUE(is_hub_name("me/tiny"));
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  fs::create_directories("me/tiny");
+  EXPECT_FALSE(is_hub_name("me/tiny"));
+  fs::current_path(before);
+}
+
+TEST_F(HubCacheTest, ModelsAreListed) {
+  fs::create_directories(folder_ / "models--a-b--c.d");
+  fs::create_directories(folder_ / "datasets--x--y");
+  EXPECT_THAT(cached_models(), ElementsAre("a-b/c.d", "me/tiny"));
+}
+
+TEST_F(HubCacheTest, VariablesNameTheCache) {
+  unsetenv("HF_HUB_CACHE");
+  setenv("HF_HOME", "/home/x", 1);
+  EXPECT_EQ(hub_cache(), "/home/x/hub");
+  setenv("HF_HOME", "~/hf", 1);
+  EXPECT_EQ(hub_cache(), fs::path(getenv("HOME")) / "hf/hub");
+  unsetenv("HF_HOME");
+  setenv("XDG_CACHE_HOME", "/caches", 1);
+  EXPECT_EQ(hub_cache(), "/caches/huggingface/hub");
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(hub_cache(), fs::path(getenv("HOME")) / ".cache/huggingface/hub");
+}
+
+}  // namespace
+}  // namespace encdec
