@@ -4,6 +4,7 @@
 #   ./tools/install_packages.sh minimal        the preset minimal: the core, encdec-demo, encdec-bench and the core's tests
 #   ./tools/install_packages.sh demo           encdec and encdec-demo without the server, pictures and compressed audio
 #   ./tools/install_packages.sh serve          the same with the server
+#   ./tools/install_packages.sh docs           what the preset docs needs beside everything
 #   ./tools/install_packages.sh [SET] --list   prints the names of the packages instead
 set -euo pipefail
 
@@ -12,7 +13,7 @@ boost=libboost-dev
 if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then boost=libboost1.81-dev; fi
 
 set=all
-case ${1:-} in minimal | demo | serve) set=$1 && shift ;; esac
+case ${1:-} in minimal | demo | serve | docs) set=$1 && shift ;; esac
 
 packages=(
   g++ cmake ninja-build pkg-config
@@ -35,6 +36,8 @@ if [[ $set == all ]]; then
     python3-dev python3-pip python3-venv # the Python package
   )
 fi
+
+if [[ $set == docs ]]; then packages=(doxygen furo pandoc python3-myst-parser python3-sphinx); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install_packages.sh: no apt-get here; install the equivalents of: ${packages[*]}" >&2
