@@ -9,6 +9,7 @@
 #include "encdec/engine/base/machine.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
+#include "encdec/models/model/hub_cache.h"
 #include "errors.h"
 #include "options.h"
 

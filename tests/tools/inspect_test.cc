@@ -1,11 +1,14 @@
 // Tests encdec inspect: it shows what a checkpoint folder contains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tests/support/temp_folder.h"
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 
@@ -37,6 +40,24 @@ TEST(Inspect, SizesMatchTheConfig) {
     EXPECT_EQ(found[side]["vocabulary"], config["vocab_size"]);
   }
   EXPECT_EQ(found["tokenizer"], json::array());
+}
+
+TEST(Inspect, WithoutAModelTheCacheOfHuggingFaceIsListed) {
+  const TempFolder cache;
+  setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
+  std::filesystem::create_directories(cache / "models--me--half/snapshots/aaaa");
+  EXPECT_TRUE(failed(encdec_command({"inspect"}), 1, {cache.path().string(), "no model that runs here"}));
+  std::filesystem::create_directories(cache / "models--me--tiny/snapshots");
+  std::filesystem::create_directory_symlink(golden_model("odd_sizes"), cache / "models--me--tiny/snapshots/bbbb");
+  const std::string lines = encdec_command({"inspect"}).output;
+  EXPECT_TRUE(lines.starts_with("me/tiny ")) << lines;
+  EXPECT_THAT(lines, HasSubstr("marian"));
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 1);
+  const json list = json::parse(encdec_command({"inspect", "--json"}).output);
+  EXPECT_THAT(list.at(0).at("problem"), HasSubstr("hf download me/half"));
+  EXPECT_EQ(list.at(1).at("family"), "marian");
+  EXPECT_EQ(encdec_command({"inspect", "--model", "me/tiny", "--json"}).status, 0);
+  unsetenv("HF_HUB_CACHE");
 }
 
 TEST(Inspect, FilesOfTheTokenizerAreListed) {

@@ -72,7 +72,9 @@ TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
       {{"forward", "--model", model}, {"--output"}},
       {{"forward", "--model", model, "--output", "x"}, {"--decoder-input"}},
   };
-  for (const char* name : kSubcommands) table.push_back({{name}, {"--model", name}});
+  for (const std::string name : kSubcommands) {
+    if (name != "inspect") table.push_back({{name}, {"--model", name}});
+  }
   for (const auto& [arguments, message] : table) {
     EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
   }

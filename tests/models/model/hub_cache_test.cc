@@ -65,6 +65,7 @@ TEST_F(HubCacheTest, AnIncompleteSnapshotIsNotOpened) {
                                         HasSubstr("hf download me/tiny")));
   const fs::path complete = add("aaaa", 3);
   EXPECT_EQ(model_folder("me/tiny"), complete);
+  fs::remove_all(model_ / "snapshots" / "bbbb");
   fs::remove(model_ / "blobs" / "model.safetensors");
   EXPECT_THAT(refusal("me/tiny"), HasSubstr("a link to a file that is not there"));
 }
