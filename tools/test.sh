@@ -16,7 +16,7 @@ if [[ ${1:-} == --sanitizers ]]; then
     [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset"
     cmake --build --preset "$preset" --target threads_test models_test transcription_test speech_model_test serve_text_test tools_test
     ctest --preset "$preset" -j2 --no-tests=error \
-      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration|Live)'
+      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration|Live|Utterance|RecordingAligner|Moonshine)'
   done
   exit
 fi

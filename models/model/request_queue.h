@@ -116,6 +116,7 @@ class Request {
 // Example: request A has 1000 sources, then B and C arrive with 2 sources each, before a worker has taken any.
 // - without clients, the order is A1 B1 C1 A2 B2 C2 A3 A4 A5 ...
 // - if A and B name client 1 and C names client 2, it is A1 C1 B1 C2 A2 B2 A3 A4 A5 ...
+// A request that yields (see SpeechModel::submit()) starts only while a worker has nothing else to do.
 //
 // All functions may be called from many threads at once. A forked child process begins with an empty queue.
 class RequestQueue {

@@ -79,6 +79,8 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     enqueue(std::move(jobs));
   }
 
+  bool yields = false;  // set before the request is submitted: it starts only while a worker has nothing else to do
+
   // Set and used by the queue.
   std::deque<DecodeJob> waiting;  // guarded by the queue's mutex
   std::function<void(std::shared_ptr<RequestState>, std::vector<DecodeJob>)> add_to_queue;

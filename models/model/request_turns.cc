@@ -12,16 +12,19 @@ void RequestTurns::add(std::shared_ptr<RequestState> request, std::vector<Decode
   const bool has_turn = !request->waiting.empty();
   std::ranges::move(jobs, std::back_inserter(request->waiting));
   if (has_turn || request->waiting.empty()) return;
-  const auto known = client == 0 ? clients_.end() : std::ranges::find(clients_, client, &Client::number);
-  Client& owner = known != clients_.end() ? *known : clients_.emplace_back(client);
+  Line& clients = lines_[request->yields ? 1 : 0];
+  const auto known = client == 0 ? clients.end() : std::ranges::find(clients, client, &Client::number);
+  Client& owner = known != clients.end() ? *known : clients.emplace_back(client);
   owner.requests.push_back(std::move(request));
 }
 
 std::deque<DecodeJob> RequestTurns::remove(RequestState& request) {
-  for (Client& client : clients_) {
-    std::erase_if(client.requests, [&](const auto& other) { return other.get() == &request; });
+  for (Line& clients : lines_) {
+    for (Client& client : clients) {
+      std::erase_if(client.requests, [&](const auto& other) { return other.get() == &request; });
+    }
+    std::erase_if(clients, [](const Client& client) { return client.requests.empty(); });
   }
-  std::erase_if(clients_, [](const Client& client) { return client.requests.empty(); });
   job_count_ -= request.waiting.size();
   return std::exchange(request.waiting, {});
 }
@@ -29,8 +32,10 @@ std::deque<DecodeJob> RequestTurns::remove(RequestState& request) {
 void RequestTurns::take(DecodeFeed::Capacity capacity, std::size_t idle_workers, std::vector<DecodeJob>& jobs) {
   const std::size_t share = capacity.is_idle && idle_workers > 0 ? job_count_ / (idle_workers + 1) + 1
                                                                  : std::numeric_limits<std::size_t>::max();
-  while (!clients_.empty() && jobs.size() < share) {
+  const bool may_yield = capacity.is_idle;
+  while (!empty() && jobs.size() < share) {
     const std::shared_ptr<RequestState> request = first();
+    if (request->yields && !(may_yield && jobs.empty())) break;
     if (!request->is_over()) {
       DecodeJob& job = request->waiting.front();
       if (!request->is_empty(job) && !capacity.take(job)) break;
@@ -48,11 +53,12 @@ void RequestTurns::take(DecodeFeed::Capacity capacity, std::size_t idle_workers,
 // Ends the turn of the first client and of its first request, which is removed if it is done.
 // If memory is short, the client keeps its place.
 void RequestTurns::end_turn(bool is_done) {
-  std::deque<std::shared_ptr<RequestState>>& requests = clients_.front().requests;
+  Line& clients = lines_[0].empty() ? lines_[1] : lines_[0];
+  std::deque<std::shared_ptr<RequestState>>& requests = clients.front().requests;
   if (!is_done) requests.push_back(requests.front());
   requests.pop_front();
-  if (!requests.empty()) clients_.push_back(std::move(clients_.front()));
-  clients_.pop_front();
+  if (!requests.empty()) clients.push_back(std::move(clients.front()));
+  clients.pop_front();
 }
 
 }  // namespace encdec

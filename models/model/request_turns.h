@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +21,16 @@ class RequestTurns {
   // Removes a request and returns its waiting jobs.
   std::deque<DecodeJob> remove(RequestState& request);
 
-  bool empty() const { return clients_.empty(); }
+  bool empty() const { return line().empty(); }
   // Returns the request whose turn is next. REQUIRES: not empty().
-  const std::shared_ptr<RequestState>& first() const { return clients_.front().requests.front(); }
+  const std::shared_ptr<RequestState>& first() const { return line().front().requests.front(); }
   std::size_t job_count() const { return job_count_; }  // thread-safe
 
   // Removes the jobs that start next in a batch with this capacity, and appends them to `jobs`. Another `idle_workers`
   // workers wait for jobs. The rules, by name:
   // - round robin: a turn takes one job from a client, whose requests take turns among themselves;
   // - no overtaking: at the first job that does not fit, nothing more is taken, and that job's client keeps its place;
+  // - yielding: a job of a request that yields starts alone, in an empty batch, if no other request waits;
   // - equal shares: the first jobs of a batch are at most an equal share of all jobs for this and each idle worker.
   void take(DecodeFeed::Capacity capacity, std::size_t idle_workers, std::vector<DecodeJob>& jobs);
 
@@ -41,9 +43,12 @@ class RequestTurns {
     std::deque<std::shared_ptr<RequestState>> requests = {};  // next turn first
   };
 
+  using Line = std::deque<Client>;  // next turn first
+
+  const Line& line() const { return lines_[0].empty() ? lines_[1] : lines_[0]; }
   void end_turn(bool is_done);
 
-  std::deque<Client> clients_;  // next turn first
+  std::array<Line, 2> lines_;  // of requests that do not yield, and that yield
   std::atomic<std::size_t> job_count_ = 0;
 };
 

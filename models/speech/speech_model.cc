@@ -195,12 +195,13 @@ RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options)
 }
 
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
-                            TranscribeHandlers handlers, std::uint64_t client) const {
+                            TranscribeHandlers handlers, std::uint64_t client, bool yields) const {
   if (recording.text && facts_ == nullptr) {
     refuse<ConfigError>(model_.parts().origin, "finds no times of words, expected Whisper to align a text");
   }
   const auto request = std::make_shared<SpeechRequest>(
       model_, task(recording.text ? alignment_options(options) : options), std::move(recording), std::move(handlers));
+  request->yields = yields;
   return queue.submit(request, request->jobs(), client);
 }
 

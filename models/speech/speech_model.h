@@ -66,9 +66,10 @@ class SpeechModel {
 
   // Submits a recording to a queue of this model: windows of many requests are decoded together. The queue's workers
   // read the recording, so an unreadable one is a failure of the request. Of the options batch_size, workers and the
-  // callbacks are ignored. `client`: see RequestQueue::submit(). Throws as transcribe() does for options.
+  // callbacks are ignored. `client`: see RequestQueue::submit(). If it `yields`, the request starts only while a worker
+  // has nothing else to do. Throws as transcribe() does for options.
   Request submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
-                 TranscribeHandlers handlers, std::uint64_t client = 0) const;
+                 TranscribeHandlers handlers, std::uint64_t client = 0, bool yields = false) const;
 
  private:
   std::shared_ptr<const RecordingTask> task(const TranscribeOptions& options) const;

@@ -189,7 +189,8 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
       finish([&] { pass->failure = std::move(failure); });
     };
     try {
-      pass->request = model.submit(queue, std::move(recording), how, std::move(handlers), client);
+      pass->request =
+          model.submit(queue, std::move(recording), how, std::move(handlers), client, pass != utterance.last_pass);
     } catch (...) {
       pass->failure = std::current_exception();
       pass->is_done = true;

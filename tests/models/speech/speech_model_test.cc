@@ -66,6 +66,37 @@ TEST(SpeechModel, AQueueTranscribesAsTheModelDoes) {
   }
 }
 
+TEST(SpeechModel, ARequestThatYieldsWaitsForAllOthers) {
+  const SpeechModel model = load();
+  RequestQueue queue(model.model(), {.batch_size = 1});
+  std::promise<void> all_submitted, all_done;
+  std::string order;
+  const auto submit = [&](char name, std::uint64_t client, bool yields) {
+    Recording own = recording(0.5);
+    if (name == 'a') {  // the worker is busy with it until all are submitted
+      own.open = [&, open = own.open] {
+        all_submitted.get_future().wait();
+        return open();
+      };
+    }
+    const auto done = [&, name] {
+      if ((order += name).size() == 5) all_done.set_value();
+    };
+    model.submit(queue, std::move(own), {.beam_size = 1},
+                 {.on_result = [done](const Transcript&) { done(); },
+                  .on_failure = [done](const std::exception_ptr&) { done(); }},
+                 client, yields);
+  };
+  submit('a', 0, false);
+  submit('y', 7, true);
+  submit('b', 7, false);
+  submit('z', 0, true);
+  submit('c', 8, false);
+  all_submitted.set_value();
+  all_done.get_future().wait();
+  EXPECT_EQ(order, "abcyz");
+}
+
 TEST(SpeechModel, GuessesChangeNoTranscript) {
   const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face";
   for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
