@@ -48,7 +48,7 @@ class RequestTurns {
   const Line& line() const { return lines_[0].empty() ? lines_[1] : lines_[0]; }
   void end_turn(bool is_done);
 
-  std::array<Line, 2> lines_;  // of requests that do not yield, and that yield
+  std::array<Line, 2> lines_;  // one for requests that do not yield, one for those that do
   std::atomic<std::size_t> job_count_ = 0;
 };
 
