@@ -22,7 +22,9 @@ constexpr std::string_view kPrefix = "models--", kSeparator = "--";
 fs::path variable(const char* name) {
   const char* value = std::getenv(name);
   const std::string_view text = value == nullptr ? "" : value;
-  return text.starts_with("~/") ? variable("HOME") / text.substr(2) : fs::path(text);
+  if (!text.starts_with("~/")) return text;
+  const char* home = std::getenv("HOME");
+  return fs::path(home == nullptr ? "" : home) / text.substr(2);
 }
 
 // Returns whether a word may be an owner or a name on the hub.
