@@ -53,7 +53,7 @@ void RequestTurns::take(DecodeFeed::Capacity capacity, std::size_t idle_workers,
 // Ends the turn of the first client and of its first request, which is removed if it is done.
 // If memory is short, the client keeps its place.
 void RequestTurns::end_turn(bool is_done) {
-  Line& clients = lines_[0].empty() ? lines_[1] : lines_[0];
+  Line& clients = lines_[line()];
   std::deque<std::shared_ptr<RequestState>>& requests = clients.front().requests;
   if (!is_done) requests.push_back(requests.front());
   requests.pop_front();

@@ -21,9 +21,9 @@ class RequestTurns {
   // Removes a request and returns its waiting jobs.
   std::deque<DecodeJob> remove(RequestState& request);
 
-  bool empty() const { return line().empty(); }
+  bool empty() const { return lines_[line()].empty(); }
   // Returns the request whose turn is next. REQUIRES: not empty().
-  const std::shared_ptr<RequestState>& first() const { return line().front().requests.front(); }
+  const std::shared_ptr<RequestState>& first() const { return lines_[line()].front().requests.front(); }
   std::size_t job_count() const { return job_count_; }  // thread-safe
 
   // Removes the jobs that start next in a batch with this capacity, and appends them to `jobs`. Another `idle_workers`
@@ -45,7 +45,8 @@ class RequestTurns {
 
   using Line = std::deque<Client>;  // next turn first
 
-  const Line& line() const { return lines_[0].empty() ? lines_[1] : lines_[0]; }
+  // Returns the index of the line whose first client has the next turn.
+  std::size_t line() const { return lines_[0].empty() ? 1 : 0; }
   void end_turn(bool is_done);
 
   std::array<Line, 2> lines_;  // one for requests that do not yield, one for those that do
