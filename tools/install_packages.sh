@@ -2,7 +2,7 @@
 # Installs the missing Debian packages of a build. Prints nothing if none is missing.
 #   ./tools/install_packages.sh                everything: building, testing, the Python package
 #   ./tools/install_packages.sh minimal        the preset minimal: the core, encdec-demo, encdec-bench and the core's tests
-#   ./tools/install_packages.sh demo           encdec and encdec-demo without the server, pictures and compressed audio
+#   ./tools/install_packages.sh demo           encdec and encdec-demo without the server and compressed audio
 #   ./tools/install_packages.sh serve          the same with the server
 #   ./tools/install_packages.sh docs           what the preset docs needs beside everything
 #   ./tools/install_packages.sh [SET] --list   prints the names of the packages instead
@@ -32,7 +32,7 @@ fi
 if [[ $set == all ]]; then
   packages+=(
     libsndfile1-dev libmpg123-dev     # recordings that are not WAV
-    librsvg2-dev fonts-dejavu-core    # PNG images of attention; text needs a font
+    librsvg2-bin                      # PNG images of attention
     python3-dev python3-pip python3-venv # the Python package
   )
 fi

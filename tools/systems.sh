@@ -1,5 +1,6 @@
-# Functions, to be sourced, that make systems of Debian 12 and 13 in chroots. Each has a copy of the current folder,
-# without .git and at a path with a space. Needs root, debootstrap and the network. The sourcing script sets
+# Functions, to be sourced, that make systems of Debian 12 and 13 in chroots. Each has a copy of the files of the current
+# folder that git does not ignore, without .git and at a path with a space. Needs root, debootstrap and the network. The
+# sourcing script sets
 #   chroots=DIR   folder that keeps systems: bare-12, ready-13, ...
 #   root=DIR      system in which commands run: a copy of a kept one, removed by the script
 # Environment: CCACHE_DIR=DIR, owned by user id 1000, caches compilations; MIRROR=URL gives packages to debootstrap.
@@ -17,13 +18,14 @@ need_root_and_debootstrap() {
   fi
 }
 
-# bare_system NUMBER: makes $root a fresh system, Debian 12 or 13, with debootstrap's packages only.
+# bare_system NUMBER [ARCHITECTURE]: makes $root a fresh system, Debian 12 or 13, with debootstrap's packages only. Another
+# architecture than this machine's needs the packages qemu-user-static and binfmt-support here.
 bare_system() {
-  local bare=$chroots/bare-$1 suite=bookworm
+  local bare=$chroots/bare-$1${2:+-$2} suite=bookworm
   [[ $1 == 12 ]] || suite=trixie
   if [[ ! -e $bare ]]; then
     rm -rf "$bare.unfinished"
-    debootstrap --variant=minbase "$suite" "$bare.unfinished" ${MIRROR:+"$MIRROR"}
+    debootstrap --variant=minbase ${2:+--arch="$2"} "$suite" "$bare.unfinished" ${MIRROR:+"$MIRROR"}
     printf '%s\n' 'APT::Get::Assume-Yes "true";' 'APT::Install-Recommends "false";' 'Dpkg::Use-Pty "0";' \
       >"$bare.unfinished/etc/apt/apt.conf.d/encdec"
     chroot "$bare.unfinished" useradd --create-home --uid 1000 user
@@ -46,6 +48,20 @@ ready_system() {
   begin_with "$ready"
 }
 
+# cross_system NUMBER: makes $root a ready system that also has a cross compiler for arm64, an emulator, and the packages
+# of tools/install_packages.sh for arm64.
+cross_system() {
+  ready_system "$1"
+  as_root 'dpkg --add-architecture arm64
+    apt-get update
+    apt-get purge libdnnl-dev # its headers differ with the architecture
+    packages=(g++-aarch64-linux-gnu qemu-user-static)
+    for package in $(./tools/install_packages.sh --list | grep -e "-dev$" | grep --invert-match python3); do
+      apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
+    done
+    apt-get install "${packages[@]}"'
+}
+
 # begin_with SYSTEM: makes $root a copy of SYSTEM, with this folder and this machine's network settings.
 begin_with() {
   rm -rf "$root"
@@ -54,7 +70,8 @@ begin_with() {
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
-  tar --create --exclude ./.git --exclude ./build . | tar --extract --directory "$root/$folder"
+  git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - --ignore-failed-read |
+    tar --extract --directory "$root/$folder"
   chown -R 1000:1000 "$root/$folder"
 }
 

@@ -75,8 +75,13 @@ int refuse_subinterpreters(PyObject* /*module*/) {
 // subinterpreter would replace the types that the main interpreter uses.
 extern "C" NB_EXPORT PyObject* PyInit__encdec() {  // NOLINT(bugprone-reserved-identifier)
   static std::array<PyModuleDef_Slot, 8> slots = {{{Py_mod_exec, reinterpret_cast<void*>(&refuse_subinterpreters)}}};
+  if (refuse_subinterpreters(nullptr) != 0) return nullptr;
   PyObject* result = PyInit_encdec_bindings();
   if (result == nullptr) return nullptr;
+  if (PyModule_Check(result)) {           // nanobind before 2.8, whose initialisation has a single phase
+    PyModule_GetDef(result)->m_size = 0;  // so that Python calls this function in every interpreter
+    return result;
+  }
   auto* definition = reinterpret_cast<PyModuleDef*>(result);
   if (definition->m_slots == slots.data()) return result;
   std::size_t count = 1;

@@ -1,4 +1,4 @@
-"""The examples in docstrings run, the types are right, and the stub is complete."""
+"""The examples in docstrings and in the guide run, the types are right, and the stub is complete."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def test_examples_run(
              "translator": translator, "subtitles": subtitles}  # fmt: skip
     found = doctest.testmod(module, extraglobs=known)
     assert found.failed == 0
+
+
+def test_examples_of_the_guide_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(ROOT / "docs/python.md"), module_relative=False).failed == 0
 
 
 def test_public_things_are_described() -> None:

@@ -2,94 +2,74 @@
 
 #include <encdec/engine/base/error.h>
 #include <fmt/format.h>
-#include <librsvg/rsvg.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <memory>
-#include <new>
+#include <system_error>
 
 namespace encdec::cli {
 namespace {
 
-template <auto free>
-struct FreeWith {
-  void operator()(auto* object) const { free(object); }
+constexpr const char* kProgram = "rsvg-convert";
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
 };
-template <class Object, auto free>
-using Owned = std::unique_ptr<Object, FreeWith<free>>;
+using File = std::unique_ptr<std::FILE, CloseFile>;
 
-using Picture = Owned<RsvgHandle, g_object_unref>;
+// Returns an open file without a name. It takes any amount of data, unlike a pipe, so nobody waits for the other side.
+File temporary_file() {
+  File file(std::tmpfile());
+  if (!file) throw std::system_error(errno, std::generic_category(), "temporary file");
+  return file;
+}
 
-// An error of librsvg, if there is one.
-struct Failure {
-  GError* error = nullptr;
-
-  ~Failure() { g_clear_error(&error); }
-  void check(bool succeeded) const {
-    if (!succeeded) throw BackendError(fmt::format("librsvg: {}, expected an image", error->message));
+// Runs rsvg-convert with an option, and returns what it writes.
+std::string convert(const std::string& input, std::string option) {
+  const File from = temporary_file(), to = temporary_file();
+  if (std::fwrite(input.data(), 1, input.size(), from.get()) != input.size() || std::fflush(from.get()) != 0) {
+    throw std::system_error(errno, std::generic_category(), "temporary file");
   }
-};
+  std::rewind(from.get());
 
-Picture parse(const std::string& svg) {
-  const Owned<GInputStream, g_object_unref> stream(
-      g_memory_input_stream_new_from_data(svg.data(), static_cast<gssize>(svg.size()), nullptr));
-  Failure failure;
-  // Without this flag, an attribute may have at most 10 MB.
-  Picture picture(
-      rsvg_handle_new_from_stream_sync(stream.get(), nullptr, RSVG_HANDLE_FLAG_UNLIMITED, nullptr, &failure.error));
-  failure.check(picture != nullptr);
-  return picture;
-}
-
-double height_of(const Picture& picture, const char* element) {
-  RsvgRectangle ink = {};
-  Failure failure;
-  failure.check(rsvg_handle_get_geometry_for_element(picture.get(), element, &ink, nullptr, &failure.error) == TRUE);
-  return ink.height;
-}
-
-// Throws FileError if there is no font. All characters are then drawn as the same box.
-void check_fonts() {
-  const Picture letters = parse(
-      R"(<svg xmlns="http://www.w3.org/2000/svg"><text id="low" y="50">.</text><text id="high" y="50">M</text></svg>)");
-  if (height_of(letters, "#low") < height_of(letters, "#high")) return;
-  throw FileError("fontconfig: no font, expected at least one, such as those of Debian's fonts-dejavu-core");
-}
-
-void check(cairo_status_t status) {
-  if (status == CAIRO_STATUS_SUCCESS) return;
-  throw BackendError(fmt::format("cairo: {}, expected an image", cairo_status_to_string(status)));
-}
-
-// Appends data to the string `png`. Called from C, so no exception may leave it.
-cairo_status_t append(void* png, const unsigned char* data, unsigned int size) {
-  try {
-    static_cast<std::string*>(png)->append(reinterpret_cast<const char*>(data), size);
-    return CAIRO_STATUS_SUCCESS;
-  } catch (const std::bad_alloc&) {
-    return CAIRO_STATUS_NO_MEMORY;
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, fileno(from.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, fileno(to.get()), STDOUT_FILENO);
+  std::string program = kProgram;
+  char* const arguments[] = {program.data(), option.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, kProgram, &files, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw BackendError(fmt::format("{}: {}", kProgram, std::generic_category().message(error)));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (status != 0) throw BackendError(fmt::format("{}: failed, expected an image", kProgram));
+
+  std::string output(static_cast<std::size_t>(lseek(fileno(to.get()), 0, SEEK_END)), '\0');
+  std::rewind(to.get());
+  output.resize(std::fread(output.data(), 1, output.size(), to.get()));
+  return output;
 }
 
 }  // namespace
 
 std::string png_of(const std::string& svg) {
-  check_fonts();
-  const Picture picture = parse(svg);
-  RsvgRectangle page = {};
-  rsvg_handle_get_intrinsic_size_in_pixels(picture.get(), &page.width, &page.height);
-  const Owned<cairo_surface_t, cairo_surface_destroy> surface(
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(page.width), static_cast<int>(page.height)));
-  const Owned<cairo_t, cairo_destroy> context(cairo_create(surface.get()));
-  check(cairo_status(context.get()));
-  Failure failure;
-  failure.check(rsvg_handle_render_document(picture.get(), context.get(), &page, &failure.error) == TRUE);
-  std::string png;
-  check(cairo_surface_write_to_png_stream(surface.get(), append, &png));
-  return png;
+  return convert(svg, "--unlimited");  // else an attribute may have at most 10 MB
 }
 
 bool can_write_png() {
-  return true;
+  try {
+    convert("", "--version");
+    return true;
+  } catch (const BackendError&) {
+    return false;
+  }
 }
 
 }  // namespace encdec::cli

@@ -4,11 +4,11 @@
 
 namespace encdec::cli {
 
-// Returns an SVG picture as a PNG image of the same size. Throws FileError if there is no font, and BackendError if
-// librsvg or cairo fails.
+// Returns an SVG picture as a PNG image of the same size. Throws BackendError if the program rsvg-convert, which draws
+// it, is missing or fails.
 std::string png_of(const std::string& svg);
 
-// Returns false in a build without librsvg (ENCDEC_PICTURES=OFF), in which png_of() throws BackendError.
+// Returns true if the program rsvg-convert runs.
 bool can_write_png();
 
 }  // namespace encdec::cli

@@ -169,7 +169,7 @@ void show(const AttentionArguments& options) {
   }
   if (format == AttentionFormat::png && !can_write_png()) {
     throw UsageError(fmt::format(
-        "--output {}: PNG images are not in this build (ENCDEC_PICTURES=OFF), expected a name that ends in .svg",
+        "--output {}: PNG images need the program rsvg-convert (Debian's package librsvg2-bin), .svg does not",
         options.output));
   }
   const Lines lines = lines_of(options);
