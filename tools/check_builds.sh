@@ -15,6 +15,7 @@ cases='demo-12 demo-13          ./tools/demo.sh in a bare system
 test-12 test-13          ./tools/test.sh in a bare system
 gcc-12 gcc-13            preset ci: gcc, each file compiled alone, no warnings
 clang-12 clang-13        preset clang: the same with clang
+asan-12 tsan-12          all tests under the sanitizers
 shared-12 shared-13      one libencdec.so, all tests
 minimal-12 minimal-13    the preset minimal in a system that has only its packages
 small-12 small-13        only the libraries, without the packages of tools and tests; the examples as a separate project
@@ -51,6 +52,16 @@ case_clang() {
   as_user 'cmake --preset clang
     cmake --build --preset clang -- -k 0
     ctest --preset clang -R Consumer'
+}
+
+case_asan() {
+  ready_system "$1"
+  as_user 'cmake --workflow --preset asan'
+}
+
+case_tsan() {
+  ready_system "$1"
+  as_user 'cmake --workflow --preset tsan'
 }
 
 case_shared() {

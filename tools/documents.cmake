@@ -1,8 +1,9 @@
 # Files that come with the programs: manual pages, shell completion, the bundled models. The build tree has them at the
 # same relative paths as an installation, so that the programs find them in the same way in both.
 
-# encdec_install_documents(PROGRAM): lets PROGRAM write its manual page and completion scripts, and installs them.
-function(encdec_install_documents program)
+# encdec_install_documents(PROGRAM WRITER): lets WRITER, which may be PROGRAM itself, write the manual page and completion
+# scripts of PROGRAM, and installs them.
+function(encdec_install_documents program writer)
   set(page "${PROJECT_BINARY_DIR}/share/man/${program}.1")
   set(completion "${PROJECT_BINARY_DIR}/share/completion")
   set(bash "${completion}/bash/${program}")
@@ -10,11 +11,11 @@ function(encdec_install_documents program)
   set(fish "${completion}/fish/${program}.fish")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/man" "${completion}/bash" "${completion}/zsh" "${completion}/fish")
   add_custom_command(OUTPUT "${page}" "${bash}" "${zsh}" "${fish}"
-    COMMAND ${program} --man > "${page}"
-    COMMAND ${program} --completion bash > "${bash}"
-    COMMAND ${program} --completion zsh > "${zsh}"
-    COMMAND ${program} --completion fish > "${fish}"
-    DEPENDS ${program}
+    COMMAND ${writer} --man > "${page}"
+    COMMAND ${writer} --completion bash > "${bash}"
+    COMMAND ${writer} --completion zsh > "${zsh}"
+    COMMAND ${writer} --completion fish > "${fish}"
+    DEPENDS ${writer}
     VERBATIM)
   add_custom_target(${program}-documents ALL DEPENDS "${page}" "${bash}" "${zsh}" "${fish}")
   if(ENCDEC_INSTALL)
@@ -28,9 +29,13 @@ endfunction()
 # Programs that are compiled for another machine may not run on this one.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   if(ENCDEC_BUILD_COMMAND)
-    encdec_install_documents(encdec)
+    if(TARGET encdec-server)
+      encdec_install_documents(encdec encdec-server)
+    else()
+      encdec_install_documents(encdec encdec)
+    endif()
   endif()
-  encdec_install_documents(encdec-demo)
+  encdec_install_documents(encdec-demo encdec-demo)
 endif()
 if(ENCDEC_BUILD_BENCHMARKS)
   configure_file(bench/encdec-bench.1.in "${PROJECT_BINARY_DIR}/share/man/encdec-bench.1" @ONLY)
