@@ -55,7 +55,7 @@ cross_system() {
   as_root 'dpkg --add-architecture arm64
     apt-get update
     apt-get purge libdnnl-dev # its headers differ with the architecture
-    packages=(g++-aarch64-linux-gnu qemu-user-static)
+    packages=(g++-aarch64-linux-gnu pkgconf:arm64 qemu-user-static)
     for package in $(./tools/install_packages.sh --list | grep -e "-dev$" | grep --invert-match python3); do
       apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
     done
