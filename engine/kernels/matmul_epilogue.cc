@@ -37,6 +37,8 @@ template <>
 struct Columns<float> {
   V bias;
 
+  // Written out, because gcc compiles implicit constructors without the instructions of the target.
+  HWY_INLINE Columns() {}
   HWY_INLINE void read(const MatMulEpilogue& epilogue, int first, int count) {
     bias = epilogue.bias != nullptr ? load_some(D(), epilogue.bias + first, count) : hn::Set(D(), -0.0f);
   }
@@ -52,6 +54,7 @@ struct Columns<std::int32_t> {
   V scales;
   hn::Vec<Integers> offsets;
 
+  HWY_INLINE Columns() {}
   HWY_INLINE void read(const MatMulEpilogue& epilogue, int first, int count) {
     floats.read(epilogue, first, count);
     scales = load_some(D(), epilogue.column_scales + first, count);
