@@ -162,7 +162,9 @@ void add_marks(Text& text, const PlaceholderSyntax& syntax) {
 
 void check_characters_and_places(const Segment& translation) {
   const std::string& text = translation.text;
-  const auto is_control = [](char c) { return (c >= 0 && c < ' ' && !is_white_space(c)) || c == '\f'; };
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && !is_white_space(c)) || c == '\f';
+  };
   if (find_invalid_utf8(text)) throw UnusableTranslation("the text is not UTF-8");
   if (std::ranges::any_of(text, is_control)) throw UnusableTranslation("the text has a control character");
   if (text.find("\ufffe") != text.npos || text.find("\uffff") != text.npos) {
