@@ -156,11 +156,6 @@ case_arm64() {
     ctest --preset arm64 -R "^(engine|layers|golden)_test|Graph|MatMul|Golden|Demo"'
 }
 
-die() {
-  echo "check_builds.sh: $*" >&2
-  exit 1
-}
-
 mapfile -t all < <(grep --only-matching --extended-regexp '\b[a-z0-9]+-1[23]\b' <<<"$cases")
 if [[ ${1:-} == --list ]]; then
   echo "$cases"
@@ -179,13 +174,6 @@ trap 'rm -rf "$root"; [[ ${CHROOTS:-} ]] || rm -rf "$chroots"' EXIT
 failed=0
 [[ $# -gt 0 ]] || set -- "${all[@]}"
 for name in "$@"; do
-  start=$SECONDS
-  set +e
-  (set -e; "case_${name%-*}" "${name#*-}") >"$logs/$name.log" 2>&1
-  status=$?
-  set -e
-  result=passed
-  [[ $status == 0 ]] || result="FAILED: $logs/$name.log" failed=1
-  printf '%-12s %5d s  %s\n' "$name" $((SECONDS - start)) "$result"
+  logged "$name" "$logs/$name.log" "case_${name%-*}" "${name#*-}"
 done
 exit $failed

@@ -35,13 +35,9 @@ def package(name: str, version: str, supplier: str, licence: str, reference: str
     }
 
 
-def onednn_version() -> str:
-    with open("/opt/onednn/lib/cmake/dnnl/dnnl-config-version.cmake", encoding="utf-8") as file:
-        return re.search(r'PACKAGE_VERSION "([^"]+)"', file.read())[1]
-
-
-parts = [package("onednn", onednn_version(), "Organization: Debian", "Apache-2.0",
-                 f"pkg:deb/debian/onednn@{onednn_version()}")]  # fmt: skip
+with open("/opt/onednn/lib/cmake/dnnl/dnnl-config-version.cmake", encoding="utf-8") as file:
+    onednn = re.search(r'PACKAGE_VERSION "([^"]+)"', file.read())[1]
+parts = [package("onednn", onednn, "Organization: Debian", "Apache-2.0", f"pkg:deb/debian/onednn@{onednn}")]
 for each in packages:
     source, number = subprocess.check_output(
         ["dpkg-query", "--show", "--showformat=${source:Package} ${source:Version}", each], encoding="utf-8"

@@ -102,7 +102,7 @@ build_onednn() {
   mv "$root/opt/onednn" "$onednn"
 }
 
-# What each part is tried with. The results, in ~/results, must be the same bytes from all parts of an architecture.
+# Commands with which each part is tried. All parts of an architecture must write the same bytes to ~/results.
 sample='models=$(realpath "${models:-models/pretrained}")
   mkdir ~/results
   cd ~/results
@@ -115,10 +115,7 @@ sample='models=$(realpath "${models:-models/pretrained}")
     "$models"/english-numbers/clips/*.wav
   cd - >/dev/null'
 
-# Writes the examples of docs/python.md to examples.txt, as doctest reads them.
-examples='sed -n "/\`\`\`pycon/,/\`\`\`$/{/\`\`\`/!p}" docs/python.md >examples.txt'
-
-# same_results NAME: compares the results in $root with those of the first part that was tried.
+# same_results: compares the results in $root with those of the first part that was tried.
 same_results() {
   local first=$output/logs/results-$architecture
   [[ -e $first ]] || cp --recursive "$root/home/user/results" "$first"
@@ -213,14 +210,16 @@ try_wheel() {
     export PATH=~/venv/bin:$PATH
     encdec --version
     encdec serve --help >/dev/null
-    '"$examples"'
-    python -m doctest examples.txt
+    python -m doctest docs/python.md
     '"$sample"'
     [[ '"$architecture"' == arm64 ]] && exit
     pip install --quiet --requirement python/tests/requirements.txt
     python -m pytest'
   same_results
 }
+
+# profiles NUMBER: sets the build profile that a Debian NUMBER needs. Debian 12 has no nanobind.
+profiles() { if [[ $1 == 12 ]]; then echo DEB_BUILD_PROFILES=pkg.encdec.nopython; fi; }
 
 # build_packages NUMBER: builds the Debian packages for Debian NUMBER.
 build_packages() {
@@ -236,9 +235,6 @@ build_packages() {
   cp "$root"/home/user/*.deb "$output/debian-$1"
 }
 
-# profiles NUMBER: sets the build profile that a Debian NUMBER needs. Debian 12 has no nanobind.
-profiles() { if [[ $1 == 12 ]]; then echo DEB_BUILD_PROFILES=pkg.encdec.nopython; fi; }
-
 # try_packages NUMBER: installs, uses, removes and purges the packages in a bare Debian NUMBER.
 try_packages() {
   bare_system "$1"
@@ -249,10 +245,9 @@ try_packages() {
     if encdec serve --model /usr/share/encdec/pretrained/english-pronunciation; then exit 1; fi'
   as_user "models=/usr/share/encdec/pretrained; $sample"
   same_results
-  as_root "$examples"'
-    apt-get install /tmp/*.deb
+  as_root 'apt-get install /tmp/*.deb
     encdec serve --help >/dev/null
-    [[ ! -e /usr/lib/python3/dist-packages/encdec ]] || python3 -m doctest examples.txt
+    [[ ! -e /usr/lib/python3/dist-packages/encdec ]] || python3 -m doctest docs/python.md
     apt-get remove encdec-server
     apt-get purge "encdec*" "libencdec*"
     apt-get autoremove --purge
@@ -261,27 +256,19 @@ try_packages() {
 
 # step NAME COMMAND...: runs a command with its output in $output/logs/NAME. Ends the script if the command fails.
 step() {
-  local name=$1 start=$SECONDS status
-  shift
-  set +e
-  (set -e; "$@") >"$output/logs/$name" 2>&1
-  status=$?
-  set -e
-  if [[ $status != 0 ]]; then
-    printf '%-16s %5d s  FAILED: %s\n' "$name" $((SECONDS - start)) "$output/logs/$name"
-    exit 1
-  fi
-  printf '%-16s %5d s  passed\n' "$name" $((SECONDS - start))
+  logged "$1" "$output/logs/$1" "${@:2}"
+  [[ $failed == 0 ]] || exit 1
 }
 
 need_root_and_debootstrap
-if [[ $(git status --porcelain) ]]; then
-  echo "release.sh: files differ from the last commit, expected none: see git status" >&2
-  exit 1
-fi
+[[ ! $(git status --porcelain) ]] || die "files differ from the last commit, expected none: see git status"
 output=$(realpath --canonicalize-missing "${1:-build/release-files}")
 wanted=("${@:2}")
-[[ ${#wanted[@]} -gt 0 ]] || mapfile -t wanted < <(cut --delimiter=' ' --fields=1 <<<"$parts")
+mapfile -t all < <(cut --delimiter=' ' --fields=1 <<<"$parts")
+[[ ${#wanted[@]} -gt 0 ]] || wanted=("${all[@]}")
+for part in "${wanted[@]}"; do
+  [[ " ${all[*]} " == *" $part "* ]] || die "no part $part: see --list"
+done
 rm -rf "$output/logs"
 mkdir -p "$output/logs"
 version=$(sed -nE 's/^project\(encdec VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
@@ -290,28 +277,25 @@ chroots=${CHROOTS:-$(mktemp -d /var/tmp/release.XXXXXX)}
 mkdir -p "$chroots"
 root=$chroots/case.$$
 trap 'rm -rf "$root"; [[ ${CHROOTS:-} ]] || rm -rf "$chroots"' EXIT
+failed=0
 for part in "${wanted[@]}"; do
   if [[ $part == *-arm64 ]]; then for_architecture arm64; else for_architecture amd64; fi
   [[ $part == packages-* || -e $onednn ]] || step "onednn-$architecture" build_onednn
-  number=${part//[!0-9]/}
-  case $part in
-    archive | archive-arm64)
+  name=${part%-arm64}
+  number=${name##*-}
+  case $name in
+    archive)
       step "$part" build_archive
       step "$part-on-12" try_archive 12
       step "$part-on-13" try_archive 13
       ;;
-    wheel-12 | wheel-13 | wheel-12-arm64 | wheel-13-arm64)
-      number=${number:0:2}  # without the digits of arm64
+    wheel-*)
       step "$part" build_wheel "$number"
       step "$part-tests" try_wheel "$number"
       ;;
-    packages-12 | packages-13)
+    packages-*)
       step "$part" build_packages "$number"
       step "$part-use" try_packages "$number"
-      ;;
-    *)
-      echo "release.sh: no part $part, expected one of --list" >&2
-      exit 2
       ;;
   esac
 done

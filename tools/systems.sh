@@ -4,18 +4,32 @@
 #   chroots=DIR   folder that keeps systems: bare-12, ready-13, ...
 #   root=DIR      system in which commands run: a copy of a kept one, removed by the script
 # Environment: CCACHE_DIR=DIR, owned by user id 1000, caches compilations; MIRROR=URL gives packages to debootstrap.
-# shellcheck shell=bash disable=SC2016,SC2154  # text for the shell in the system; chroots, root
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154  # text for the shell in the system; failed; chroots, root
 folder="home/user/en code"
+
+# die MESSAGE: ends the script.
+die() {
+  echo "${0##*/}: $*" >&2
+  exit 1
+}
 
 # need_root_and_debootstrap: ends the script if one of them is missing.
 need_root_and_debootstrap() {
-  local need=
-  [[ $EUID == 0 ]] || need="root, for chroots"
-  command -v debootstrap >/dev/null || need="debootstrap: apt install debootstrap"
-  if [[ $need ]]; then
-    echo "${0##*/}: needs $need" >&2
-    exit 1
-  fi
+  [[ $EUID == 0 ]] || die "needs root, for chroots"
+  command -v debootstrap >/dev/null || die "needs debootstrap: apt install debootstrap"
+}
+
+# logged NAME LOG COMMAND...: runs a command with its output in LOG, and prints a line with its time and result. Sets
+# failed=1 if the command fails.
+logged() {
+  local name=$1 log=$2 start=$SECONDS status result=passed
+  shift 2
+  set +e
+  (set -e; "$@") >"$log" 2>&1
+  status=$?
+  set -e
+  [[ $status == 0 ]] || result="FAILED: $log" failed=1
+  printf '%-16s %5d s  %s\n' "$name" $((SECONDS - start)) "$result"
 }
 
 # bare_system NUMBER [ARCHITECTURE]: makes $root a fresh system, Debian 12 or 13, with debootstrap's packages only. Another
@@ -70,6 +84,7 @@ begin_with() {
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
+  # A file that is deleted but not yet committed cannot be read.
   git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - --ignore-failed-read |
     tar --extract --directory "$root/$folder"
   chown -R 1000:1000 "$root/$folder"

@@ -47,6 +47,15 @@ TEST(AttentionPicture, HasTheSizeOfTheDrawing) {
               testing::HasSubstr(fmt::format("width='{}' height='{}'", size.width, size.height)));
 }
 
+TEST(AttentionPicture, ShowsAllLayersAndHeadsOfAllKinds) {
+  const std::vector<std::string> tokens(3, "a");
+  const LabelledAttention all = uniform_attention(2, 3, tokens);
+  EXPECT_EQ(count(draw_svg("", {&all, 1}), "class='cells'"), 6U);
+  const LabelledAttention kinds[] = {all, all, all};
+  EXPECT_EQ(count(draw_svg("", kinds), "class='cells'"), 18U);
+  EXPECT_GT(size_of(png_of(draw_svg("", kinds))).height, 2 * size_of(png(all)).height);
+}
+
 TEST(AttentionPicture, IsReproducible) {
   const LabelledAttention attention = random_attention(2, 2, hostile_tokens(), hostile_tokens());
   EXPECT_EQ(png(attention), png(attention));

@@ -21,7 +21,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-// Returns an open file without a name. It takes any amount of data, unlike a pipe, so nobody waits for the other side.
+// Returns an open file without a name. Unlike a pipe it takes any amount of data, so neither program can block the
+// other.
 File temporary_file() {
   File file(std::tmpfile());
   if (!file) throw std::system_error(errno, std::generic_category(), "temporary file");
