@@ -9,7 +9,7 @@ set=${1:-all}
 targets=("${@:2}")
 
 # A smaller set leaves these out; a build folder that already has them keeps them.
-switches=(PICTURES SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
+switches=(SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
 if [[ $set == demo ]]; then switches+=(SERVER TRANSLATION); fi
 if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
 

@@ -126,7 +126,7 @@ same_results() {
 build_archive() {
   building_system 12
   as_root 'apt-get install zstd'
-  build 'cmake --preset $preset -DENCDEC_WARNINGS_AS_ERRORS=OFF -DENCDEC_BUILD_TESTS=OFF -DENCDEC_BUILD_EXAMPLES=OFF \
+  build 'cmake --preset $preset -DENCDEC_BUILD_TESTS=OFF -DENCDEC_BUILD_EXAMPLES=OFF \
       -Ddnnl_DIR=/opt/onednn/lib/cmake/dnnl "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib" \
       -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags  # so that libraries find each other, too
     cmake --build --preset $preset
