@@ -31,8 +31,9 @@ if [[ $set == serve || $set == all ]]; then
 fi
 if [[ $set == all ]]; then
   packages+=(
-    libsndfile1-dev libmpg123-dev     # recordings that are not WAV
-    librsvg2-bin                      # PNG images of attention
+    libsndfile1-dev libmpg123-dev # recordings that are not WAV
+    librsvg2-bin # PNG images of attention
+    ccache # test.sh
     python3-dev python3-pip python3-venv # the Python package
   )
 fi

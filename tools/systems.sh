@@ -48,15 +48,14 @@ bare_system() {
   begin_with "$bare"
 }
 
-# ready_system NUMBER: makes $root a system that also has the packages of tools/install_packages.sh and ccache. A kept
-# system is made again after a change of that script.
+# ready_system NUMBER: makes $root a system that also has the packages of tools/install_packages.sh. A kept system is made
+# again after a change of that script.
 ready_system() {
   local ready=$chroots/ready-$1
   if ! cmp --quiet tools/install_packages.sh "$ready/$folder/tools/install_packages.sh"; then
     rm -rf "$ready"
     bare_system "$1"
-    as_root './tools/install_packages.sh
-      apt-get install ccache'
+    as_root ./tools/install_packages.sh
     mv "$root" "$ready"
   fi
   begin_with "$ready"
@@ -73,7 +72,8 @@ cross_system() {
     for package in $(./tools/install_packages.sh --list | grep -e "-dev$" | grep --invert-match python3); do
       apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
     done
-    apt-get install "${packages[@]}"'
+    # Manual pages of libpsl-dev differ with the architecture.
+    apt-get install --option Dpkg::Options::=--force-overwrite "${packages[@]}"'
 }
 
 # begin_with SYSTEM: makes $root a copy of SYSTEM, with this folder and this machine's network settings.
