@@ -46,7 +46,7 @@ building_system() {
 
 # build COMMANDS: runs commands as a user, who has the variables and functions below.
 build() {
-  as_user "$(declare -p foreign machine preset loader epoch version)
+  as_user "$(declare -p architecture foreign machine preset loader epoch version)
     $(declare -f libraries packages_of notices)
     export SOURCE_DATE_EPOCH=$epoch
     [[ ! \$foreign ]] || export CMAKE_TOOLCHAIN_FILE=\$PWD/cmake/aarch64-linux-gnu.cmake
@@ -64,8 +64,9 @@ packages_of() {
   for file in "$@"; do
     dpkg-query --search "*/$machine-linux-gnu/$(basename "$(realpath "$file")")" | sed 's/: .*//'
   done | sort -u
-  dpkg-query --show --showformat='${db:Status-Status} ${binary:Package}\n' 'libboost1*-dev' libcli11-dev libfmt-dev \
-    libhwy-dev libkissfft-dev libspdlog-dev libxxhash-dev nlohmann-json3-dev | sed -n 's/^installed //p'
+  dpkg-query --show --showformat='${db:Status-Status} ${Architecture} ${binary:Package}\n' \
+    'libboost1*-dev' libcli11-dev libfmt-dev libhwy-dev libkissfft-dev libspdlog-dev libxxhash-dev nlohmann-json3-dev |
+    sed --quiet --regexp-extended "s/^installed ($architecture|all) //p"
 }
 
 # notices PACKAGE...: writes their notices, and those of oneDNN.
