@@ -9,6 +9,8 @@
 # Warnings are not errors, so that new warnings of another compiler do not prevent testing. Preset ci makes them errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# New build folders use the compiler's cache: the Python package compiles the same library as build/release.
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD
 
 if [[ ${1:-} == --sanitizers ]]; then
   ./tools/install_packages.sh
@@ -16,9 +18,11 @@ if [[ ${1:-} == --sanitizers ]]; then
     [[ $preset == asan ]] && sanitizer=address || sanitizer=thread
     echo "Building and testing with preset $preset"
     [[ -f build/$preset/build.ninja ]] || cmake --preset "$preset" -DENCDEC_SANITIZE="$sanitizer"
-    cmake --build --preset "$preset" --target threads_test models_test transcription_test speech_model_test serve_text_test tools_test
+    cmake --build --preset "$preset" --target \
+      threads_test queue_test transcription_test speech_model_test serve_test
     ctest --preset "$preset" -j2 --no-tests=error \
-      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration|Live|Utterance|RecordingAligner|Moonshine)'
+      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|Turns|Load|UnreadAnswers|Origins|ModelGeneration|Live|Utterance|RecordingAligner\.AQueue|Moonshine)' \
+      -E GuessesChangeNoTranscript
   done
   exit
 fi

@@ -127,7 +127,7 @@ TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {
   const std::vector<float> samples = speech();
   LiveOptions options;
   options.partials = Partials::always;
-  options.step_ms = 700;
+  options.step_ms = 1000;
   options.transcribe.word_timestamps = true;
   const auto alone = [&](std::size_t piece, std::uint32_t seed) {
     RequestQueue queue(model.model());
@@ -142,7 +142,7 @@ TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {
 
   RequestQueue queue(model.model(), {.workers = 2});
   std::vector<std::unique_ptr<Listener>> listeners;
-  for (int i = 0; i < 8; ++i) listeners.push_back(std::make_unique<Listener>(model, queue, options));
+  for (int i = 0; i < 4; ++i) listeners.push_back(std::make_unique<Listener>(model, queue, options));
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < listeners.size(); ++i) {
     threads.emplace_back([&, i] { feed(listeners[i]->session, samples, 3'000, i + 1); });
@@ -156,7 +156,7 @@ TEST(LiveSession, PartialTextsGrow) {
   RequestQueue queue(model.model());
   LiveOptions options;
   options.partials = Partials::always;
-  options.step_ms = 100;
+  options.step_ms = 200;
   options.utterances.silence_duration_ms = 3000;  // one long utterance
   Listener listener(model, queue, options);
   feed(listener.session, speech(), 320);
@@ -171,7 +171,7 @@ TEST(LiveSession, PartialTextsGrow) {
     words += event.text.empty() ? 0 : 1;
     before = event.text;
   }
-  EXPECT_GT(words, 5);
+  EXPECT_GT(words, 3);
 }
 
 TEST(UtteranceEncoder, GivesTheRowsOfEveryBeginningOfARecording) {

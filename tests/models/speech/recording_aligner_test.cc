@@ -160,7 +160,9 @@ TEST(RecordingAligner, WrongWordsAreUnalignedAndTheOthersKeepTheirTimes) {
   EXPECT_LE(count(alignment).unaligned, 2 * wrong);
   for (const TranscriptSegment& line : alignment.segments) {
     for (const TranscriptWord& word : line.words) {
-      if (word.text == " elephant") EXPECT_FALSE(is_aligned(word));
+      if (word.text == " elephant") {
+        EXPECT_FALSE(is_aligned(word));
+      }
     }
   }
   const std::vector<double> errors = errors_of(alignment.segments, joined.lines);
