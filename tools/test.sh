@@ -9,8 +9,9 @@
 # Warnings are not errors, so that new warnings of another compiler do not prevent testing. Preset ci makes them errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# New build folders use the compiler's cache: the Python package compiles the same library as build/release.
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD
+# New build folders use the compiler's cache: the Python package compiles the same library as build/release, if its
+# compiler has the same name.
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CXX=${CXX:-c++}
 
 if [[ ${1:-} == --sanitizers ]]; then
   ./tools/install_packages.sh
