@@ -156,7 +156,7 @@ TEST(LiveSession, PartialTextsGrow) {
   RequestQueue queue(model.model());
   LiveOptions options;
   options.partials = Partials::always;
-  options.step_ms = 200;
+  options.step_ms = 100;
   options.utterances.silence_duration_ms = 3000;  // one long utterance
   Listener listener(model, queue, options);
   feed(listener.session, speech(), 320);
@@ -171,7 +171,7 @@ TEST(LiveSession, PartialTextsGrow) {
     words += event.text.empty() ? 0 : 1;
     before = event.text;
   }
-  EXPECT_GT(words, 3);
+  EXPECT_GT(words, 5);
 }
 
 TEST(UtteranceEncoder, GivesTheRowsOfEveryBeginningOfARecording) {
