@@ -1,6 +1,9 @@
 #include "encdec/models/checkpoint/packed_weights_file.h"
 
 #define XXH_INLINE_ALL
+#ifndef NDEBUG
+#define XXH_NO_INLINE_HINTS 1  // with -Og gcc cannot inline what must be inlined
+#endif
 #include <xxhash.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@ constexpr std::int32_t kEnd = RandomMarian::kEnd;
 #if defined(__SANITIZE_THREAD__)
 constexpr int kSources = 60, kLongestSource = 50;  // the thread sanitizer is about 60 times slower
 #else
-constexpr int kSources = 500, kLongestSource = 200;
+constexpr int kSources = 300, kLongestSource = 200;
 #endif
 
 std::vector<GenerateInput> random_inputs() {

@@ -35,7 +35,7 @@ const std::string kCat = R"({"q":"cat","source":"en","target":"arpabet"})";
 const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
 // Takes a while: many long results that cannot end early.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kLongInputs = 10;
+constexpr std::size_t kLongInputs = 5;
 #else
 constexpr std::size_t kLongInputs = 100;
 #endif
