@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -51,31 +50,37 @@ class Hub(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("hf")
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as hub:
         threading.Thread(target=hub.serve_forever, daemon=True).start()
         script = f"""
 import os
 os.environ.update(HF_ENDPOINT="http://127.0.0.1:{hub.server_port}", HF_HOME={str(home)!r}, HF_HUB_DISABLE_XET="1")
+os.environ.pop("HF_HUB_CACHE", None)
 import huggingface_hub
 huggingface_hub.snapshot_download("me/g2p")
 """
         subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
         hub.shutdown()
-    yield home
+    return home
 
 
-def test_a_model_by_name_is_the_snapshot(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HOME", str(cache))
+@pytest.fixture
+def cache(downloaded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HF_HOME", str(downloaded))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    return downloaded
+
+
+def test_a_model_by_name_is_the_snapshot(cache: Path) -> None:
     model = encdec.Model("me/g2p")
     assert model.path == "me/g2p"
     assert model.translate("attention") == encdec.Model(BUNDLED).translate("attention")
     assert encdec.open_model("me/g2p") is encdec.open_model("me/g2p")
 
 
-def test_an_unfinished_download_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HOME", str(cache))
+def test_an_unfinished_download_is_named(cache: Path) -> None:
     (weights,) = cache.glob("hub/models--me--g2p/snapshots/*/model.safetensors")
     blob = weights.resolve()
     unfinished = blob.with_name(blob.name + ".incomplete")
@@ -87,7 +92,6 @@ def test_an_unfinished_download_is_named(cache: Path, monkeypatch: pytest.Monkey
         unfinished.rename(blob)
 
 
-def test_a_model_that_is_not_there_is_refused_with_the_download(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HOME", str(cache))
+def test_a_model_that_is_not_there_is_refused_with_the_download(cache: Path) -> None:
     with pytest.raises(encdec.FileError, match="me/other: no such folder, .*to download it: hf download me/other"):
         encdec.Model("me/other")
