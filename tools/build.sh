@@ -6,6 +6,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 set=${1:-all}
+case $set in
+  all | demo | serve) ;;
+  *) echo "build.sh: no set $set, expected all, demo or serve" >&2 && exit 2 ;;
+esac
 targets=("${@:2}")
 
 # A smaller set leaves these out; a build folder that already has them keeps them.

@@ -13,7 +13,11 @@ boost=libboost-dev
 if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then boost=libboost1.81-dev; fi
 
 set=all
-case ${1:-} in minimal | demo | serve | docs) set=$1 && shift ;; esac
+case ${1:-} in
+  minimal | demo | serve | docs) set=$1 && shift ;;
+  '' | --list) ;;
+  *) echo "install_packages.sh: no set $1, expected minimal, demo, serve or docs" >&2 && exit 2 ;;
+esac
 
 packages=(
   g++ cmake ninja-build pkg-config

@@ -2,11 +2,12 @@
 
     python3 tools/make_spdx.py NAME PACKAGE...
 
-NAME is the file without its ending; each PACKAGE is a Debian package of this system that is in the file. The time is
-SOURCE_DATE_EPOCH.
+NAME is the file without its ending; each PACKAGE is a Debian package of this system that is in the file, or pypi/NAME,
+one of this Python. The time is SOURCE_DATE_EPOCH.
 """
 
 import datetime
+import importlib.metadata
 import json
 import os
 import re
@@ -39,6 +40,10 @@ with open("/opt/onednn/lib/cmake/dnnl/dnnl-config-version.cmake", encoding="utf-
     onednn = re.search(r'PACKAGE_VERSION "([^"]+)"', file.read())[1]
 parts = [package("onednn", onednn, "Organization: Debian", "Apache-2.0", f"pkg:deb/debian/onednn@{onednn}")]
 for each in packages:
+    if each.startswith("pypi/"):
+        number = importlib.metadata.version(each[5:])
+        parts.append(package(each[5:], number, "NOASSERTION", "NOASSERTION", f"pkg:{each}@{number}"))
+        continue
     source, number = subprocess.check_output(
         ["dpkg-query", "--show", "--showformat=${source:Package} ${source:Version}", each], encoding="utf-8"
     ).split()

@@ -6,7 +6,7 @@
 # run from another copy of the same commit writes the same archives and wheels, byte for byte.
 # oneDNN is Debian 13's version. It is built once, on Debian 12, as a static library without threads of its own, so that
 # archives and wheels have the same machine code of it.
-# Needs root (for chroots), debootstrap, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and binfmt-support,
+# Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and binfmt-support,
 # too. Takes three hours on two cores.
 # CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
 # shellcheck disable=SC2016,SC2034  # commands and variables are text for the shell in a system
@@ -136,7 +136,8 @@ build_archive() {
     cd ~/$name
     rm -r include lib
     mkdir lib
-    cp $(libraries bin/*) lib
+    files=$(libraries bin/*)
+    cp $files lib
     packages=$(packages_of lib/*)
     notices $packages >>share/doc/encdec/THIRD_PARTY_NOTICES
     python3 "$OLDPWD/tools/make_spdx.py" $name $packages >~/$name.spdx.json
@@ -152,7 +153,7 @@ build_archive() {
 # try_archive NUMBER: runs the archive in a bare Debian NUMBER.
 try_archive() {
   bare_system "$1" "$foreign"
-  zstd --decompress --stdout "$output"/encdec-*-linux-"$machine".tar.zst | tar --extract --directory "$root/home/user"
+  zstd --decompress --stdout "$output/encdec-$version-linux-$machine.tar.zst" | tar --extract --directory "$root/home/user"
   as_user 'cd ~/encdec-*
     time ./bin/encdec-demo cat
     ./bin/encdec --version
@@ -178,7 +179,8 @@ build_wheel() {
         --config-settings cmake.define.ENCDEC_SERVER=ON --config-settings cmake.define.ENCDEC_SNDFILE=ON .
     }
     wheel
-    packages=$(packages_of $(libraries build/$preset/bin/encdec))
+    files=$(libraries build/$preset/bin/encdec)
+    packages=$(packages_of $files)
     notices $packages >>third_party/THIRD_PARTY_NOTICES
     wheel  # with the notices
     export PATH=~/venv/bin:$PATH
@@ -187,11 +189,11 @@ build_wheel() {
     auditwheel show ~/wheels/*.whl
     python -m zipfile --list ~/wheels/*.whl
     name=$(basename ~/wheels/*.whl .whl)
-    python3 tools/make_spdx.py $name $packages >~/wheels/$name.spdx.json
+    python3 tools/make_spdx.py $name $packages pypi/nanobind >~/wheels/$name.spdx.json
     python -m zipfile --extract ~/wheels/*.whl ~/looked-into
     cd ~/looked-into
     libraries $(find . -name "*.so*" -o -path "*.scripts/encdec") | tee ~/libraries
-    if grep --extended-regexp "libgomp|libOpenCL|libdnnl|not found" ~/libraries; then exit 1; fi
+    if grep --extended-regexp "libgomp|libOpenCL|libdnnl" ~/libraries; then exit 1; fi
     [[ $(stat --format=%s ~/wheels/*.whl) -lt 45000000 ]]'
   cp "$root"/home/user/wheels/* "$output"
 }
@@ -202,7 +204,7 @@ try_wheel() {
   [[ $1 == 12 ]] || python=cp312-abi3
   bare_system "$1" "$foreign"
   as_root 'apt-get install python3-venv'
-  cp "$output"/encdec-*-"$python"-*"$machine".whl "$root/home/user"
+  cp "$output/encdec-$version-$python"-*"$machine".whl "$root/home/user"
   as_user 'for tool in cc c++ gcc g++ clang cmake; do
       if command -v $tool; then exit 1; fi
     done
@@ -232,7 +234,8 @@ build_packages() {
     cd ~/encdec
     $(profiles "$1") dpkg-buildpackage --build=binary --no-sign
     lintian --fail-on error ../*.changes"
-  mkdir -p "$output/debian-$1"
+  rm -rf "$output/debian-$1"
+  mkdir "$output/debian-$1"
   cp "$root"/home/user/*.deb "$output/debian-$1"
 }
 
@@ -262,6 +265,7 @@ step() {
 }
 
 need_root_and_debootstrap
+command -v zstd >/dev/null || die "needs zstd: apt install zstd"
 [[ ! $(git status --porcelain) ]] || die "files differ from the last commit, expected none: see git status"
 output=$(realpath --canonicalize-missing "${1:-build/release-files}")
 wanted=("${@:2}")

@@ -108,5 +108,5 @@ inside() {
       environment+=(CCACHE_DIR=/ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache)
     fi
     exec chroot --userspec "$1:$1" "$ROOT" env --ignore-environment "${environment[@]}" \
-      bash -euo pipefail -c "cd \"/$2\"; $3"' bash "$1" "$folder" "$2" </dev/null
+      bash -O inherit_errexit -euo pipefail -c "cd \"/$2\"; $3"' bash "$1" "$folder" "$2" </dev/null
 }

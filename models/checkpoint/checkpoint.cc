@@ -64,27 +64,11 @@ constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"
                                                     {".index", "TensorFlow"},
                                                     {".pt", "PyTorch, under another name than pytorch_model.bin"}}};
 
-// Returns how to get a model from Hugging Face if a missing folder has the form of a model's name there, OWNER/NAME;
-// else an empty text.
-std::string download_hint(const fs::path& folder) {
-  const fs::path owner = folder.parent_path(), name = folder.filename();
-  std::error_code unknown;  // ignored: the caller reports why the folder cannot be read
-  if (owner.empty() || owner.has_parent_path() || name.empty() || owner.native().starts_with('.') ||
-      fs::exists(owner, unknown)) {
-    return "";
-  }
-  const std::string plain = printable(name.native());
-  return fmt::format("; from Hugging Face: hf download {}/{} --local-dir {}", printable(owner.native()), plain, plain);
-}
-
 // Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names = list_files(folder, error);
-  if (error) {
-    const bool is_missing = error == std::errc::no_such_file_or_directory;
-    refuse(folder.string(), "{}{}", error.message(), is_missing ? download_hint(folder) : "");
-  }
+  if (error) refuse(folder.string(), "{}", error.message());
   return names;
 }
 

@@ -1,6 +1,7 @@
 #include "encdec/models/model/hub_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 
@@ -17,6 +19,10 @@ namespace encdec {
 namespace {
 
 constexpr std::string_view kPrefix = "models--", kSeparator = "--";
+
+struct MissingFile : FileError {
+  using FileError::FileError;
+};
 
 // Returns the value of an environment variable as a path; empty if it is not set. "~/" is the home folder.
 fs::path variable(const char* name) {
@@ -38,13 +44,14 @@ bool is_hub_word(std::string_view word) {
          word.find("..") == word.npos;
 }
 
-// Returns the entries of a folder; none if it cannot be read.
+// Returns the sorted entries of a folder; none if there is no such folder. Throws FileError if it cannot be read.
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> all;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     all.push_back(entry->path());
   }
+  if (error && error != std::errc::no_such_file_or_directory) refuse(folder.string(), "{}", error.message());
   std::ranges::sort(all);
   return all;
 }
@@ -52,11 +59,12 @@ std::vector<fs::path> entries(const fs::path& folder) {
 // Returns the folders of the snapshots of a model: that of refs/main, then the others, the newest first.
 std::vector<fs::path> snapshots(const fs::path& model) {
   std::vector<std::pair<fs::file_time_type, fs::path>> dated;
-  std::string main;
-  std::getline(std::ifstream(model / "refs" / "main"), main);
+  std::array<char, 128> main{};  // a commit, 40 or 64 digits
+  std::error_code error;
+  const fs::path ref = model / "refs" / "main";
+  if (fs::is_regular_file(ref, error)) std::ifstream(ref).getline(main.data(), main.size());
   for (const fs::path& snapshot : entries(model / "snapshots")) {
-    std::error_code error;
-    const bool is_main = snapshot.filename() == main;
+    const bool is_main = snapshot.filename() == main.data();
     dated.emplace_back(is_main ? fs::file_time_type::max() : fs::last_write_time(snapshot, error), snapshot);
   }
   std::ranges::stable_sort(dated, std::greater(), [](const auto& each) { return each.first; });
@@ -65,20 +73,31 @@ std::vector<fs::path> snapshots(const fs::path& model) {
   return folders;
 }
 
-// Throws FileError, or what open_checkpoint() throws, if files of a snapshot are missing.
-void expect_complete(const fs::path& snapshot) {
-  for (const fs::path& file : entries(snapshot)) {
-    if (!fs::exists(file)) refuse(file.string(), "a link to a file that is not there");
+// Returns a download of a model that has not finished; empty if there is none.
+fs::path unfinished_download(const fs::path& model) {
+  for (const fs::path& blob : entries(model / "blobs")) {
+    if (blob.extension() == ".incomplete") return blob;
   }
+  return {};
+}
+
+// Throws MissingFile, or what open_checkpoint() throws, unless a snapshot has all files that a model needs. `download`
+// is a download that has not finished; it may be empty.
+void expect_complete(const fs::path& snapshot, const fs::path& download) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator file(snapshot, error), end; !error && file != end; file.increment(error)) {
+    std::error_code unreadable;
+    if (fs::exists(file->path(), unreadable)) continue;
+    if (unreadable) refuse(file->path().string(), "{}", unreadable.message());
+    refuse<MissingFile>(file->path().string(), "a link to a file that is not there");
+  }
+  if (error) refuse(snapshot.string(), "{}", error.message());
   const Checkpoint checkpoint = open_checkpoint(SentenceEmbedder::transformer_folder(snapshot));
-  const auto blobs = entries(snapshot.parent_path().parent_path() / "blobs");
-  const auto unfinished =
-      std::ranges::find(blobs, ".incomplete", [](const fs::path& blob) { return blob.extension(); });
-  if (unfinished == blobs.end()) return;
+  if (download.empty()) return;
   const auto& config = checkpoint.settings.config;
   const auto type = config ? config->string("model_type") : std::nullopt;
   if (load_tokenizer(checkpoint.folder, type.value_or("")) != nullptr) return;
-  refuse(unfinished->string(), "a download that has not finished");
+  refuse<MissingFile>(download.string(), "a download that has not finished");
 }
 
 }  // namespace
@@ -91,7 +110,9 @@ bool is_hub_name(const std::string& model) {
 }
 
 fs::path hub_cache() {
-  if (const fs::path cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const fs::path cache = variable(name); !cache.empty()) return cache;
+  }
   if (const fs::path home = variable("HF_HOME"); !home.empty()) return home / "hub";
   fs::path caches = variable("XDG_CACHE_HOME");
   if (caches.empty()) caches = variable("HOME") / ".cache";
@@ -105,21 +126,29 @@ fs::path model_folder(const fs::path& model) {
   const fs::path cache = hub_cache();
   const fs::path folder =
       cache / fmt::format("{}{}{}{}", kPrefix, name.substr(0, slash), kSeparator, name.substr(slash + 1));
+  const fs::path download = unfinished_download(folder);
   std::string problem;
   for (const fs::path& snapshot : snapshots(folder)) {
     try {
-      expect_complete(snapshot);
-      return snapshot;
+      expect_complete(snapshot, download);
+      // transformers downloads no modules.json, without which these models would give other vectors.
+      if (!name.starts_with("sentence-transformers/") || file_exists(snapshot / "modules.json")) return snapshot;
+      refuse<MissingFile>((snapshot / "modules.json").string(), "no such file");
     } catch (const UnsupportedModelError&) {
       return snapshot;
     } catch (const Error& error) {
-      if (problem.empty()) problem = error.what();
+      const bool is_partial = !download.empty() || dynamic_cast<const MissingFile*>(&error) != nullptr;
+      if (!problem.empty()) continue;
+      problem = fmt::format("{}: {}", is_partial ? "is not complete" : "does not open", error.what());
     }
   }
-  if (problem.empty()) {
-    refuse(name, "no such folder, and not in the cache {}; to download it: hf download {}", cache.string(), name);
+  if (!problem.empty()) {
+    refuse(name, "the copy in the cache {}; to download what is missing: hf download {}", problem, name);
   }
-  refuse(name, "the copy in the cache is not complete: {}; to complete it: hf download {}", problem, name);
+  std::error_code unknown;
+  const std::string hint =
+      fs::exists(name.substr(0, slash), unknown) ? "" : fmt::format("; to download it: hf download {}", name);
+  refuse(name, "no such folder, and not in the cache {}{}", cache.string(), hint);
 }
 
 std::vector<std::string> cached_models() {
@@ -130,7 +159,8 @@ std::vector<std::string> cached_models() {
     const std::string_view words = std::string_view(file).substr(kPrefix.size());
     const std::size_t separator = words.find(kSeparator);
     if (separator == words.npos) continue;
-    names.push_back(fmt::format("{}/{}", words.substr(0, separator), words.substr(separator + kSeparator.size())));
+    const std::string_view owner = words.substr(0, separator), name = words.substr(separator + kSeparator.size());
+    if (is_hub_word(owner) && is_hub_word(name)) names.push_back(fmt::format("{}/{}", owner, name));
   }
   return names;
 }

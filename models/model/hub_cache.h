@@ -13,6 +13,7 @@ bool is_hub_name(const std::string& model);
 // Hugging Face to which refs/main points or, if that is not complete, the newest complete one. The cache is
 // $HF_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws FileError, with the
 // command that downloads the model, if there is none. Reads no more than the names and the heads of weight files.
+// Models of sentence-transformers also need a modules.json.
 std::filesystem::path model_folder(const std::filesystem::path& model);
 
 // Returns the folder of the cache.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <chrono>
 
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const fs::path kTagger = fs::path(ENCDEC_GOLDEN_DIR) / "classifiers" / "taggers" / "pieces" / "model";
 
@@ -61,13 +63,36 @@ TEST_F(HubCacheTest, TheSnapshotOfMainIsOpenedElseTheNewest) {
 TEST_F(HubCacheTest, AnIncompleteSnapshotIsNotOpened) {
   add("bbbb", 1, "model.safetensors");
   folder_.write("models--me--tiny/refs/main", "bbbb");
-  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("me/tiny: the copy in the cache is not complete"), HasSubstr("bbbb"),
+  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("me/tiny: the copy in the cache does not open"), HasSubstr("bbbb"),
                                         HasSubstr("hf download me/tiny")));
   const fs::path complete = add("aaaa", 3);
   EXPECT_EQ(model_folder("me/tiny"), complete);
   fs::remove_all(model_ / "snapshots" / "bbbb");
   fs::remove(model_ / "blobs" / "model.safetensors");
-  EXPECT_THAT(refusal("me/tiny"), HasSubstr("a link to a file that is not there"));
+  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("is not complete"), HasSubstr("a link to a file that is not there")));
+  fs::remove(complete / "model.safetensors");
+  fs::create_symlink("model.safetensors", complete / "model.safetensors");
+  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("does not open"), HasSubstr("model.safetensors: Too many levels")));
+}
+
+TEST_F(HubCacheTest, SentenceTransformersNeedTheirModules) {
+  const fs::path snapshot = add("aaaa", 1);
+  fs::create_directory_symlink(model_, folder_ / "models--sentence-transformers--tiny");
+  const std::string name = "sentence-transformers/tiny";
+  EXPECT_THAT(refusal(name), AllOf(HasSubstr("is not complete"), HasSubstr("modules.json: no such file")));
+  folder_.write("models--me--tiny/snapshots/aaaa/modules.json", "[]");
+  EXPECT_TRUE(fs::equivalent(model_folder(name), snapshot));
+}
+
+TEST_F(HubCacheTest, AReferenceThatIsNoFileIsNotRead) {
+  const fs::path snapshot = add("aaaa", 1);
+  ASSERT_EQ(::mkfifo((model_ / "refs" / "main").c_str(), 0600), 0);
+  EXPECT_EQ(model_folder("me/tiny"), snapshot);
+}
+
+TEST_F(HubCacheTest, AFolderThatCannotBeReadIsNamed) {
+  folder_.write("models--me--tiny/snapshots", "");
+  EXPECT_THAT(refusal("me/tiny"), HasSubstr("models--me--tiny/snapshots: Not a directory"));
 }
 
 TEST_F(HubCacheTest, AModelWithoutATokenizerIsIncompleteWhileADownloadRuns) {
@@ -80,6 +105,11 @@ TEST_F(HubCacheTest, AModelWithoutATokenizerIsIncompleteWhileADownloadRuns) {
 TEST_F(HubCacheTest, OtherModelsAreRefusedWithTheCommandThatDownloadsThem) {
   EXPECT_EQ(refusal("me/other"), "me/other: no such folder, and not in the cache " + folder_.path().string() +
                                      "; to download it: hf download me/other");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_.path());
+  fs::create_directory("me");
+  EXPECT_THAT(refusal("me/other"), Not(HasSubstr("hf download")));  // more likely a wrong path
+  fs::current_path(before);
 }
 
 TEST_F(HubCacheTest, PathsStayPaths) {
@@ -98,11 +128,15 @@ TEST_F(HubCacheTest, PathsStayPaths) {
 TEST_F(HubCacheTest, ModelsAreListed) {
   fs::create_directories(folder_ / "models--a-b--c.d");
   fs::create_directories(folder_ / "datasets--x--y");
+  fs::create_directories(folder_ / "models--..--x");
   EXPECT_THAT(cached_models(), ElementsAre("a-b/c.d", "me/tiny"));
 }
 
 TEST_F(HubCacheTest, VariablesNameTheCache) {
   unsetenv("HF_HUB_CACHE");
+  setenv("HUGGINGFACE_HUB_CACHE", "/older", 1);
+  EXPECT_EQ(hub_cache(), "/older");
+  unsetenv("HUGGINGFACE_HUB_CACHE");
   setenv("HF_HOME", "/home/x", 1);
   EXPECT_EQ(hub_cache(), "/home/x/hub");
   setenv("HF_HOME", "~/hf", 1);
