@@ -6,8 +6,8 @@
 # run from another copy of the same commit writes the same archives and wheels, byte for byte.
 # oneDNN is Debian 13's version. It is built once, on Debian 12, as a static library without threads of its own, so that
 # archives and wheels have the same machine code of it.
-# Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and binfmt-support,
-# too. Takes three hours on two cores.
+# Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and
+# binfmt-support, too. Takes three hours on two cores.
 # CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
 # shellcheck disable=SC2016,SC2034  # commands and variables are text for the shell in a system
 set -euo pipefail
