@@ -2,7 +2,7 @@
 
 #define XXH_INLINE_ALL
 #ifndef NDEBUG
-#define XXH_NO_INLINE_HINTS 1  // with -Og gcc cannot inline what must be inlined
+#define XXH_NO_INLINE_HINTS 1  // gcc's -Og cannot inline xxHash's always_inline functions
 #endif
 #include <xxhash.h>
 

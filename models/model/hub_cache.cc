@@ -44,16 +44,12 @@ bool is_hub_word(std::string_view word) {
          word.find("..") == word.npos;
 }
 
-// Returns the sorted entries of a folder; none if there is no such folder. Throws FileError if it cannot be read.
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> all;
+// Returns the sorted names in a folder; none if there is no such folder. Throws FileError if it cannot be read.
+std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    all.push_back(entry->path());
-  }
+  std::vector<std::string> names = list_files(folder, error);
   if (error && error != std::errc::no_such_file_or_directory) refuse(folder.string(), "{}", error.message());
-  std::ranges::sort(all);
-  return all;
+  return names;
 }
 
 // Returns the folders of the snapshots of a model: that of refs/main, then the others, the newest first.
@@ -63,8 +59,9 @@ std::vector<fs::path> snapshots(const fs::path& model) {
   std::error_code error;
   const fs::path ref = model / "refs" / "main";
   if (fs::is_regular_file(ref, error)) std::ifstream(ref).getline(main.data(), main.size());
-  for (const fs::path& snapshot : entries(model / "snapshots")) {
-    const bool is_main = snapshot.filename() == main.data();
+  for (const std::string& commit : names_in(model / "snapshots")) {
+    const fs::path snapshot = model / "snapshots" / commit;
+    const bool is_main = commit == main.data();
     dated.emplace_back(is_main ? fs::file_time_type::max() : fs::last_write_time(snapshot, error), snapshot);
   }
   std::ranges::stable_sort(dated, std::greater(), [](const auto& each) { return each.first; });
@@ -75,15 +72,15 @@ std::vector<fs::path> snapshots(const fs::path& model) {
 
 // Returns a download of a model that has not finished; empty if there is none.
 fs::path unfinished_download(const fs::path& model) {
-  for (const fs::path& blob : entries(model / "blobs")) {
-    if (blob.extension() == ".incomplete") return blob;
+  for (const std::string& blob : names_in(model / "blobs")) {
+    if (blob.ends_with(".incomplete")) return model / "blobs" / blob;
   }
   return {};
 }
 
-// Throws MissingFile, or what open_checkpoint() throws, unless a snapshot has all files that a model needs. `download`
-// is a download that has not finished; it may be empty.
-void expect_complete(const fs::path& snapshot, const fs::path& download) {
+// Throws MissingFile, or what open_checkpoint() throws, unless a snapshot of a model has all files that it needs.
+// `download` is a download of the model that has not finished; it may be empty.
+void expect_complete(const fs::path& snapshot, const std::string& model, const fs::path& download) {
   std::error_code error;
   for (fs::recursive_directory_iterator file(snapshot, error), end; !error && file != end; file.increment(error)) {
     std::error_code unreadable;
@@ -93,6 +90,11 @@ void expect_complete(const fs::path& snapshot, const fs::path& download) {
   }
   if (error) refuse(snapshot.string(), "{}", error.message());
   const Checkpoint checkpoint = open_checkpoint(SentenceEmbedder::transformer_folder(snapshot));
+  // transformers downloads no modules.json, without which these models would give other vectors.
+  const fs::path modules = snapshot / "modules.json";
+  if (model.starts_with("sentence-transformers/") && !file_exists(modules)) {
+    refuse<MissingFile>(modules.string(), "no such file");
+  }
   if (download.empty()) return;
   const auto& config = checkpoint.settings.config;
   const auto type = config ? config->string("model_type") : std::nullopt;
@@ -130,22 +132,20 @@ fs::path model_folder(const fs::path& model) {
   std::string problem;
   for (const fs::path& snapshot : snapshots(folder)) {
     try {
-      expect_complete(snapshot, download);
-      // transformers downloads no modules.json, without which these models would give other vectors.
-      if (!name.starts_with("sentence-transformers/") || file_exists(snapshot / "modules.json")) return snapshot;
-      refuse<MissingFile>((snapshot / "modules.json").string(), "no such file");
+      expect_complete(snapshot, name, download);
+      return snapshot;
     } catch (const UnsupportedModelError&) {
       return snapshot;
     } catch (const Error& error) {
-      const bool is_partial = !download.empty() || dynamic_cast<const MissingFile*>(&error) != nullptr;
       if (!problem.empty()) continue;
+      const bool is_partial = !download.empty() || dynamic_cast<const MissingFile*>(&error) != nullptr;
       problem = fmt::format("{}: {}", is_partial ? "is not complete" : "does not open", error.what());
     }
   }
   if (!problem.empty()) {
     refuse(name, "the copy in the cache {}; to download what is missing: hf download {}", problem, name);
   }
-  std::error_code unknown;
+  std::error_code unknown;  // a folder of the owner's name makes a wrong path more likely
   const std::string hint =
       fs::exists(name.substr(0, slash), unknown) ? "" : fmt::format("; to download it: hf download {}", name);
   refuse(name, "no such folder, and not in the cache {}{}", cache.string(), hint);
@@ -153,8 +153,7 @@ fs::path model_folder(const fs::path& model) {
 
 std::vector<std::string> cached_models() {
   std::vector<std::string> names;
-  for (const fs::path& folder : entries(hub_cache())) {
-    const std::string file = folder.filename().string();
+  for (const std::string& file : names_in(hub_cache())) {
     if (!file.starts_with(kPrefix)) continue;
     const std::string_view words = std::string_view(file).substr(kPrefix.size());
     const std::size_t separator = words.find(kSeparator);

@@ -10,10 +10,11 @@ namespace encdec {
 bool is_hub_name(const std::string& model);
 
 // Returns the folder of a model: a path is returned as it is. For OWNER/NAME, it is the snapshot in the local cache of
-// Hugging Face to which refs/main points or, if that is not complete, the newest complete one. The cache is
-// $HF_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws FileError, with the
-// command that downloads the model, if there is none. Reads no more than the names and the heads of weight files.
-// Models of sentence-transformers also need a modules.json.
+// Hugging Face to which refs/main points or, if that is not complete, the newest complete one; models of the owner
+// sentence-transformers also need a modules.json. The cache is $HF_HUB_CACHE, else its older name
+// $HUGGINGFACE_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in $XDG_CACHE_HOME or ~/.cache. Throws FileError if
+// there is none, with the command that downloads the model unless a folder OWNER exists. Reads no more than the names
+// and the heads of weight files.
 std::filesystem::path model_folder(const std::filesystem::path& model);
 
 // Returns the folder of the cache.
