@@ -1,10 +1,12 @@
-"""Closes, at exit, objects that have threads, so that the threads end before the interpreter does."""
+"""Ends, at exit, all work of the engine before the interpreter ends."""
 
 from __future__ import annotations
 
 import atexit
 import weakref
 from typing import Protocol
+
+from . import _encdec
 
 
 class Closable(Protocol):
@@ -15,10 +17,12 @@ _open: weakref.WeakSet[Closable] = weakref.WeakSet()
 
 
 def close_at_exit(thing: Closable) -> None:
+    """Closes an object that has threads, if it still exists at exit."""
     _open.add(thing)
 
 
 @atexit.register
 def _close_all() -> None:
+    _encdec.end_calls()
     for thing in list(_open):
         thing.close()

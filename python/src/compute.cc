@@ -6,6 +6,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/mutex.h"
+#include "encdec/engine/base/per_process.h"
 #include "encdec/engine/thread_team.h"
 
 namespace encdec::python {
@@ -14,6 +15,15 @@ namespace {
 namespace nb = nanobind;
 
 struct Interrupted : std::exception {};
+
+std::atomic<bool> is_ending = false;  // whether end_calls() was called
+PerProcess<std::atomic<int>> calls;   // number of EngineCall objects
+
+// Ends the calling thread.
+[[noreturn]] void exit_thread() {
+  PyErr_SetNone(PyExc_SystemExit);
+  throw nb::python_error();
+}
 
 // A thread that runs `work`, and can cancel it.
 class Helper {
@@ -67,19 +77,41 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+EngineCall::Count::Count() : calls_(calls.get([] { return std::make_unique<std::atomic<int>>(0); })) {
+  if (is_ending && !is_main_thread()) exit_thread();
+  ++calls_;
+}
+
+void end_calls() {
+  is_ending = true;
+  const std::atomic<int>* const count = calls.find();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (count != nullptr && *count > 0 && std::chrono::steady_clock::now() < deadline) {
+    const LockReleased released;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void run_without_lock(const std::function<void()>& work) {
   if (!is_main_thread()) {
-    const nb::gil_scoped_release release;
-    work();
-    return;
+    static const std::function<void()> check = [] {
+      if (is_ending) throw Interrupted();
+    };
+    try {
+      const EngineCall call;
+      const CancellationScope scope(check);
+      return work();
+    } catch (const Interrupted&) {
+      exit_thread();
+    }
   }
   std::optional<nb::python_error> raised;
   std::exception_ptr failure;
   {
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     Helper helper(work);
     while (!helper.wait(kSignalInterval)) {
-      const nb::gil_scoped_acquire acquire;
+      const LockTaken taken;
       if (raised || PyErr_CheckSignals() == 0) continue;
       raised.emplace();
       helper.interrupt();

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -14,8 +17,68 @@ namespace encdec::python {
 // within 0.1 s after it is cancelled.
 inline constexpr std::chrono::milliseconds kSignalInterval(40);
 
+// Runs `call`, which takes the interpreter's lock. Never returns in a thread that outlives the interpreter, as CPython
+// 3.14 does. Earlier versions call pthread_exit() there, which unwinds the stack: destructors and functions that may
+// not throw then end the process.
+template <class Call>
+void take_lock(const Call& call) {
+  try {
+    call();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) ::pause();
+  }
+}
+
+// Hold and release the interpreter's lock while they exist, as gil_scoped_acquire and gil_scoped_release of nanobind
+// do, but with take_lock().
+class LockTaken {
+ public:
+  LockTaken() {
+    take_lock([this] { state_ = PyGILState_Ensure(); });
+  }
+  ~LockTaken() { PyGILState_Release(state_); }
+  LockTaken(const LockTaken&) = delete;
+  LockTaken& operator=(const LockTaken&) = delete;
+
+ private:
+  PyGILState_STATE state_ = {};
+};
+class LockReleased {
+ public:
+  LockReleased() : state_(PyEval_SaveThread()) {}
+  ~LockReleased() {
+    take_lock([this] { PyEval_RestoreThread(state_); });
+  }
+  LockReleased(const LockReleased&) = delete;
+  LockReleased& operator=(const LockReleased&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// Releases the interpreter's lock for a call of the engine. Throws SystemExit in a daemon thread after end_calls().
+class EngineCall {
+  class Count {
+   public:
+    Count();
+    ~Count() { --calls_; }
+    Count(const Count&) = delete;
+    Count& operator=(const Count&) = delete;
+
+   private:
+    std::atomic<int>& calls_;
+  };
+  Count count_;
+  LockReleased released_;
+};
+
+// Ends the calls of daemon threads, before the interpreter ends and objects that they use are destroyed. Waits for them
+// for at most a second: a thread that waits for a file may not notice.
+void end_calls();
+
 // Runs `work` without the interpreter's lock. Runs Python's signal handlers meanwhile. If a handler raises an
-// exception, cancels the work and throws that exception. REQUIRES: `work` uses no Python objects.
+// exception, cancels the work and throws that exception. end_calls() cancels the work of a daemon thread. REQUIRES:
+// `work` uses no Python objects.
 void run_without_lock(const std::function<void()>& work);
 
 // Runs `work` as run_without_lock() does, and returns its result.

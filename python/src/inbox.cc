@@ -67,13 +67,12 @@ void Inbox::check_process() const {
 
 void Inbox::wait() const {
   check_process();
-  // Only the main thread wakes up to check for signals. Another one would wake up while the interpreter ends, and could
-  // not take its lock.
+  // Only the main thread runs signal handlers.
   const int interval = is_main_thread() ? static_cast<int>(kSignalInterval.count()) : -1;
   ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};
   for (;;) {
     {
-      const nb::gil_scoped_release release;
+      const LockReleased released;
       if (::poll(&waiting, 1, interval) > 0) return;
     }
     check_signals();

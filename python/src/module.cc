@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "bindings.h"
+#include "compute.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
@@ -35,6 +36,7 @@ NB_MODULE(encdec_bindings, module) {
   module.def("generate_option_names", &generate_option_names);
   module.def("transcribe_option_names", &transcribe_option_names);
   module.def("live_option_names", &live_option_names);
+  module.def("end_calls", &end_calls);
   module.def("default_threads", &encdec::default_threads);
   module.def("is_hub_name", [](nb::bytes model) { return encdec::is_hub_name({model.c_str(), model.size()}); });
   module.def("build_info", [] {

@@ -46,7 +46,7 @@ class ClosableQueue {
   // add events to inboxes.
   void close() {
     std::shared_ptr<RequestQueue> last = std::exchange(queue_, nullptr);
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     last = nullptr;
   }
 
@@ -60,7 +60,7 @@ template <class Submit>
 Request submit_without_lock(std::size_t inputs, const Submit& submit) {
   constexpr std::size_t kFew = 64;
   if (inputs > kFew) return compute(submit);
-  const nb::gil_scoped_release release;
+  const EngineCall call;
   return submit();
 }
 
@@ -118,7 +118,7 @@ class SourceQueue {
     const auto queue = queue_.get();
     const GenerateInput input =
         input_from(source, nb::none(), index + 1, null_on_error ? OnError::null : OnError::raise);
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     request_->enqueue(request_->task().job(input, index));
   }
   void close() { queue_.close(); }
@@ -142,7 +142,7 @@ class Live {
   // Adds a buffer of samples, int16 or float32.
   void feed(nb::object samples, bool is_int16) {
     const std::vector<std::byte> bytes = bytes_of_buffer(samples);
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     const MutexLock lock(mutex_);
     if (is_int16) return session().feed(bytes);
     std::vector<float> floats(bytes.size() / sizeof(float));
@@ -150,23 +150,23 @@ class Live {
     session().feed(floats);
   }
   bool commit() {
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     const MutexLock lock(mutex_);
     return session().commit();
   }
   void clear() {
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     const MutexLock lock(mutex_);
     session().clear();
   }
   void finish() {
-    const nb::gil_scoped_release release;
+    const EngineCall call;
     const MutexLock lock(mutex_);
     session().finish();
     is_finished_ = true;
   }
   void close() {
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     const MutexLock lock(mutex_);
     session_ = nullptr;
     queue_ = nullptr;
@@ -218,7 +218,7 @@ void bind_requests(nb::module_& module) {
       .def("fileno", &Inbox::descriptor)
       .def("take", &take)
       .def("wait", &Inbox::wait);
-  nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<LockReleased>());
   nb::class_<ClosableQueue>(module, "RequestQueue", nb::is_weak_referenceable())
       .def(
           "__init__",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bindings.h"
+#include "compute.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/generation/text_stream.h"
 #include "encdec/models/model.h"
@@ -36,7 +37,7 @@ std::vector<std::int32_t> encode(const ModelTokenizer& tokenizer, nb::object tex
   const std::string utf8 = text_from(text, "text");
   const EncodeOptions options{
       .source_language = std::move(source_lang), .target_language = std::move(target_lang), .max_length = max_length};
-  const nb::gil_scoped_release release;
+  const EngineCall call;
   return is_target ? tokenizer->encode_target(utf8, options) : tokenizer->encode(utf8, options);
 }
 

@@ -145,8 +145,8 @@ nb::tuple translate_path(const Translator& translator, nb::bytes file, nb::bytes
   chosen.document.target_language = canonical_language(chosen.translate.target);
   if (!on_progress.is_none()) {
     chosen.on_progress = [&on_progress](std::size_t done, std::size_t total) {
-      const nb::gil_scoped_acquire acquire;
-      on_progress(done, total);
+      const LockTaken taken;
+      take_lock([&] { on_progress(done, total); });  // the interpreter may end meanwhile
     };
   }
   const std::filesystem::path from = plain(file);

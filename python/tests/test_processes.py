@@ -80,6 +80,36 @@ def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> N
     assert "leaked" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "model.generate('cat')",
+        "model.score('cat', 'K AE1 T')",
+        "model.tokenizer.encode('cat' * 20)",
+        "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(0.01))",
+        # Outlasts the second for which the interpreter waits.
+        "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(1.4))",
+    ],
+    ids=["generate", "score", "encode", "translate_file", "slow callback"],
+)
+def test_daemon_threads_stop_when_the_interpreter_has_ended(call: str, path: Path, subtitles: Path) -> None:
+    code = f"""
+translator = encdec.Translator(model)
+class SlowEnd:
+    def __del__(self):
+        time.sleep(0.3)
+        print("end", flush=True)
+sys.modules["slow end"] = SlowEnd()  # deleted while the interpreter ends
+def work():
+    while True:
+        {call}
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    done = run(START + code, path, subtitles)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
 def test_subinterpreters_are_refused_and_leave_the_main_one_alone(path: Path) -> None:
     code = """
 import sys
