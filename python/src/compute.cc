@@ -19,7 +19,7 @@ struct Interrupted : std::exception {};
 std::atomic<bool> is_ending = false;  // whether end_calls() was called
 PerProcess<std::atomic<int>> calls;   // number of EngineCall objects
 
-// Ends the calling thread.
+// Throws SystemExit, which ends the calling thread without a message.
 [[noreturn]] void exit_thread() {
   PyErr_SetNone(PyExc_SystemExit);
   throw nb::python_error();
