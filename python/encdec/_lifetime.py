@@ -23,6 +23,8 @@ def close_at_exit(thing: Closable) -> None:
 
 @atexit.register
 def _close_all() -> None:
-    _encdec.end_calls()
-    for thing in list(_open):
-        thing.close()
+    try:
+        _encdec.end_calls()
+    finally:  # Ctrl-C
+        for thing in list(_open):
+            thing.close()

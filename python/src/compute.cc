@@ -1,7 +1,10 @@
 #include "compute.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <thread>
 
 #include "encdec/engine/base/cancellation.h"
@@ -16,20 +19,25 @@ namespace nb = nanobind;
 
 struct Interrupted : std::exception {};
 
-std::atomic<bool> is_ending = false;  // whether end_calls() was called
-PerProcess<std::atomic<int>> calls;   // number of EngineCall objects
+struct Calls {
+  std::atomic<int> count = 0;            // number of EngineCall objects
+  std::atomic<bool> have_ended = false;  // whether end_calls() was called
+};
+PerProcess<Calls> calls_of_process;
 
-// Throws SystemExit, which ends the calling thread without a message.
-[[noreturn]] void exit_thread() {
-  PyErr_SetNone(PyExc_SystemExit);
-  throw nb::python_error();
+Calls& calls() {
+  return calls_of_process.get([] { return std::make_unique<Calls>(); });
 }
+
+std::atomic<::pthread_t> main_thread = {};
+thread_local bool helps_main_thread = false;
 
 // A thread that runs `work`, and can cancel it.
 class Helper {
  public:
   explicit Helper(const std::function<void()>& work)
       : thread_(start_thread(1, 1, [this, &work] {
+          helps_main_thread = true;
           {
             const CancellationScope scope(check_);
             try {
@@ -68,41 +76,60 @@ class Helper {
 
 }  // namespace
 
+void find_main_thread() {
+  main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  ::pthread_atfork(nullptr, nullptr, [] { main_thread = ::pthread_self(); });
+}
+
 bool is_main_thread() {
-  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
-  return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
+  return main_thread == ::pthread_self();
 }
 
 void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-EngineCall::Count::Count() : calls_(calls.get([] { return std::make_unique<std::atomic<int>>(0); })) {
-  if (is_ending && !is_main_thread()) exit_thread();
-  ++calls_;
+void exit_after_end() {
+  if (!calls().have_ended || is_main_thread() || helps_main_thread) return;
+  PyErr_SetNone(PyExc_SystemExit);
+  throw nb::python_error();
+}
+
+EngineCall::Count::Count() : count_(calls().count) {
+  ++count_;
+  try {
+    exit_after_end();
+  } catch (...) {
+    --count_;
+    throw;
+  }
 }
 
 void end_calls() {
-  is_ending = true;
-  const std::atomic<int>* const count = calls.find();
+  calls().have_ended = true;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (count != nullptr && *count > 0 && std::chrono::steady_clock::now() < deadline) {
+  while (calls().count > 0 && std::chrono::steady_clock::now() < deadline) {
     const LockReleased released;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 void run_without_lock(const std::function<void()>& work) {
+  if (helps_main_thread) {  // a callback of `work` that the main thread has started; its Helper can cancel this, too
+    const EngineCall call;
+    return work();
+  }
   if (!is_main_thread()) {
-    static const std::function<void()> check = [] {
-      if (is_ending) throw Interrupted();
+    const std::function<void()> check = [] {
+      if (calls().have_ended) throw Interrupted();
     };
     try {
       const EngineCall call;
       const CancellationScope scope(check);
       return work();
     } catch (const Interrupted&) {
-      exit_thread();
+      exit_after_end();
+      throw;
     }
   }
   std::optional<nb::python_error> raised;

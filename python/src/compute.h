@@ -17,20 +17,23 @@ namespace encdec::python {
 // within 0.1 s after it is cancelled.
 inline constexpr std::chrono::milliseconds kSignalInterval(40);
 
-// Runs `call`, which takes the interpreter's lock. Never returns in a thread that outlives the interpreter, as CPython
-// 3.14 does. Earlier versions call pthread_exit() there, which unwinds the stack: destructors and functions that may
-// not throw then end the process.
+[[noreturn]] inline void wait_for_ever() {
+  for (;;) ::pause();
+}
+
+// Runs `call`, which takes the interpreter's lock. Once the interpreter has ended, waits for ever in other threads than
+// the main one, as CPython 3.14 does. Earlier versions call pthread_exit() there, which unwinds the stack: destructors
+// and functions that may not throw then end the process.
 template <class Call>
 void take_lock(const Call& call) {
   try {
     call();
   } catch (const abi::__forced_unwind&) {
-    for (;;) ::pause();
+    wait_for_ever();
   }
 }
 
-// Hold and release the interpreter's lock while they exist, as gil_scoped_acquire and gil_scoped_release of nanobind
-// do, but with take_lock().
+// Holds the interpreter's lock, as nanobind's gil_scoped_acquire does, but with take_lock().
 class LockTaken {
  public:
   LockTaken() {
@@ -43,6 +46,8 @@ class LockTaken {
  private:
   PyGILState_STATE state_ = {};
 };
+
+// Releases the interpreter's lock, as nanobind's gil_scoped_release does, but with take_lock().
 class LockReleased {
  public:
   LockReleased() : state_(PyEval_SaveThread()) {}
@@ -56,29 +61,32 @@ class LockReleased {
   PyThreadState* state_;
 };
 
-// Releases the interpreter's lock for a call of the engine. Throws SystemExit in a daemon thread after end_calls().
+// Releases the interpreter's lock for a call of the engine. Its constructor throws as exit_after_end() does.
 class EngineCall {
   class Count {
    public:
     Count();
-    ~Count() { --calls_; }
+    ~Count() { --count_; }
     Count(const Count&) = delete;
     Count& operator=(const Count&) = delete;
 
    private:
-    std::atomic<int>& calls_;
+    std::atomic<int>& count_;
   };
-  Count count_;
+  Count count_;  // counts until the lock is taken again
   LockReleased released_;
 };
 
-// Ends the calls of daemon threads, before the interpreter ends and objects that they use are destroyed. Waits for them
-// for at most a second: a thread that waits for a file may not notice.
+// Ends the calls of all threads but the main one, before the interpreter ends and objects that they use are destroyed.
+// Waits for them for at most a second: a thread that waits for a file may not notice.
 void end_calls();
 
+// Throws SystemExit, which ends a thread without a message, after end_calls() in other threads than the main one.
+void exit_after_end();
+
 // Runs `work` without the interpreter's lock. Runs Python's signal handlers meanwhile. If a handler raises an
-// exception, cancels the work and throws that exception. end_calls() cancels the work of a daemon thread. REQUIRES:
-// `work` uses no Python objects.
+// exception, cancels the work and throws that exception. In other threads than the main one end_calls() cancels the
+// work. REQUIRES: `work` uses no Python objects.
 void run_without_lock(const std::function<void()>& work);
 
 // Runs `work` as run_without_lock() does, and returns its result.
@@ -89,8 +97,11 @@ auto compute(const Work& work) {
   return *std::move(result);
 }
 
-// Returns whether this is Python's main thread, the only one that runs signal handlers. In a forked process that is the
-// thread that has called fork().
+// Finds Python's main thread, the only one that runs signal handlers. In a forked process that is the thread that has
+// called fork(). To be called once.
+void find_main_thread();
+
+// Returns whether this is Python's main thread. Runs no Python code, which might give the lock to another thread.
 bool is_main_thread();
 
 // Runs Python's signal handlers, and throws the exception of a handler. REQUIRES: the interpreter's lock is held.

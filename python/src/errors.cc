@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "compute.h"
 #include "encdec/engine/base/error.h"
 #include "inputs.h"
 
@@ -53,6 +54,8 @@ nb::object to_python(const std::exception_ptr& failure) {
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
+    // No exception: pthread_exit() unwinds the stack, because Python code that a function has called took the lock.
+    if (failure == nullptr) wait_for_ever();
     try {
       std::rethrow_exception(failure);
     } catch (const Error& error) {

@@ -67,7 +67,7 @@ void Inbox::check_process() const {
 
 void Inbox::wait() const {
   check_process();
-  // Only the main thread runs signal handlers.
+  // Only the main thread runs signal handlers, so only it wakes up for them.
   const int interval = is_main_thread() ? static_cast<int>(kSignalInterval.count()) : -1;
   ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};
   for (;;) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "compute.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec::python {
@@ -47,7 +48,9 @@ nb::object text_of(std::string_view bytes, const char* errors) {
 
 std::int64_t integer_from(nb::handle value, std::string_view what) {
   if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_type(value, what, "an integer");
-  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  PyObject* returned = nullptr;
+  take_lock([&] { returned = PyNumber_Index(value.ptr()); });  // may run Python code
+  const nb::object index = nb::steal(returned);
   if (!index.is_valid()) throw nb::python_error();
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);

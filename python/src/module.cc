@@ -32,6 +32,7 @@ NB_MODULE(encdec_bindings, module) {
   // leaks.
   nb::set_leak_warnings(false);
   translate_errors();
+  find_main_thread();
   module.attr("__version__") = ENCDEC_VERSION;
   module.def("generate_option_names", &generate_option_names);
   module.def("transcribe_option_names", &transcribe_option_names);

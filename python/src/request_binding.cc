@@ -39,6 +39,7 @@ class ClosableQueue {
   ClosableQueue& operator=(const ClosableQueue&) = delete;
 
   std::shared_ptr<RequestQueue> get() const {
+    exit_after_end();
     if (queue_ == nullptr) throw Error("the interpreter is shutting down, expected no more requests");
     return queue_;
   }

@@ -35,12 +35,15 @@ LONG_CALLS = {
     "one score": "model.score([word * 20 for word in words * 20], [' '.join(words[:60])] * len(words * 20))",
     "attention": "[model.attention(word, 'K' * 500) for word in words]",
     "agenerate": "asyncio.run(model.agenerate(words, **long))",
+    "on_progress": (
+        "encdec.Translator(model).translate_file(sys.argv[2], on_progress=lambda *_: model.generate(words, **long))"
+    ),
 }
 
 
 @pytest.mark.parametrize("call", LONG_CALLS)
-def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, path: Path) -> None:
-    expect_ctrl_c_to_end(LONG_CALLS[call], START, 'assert model.translate("cat") == "K AE1 T"', path)
+def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, path: Path, subtitles: Path) -> None:
+    expect_ctrl_c_to_end(LONG_CALLS[call], START, 'assert model.translate("cat") == "K AE1 T"', path, subtitles)
 
 
 def test_other_signal_handlers_run_during_a_call(path: Path) -> None:
@@ -87,10 +90,12 @@ def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> N
         "model.score('cat', 'K AE1 T')",
         "model.tokenizer.encode('cat' * 20)",
         "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(0.01))",
+        "model.score(['cat'] * 1000000, ['K'] * 1000000)",
+        "model.generate([[type('Id', (), {'__index__': lambda _: time.sleep(0.05) or 5})()]])",
         # Outlasts the second for which the interpreter waits.
         "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(1.4))",
     ],
-    ids=["generate", "score", "encode", "translate_file", "slow callback"],
+    ids=["generate", "score", "encode", "translate_file", "long list", "Python within a call", "slow callback"],
 )
 def test_daemon_threads_stop_when_the_interpreter_has_ended(call: str, path: Path, subtitles: Path) -> None:
     code = f"""
@@ -108,6 +113,27 @@ time.sleep(0.2)
 """
     done = run(START + code, path, subtitles)
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_the_main_thread_may_use_a_model_until_the_interpreter_has_ended(path: Path, subtitles: Path) -> None:
+    code = """
+import atexit, sys
+def last():
+    translator.translate_file(sys.argv[2], on_progress=lambda *_: print(model.tokenizer.encode("cat")))
+atexit.register(last)  # registered before the import of encdec, so called after its own
+import encdec
+model = encdec.Model(sys.argv[1])
+translator = encdec.Translator(model)
+class AtEnd:
+    def __init__(self):
+        self.encode = model.tokenizer.encode
+    def __del__(self):
+        print(self.encode("cat"))
+sys.modules["at end"] = AtEnd()  # deleted while the interpreter ends
+"""
+    done = run(code, path, subtitles)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) >= 2 and set(lines) == {"[31, 7, 5, 24, 0]"}, (lines, done.stderr)
 
 
 def test_subinterpreters_are_refused_and_leave_the_main_one_alone(path: Path) -> None:
