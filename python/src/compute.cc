@@ -23,14 +23,13 @@ struct Calls {
   std::atomic<int> count = 0;            // number of EngineCall objects
   std::atomic<bool> have_ended = false;  // whether end_calls() was called
 };
-PerProcess<Calls> calls_of_process;
-
 Calls& calls() {
-  return calls_of_process.get([] { return std::make_unique<Calls>(); });
+  static PerProcess<Calls>& calls = *new PerProcess<Calls>;  // never destroyed, as threads may outlive end_calls()
+  return calls.get([] { return std::make_unique<Calls>(); });
 }
 
 std::atomic<::pthread_t> main_thread = {};
-thread_local bool helps_main_thread = false;
+thread_local bool helps_main_thread = false;  // whether this is a Helper's thread
 
 // A thread that runs `work`, and can cancel it.
 class Helper {
