@@ -25,6 +25,6 @@ def close_at_exit(thing: Closable) -> None:
 def _close_all() -> None:
     try:
         _encdec.end_calls()
-    finally:  # Ctrl-C
+    finally:  # also after Ctrl-C
         for thing in list(_open):
             thing.close()

@@ -23,6 +23,7 @@ struct Calls {
   std::atomic<int> count = 0;            // number of EngineCall objects
   std::atomic<bool> have_ended = false;  // whether end_calls() was called
 };
+
 Calls& calls() {
   static PerProcess<Calls>& calls = *new PerProcess<Calls>;  // never destroyed, as threads may outlive end_calls()
   return calls.get([] { return std::make_unique<Calls>(); });
@@ -94,14 +95,13 @@ void exit_after_end() {
   throw nb::python_error();
 }
 
-EngineCall::Count::Count() : count_(calls().count) {
-  ++count_;
-  try {
-    exit_after_end();
-  } catch (...) {
-    --count_;
-    throw;
-  }
+EngineCall::Counted::Counted() : count(calls().count) {
+  ++count;
+}
+
+EngineCall::EngineCall() {
+  exit_after_end();
+  released_.emplace();
 }
 
 void end_calls() {

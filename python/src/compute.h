@@ -61,20 +61,22 @@ class LockReleased {
   PyThreadState* state_;
 };
 
-// Releases the interpreter's lock for a call of the engine. Its constructor throws as exit_after_end() does.
+// Releases the interpreter's lock for a call of the engine, for which end_calls() waits.
 class EngineCall {
-  class Count {
-   public:
-    Count();
-    ~Count() { --count_; }
-    Count(const Count&) = delete;
-    Count& operator=(const Count&) = delete;
+ public:
+  EngineCall();  // throws as exit_after_end() does
 
-   private:
-    std::atomic<int>& count_;
+ private:
+  struct Counted {
+    Counted();
+    ~Counted() { --count; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+    std::atomic<int>& count;
   };
-  Count count_;  // counts until the lock is taken again
-  LockReleased released_;
+  Counted counted_;  // until the lock is taken again
+  std::optional<LockReleased> released_;
 };
 
 // Ends the calls of all threads but the main one, before the interpreter ends and objects that they use are destroyed.

@@ -54,7 +54,7 @@ nb::object to_python(const std::exception_ptr& failure) {
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
-    // No exception: pthread_exit() unwinds the stack, because Python code that a function has called took the lock.
+    // No exception means pthread_exit() in Python code that a function has called: see take_lock().
     if (failure == nullptr) wait_for_ever();
     try {
       std::rethrow_exception(failure);

@@ -46,12 +46,16 @@ nb::object text_of(std::string_view bytes, const char* errors) {
   return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), errors));
 }
 
+nb::object index_of(nb::handle value) {
+  PyObject* index = nullptr;
+  take_lock([&] { index = PyNumber_Index(value.ptr()); });  // may run Python code
+  if (index == nullptr) throw nb::python_error();
+  return nb::steal(index);
+}
+
 std::int64_t integer_from(nb::handle value, std::string_view what) {
   if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_type(value, what, "an integer");
-  PyObject* returned = nullptr;
-  take_lock([&] { returned = PyNumber_Index(value.ptr()); });  // may run Python code
-  const nb::object index = nb::steal(returned);
-  if (!index.is_valid()) throw nb::python_error();
+  const nb::object index = index_of(value);
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0) {

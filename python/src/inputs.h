@@ -20,6 +20,8 @@ nanobind::object text_of(std::string_view bytes, const char* errors = "replace")
 // The functions below convert Python objects. Each throws TypeError for an object of a wrong type. `what` names the
 // object at the beginning of the message.
 
+// Returns `value.__index__()`, an int.
+nanobind::object index_of(nanobind::handle value);
 // Converts an integer of Python or numpy, but not a bool. Throws ConfigError if it has more than 64 bits.
 std::int64_t integer_from(nanobind::handle value, std::string_view what);
 // Converts a token id. Throws InputError if it is negative or has more than 31 bits.

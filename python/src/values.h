@@ -39,8 +39,7 @@ inline void read_value(std::string_view name, nanobind::handle value, int& resul
 
 inline void read_value(std::string_view name, nanobind::handle value, std::uint64_t& result) {
   if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_value(name, value, "an integer");
-  const auto index = nanobind::steal(PyNumber_Index(value.ptr()));
-  if (!index.is_valid()) throw nanobind::python_error();
+  const nanobind::object index = index_of(value);
   result = PyLong_AsUnsignedLongLong(index.ptr());
   if (PyErr_Occurred() == nullptr) return;
   PyErr_Clear();

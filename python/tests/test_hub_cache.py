@@ -57,7 +57,8 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         script = f"""
 import os
 os.environ.update(HF_ENDPOINT="http://127.0.0.1:{hub.server_port}", HF_HOME={str(home)!r}, HF_HUB_DISABLE_XET="1")
-os.environ.pop("HF_HUB_CACHE", None)
+for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+    os.environ.pop(name, None)
 import huggingface_hub
 huggingface_hub.snapshot_download("me/g2p")
 """
@@ -69,7 +70,8 @@ huggingface_hub.snapshot_download("me/g2p")
 @pytest.fixture
 def cache(downloaded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HF_HOME", str(downloaded))
-    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
     return downloaded
 
 

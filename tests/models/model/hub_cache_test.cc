@@ -30,7 +30,10 @@ class HubCacheTest : public testing::Test {
     fs::create_directories(model_ / "blobs");
     fs::create_directories(model_ / "refs");
   }
-  ~HubCacheTest() override { unsetenv("HF_HUB_CACHE"); }
+  ~HubCacheTest() override {
+    unsetenv("HF_HUB_CACHE");
+    fs::current_path(current_);
+  }
 
   // Adds a snapshot that is `age` hours old, without the file `missing`.
   fs::path add(const std::string& commit, int age, const std::string& missing = "") {
@@ -50,6 +53,7 @@ class HubCacheTest : public testing::Test {
 
   TempFolder folder_;
   const fs::path model_ = folder_ / "models--me--tiny";
+  const fs::path current_ = fs::current_path();
 };
 
 TEST_F(HubCacheTest, TheSnapshotOfMainIsOpenedElseTheNewest) {
@@ -105,11 +109,9 @@ TEST_F(HubCacheTest, AModelWithoutATokenizerIsIncompleteWhileADownloadRuns) {
 TEST_F(HubCacheTest, OtherModelsAreRefusedWithTheCommandThatDownloadsThem) {
   EXPECT_EQ(refusal("me/other"), "me/other: no such folder, and not in the cache " + folder_.path().string() +
                                      "; to download it: hf download me/other");
-  const fs::path before = fs::current_path();
   fs::current_path(folder_.path());
   fs::create_directory("me");
   EXPECT_THAT(refusal("me/other"), Not(HasSubstr("hf download")));  // more likely a wrong path
-  fs::current_path(before);
 }
 
 TEST_F(HubCacheTest, PathsStayPaths) {
@@ -118,11 +120,9 @@ TEST_F(HubCacheTest, PathsStayPaths) {
     EXPECT_EQ(model_folder(path), fs::path(path));
   }
   EXPECT_TRUE(is_hub_name("me/tiny"));
-  const fs::path before = fs::current_path();
   fs::current_path(folder_.path());
   fs::create_directories("me/tiny");
   EXPECT_FALSE(is_hub_name("me/tiny"));
-  fs::current_path(before);
 }
 
 TEST_F(HubCacheTest, ModelsAreListed) {
