@@ -44,11 +44,11 @@ struct FormatRow {
 
 // The formats, in the order in which open_checkpoint() looks for them. NAME_format() returns the row of NAME. Behind
 // the name are the patterns of the files by which a build without this format recognises it.
-#define ENCDEC_FORMAT_ROWS(FORMAT)         \
-  FORMAT(ctranslate2, "model.bin")         \
-  FORMAT(safetensors, "model.safetensors") \
-  FORMAT(pytorch, "pytorch_model*.bin")    \
-  FORMAT(marian, "*.npz")                  \
+#define ENCDEC_FORMAT_ROWS(FORMAT)                                         \
+  FORMAT(ctranslate2, "model.bin")                                         \
+  FORMAT(safetensors, "model.safetensors")                                 \
+  FORMAT(pytorch, "pytorch_model*.bin")                                    \
+  FORMAT(marian, "*.npz", "model*.bin", "model*.bin.gz", "model*.bin.zst") \
   FORMAT(whisper, "ggml-*.bin", "*.pt")
 
 #define ENCDEC_DECLARE_FORMAT(name, ...) FormatRow name##_format();

@@ -24,7 +24,7 @@ struct RefusedInputs {
 struct LayerCase {
   std::string name;  // for messages
   std::map<std::string, Tensor> weights = {};
-  std::function<std::shared_ptr<const Layer>(const WeightScope& weights)> make;
+  std::function<std::shared_ptr<const Layer>(const WeightScope& weights)> make = {};
   std::vector<Tensor> inputs = {};  // each has the same rows
   std::vector<int> rows = {};       // rows of each sequence, packed; empty if rows do not belong to sequences
   std::function<reference::Matrix(const LayerCase& self)> expected = {};

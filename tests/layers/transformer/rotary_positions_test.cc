@@ -23,7 +23,8 @@ Matrix rotated(Matrix rows, int heads, const RotaryOptions& options) {
   double base = options.base;
   if (rows.rows > options.trained_positions) {
     const double times = static_cast<double>(rows.rows) / options.trained_positions;
-    base *= std::pow(options.growth * times - (options.growth - 1), width / (width - 2.0));
+    base *= std::pow(options.growth * times - (options.growth - 1),
+                     static_cast<double>(width) / static_cast<double>(width - 2));
   }
   for (std::int64_t r = 0; r < rows.rows; ++r) {
     for (int head = 0; head < heads; ++head) {
