@@ -30,10 +30,10 @@ class Links(unittest.TestCase):
             return result.stdout
 
     def test_what_exists_may_be_linked(self) -> None:
-        links = ["[a](../README.md)", "[`b`\nc](../README.md#two-words-_here_)", "[d](../README.md#twice-1)", "[e](#own)"]
+        links = ["[a](../README.md)", "[`b`\nc](../README.md#two-words-_here_)", "[d](../README.md#twice-1)"]
         pictures = ["![f](a%20picture.svg)", '<img width="1" src="a%20picture.svg">', "[g]: <../README.md>"]
         not_links = ["[h](https://example.org/none.md#none)", "`[i](none.md)`", "\n```\n[j](none.md)\n```"]
-        self.assertIn("were looked at", self.check("\n".join(["# Own", *links, *pictures, *not_links])))
+        self.assertIn("were looked at", self.check("\n".join(["# Own", "[e](#own)", *links, *pictures, *not_links])))
 
     def test_what_does_not_exist_is_found(self) -> None:
         for link in ("[a](none.md)", "![a](none.md)", "[a]: none.md", '<img src="none.md">', "[a](none.md#the-name)"):
