@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Builds everything in build/release, like the demo, and runs the test suite. Then runs the tests of the Python package
-# (test_python.sh) and of clients of encdec serve (test_serve.sh), and builds the site, where a link to a file or heading
-# that does not exist is an error. Arguments are passed to ctest, and then only ctest is run:
+# (test_python.sh) and of clients of encdec serve (test_serve.sh). With arguments, runs only ctest with them:
 #   ./tools/test.sh -R Generate
 # With --sanitizers, runs only the tests of shared state (queue, generation, sessions, threads, server, speech), under the address
 # and the thread sanitizer, in build/asan and build/tsan. Builds only what these tests need, and without the sanitizer of
@@ -38,8 +37,3 @@ for suite in test_python test_serve; do
   [[ $status -ne 77 ]] || echo "Skipped: $suite.sh"
   [[ $status -eq 77 || $status -eq 0 ]] || exit "$status"
 done
-
-./tools/install_packages.sh docs
-echo "Building the site"
-cmake --preset docs >/dev/null
-cmake --build --preset docs

@@ -1,6 +1,6 @@
 """Writes a bill of materials as JSON (SPDX 2.3) to standard output:
 
-    python3 tools/make_spdx.py NAME PACKAGE...
+    python3 packaging/make_spdx.py NAME PACKAGE...
 
 NAME is the file without its ending; each PACKAGE is a Debian package of this system that is in the file, or pypi/NAME,
 one of this Python. The time is SOURCE_DATE_EPOCH.

@@ -2,14 +2,14 @@
 # Builds and tests, in fresh systems, cases that ./tools/test.sh does not cover: Debian 12 and 13, their compilers,
 # build options, encdec inside other projects, other versions of oneDNN. Prints a line for each case. Logs are in
 # build/check_builds. Needs root (for chroots), debootstrap, the network and 10 GB in /var/tmp. All cases take hours.
-#   ./tools/check_builds.sh --list
-#   ./tools/check_builds.sh                       all cases
-#   ./tools/check_builds.sh shared-12 clang-13    only these cases
-# CHROOTS=DIR keeps the systems in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
+#   ./packaging/check_builds.sh --list
+#   ./packaging/check_builds.sh                       all cases
+#   ./packaging/check_builds.sh shared-12 clang-13    only these cases
+# CHROOTS=DIR keeps the systems in DIR for the next run. For CCACHE_DIR and MIRROR see packaging/systems.sh.
 # shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell in a system
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. tools/systems.sh
+. packaging/systems.sh
 
 cases='demo-12 demo-13          ./tools/demo.sh in a bare system
 test-12 test-13          ./tools/test.sh in a bare system

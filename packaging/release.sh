@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Makes what a release hands out, in fresh systems, and tries each part in a bare one:
-#   ./tools/release.sh [OUTPUT [PART...]]     OUTPUT is build/release-files if not given
-#   ./tools/release.sh --list
+#   ./packaging/release.sh [OUTPUT [PART...]]     OUTPUT is build/release-files if not given
+#   ./packaging/release.sh --list
 # Writes to OUTPUT the files, a bill of materials (SPDX) beside each archive and wheel, SHA256SUMS, and logs/. A second
 # run from another copy of the same commit writes the same archives and wheels, byte for byte.
 # oneDNN is Debian 13's version. It is built once, on Debian 12, as a static library without threads of its own, so that
 # archives and wheels have the same machine code of it.
 # Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and
 # binfmt-support, too. Takes three hours on two cores.
-# CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see tools/systems.sh.
+# CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see packaging/systems.sh.
 # shellcheck disable=SC2016,SC2034  # commands and variables are text for the shell in a system
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-. tools/systems.sh
+. packaging/systems.sh
 
 parts='archive         encdec-VERSION-linux-x86_64.tar.zst: commands, bundled models, manual pages; for Debian 12 and later
 wheel-12        the wheel of Python 3.11
@@ -140,7 +140,7 @@ build_archive() {
     cp $files lib
     packages=$(packages_of lib/*)
     notices $packages >>share/doc/encdec/THIRD_PARTY_NOTICES
-    python3 "$OLDPWD/tools/make_spdx.py" $name $packages >~/$name.spdx.json
+    python3 "$OLDPWD/packaging/make_spdx.py" $name $packages >~/$name.spdx.json
     cd ~
     tar --create --sort=name --mtime=@$SOURCE_DATE_EPOCH --owner=0 --group=0 --numeric-owner $name |
       zstd -19 --quiet -o $name.tar.zst
@@ -167,7 +167,8 @@ build_wheel() {
   building_system "$1"
   [[ ! $foreign ]] || as_root 'apt-get install libpython3-dev:arm64'
   build 'python3 -m venv ~/venv
-    ~/venv/bin/pip install --quiet --requirement python/tests/requirements.txt --requirement python/wheel_requirements.txt
+    ~/venv/bin/pip install --quiet --requirement python/tests/requirements.txt \
+      --requirement packaging/wheel_requirements.txt
     if [[ $foreign ]]; then
       export _PYTHON_HOST_PLATFORM=linux-$machine
       SETUPTOOLS_EXT_SUFFIX=.$(python3 -c "import sys; print(sys.implementation.cache_tag)")-$machine-linux-gnu.so
@@ -189,7 +190,7 @@ build_wheel() {
     auditwheel show ~/wheels/*.whl
     python -m zipfile --list ~/wheels/*.whl
     name=$(basename ~/wheels/*.whl .whl)
-    python3 tools/make_spdx.py $name $packages pypi/nanobind >~/wheels/$name.spdx.json
+    python3 packaging/make_spdx.py $name $packages pypi/nanobind >~/wheels/$name.spdx.json
     python -m zipfile --extract ~/wheels/*.whl ~/looked-into
     cd ~/looked-into
     libraries $(find . -name "*.so*" -o -path "*.scripts/encdec") | tee ~/libraries
@@ -228,10 +229,11 @@ profiles() { if [[ $1 == 12 ]]; then echo DEB_BUILD_PROFILES=pkg.encdec.nopython
 build_packages() {
   ready_system "$1"
   as_root "apt-get install build-essential lintian
-    $(profiles "$1") apt-get build-dep ."
+    $(profiles "$1") apt-get build-dep ./packaging"
   as_user "export SOURCE_DATE_EPOCH=$epoch DEB_BUILD_OPTIONS=nocheck
     cp --recursive . ~/encdec  # debhelper takes no space in the path
     cd ~/encdec
+    cp --recursive packaging/debian .
     $(profiles "$1") dpkg-buildpackage --build=binary --no-sign
     lintian --fail-on error ../*.changes"
   rm -rf "$output/debian-$1"
