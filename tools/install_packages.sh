@@ -36,7 +36,6 @@ fi
 if [[ $set == all ]]; then
   packages+=(
     libsndfile1-dev libmpg123-dev # recordings that are not WAV
-    librsvg2-bin # PNG images of attention
     ccache # test.sh
     python3-dev python3-pip python3-venv # the Python package
   )

@@ -17,7 +17,7 @@ LabelledAttention attention_of(std::vector<std::string> queries, std::vector<std
 LabelledAttention random_attention(int layers, int heads, std::vector<std::string> queries,
                                    std::vector<std::string> keys);
 
-// Returns tokens that try to break out of their place in a terminal, an image or a page.
+// Returns tokens that try to break out of their place in a terminal or an image.
 const std::vector<std::string>& hostile_tokens();
 
 // Returns how often `part` occurs in the text.

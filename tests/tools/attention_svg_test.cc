@@ -19,6 +19,17 @@ std::string svg(const LabelledAttention& attention, std::string_view title = {})
   return draw_svg(title, {&attention, 1});
 }
 
+struct Size {
+  int width = 0, height = 0;
+};
+
+Size size_of(const std::string& picture) {
+  const auto number = [&](const std::string& name) {
+    return std::stoi(picture.substr(picture.find(name) + name.size()));
+  };
+  return {number(" width='"), number(" height='")};
+}
+
 std::string message(const LabelledAttention& attention) {
   try {
     svg(attention);
@@ -78,14 +89,14 @@ TEST(AttentionSvg, HostileTextStaysText) {
   const LabelledAttention attention = random_attention(1, 1, hostile_tokens(), hostile_tokens());
   std::string title;
   for (const std::string& token : hostile_tokens()) title += token.substr(0, 100);
-  for (const std::string& text : {svg(attention, title), draw_svg_frame(attention)}) {
-    for (const char* part : {"<script", "<!--", "\x1b", "\xc2\x9b", "\xff", "\u202E", "\u2028"}) {
-      EXPECT_THAT(text, Not(HasSubstr(part)));
-    }
-    EXPECT_EQ(text.find('\0'), std::string::npos);
-    EXPECT_EQ(count(text, "<text"), count(text, "</text>"));
+  const std::string text = svg(attention, title);
+  for (const char* part : {"<script", "<!--", "\x1b", "\xc2\x9b", "\xff", "\u202E", "\u2028"}) {
+    EXPECT_THAT(text, Not(HasSubstr(part)));
   }
-  EXPECT_THAT(svg(attention), HasSubstr("&lt;/script&gt;"));
+  EXPECT_EQ(text.find('\0'), std::string::npos);
+  EXPECT_EQ(count(text, "<text"), count(text, "</text>"));
+  EXPECT_THAT(text, HasSubstr("&lt;/script&gt;"));
+  EXPECT_EQ(text, svg(attention, title)) << "reproducible";
 }
 
 TEST(AttentionSvg, RightToLeftTokensHaveNoMarksInside) {
@@ -103,12 +114,22 @@ TEST(AttentionSvg, LongMapsHaveNoTooltips) {
   EXPECT_LE(count(text, "<path"), kColors + 1U);
 }
 
-TEST(AttentionSvg, AFrameHasNoCellsButPlacesForAScript) {
-  const std::string text = draw_svg_frame(random_attention(2, 3, {"q", "r"}, {"k"}));
-  EXPECT_THAT(text, HasSubstr("scale(24)'></g>"));
-  for (const char* name : {"caption", "cells", "keys", "queries", "colors", "largest"}) {
-    EXPECT_EQ(count(text, fmt::format("class='{}'", name)), 1U) << name;
-  }
+TEST(AttentionSvg, ShowsAllLayersAndHeadsOfAllKinds) {
+  const LabelledAttention all = random_attention(2, 3, {"q"}, {"k"});
+  EXPECT_EQ(count(svg(all), "class='cells'"), 6U);
+  const LabelledAttention kinds[] = {all, all, all};
+  EXPECT_EQ(count(draw_svg("", kinds), "class='cells'"), 18U);
+  EXPECT_GT(size_of(draw_svg("", kinds)).height, 2 * size_of(svg(all)).height);
+}
+
+TEST(AttentionSvg, ManyTokensGetSmallCells) {
+  const std::vector<std::string> tokens(500, "▁token");
+  const Size one = size_of(svg(random_attention(1, 1, tokens, tokens)));
+  EXPECT_LE(one.width, 6000);
+  EXPECT_GE(one.width, 5000);
+  const Size grid = size_of(svg(random_attention(2, 8, tokens, tokens)));
+  EXPECT_GE(grid.width, 8 * 500);
+  EXPECT_LE(static_cast<std::int64_t>(grid.width) * grid.height, std::int64_t{64} << 20);
 }
 
 TEST(AttentionSvg, NamesWhatCannotBeDrawn) {

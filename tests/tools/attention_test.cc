@@ -167,17 +167,6 @@ TEST_F(Attention, ATerminalShowsTheMainMap) {
   }
 }
 
-TEST_F(Attention, PagesAreWrittenCompletely) {
-  const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
-                                            "the dog", "--output", folder_.path("map.html")});
-  EXPECT_EQ(finished.status, 0) << finished.errors;
-  const std::string page = folder_.read("map.html");
-  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>")) << page.substr(0, 40);
-  EXPECT_THAT(page, HasSubstr("the cat \u2192 the dog"));
-  EXPECT_THAT(page, HasSubstr("encoder self-attention"));
-  EXPECT_EQ(folder_.names(), std::vector<std::string>{"map.html"});
-}
-
 TEST_F(Attention, PicturesAreWrittenCompletely) {
   const Finished finished = encdec_command({"attention", "--quiet", "--model", golden_model("text"), "the cat",
                                             "the dog", "--output", folder_.path("map.svg")});
@@ -199,7 +188,9 @@ TEST_F(Attention, WrongUsageIsReportedInOneLine) {
   EXPECT_TRUE(
       failed(attention({text, "a", "--kind", "self"}), 2, {"--kind", "'self'", "encoder, decoder, cross or all"}));
   EXPECT_TRUE(failed(attention({text, "a", "--layer", "last"}), 2, {"--layer", "'last'", "mean or all"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--output", "map.pdf"}), 2, {"map.pdf", ".html, .svg, .png or .json"}));
+  for (const char* name : {"map.pdf", "map.png", "map.html"}) {
+    EXPECT_TRUE(failed(attention({text, "a", "--output", name}), 2, {name, ".svg or .json"}));
+  }
   EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
   EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
@@ -275,15 +266,6 @@ TEST_F(AttentionOfResults, LinesKeepTheirOrderInAnyBatch) {
             json({{"hypotheses", json::array()}}));
 }
 
-TEST_F(AttentionOfResults, APageHasAnExampleForEachResult) {
-  const std::string page = attention_of("odd_sizes", "4 5 6\n\n7 8\n", "a.html");
-  const std::string begin = "<script type=\"application/json\"";
-  std::size_t examples = 0;
-  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) ++examples;
-  EXPECT_EQ(examples, 2u) << "none for the empty source";
-  for (const char* title : {"4 5 6 \u2192 ", "7 8 \u2192 "}) EXPECT_THAT(page, HasSubstr(title));
-}
-
 TEST_F(AttentionOfResults, EveryHypothesisHasItsOwnWeights) {
   const Finished finished = run_generate("odd_sizes",
                                          {"--token-ids", "--json", "--num-beams", "3", "--num-return-sequences", "3",
@@ -319,8 +301,9 @@ TEST_F(AttentionOfResults, WrongUsageIsReportedInOneLine) {
   };
   EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
   EXPECT_TRUE(failed(generate({"--attention", "./x", "--stats", "x"}), 2, {"--attention", "--stats"}));
-  EXPECT_TRUE(failed(generate({"--attention", "x.png"}), 2, {"x.png", ".html, .json"}));
-  EXPECT_TRUE(failed(generate({"--attention", "x.svg"}), 2, {"x.svg", ".html, .json"}));
+  for (const char* name : {"x.svg", "x.png", "x.html"}) {
+    EXPECT_TRUE(failed(generate({"--attention", name}), 2, {name, ".json", "encdec attention", ".svg"}));
+  }
   EXPECT_TRUE(failed(generate({"--attention", "x", "--attention-head", "all"}), 2, {"--attention x", "one or mean"}));
   EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
   EXPECT_TRUE(

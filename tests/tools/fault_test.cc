@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
              "a b\n"},
         Case{"Tokenize", {"tokenize", "--model", golden_model("text")}, "a b\n"},
         Case{"Inspect", {"inspect", "--json", "--model", golden_model("gelu_sharded")}, "", false},
-        Case{"Attention", {"attention", "--quiet", "--model", golden_model("text"), "a b", "--output", "OUT.html"}, ""},
+        Case{"Attention", {"attention", "--quiet", "--model", golden_model("text"), "a b", "--output", "OUT.svg"}, ""},
         Case{"Forward",
              {"forward", "--model", golden_model("untied"), "--decoder-input", "IN", "--output", "OUT"},
              "5 6 0\n"}),

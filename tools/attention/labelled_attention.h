@@ -3,16 +3,12 @@
 #include <encdec/models/model.h>
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace encdec::cli {
-
-// A callback that receives the text of a picture or page, piece by piece.
-using TextSink = std::function<void(std::string_view)>;
 
 // The attention of one kind, with names for its queries, keys, layers and heads. It has a map [queries, keys] for each
 // head of each layer; index of a map := layer * heads + head. There is at least one query and one key.

@@ -29,10 +29,22 @@ void append_numbers(const Shape& shape, int axis, const float*& next, std::strin
   json += ']';
 }
 
+// Returns the mean of the last layer's heads, [queries, keys].
+Tensor last_layer_mean(const LabelledAttention& attention) {
+  const Shape& shape = attention.map.weights.shape();
+  Tensor mean = Tensor::allocate({shape[2], shape[3]});
+  const std::size_t heads = attention.heads.size();
+  for (std::size_t map = attention.maps() - heads; map < attention.maps(); ++map) {
+    float* sum = mean.data<float>();
+    for (const float weight : attention.weights_of(map)) *sum++ += weight / static_cast<float>(heads);
+  }
+  return mean;
+}
+
 }  // namespace
 
 Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries) {
-  const Tensor mean = last_layer_mean(attention).map.weights;
+  const Tensor mean = last_layer_mean(attention);
   Alignment alignment;
   for (std::size_t query = 0; query < queries; ++query) {
     const float* weights = mean.row(static_cast<std::int64_t>(query));
@@ -46,20 +58,6 @@ Alignment hard_alignment(const Model& model, const LabelledAttention& attention,
   std::size_t count = hypothesis.token_ids.size();
   if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
   return hard_alignment(attention, count);
-}
-
-LabelledAttention last_layer_mean(const LabelledAttention& attention) {
-  LabelledAttention mean = attention;
-  const Shape& shape = attention.map.weights.shape();
-  mean.map.weights = Tensor::allocate({1, 1, shape[2], shape[3]});
-  const std::size_t heads = attention.heads.size();
-  for (std::size_t map = attention.maps() - heads; map < attention.maps(); ++map) {
-    float* sum = mean.map.weights.data<float>();
-    for (const float weight : attention.weights_of(map)) *sum++ += weight / static_cast<float>(heads);
-  }
-  mean.layers = {attention.layers.back()};
-  mean.heads = {"mean"};
-  return mean;
 }
 
 std::string to_pharaoh(const Alignment& alignment) {

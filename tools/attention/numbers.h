@@ -16,8 +16,6 @@ using Alignment = std::vector<std::size_t>;
 Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries);
 // Returns the alignment of a generated hypothesis, without its end token, which stands for no text.
 Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
-// Returns the mean of the last layer's heads. The layer keeps its name; the head is named "mean".
-LabelledAttention last_layer_mean(const LabelledAttention& attention);
 // Returns the alignment in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered from 0.
 std::string to_pharaoh(const Alignment& alignment);
 

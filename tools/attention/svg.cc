@@ -29,8 +29,8 @@ constexpr double kFontSize = 14, kHeadingSize = 20, kMaxLabelSize = 16;
 // Sizes of cells, tried in this order. A grid of several maps has cells of at most kLargestGridCell pixels. Token
 // labels need cells of at least kSmallestReadableCell pixels.
 constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
-constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10, kFrameCell = 24;
-constexpr int kMaxSide = 32767;         // cairo's limit, which holds for PNG images
+constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
+constexpr int kMaxSide = 32767;         // cairo's limit; rsvg-convert and Inkscape draw with it
 constexpr int kMaxPixels = 64 << 20;    // 256 MiB as an image
 constexpr int kMaxReadableSide = 6000;  // a longer side shrinks the cells, down to kSmallestReadableCell
 
@@ -230,7 +230,7 @@ class Drawing {
     const double caption = section.attention.maps() == 1 ? y_ + 2 * kLineHeight : top - labels;
     add("<text class='caption' x='{}' y='{}'>{}</text>", left, caption - kLabelGap, section.attention.name_of(map));
     add("<g class='cells' transform='translate({} {})scale({})'>", left, top, cell_);
-    if (!section.attention.map.weights.empty()) draw_cells(section, map);
+    draw_cells(section, map);
     // Lines lie in the middle of pixels, where they cover one row of pixels instead of two.
     add("</g><g fill='none' stroke='#000' transform='translate({} {})'>", left - 0.5, top - 0.5);
     if (cell_ >= kSmallestReadableCell) {
@@ -325,15 +325,6 @@ std::string draw_svg(std::string_view title, std::span<const LabelledAttention> 
   Layout layout(title, attentions);
   layout.arrange();
   return Drawing(std::move(layout), largest).svg();
-}
-
-std::string draw_svg_frame(const LabelledAttention& attention) {
-  LabelledAttention map = attention;
-  map.map.weights = Tensor();
-  map.layers = map.heads = {""};
-  Layout layout("", {&map, 1});
-  layout.arrange(kFrameCell);
-  return Drawing(std::move(layout), 0).svg();
 }
 
 }  // namespace encdec::cli

@@ -15,13 +15,4 @@ namespace encdec::cli {
 // Throws InputError if a weight is not from 0 to 1 or a cell would be smaller than a pixel.
 std::string draw_svg(std::string_view title, std::span<const LabelledAttention> attentions);
 
-// Returns a picture of one map of the attention, without cells, for a script that fills it. Of the elements below, the
-// script finds the classes:
-//   heading        text with the kind of attention
-//   cells          group of the cells; a cell is one unit wide and high
-//   keys, queries  groups of the labels, with one text each
-//   colors         group of the scale: one rectangle for each colour, from 0 to the largest weight
-//   largest        text with the largest weight
-std::string draw_svg_frame(const LabelledAttention& attention);
-
 }  // namespace encdec::cli

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "attention/labelled_attention.h"
 
@@ -37,6 +39,9 @@ TerminalFacts terminal_facts(int descriptor);
 // Colours: ColorChoice::automatic uses those of the terminal, and none if NO_COLOR is set; always uses at least 256.
 // Width: COLUMNS, else the width of the window, else 80.
 TerminalStyle choose_style(ColorChoice choice, const TerminalFacts& facts);
+
+// A callback that receives the text of a picture, piece by piece.
+using TextSink = std::function<void(std::string_view)>;
 
 // Draws a heat map for each layer and head, with keys above and queries to the left. Each pair has a cell that is two
 // columns wide. A map that is wider than the terminal is cut into panels, one below the other, each with the queries.

@@ -11,8 +11,6 @@
 #include <optional>
 
 #include "attention/numbers.h"
-#include "attention/page.h"
-#include "attention/png.h"
 #include "attention/svg.h"
 #include "attention/terminal.h"
 #include "encdec/attention_choices.h"
@@ -82,11 +80,10 @@ Lines lines_of(const AttentionArguments& options) {
   return lines;
 }
 
-// Returns the maps to show. By default a page or JSON has all maps, a picture or the terminal one map.
+// Returns the maps to show. By default JSON has all maps, a picture or the terminal one map.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
   using Otherwise = TypedAttention::Otherwise;
-  const AttentionFormat format = attention_format(options.output);
-  const bool has_room = format == AttentionFormat::page || format == AttentionFormat::json;
+  const bool has_room = attention_format(options.output) == AttentionFormat::json;
   AttentionSelection selection = options.choices.selection(has_room ? Otherwise::all : Otherwise::last_layer_mean);
   for (const AttentionNames& names : kAttentionKinds) {
     if (names.word == options.kind) selection.kinds = {names.kind};
@@ -142,35 +139,21 @@ std::string title_of(const Model& model, const AttentionMaps& attention, const s
 
 void write(const std::vector<LabelledAttention>& maps, const std::string& title, const AttentionArguments& options,
            OutputFile& output) {
-  const TextSink sink = [&output](std::string_view text) { output.write(text); };
-  switch (attention_format(options.output)) {
-    case AttentionFormat::json: return output.write(maps_json(maps));
-    case AttentionFormat::svg: return output.write(draw_svg(title, maps));
-    case AttentionFormat::png: return output.write(png_of(draw_svg(title, maps)));
-    case AttentionFormat::terminal: {
-      const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
-      for (const LabelledAttention& map : maps) draw_in_terminal(map, style, sink);
-      return;
-    }
-    default: break;
+  const AttentionFormat format = attention_format(options.output);
+  if (format == AttentionFormat::json) return output.write(maps_json(maps));
+  if (format == AttentionFormat::svg) return output.write(draw_svg(title, maps));
+  const TerminalStyle style = choose_style(options.color, terminal_facts(STDOUT_FILENO));
+  for (const LabelledAttention& map : maps) {
+    draw_in_terminal(map, style, [&output](std::string_view text) { output.write(text); });
   }
-  AttentionPage page(sink);
-  page.add({.title = title, .attentions = maps, .alignment = {}});
-  page.end();
 }
 
 void show(const AttentionArguments& options) {
   const AttentionFormat format = attention_format(options.output);
   if (options.source && !options.input.empty()) throw UsageError("a source and --input, expected one of them");
   if (options.target && !options.target_file.empty()) throw UsageError("a target and --target, expected one of them");
-  if (format == AttentionFormat::alignment) {
-    throw UsageError(
-        fmt::format("--output {}: expected a name that ends in .html, .svg, .png or .json", options.output));
-  }
-  if (format == AttentionFormat::png && !can_write_png()) {
-    throw UsageError(fmt::format(
-        "--output {}: PNG images need the program rsvg-convert (Debian's package librsvg2-bin), .svg does not",
-        options.output));
+  if (format == AttentionFormat::alignment || format == AttentionFormat::unknown) {
+    throw UsageError(fmt::format("--output {}: expected a name that ends in .svg or .json", options.output));
   }
   const Lines lines = lines_of(options);
   OutputFile output(options.output, OutputFile::Unfinished::remove);
@@ -201,10 +184,10 @@ Action add_attention(CLI::App& command) {
   add_input_option(command, options->input, "File of the source, one line in UTF-8");
   add_file_option(command, "--target", options->target_file, "File of the target, one line");
   add_file_option(command, "-o,--output", options->output,
-                  "A page (.html), a picture (.svg or .png) or numbers (.json); the terminal if not given");
+                  "A picture (.svg) or numbers (.json); the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or decoder, cross-attention, or all; if not "
-                                         "given, all for .html and .json, else cross-attention if the model has it");
+                                         "given, all for .json, else cross-attention if the model has it");
   std::vector<std::string> kinds;
   for (const AttentionNames& names : kAttentionKinds) kinds.emplace_back(names.word);
   kinds.emplace_back("all");
@@ -225,8 +208,8 @@ Action add_attention(CLI::App& command) {
   options->model.add_quiet_option(command, "No notes");
   command.footer(
       R"(Rows are queries, columns are keys. A decoder row is labelled with the token that it produced. By default the terminal
-and pictures show the mean of the last layer's heads; pages and JSON have every head of every layer. --layer and --head
-choose others. JSON has weights[layer][head][row][column].)");
+and pictures show the mean of the last layer's heads; JSON has every head of every layer. --layer and --head choose
+others. JSON has weights[layer][head][row][column].)");
   return [options] { show(*options); };
 }
 

@@ -32,10 +32,9 @@ void add_choice(CLI::App& command, const std::string& name, const std::string& d
 AttentionFormat attention_format(const std::string& path) {
   if (path.empty()) return AttentionFormat::terminal;
   const std::string end = name_ending(path);
-  if (end == "html" || end == "htm") return AttentionFormat::page;
   if (end == "svg") return AttentionFormat::svg;
-  if (end == "png") return AttentionFormat::png;
   if (end == "json" || end == "jsonl") return AttentionFormat::json;
+  if (end == "html" || end == "htm" || end == "png") return AttentionFormat::unknown;
   return AttentionFormat::alignment;
 }
 

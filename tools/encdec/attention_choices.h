@@ -12,10 +12,9 @@ namespace encdec::cli {
 // Format of an attention file, chosen by the ending of its name.
 enum class AttentionFormat : std::uint8_t {
   terminal,   // empty path
-  page,       // .html, .htm: one page that needs no other files
   svg,        // .svg: a picture
-  png,        // .png: the same picture in pixels
   json,       // .json, .jsonl
+  unknown,    // .html, .htm, .png: pictures in a format that is not written
   alignment,  // .align, .txt and any other
 };
 AttentionFormat attention_format(const std::string& path);

@@ -182,14 +182,12 @@ class Generation final : private GenerateStream {
     const bool has_line = prefix_ ? lines_read_.next({&line, &prefix, &draft}) : lines_read_.next({&line, &draft});
     waiting_seconds_ += stopwatch.seconds();
     if (!has_line) return std::nullopt;
-    const std::string source = attention_file_ ? line : std::string();
     GenerateInput input{.source = parse_line(std::move(line), options_.form, model_.config().input_stack().vocabulary,
                                              input_.position())};
     read_target(std::move(prefix), prefix_.get(), input.prefix);
     read_target(std::move(draft), draft_.get(), input.draft);
     const MutexLock lock(mutex_);
     unfinished_.push_back(input_.bytes());
-    if (attention_file_) sources_.push_back(source);
     return input;
   }
 
@@ -224,10 +222,7 @@ class Generation final : private GenerateStream {
     if (result.source_truncated) ++truncated_;
     finished_bytes_ = unfinished_.front();
     unfinished_.pop_front();
-    if (attention_file_) {
-      attention_file_->write(sources_.front(), result);
-      sources_.pop_front();
-    }
+    if (attention_file_) attention_file_->write(result);
   }
 
   std::string format(const GenerateResult& result) const {
@@ -280,7 +275,6 @@ class Generation final : private GenerateStream {
   Mutex mutex_;  // held for the output too
   // For each line that is read but not written, where it ends in the input.
   std::deque<std::int64_t> unfinished_ ENCDEC_GUARDED_BY(mutex_);
-  std::deque<std::string> sources_ ENCDEC_GUARDED_BY(mutex_);  // text of these lines, with --attention only
   std::int64_t finished_bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;  // end in the input of the last line written
   // Written with mutex_ held, and read without it after the end.
   std::int64_t lines_ = 0;      // lines written
@@ -315,8 +309,8 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_file_option(command, "--stats", options.stats,
                   "Write times, token counts and memory to this file, as a JSON object");
   add_file_option(command, "--attention", options.attention,
-                  "Write the attention of each result to this file: a page (.html), weights (.json), or else hard "
-                  "alignments (0-0 1-2: pairs of source and target token). Costs one more pass over each result");
+                  "Write the attention of each result to this file: weights (.json), or else hard alignments (0-0 1-2: "
+                  "pairs of source and target token). Costs one more pass over each result");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   options.model.add_quiet_option(command, "No progress bar and no notes");
 }
@@ -336,10 +330,9 @@ void check(const GenerateArguments& options) {
     throw UsageError(fmt::format("--attention {}: all layers or heads, expected one or mean: a line has one alignment",
                                  options.attention));
   }
-  if (format == AttentionFormat::svg || format == AttentionFormat::png) {
+  if (format == AttentionFormat::svg || format == AttentionFormat::unknown) {
     throw UsageError(
-        fmt::format("--attention {}: expected .html, .json or a file for alignments; encdec attention draws "
-                    "pictures",
+        fmt::format("--attention {}: expected .json or a file for alignments; encdec attention draws pictures (.svg)",
                     options.attention));
   }
   if (options.shard.number > 0) {

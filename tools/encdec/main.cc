@@ -57,7 +57,7 @@ constexpr std::array kSubcommands = {
     Subcommand{"classify", "Label each text, or pair of texts, with a classifier", add_classify},
     Subcommand{"tag", "Find names and other entities in texts with a classifier of tokens", add_tag},
     Subcommand{"tokenize", "Convert texts to token ids and back", add_tokenize},
-    Subcommand{"attention", "Show attention weights in the terminal, as a picture, a page or numbers", add_attention},
+    Subcommand{"attention", "Show attention weights in the terminal, as a picture or numbers", add_attention},
     Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect},
     Subcommand{"bench", "Measure the speed of generation with random sources; print one JSON object", add_bench},
     Subcommand{"serve", "Serve translation, generation, embeddings and transcription over HTTP to existing clients",
@@ -81,7 +81,7 @@ Examples:
   encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt
   encdec transcribe --model whisper-tiny --output-format srt speech.flac
   echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
-  encdec attention --model opus-mt-en-fr "The cat sat." --output cat.html
+  encdec attention --model opus-mt-en-fr "The cat sat." --output cat.svg
   encdec inspect --model opus-mt-en-fr)";
 
 void prepare_process() {

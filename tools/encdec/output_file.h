@@ -17,7 +17,7 @@ class OutputClosed : public std::runtime_error {
   OutputClosed() : std::runtime_error("standard output was closed") {}
 };
 
-// Returns the ending of a file's name in lower case: "png" for "map.PNG".
+// Returns the ending of a file's name in lower case: "svg" for "map.SVG".
 std::string name_ending(const std::string& path);
 
 // Returns the device and inode of a regular file; unset for any other path.
