@@ -58,7 +58,6 @@ struct EntryHeader {
   std::uint64_t compressed_size = 0;
   std::uint64_t size = 0;
   std::uint64_t local_offset = 0;
-  std::uint64_t directory_begin = 0;  // position in the directory
   std::uint16_t name_bytes = 0;
   std::uint16_t extra_bytes = 0;
   std::string_view name;
@@ -200,7 +199,6 @@ EntryHeader read_directory_header(ByteReader& directory) {
   header.name = as_text(directory.take(header.name_bytes, "an entry's name"));
   const auto extra = directory.take(header.extra_bytes, "an entry's extra fields");
   directory.take(comment_bytes, "an entry's comment");
-  header.directory_begin = begin;
   const std::array<std::uint64_t*, 3> values = {&header.size, &header.compressed_size, &header.local_offset};
   read_zip64_extra(extra, values, fmt::format("{}: entry '{}'", directory.file(), printable(header.name)));
   return header;
@@ -269,8 +267,7 @@ ZipEntry place(const EntryHeader& listed, std::span<const std::byte> before_dire
           .offset = data,
           .compressed_size = listed.compressed_size,
           .size = listed.size,
-          .checksum = listed.checksum,
-          .directory_begin = before_directory.size() + listed.directory_begin};
+          .checksum = listed.checksum};
 }
 
 void check_places(std::vector<ZipEntry>& all, const std::string& file) {

@@ -21,7 +21,6 @@ struct ZipEntry {
   std::uint64_t compressed_size = 0;  // size in the archive; equal to `size` if stored
   std::uint64_t size = 0;
   std::uint32_t checksum = 0;
-  std::uint64_t directory_begin = 0;  // position of the entry's header in the directory
 };
 
 // The directory of a zip archive, zip64 included, over the bytes of a file. It expects hostile archives: each entry is
@@ -32,8 +31,7 @@ struct ZipEntry {
 // - encryption, several disks, and methods other than stored and deflated;
 // - a deflated entry that claims to grow more than 1032 times, which deflate cannot;
 // - deflated entries that together claim more than 64 MiB and more than 16 times the size of the archive: weights do
-// not
-//   shrink that much.
+//   not shrink that much.
 // Memory grows with the directory, not with the sizes that entries claim.
 class ZipArchive {
  public:

@@ -89,8 +89,8 @@ class Document:
 def read(path: str | os.PathLike[str], **options: Unpack[_options.DocumentOptions]) -> Document:
     """Returns the texts of a file. Options:
 
-    - ``format``: ``"text"``, ``"markdown"``, ``"html"``, ``"srt"``, ``"vtt"``, ``"po"``, ``"xliff"``, ``"android"``,
-      ``"properties"``, ``"docx"``, ``"pptx"``, ``"odt"`` or ``"epub"``. By default that of the file's name.
+    - ``format``: ``"text"``, ``"html"``, ``"srt"``, ``"vtt"``, ``"po"`` or ``"xliff"``. By default that of the file's
+      name.
     - ``target_language``: the language of the translations, for files that name it.
     - ``entries``, ``mark_fuzzy``, ``xliff_state``, ``line_width``, ``max_lines``, ``join_gap``: see
       ``Translator.translate_file``.

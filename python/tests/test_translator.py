@@ -90,16 +90,16 @@ def test_a_glossary(students: Path, tmp_path: Path) -> None:
 
 
 def test_a_file(german: encdec.Translator, tmp_path: Path) -> None:
-    file, calls = tmp_path / "a.properties", []
-    file.write_text("a=bjkf %s\n# hl\nb=hl\n")
+    file, calls = tmp_path / "a.html", []
+    file.write_text("<p>bjkf http://a.b\n<!-- hl -->\n<p>hl\n")
     result = german.translate_file(file, to="de", on_progress=lambda done, total: calls.append((done, total)))
-    assert result.output == str(tmp_path / "a.de.properties") and calls == [(2, 2)]
-    assert "# hl\nb=lmldk\n" in Path(result.output).read_text(encoding="utf-8")
-    assert [(each.where, each.source) for each in result.segments] == [("line 1", "bjkf %s"), ("line 3", "hl")]
+    assert result.output == str(tmp_path / "a.de.html") and calls == [(2, 2)]
+    assert "<!-- hl -->\n<p>lmldk\n" in Path(result.output).read_text(encoding="utf-8")
+    assert [(each.where, each.source) for each in result.segments] == [("line 1", "bjkf http://a.b"), ("line 3", "hl")]
     assert result.segments[1].target == "lmldk" and result.segments[1].problem is None
     out = tmp_path / "out"
     assert german.translate_file(str(file), "de", output=out, format="text").output == str(out)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.properties", "a.properties", "out"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.html", "a.html", "out"]
 
 
 def test_options_of_files(german: encdec.Translator, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_options_of_files(german: encdec.Translator, tmp_path: Path) -> None:
     assert len(german.translate_file(file, entries="all", mark_fuzzy=False).segments) == 1
     assert "fuzzy" not in (tmp_path / "a.de.po").read_text()
     for options, message in (({"entries": "some"}, "entries is 'some', expected untranslated, fuzzy, all"),
-                             ({"format": "doc"}, "format is 'doc', expected text, markdown"),
+                             ({"format": "doc"}, "format is 'doc', expected text, html"),
                              ({"line_width": 0}, "line_width is 0, expected 1 or more"),
                              ({"split": "x"}, "split is 'x', expected sentences")):  # fmt: skip
         with pytest.raises(encdec.ConfigError, match=message):
@@ -204,14 +204,14 @@ def test_a_document(tmp_path: Path) -> None:
 
 
 def test_placeholders_of_a_document(tmp_path: Path) -> None:
-    file = tmp_path / "a.properties"
-    file.write_text("a=Ünd {0} %s {0}\n", encoding="utf-8")
+    file = tmp_path / "a.po"
+    file.write_text('msgid "Ünd {0} %s {0}"\nmsgstr ""\n', encoding="utf-8")
     document = encdec.documents.read(file)
     text, found = document.segments[0].text, document.segments[0].placeholders
     assert [text[each.begin : each.end] for each in found] == ["{0}", "%s", "{0}"]
-    assert document.write(["%s ö {0} {0}"]).content.decode() == "a=%s ö {0} {0}\n"
+    assert document.write(["%s ö {0} {0}"]).content.decode().endswith('msgstr "%s ö {0} {0}"\n')
     joined = Segment("ö {0}{0}%s", (), (Placeholder(2, 5), Placeholder(5, 8), Placeholder(8, 10)))
-    assert document.write([joined]).content.decode() == "a=ö {0}{0}%s\n"
+    assert document.write([joined]).content.decode().endswith('msgstr "ö {0}{0}%s"\n')
     lost = document.write(["{0} %s"])
     assert lost.content == file.read_bytes() and list(lost.unused) == [0] and "'{0}'" in lost.unused[0]
     with pytest.raises(encdec.InputError, match="translations"):

@@ -1,6 +1,5 @@
 // Reads arbitrary bytes as a document, whose format the first byte chooses, and writes it with good and bad
 // translations.
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,7 +7,6 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/translation/documents/document.h"
 #include "tests/fuzz/require.h"
-#include "tests/support/zip_writer.h"
 
 namespace encdec {
 namespace {
@@ -47,31 +45,14 @@ void use(const std::string& bytes, DocumentFormat format) {
   }
 }
 
-// Returns an archive with a part.
-std::string archive(DocumentFormat format, const std::string& part) {
-  const std::string type = format == DocumentFormat::docx ? "document.main" : "slide";
-  return zip_bytes(
-      {{.name = "[Content_Types].xml",
-        .data = "<Types><Override PartName=\"/part\" ContentType=\"x." + type + "+xml\"/></Types>"},
-       {.name = "META-INF/container.xml", .data = "<container><rootfile full-path=\"package\"/></container>"},
-       {.name = "package",
-        .data = "<package><item id=\"i\" href=\"part\" media-type=\"application/xhtml+xml\"/></package>"},
-       {.name = format == DocumentFormat::odt ? "content.xml" : "part", .data = part}});
-}
-
 }  // namespace
 }  // namespace encdec
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
   if (size == 0) return 0;
-  constexpr std::array kArchives = {DocumentFormat::docx, DocumentFormat::pptx, DocumentFormat::odt,
-                                    DocumentFormat::epub};
-  const std::size_t choice = data[0] % (kDocumentFormats.size() + kArchives.size());
-  std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const bool is_part = choice >= kDocumentFormats.size();
-  const DocumentFormat format = is_part ? kArchives[choice - kDocumentFormats.size()] : kDocumentFormats[choice].value;
-  if (is_part) bytes = archive(format, bytes);
+  const DocumentFormat format = kDocumentFormats[data[0] % kDocumentFormats.size()].value;
+  const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   try {
     use(bytes, format);
   } catch (const FileError& error) {

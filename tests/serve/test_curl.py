@@ -145,7 +145,7 @@ def test_a_file_at_once(server: Server, curl: Curl) -> None:
         (["file=cat;filename=a.txt", "source=en", "target=xx"], "'xx'"),
         (["file=cat;filename=a.pdf", "source=en", "target=arpabet"], "format"),
         (["file=cat;filename=a.docx", "source=en", "target=arpabet"], "a.docx"),
-        (["file=cat;filename=a.xml", "source=en", "target=arpabet"], "line 1"),
+        (["file=cat;filename=a.xlf", "source=en", "target=arpabet"], "line 1"),
         (["file=cat;filename=a.txt", "source=en", "target=arpabet", "glossary=unknown"], "glossary"),
         (["file=cat;filename=a.txt", "source=en", "target=arpabet", 'glossary={"a": 1}'], "'a'"),
     ],

@@ -141,14 +141,25 @@ TEST_F(TranslateTest, WritesTheTermsOfAGlossaryAndKeepsWords) {
 }
 
 TEST_F(TranslateTest, WarnsOnceOfATranslationThatIsNotUsed) {
-  std::string code(1900, 'x');
-  for (std::size_t i = 9; i < code.size(); i += 10) code[i] = ' ';
-  const std::string file = folder_.write("a.md", "bjkf `" + code + "` hl.\n");
+  const std::string address = "http://a.b/" + std::string(1900, 'x');
+  const std::string file = folder_.write("a.txt", "bjkf " + address + " hl.\n");
   const Finished finished = translate({file});
-  EXPECT_EQ(finished.output, folder_.read("a.md"));
-  EXPECT_THAT(finished.errors, HasSubstr("placeholder '`xxx"));
+  EXPECT_EQ(finished.output, folder_.read("a.txt"));
+  EXPECT_THAT(finished.errors, HasSubstr("placeholder 'http://a.b/xxx"));
   EXPECT_THAT(finished.errors, Not(HasSubstr("is not in the translation")));
   EXPECT_LT(finished.errors.size(), 400u);
+}
+
+TEST_F(TranslateTest, JavaPropertiesGoThereAndBackThroughTranslateToolkit) {
+  constexpr const char *kThere = "/usr/bin/prop2po", *kBack = "/usr/bin/po2prop";
+  if (!fs::exists(kThere)) GTEST_SKIP() << "no " << kThere << " (Debian: translate-toolkit)";
+  const std::string properties = folder_.write("a.properties", "# hl\na = bjkf %s\nb = cmc\n");
+  const std::string catalogue = folder_.path("a.po"), german = folder_.path("de.po"),
+                    back = folder_.path("de.properties");
+  EXPECT_EQ(run({.arguments = {kThere, "--progress", "none", properties, catalogue}}).status, 0);
+  EXPECT_EQ(output_of({catalogue, "--no-fuzzy", "--output", german}), "");
+  EXPECT_EQ(run({.arguments = {kBack, "--progress", "none", "-t", properties, german, back}}).status, 0);
+  EXPECT_EQ(folder_.read("de.properties"), "# hl\na = hglcf %s\nb = lkjhh\n");
 }
 
 TEST_F(TranslateTest, NamesTheTranslationsOfSeveralFiles) {
@@ -186,7 +197,7 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
   EXPECT_TRUE(failed(translate({english, "--output-dir", english}), 1, {english + ": Not a directory"}));
   EXPECT_TRUE(failed(translate({english, "--output", folder_.path("")}), 1, {"Is a directory"}));
   EXPECT_TRUE(failed(translate({folder_.path("missing.txt")}), 1, {"missing.txt"}));
-  EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "epub"}));
+  EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "xliff", "po4a"}));
   EXPECT_TRUE(failed(translate({"--format", "doc"}), 2, {"--format", "doc"}));
   EXPECT_TRUE(failed(translate({"--glossary", folder_.write("bad.tsv", "a\tb\nc\n")}, {"en_de"}, "hl"), 1,
                      {"bad.tsv", "line 2"}));

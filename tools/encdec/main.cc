@@ -44,8 +44,7 @@ struct Subcommand {
 constexpr std::array kSubcommands = {
     Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
                add_generate},
-    Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues, office documents, books",
-               add_translate},
+    Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate},
     Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
     Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
     Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",

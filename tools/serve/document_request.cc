@@ -1,14 +1,12 @@
 #include "serve/document_request.h"
 
 #include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "serve/translation.h"
@@ -16,38 +14,8 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kTypes = {{
-    {".text", "text/plain; charset=utf-8"},
-    {".txt", "text/plain; charset=utf-8"},
-    {".properties", "text/plain"},
-    {".md", "text/markdown; charset=utf-8"},
-    {".markdown", "text/markdown; charset=utf-8"},
-    {".html", "text/html; charset=utf-8"},
-    {".htm", "text/html; charset=utf-8"},
-    {".xhtml", "application/xhtml+xml"},
-    {".xht", "application/xhtml+xml"},
-    {".xml", "application/xml"},
-    {".srt", "application/x-subrip; charset=utf-8"},
-    {".vtt", "text/vtt; charset=utf-8"},
-    {".po", "text/x-gettext-translation; charset=utf-8"},
-    {".xlf", "application/xliff+xml"},
-    {".xliff", "application/xliff+xml"},
-    {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-    {".pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
-    {".odt", "application/vnd.oasis.opendocument.text"},
-    {".odp", "application/vnd.oasis.opendocument.presentation"},
-    {".ods", "application/vnd.oasis.opendocument.spreadsheet"},
-    {".epub", "application/epub+zip"},
-}};
-
 std::string extension_of(const std::string& name) {
   return name.substr(std::min(name.rfind('.'), name.size()));
-}
-
-std::string_view media_type_of(const std::string& name) {
-  const std::string extension = lower_case(extension_of(name));
-  const auto* row = std::ranges::find(kTypes, std::string_view(extension), [](const auto& type) { return type.first; });
-  return row != kTypes.end() ? row->second : "application/octet-stream";
 }
 
 // Returns an estimate of the memory of a document.
@@ -77,11 +45,8 @@ DocumentRequest read_document(const Call& call, const Parameters& parameters, co
   // The form and the request keep the file too.
   const std::size_t bytes = 3 * call.request().body.size();
   upload.set_bytes(bytes);
-  // Limits the memory for the elements of a file, which is many times that of its text.
-  constexpr std::size_t kInflated = 4;
   DocumentOptions options;
   options.target_language = canonical_language(target);
-  options.max_content_bytes = kInflated * call.parts().settings.http.body_bytes;
   const auto parse = [&] {
     try {
       return Document::parse(file->content, *format, std::string(shown(file_name)), options);

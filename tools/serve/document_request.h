@@ -12,7 +12,7 @@ namespace encdec::serve {
 
 // The file of a request that is to be translated.
 struct DocumentRequest {
-  std::string name;  // "letter.docx"
+  std::string name;  // "letter.html"
   Document document;
   std::size_t characters;  // number of characters in all texts
 };
@@ -23,7 +23,7 @@ struct DocumentRequest {
 DocumentRequest read_document(const Call& call, const Parameters& parameters, const std::string& target,
                               Downloads::Upload& upload, const std::string& name = {});
 
-// Returns the name of a translated file: "letter_fr.docx".
+// Returns the name of a translated file: "letter_fr.html".
 std::string translated_name(const std::string& name, const std::string& target);
 
 // Returns a text as a part of a path, with percent signs for other characters than letters, digits, '-', '.' and '_'.

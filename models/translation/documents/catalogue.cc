@@ -54,7 +54,14 @@ PlaceholderSyntax syntax_of(std::string_view flags) {
 }
 
 std::string escape_po(std::string_view text) {
-  return with_backslashes(text, "\n\t\r\"\\", "ntr\"\\");
+  constexpr std::string_view kEscaped = "\n\t\r\"\\", kNames = "ntr\"\\";
+  std::string escaped;
+  for (const char c : text) {
+    const std::size_t i = kEscaped.find(c);
+    if (i != kEscaped.npos) escaped += '\\';
+    escaped += i != kEscaped.npos ? kNames[i] : c;
+  }
+  return escaped;
 }
 
 // Returns a field as gettext writes it: lines end behind "\n", and behind spaces so that they fit into 79 columns.

@@ -17,36 +17,18 @@ namespace encdec {
 
 // Format of a file whose texts are translated.
 enum class DocumentFormat : std::uint8_t {
-  text,        // plain text; a segment is a paragraph
-  markdown,    // CommonMark with tables and front matter
-  html,        // HTML and XHTML
-  srt,         // SubRip subtitles
-  vtt,         // WebVTT subtitles
-  po,          // catalogues of GNU gettext, .po and .pot
-  xliff,       // XLIFF 1.2, 2.0 and 2.1
-  android,     // Android's strings.xml
-  properties,  // Java's resource bundles
-  docx,        // Office Open XML texts
-  pptx,        // Office Open XML presentations
-  odt,         // OpenDocument texts, presentations and spreadsheets
-  epub,        // EPUB 2 and 3
+  text,   // plain text; a segment is a paragraph
+  html,   // HTML and XHTML
+  srt,    // SubRip subtitles
+  vtt,    // WebVTT subtitles
+  po,     // catalogues of GNU gettext, .po and .pot
+  xliff,  // XLIFF 1.2, 2.0 and 2.1
 };
 
 // The names of the formats.
 inline constexpr std::array kDocumentFormats = {
-    Named{DocumentFormat::text, "text"},
-    Named{DocumentFormat::markdown, "markdown"},
-    Named{DocumentFormat::html, "html"},
-    Named{DocumentFormat::srt, "srt"},
-    Named{DocumentFormat::vtt, "vtt"},
-    Named{DocumentFormat::po, "po"},
-    Named{DocumentFormat::xliff, "xliff"},
-    Named{DocumentFormat::android, "android"},
-    Named{DocumentFormat::properties, "properties"},
-    Named{DocumentFormat::docx, "docx"},
-    Named{DocumentFormat::pptx, "pptx"},
-    Named{DocumentFormat::odt, "odt"},
-    Named{DocumentFormat::epub, "epub"},
+    Named{DocumentFormat::text, "text"}, Named{DocumentFormat::html, "html"}, Named{DocumentFormat::srt, "srt"},
+    Named{DocumentFormat::vtt, "vtt"},   Named{DocumentFormat::po, "po"},     Named{DocumentFormat::xliff, "xliff"},
 };
 
 constexpr std::string_view to_string(DocumentFormat format) {
@@ -62,7 +44,9 @@ constexpr std::optional<DocumentFormat> document_format_named(std::string_view n
 std::optional<DocumentFormat> format_of(std::string_view file_name);
 // Returns `format` or, if it is unset, that of the file's name. Throws InputError if no format has its extension.
 DocumentFormat format_or_that_of(const std::string& file_name, const std::optional<DocumentFormat>& format);
-// Returns the extensions of all formats: ".txt", ".text", ".md"...
+// Returns the media type of a file by the extension of its name; that of unknown bytes if no format has it.
+std::string_view media_type_of(std::string_view file_name);
+// Returns the extensions of all formats: ".txt", ".text", ".html"...
 std::vector<std::string> document_extensions();
 
 // The entries of a file with sources and targets (PO, XLIFF) that are translated.
@@ -80,8 +64,7 @@ inline constexpr std::array kCatalogueEntries = {
 };
 
 struct DocumentOptions {
-  std::size_t max_content_bytes = 256u << 20;  // bytes of all entries of an archive
-  std::string target_language = {};            // such as "de" or "pt-BR"; empty if unknown
+  std::string target_language = {};  // such as "de" or "pt-BR"; empty if unknown
 
   CatalogueEntries entries = CatalogueEntries::untranslated;
   bool mark_fuzzy = true;                                // PO: new translations get the flag "fuzzy"
@@ -118,7 +101,7 @@ class Document {
   static Document parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name);
 
   const std::vector<Segment>& segments() const;
-  // Returns the place of a segment in the file: "line 12", "word/document.xml, paragraph 3".
+  // Returns the place of a segment in the file: "line 12".
   std::string where(std::size_t segment) const;
 
   // Returns the file with translations, one for each segment, in place of the texts.

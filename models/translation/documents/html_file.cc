@@ -56,9 +56,11 @@ void set_language(TextFile& file, const std::string& language) {
   }
 }
 
-std::unique_ptr<TextFile> read(const InputFile& input, Nesting nesting) {
+}  // namespace
+
+std::unique_ptr<TextFile> read_html(const InputFile& input) {
   auto file = std::make_unique<TextFile>(
-      input, Syntax{.unescape = unescape_html, .escape = escape_html, .spaces = Spaces::collapse, .nesting = nesting});
+      input, Syntax{.unescape = unescape_html, .escape = escape_html, .spaces = Spaces::collapse});
   std::size_t begin = 0;
   for (const HtmlPart& part : parse_html(input.bytes)) {
     if (part.is_text) file->add(items_of(input.bytes, {begin, begin + part.bytes}, part.segment.codes));
@@ -66,16 +68,6 @@ std::unique_ptr<TextFile> read(const InputFile& input, Nesting nesting) {
   }
   set_language(*file, input.options.target_language);
   return file;
-}
-
-}  // namespace
-
-std::unique_ptr<TextFile> read_html(const InputFile& input) {
-  return read(input, Nesting::free);
-}
-
-std::unique_ptr<TextFile> read_xhtml(const InputFile& input) {
-  return read(input, Nesting::strict);
 }
 
 }  // namespace encdec::documents

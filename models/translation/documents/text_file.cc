@@ -3,7 +3,6 @@
 #include <unicode/uchar.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -49,7 +48,7 @@ std::string shown(std::string_view content) {
 // Returns the items without the codes and spaces at both ends. Both or none of the codes of a pair are left out.
 ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   const auto is_outside = [&](const Item& item) {
-    if (item.is_fixed || item.kind == Item::Kind::placeholder) return false;
+    if (item.kind == Item::Kind::placeholder) return false;
     return item.kind != Item::Kind::text || std::ranges::all_of(item.content.of(bytes), is_white_space);
   };
   std::size_t begin = 0, end = items.size();
@@ -66,13 +65,6 @@ ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
     if (is_inside(items[i])) end = i + 1;
   }
   return {begin, end};
-}
-
-// A code that is one tag whose other tag is not in the text.
-bool is_half_element(const InlineCode& code) {
-  const std::string_view markup = code.markup;
-  return !code.partner && markup.starts_with('<') && markup.find('>') == markup.size() - 1 && !markup.ends_with("/>") &&
-         !markup.starts_with("<!") && !markup.starts_with("<?");
 }
 
 // A tag that a text shows. It is a code if it is one of a pair, or a break.
@@ -220,15 +212,12 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
 
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
   std::vector<std::string_view> open;  // markups that end the open pairs
-  std::size_t last_half = 0;
   for (const std::size_t i : code_of) {
     const InlineCode& code = source.codes[i];
-    if (is_half_element(code)) {
-      if (!open.empty() || i < last_half) return false;
-      last_half = i;
-    } else if (code.partner && *code.partner > i) {
+    if (!code.partner) continue;
+    if (*code.partner > i) {
       open.push_back(source.codes[*code.partner].markup);
-    } else if (code.partner) {
+    } else {
       if (open.empty() || open.back() != code.markup) return false;
       open.pop_back();
     }
@@ -297,7 +286,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
     const std::string_view content = item.content.of(bytes);
-    if (item.kind == Item::Kind::single) follows_single = !item.is_break && !item.is_space;
+    if (item.kind == Item::Kind::single) follows_single = true;
     if (item.kind == Item::Kind::text) {
       std::string plain = syntax.unescape(content);
       if (syntax.spaces == Spaces::collapse) {
@@ -314,15 +303,13 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
       segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = markup});
     } else {
       number[i] = segment.codes.size();
-      InlineCode code{.place = segment.text.size(), .markup = item.markup.empty() ? shown(content) : item.markup};
+      InlineCode code{.place = segment.text.size(), .markup = shown(content)};
       if (item.partner && *item.partner >= kept.begin && *item.partner < i) {
         code.partner = number[*item.partner];
         segment.codes[*code.partner].partner = number[i];
       }
       segment.codes.push_back(std::move(code));
-      text.codes.push_back(item.markup.empty() ? Piece{.range = item.content} : Piece{.text = item.markup});
-      if (item.is_break) segment.text += '\n';
-      if (item.is_space && !segment.text.empty() && !segment.text.ends_with(' ')) segment.text += ' ';
+      text.codes.push_back({.range = item.content});
     }
   }
   add_marks(text, syntax.placeholders);
@@ -422,11 +409,8 @@ std::string value_of(const FittedTranslation& translation, const Text& source) {
   return value;
 }
 
-void TextFile::add(std::vector<Item> items, std::size_t paragraph) {
-  auto text = text_of(input_.bytes, std::move(items), syntax_);
-  if (!text) return;
-  text->paragraph = paragraph;
-  texts_.push_back(*std::move(text));
+void TextFile::add(std::vector<Item> items) {
+  if (auto text = text_of(input_.bytes, std::move(items), syntax_)) texts_.push_back(*std::move(text));
 }
 
 void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
@@ -455,33 +439,6 @@ void InputFile::refuse_at(std::size_t byte, std::string_view what) const {
   const std::size_t line_end = byte == 0 ? bytes.npos : bytes.rfind('\n', byte - 1);
   const std::size_t column = line_end == bytes.npos ? byte + 1 : byte - line_end;
   refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
-}
-
-std::string with_backslashes(std::string_view text, std::string_view escaped, std::string_view names) {
-  std::string result;
-  for (const char c : text) {
-    const std::size_t i = escaped.find(c);
-    if (i != escaped.npos) result += '\\';
-    result += i != escaped.npos ? names[i] : c;
-  }
-  return result;
-}
-
-std::size_t take_unicode_escape(std::string_view text, std::string& characters) {
-  const auto unit_at = [text](std::size_t place) -> std::optional<char32_t> {
-    const std::string_view escape = text.substr(std::min(place, text.size()), 6);
-    const char* end = escape.data() + escape.size();
-    unsigned unit = 0;
-    if (escape.size() < 6 || !escape.starts_with("\\u") || std::from_chars(end - 4, end, unit, 16).ptr != end)
-      return {};
-    return unit;
-  };
-  const auto unit = unit_at(0), low = unit_at(6);
-  if (!unit) return 0;
-  const bool is_pair = *unit >= 0xd800 && *unit < 0xdc00 && low && *low >= 0xdc00 && *low < 0xe000;
-  const bool is_half = !is_pair && *unit >= 0xd800 && *unit < 0xe000;
-  append_utf8(characters, is_pair ? 0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00) : is_half ? 0xfffd : *unit);
-  return is_pair ? 12 : 6;
 }
 
 std::size_t columns(std::string_view text) {

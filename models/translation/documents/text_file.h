@@ -27,9 +27,9 @@ struct ByteRange {
   std::string_view of(std::string_view text) const { return text.substr(begin, end - begin); }
 };
 
-// A file, or a part of an archive, that is read.
+// A file that is read.
 struct InputFile {
-  std::string_view bytes;  // live as long as what is read from them; UTF-8, except for properties
+  std::string_view bytes;  // UTF-8; live as long as what is read from them
   std::string name;        // begins every message
   DocumentOptions options = {};
 
@@ -82,7 +82,6 @@ struct Text {
   ByteRange range;                // the bytes that a translation replaces
   std::vector<Piece> codes = {};  // bytes to write for the segment's codes
   Convert escape = unchanged;
-  std::size_t paragraph = 0;  // its number in the file, from 1 on; 0 if the line says where the text is
 };
 
 // A part of a paragraph: text or a code.
@@ -93,10 +92,6 @@ struct Item {
   ByteRange range;
   ByteRange content = range;                // the bytes of the text, or of the code
   std::optional<std::size_t> partner = {};  // index of the other code of a pair
-  bool is_fixed = false;                    // the range of a text cannot begin or end beside this item
-  bool is_break = false;                    // a code between two words: the text has "\n" behind it
-  bool is_space = false;                    // a code that is a space between two words
-  std::string markup = {};                  // written for a code instead of its bytes, unless empty
 };
 
 // Adds the end of the pair that begins with item `open`, whatever its kind was.
@@ -148,8 +143,8 @@ class TextFile {
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
-  // For readers: adds the text of a paragraph, unless it has no letters, with the number of the paragraph.
-  void add(std::vector<Item> items, std::size_t paragraph = 0);
+  // For readers: adds the text of a paragraph, unless it has no letters.
+  void add(std::vector<Item> items);
   // For readers: adds an edit of a file with at least one translation, such as its language.
   void add_edit(ByteRange range, std::string text) {
     edits_.push_back({.range = range, .pieces = {{std::move(text)}}});
@@ -178,8 +173,7 @@ class TextFile {
 
 // The readers. They throw FileError.
 using ReadTexts = std::unique_ptr<TextFile>(const InputFile& input);
-ReadTexts read_text, read_markdown, read_html, read_srt, read_vtt, read_po, read_xliff, read_android, read_properties;
-ReadTexts read_office_part, read_open_document_part, read_xhtml, read_package, read_contents;
+ReadTexts read_text, read_html, read_srt, read_vtt, read_po, read_xliff;
 
 // The reader of Document::parse_xml_text().
 std::unique_ptr<TextFile> read_xml_text(const InputFile& input, std::span<const std::string> kept);
@@ -192,13 +186,8 @@ struct Line {
 // Splits a file into lines, which end with LF, CR LF or CR. A byte order mark is not in the first line.
 std::vector<Line> lines_of(std::string_view bytes);
 
-// Appends the character of \uXXXX, or of two if they are a pair of surrogates, at the beginning of a text. Returns the
-// size of the escapes; 0 if there is none.
-std::size_t take_unicode_escape(std::string_view text, std::string& characters);
 // Returns the columns of a text in a terminal: 2 for a character of East Asia.
 std::size_t columns(std::string_view text);
-// Returns a text with a backslash and names[i] for each character escaped[i].
-std::string with_backslashes(std::string_view text, std::string_view escaped, std::string_view names);
 // Returns whether texts of a language have no spaces between words.
 bool has_no_spaces(std::string_view language);
 

@@ -150,19 +150,11 @@ std::string XmlTokens::attribute(std::size_t i, std::string_view name) const {
   return place ? unescape_xml(place->of(bytes_)) : "";
 }
 
-std::vector<std::size_t> XmlTokens::children(std::size_t i) const {
-  std::vector<std::size_t> children;
+std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
   for (std::size_t j = i + 1; j < tokens_[i].partner; ++j) {
     if (!is_start(j)) continue;
-    children.push_back(j);
-    j = tokens_[j].partner;
-  }
-  return children;
-}
-
-std::optional<std::size_t> XmlTokens::child(std::size_t i, std::string_view name) const {
-  for (const std::size_t j : children(i)) {
     if (this->name(j) == name) return j;
+    j = tokens_[j].partner;
   }
   return std::nullopt;
 }
@@ -186,8 +178,6 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
       } else {
         item.range = element(j);
         item.content = kind == Inline::placeholder ? content(j) : item.range;
-        item.is_break = kind == Inline::line_break;
-        item.is_space = kind == Inline::space;
         if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
         j = token.partner;
       }

@@ -43,8 +43,6 @@ class XmlTokens {
   std::optional<ByteRange> attribute_place(std::size_t i, std::string_view name) const;
   // Returns the value of an attribute; an empty text if there is none.
   std::string attribute(std::size_t i, std::string_view name) const;
-  // Returns the starts of the elements directly inside element `i`.
-  std::vector<std::size_t> children(std::size_t i) const;
   // Returns the first child of element `i` with a name; nullopt if there is none.
   std::optional<std::size_t> child(std::size_t i, std::string_view name) const;
   // The places of an element, and of what is inside it.
@@ -55,8 +53,6 @@ class XmlTokens {
   enum class Inline : std::uint8_t {
     pair,         // its tags are codes
     single,       // all of it is a code
-    line_break,   // the same, between two words
-    space,        // the same, a space
     placeholder,  // all of it is a placeholder, which shows its text
   };
   // Returns the items of the content of element `i`.

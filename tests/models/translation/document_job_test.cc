@@ -73,8 +73,9 @@ TEST(DocumentJob, CodesPlaceholdersAndCutsAreSaved) {
   const std::string html = "<p>bjkf <b>hl</b> <br> <a href='x'>cmc</a></p>";
   const std::string subtitles =
       "1\n00:00:01,000 --> 00:00:02,000\nbjkf hl\n\n2\n00:00:02,100 --> 00:00:04,000\ncmc ffjmk.\n";
-  for (const auto& [bytes, format] : {std::pair(html, DocumentFormat::html), std::pair(subtitles, DocumentFormat::srt),
-                                      std::pair(std::string("a=bjkf {0} %s\n"), DocumentFormat::properties)}) {
+  for (const auto& [bytes, format] :
+       {std::pair(html, DocumentFormat::html), std::pair(subtitles, DocumentFormat::srt),
+        std::pair(std::string("msgid \"bjkf {0} %s\"\nmsgstr \"\"\n"), DocumentFormat::po)}) {
     DocumentJob whole = job_for(bytes, format), restored = job_for(bytes, format);
     for (const std::string& saved : run(whole)) EXPECT_TRUE(restored.restore(saved));
     EXPECT_EQ(restored.write().bytes, whole.write().bytes);
@@ -113,17 +114,17 @@ TEST(DocumentJob, DetectsTheLanguageInTheWholeDocument) {
 }
 
 TEST(DocumentJob, ReportsProblemsOfTranslations) {
-  DocumentJob job = job_for("a=bjkf %s\nb=hl\n", DocumentFormat::properties);
+  DocumentJob job = job_for("msgid \"bjkf %s\"\nmsgstr \"\"\n\nmsgid \"hl\"\nmsgstr \"\"\n", DocumentFormat::po);
   ASSERT_TRUE(job.restore(R"([
     {"segment": {"text": "without", "codes": [], "placeholders": [], "cuts": []}, "quality": 0.25, "terms": []},
     {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []}, "quality": 0.5,
      "terms": [{"source": "hl", "target": "x", "method": "failed"}]}])"));
   const WrittenDocument written = job.write();
-  EXPECT_EQ(written.bytes, "a=bjkf %s\nb=lmldk\n");
+  EXPECT_EQ(written.bytes, "msgid \"bjkf %s\"\nmsgstr \"\"\n\n#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
   const auto report = job.report(written);
   EXPECT_EQ(report.dump(), R"([{"where":"line 1","source":"bjkf %s","target":"without","confidence":0.25,)"
                            R"("problem":"placeholder '%s' is missing"},)"
-                           R"({"where":"line 2","source":"hl","target":"lmldk","confidence":0.5,)"
+                           R"({"where":"line 4","source":"hl","target":"lmldk","confidence":0.5,)"
                            R"("terms":[{"source":"hl","target":"x","method":"failed"}]}])");
 }
 

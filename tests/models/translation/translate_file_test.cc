@@ -155,8 +155,9 @@ TEST(TranslateDocument, TakesTheFormatOfTheOptionsBeforeThatOfTheName) {
   const StudentModels& models = student_models();
   TranslateFileOptions options = kGerman;
   EXPECT_EQ(translate_document("<b>hl</b>", "a.html", models.all, models.routes, options), "<b>lmldk</b>");
-  options.format = DocumentFormat::properties;
-  EXPECT_EQ(translate_document("a=hl", "a.html", models.all, models.routes, options), "a=lmldk");
+  options.format = DocumentFormat::po;
+  EXPECT_EQ(translate_document("msgid \"hl\"\nmsgstr \"\"\n", "a.html", models.all, models.routes, options),
+            "#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
 }
 
 TEST(TranslateDocument, GoesThroughAnotherLanguage) {

@@ -1,4 +1,4 @@
-// Formats with markup: XLIFF, Android's strings, HTML, Markdown; and Java's properties.
+// Formats with markup: XLIFF and HTML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -86,38 +86,6 @@ TEST(Xliff, WritesThePartsOfSegmentedSources) {
                         "<mrk mtype=\"seg\" mid=\"1\">B.</mrk></target>"));
 }
 
-TEST(AndroidStrings, HaveTextWithoutEscapes) {
-  const std::string file =
-      "<resources><string name=\"a\">  \"It\\'s\" one\n line\\n\\u00e4\\@ &lt;</string></resources>";
-  EXPECT_THAT(texts_of(file, Format::android), ElementsAre("It's one line\n\u00e4@ <"));
-  EXPECT_EQ(with_first_text(file, Format::android, "@d'\"\n<").bytes,
-            "<resources><string name=\"a\">  \\@d\\'\\\"\\n&lt;</string></resources>");
-}
-
-TEST(AndroidStrings, HaveCharactersOfTwoUnits) {
-  EXPECT_THAT(texts_of("<resources><string name=\"a\">b \\ud83d\\ude00</string></resources>", Format::android),
-              ElementsAre("b \U0001f600"));
-}
-
-TEST(AndroidStrings, OnlyOfResourcesAreRead) {
-  EXPECT_THAT(
-      texts_of("<resources><string-array name=\"a\"><item>b</item></string-array><integer name=\"c\">d</integer>"
-               "<string name=\"e\"><![CDATA[f]]></string></resources>",
-               Format::android),
-      ElementsAre("b", "f"));
-}
-
-TEST(AndroidStrings, HaveCodesForTagsInText) {
-  const std::string file =
-      "<resources><string name=\"a\"><![CDATA[<p>A <a href=\\\"x\\\">cat</a></p><p>b</p>]]></string>"
-      "<string name=\"c\">d <i>e &lt;b><xliff:g xmlns:xliff=\"x\">f</xliff:g>&lt;/b></i> &lt;g></string></resources>";
-  EXPECT_THAT(texts_of(file, Format::android), ElementsAre("A cat\nb", "d e f <g>"));
-  EXPECT_EQ(in_upper_case(file, Format::android),
-            "<resources><string name=\"a\">&lt;p&gt;A &lt;a href=\\\"x\\\"&gt;CAT&lt;/a&gt;&lt;/p&gt;&lt;p&gt;B"
-            "&lt;/p&gt;</string><string name=\"c\">D <i>E &lt;b&gt;<xliff:g "
-            "xmlns:xliff=\"x\">f</xliff:g>&lt;/b&gt;</i> &lt;g&gt;</string></resources>");
-}
-
 TEST(XmlText, HasCodesAndKeepsSomeElements) {
   const std::vector<std::string> kept = {"x", "k:y"};
   const std::string text = " a &lt; <b>c</b> <x id='1'>d</x><k:y>e</k:y> <!-- f --><g/>h\n";
@@ -133,31 +101,6 @@ TEST(XmlText, HasCodesAndKeepsSomeElements) {
   }
 }
 
-TEST(Properties, AreLogicalLines) {
-  EXPECT_THAT(texts_of("a=one \\\n  two\n! comment = x\nb : three\\\\\nc four\n\\ d\\==five\ne\n", Format::properties),
-              ElementsAre("one two", "three\\", "four", "five"));
-}
-
-TEST(Properties, AreWrittenInTheirEncoding) {
-  EXPECT_EQ(with_first_text("a=b\n", Format::properties, "\u00fc\U0001f600").bytes, "a=\\u00fc\\ud83d\\ude00\n");
-  EXPECT_EQ(with_first_text("a=b\n# \xe4\n", Format::properties, "\u00fc").bytes, "a=\\u00fc\n# \xe4\n");
-  EXPECT_EQ(with_first_text("a=b\n# \u00e4\n", Format::properties, "\u00fc").bytes, "a=\u00fc\n# \u00e4\n");
-  EXPECT_THAT(texts_of("a=\xe4\\u00f6\\\xfc", Format::properties), ElementsAre("\u00e4\u00f6\u00fc"));
-}
-
-TEST(Properties, DoubleApostrophesBesideArguments) {
-  const std::string file = "a=It''s {0}\n";
-  EXPECT_THAT(texts_of(file, Format::properties), ElementsAre("It's {0}"));
-  EXPECT_EQ(in_upper_case(file, Format::properties), "a=IT''S {0}\n");
-  EXPECT_THAT(texts_of("a=It's {0}\nb=It''s\n", Format::properties), ElementsAre("It's {0}", "It''s"));
-}
-
-TEST(Properties, HaveCodesForTags) {
-  const std::string file = "a=It''s <b>{0}</b> \\u00a9&copy;\n";
-  EXPECT_THAT(texts_of(file, Format::properties), ElementsAre("It's {0} \u00a9&copy;"));
-  EXPECT_EQ(in_upper_case(file, Format::properties), "a=IT''S <b>{0}</b> \\u00a9&copy;\n");
-}
-
 TEST(Html, LeavesOutCodesAtTheEndsOfABlock) {
   const Document document = Document::parse("<p><b><a href=x>Hi</a></b> <img src=a></p>", Format::html, "file");
   EXPECT_EQ(document.segments().at(0), (Segment{.text = "Hi"}));
@@ -170,57 +113,6 @@ TEST(Html, KeepsUnknownEntities) {
 TEST(Html, GetsTheTargetLanguage) {
   EXPECT_EQ(in_upper_case("<html class=a lang=\"en\"><p>a", Format::html, {.target_language = "de"}),
             "<html class=a lang=\"de\"><p>A");
-}
-
-TEST(Markdown, LeavesCodeAndHtmlBlocks) {
-  const std::string file =
-      "text\n\n    code\n\n~~~ x\ncode\n~~~\n\n<div>\nhtml\n</div>\n\n<!-- a\n\nb -->\n- item\n\n  more\n\n      "
-      "code\n\n[a]: b\n";
-  EXPECT_THAT(texts_of(file, Format::markdown), ElementsAre("text", "item", "more"));
-}
-
-TEST(Markdown, LeavesRawHtmlUpToItsEndTag) {
-  EXPECT_THAT(texts_of("<pre>\n\ncode\n</pre>\none\n<Script>a\n\nb</SCRIPT>\ntwo\n", Format::markdown),
-              ElementsAre("one", "two"));
-}
-
-TEST(Markdown, HasABreakForATag) {
-  const std::string file = "| cat<br>dog |\n|---|\n\na <BR/> b\n";
-  EXPECT_THAT(texts_of(file, Format::markdown), ElementsAre("cat\ndog", "a \nb"));
-  EXPECT_EQ(in_upper_case(file, Format::markdown), "| CAT<br>DOG |\n|---|\n\nA <BR/>B\n");
-}
-
-TEST(Markdown, KeepsTheLabelsOfLinks) {
-  EXPECT_EQ(in_upper_case("[a] [a][] [a][a] [b] c[][] [](x)\n\n[a]: x\n", Format::markdown),
-            "[A][a] [A][a] [A][a] \\[B\\] C[][] [](x)\n\n[a]: x\n");
-}
-
-TEST(Markdown, EscapesWhatWouldBeMarkup) {
-  EXPECT_EQ(with_first_text("a\n", Format::markdown, "1. *b* [c] <d> `e` f_g 2 * 3\n- h").bytes,
-            "1\\. \\*b\\* \\[c\\] \\<d> \\`e\\` f_g 2 * 3 - h\n");
-  EXPECT_EQ(with_first_text("| a | b |\n|---|---|\n", Format::markdown, "c | d").bytes, "| c \\| d | b |\n|---|---|\n");
-  EXPECT_EQ(with_first_text("a\n", Format::markdown, "# b").bytes, "\\# b\n");
-}
-
-TEST(Markdown, PutsEmphasisAroundWords) {
-  const Document document = Document::parse("a *b* c\n", Format::markdown, "file");
-  Segment translation{.text = "x y z", .codes = document.segments().at(0).codes};
-  translation.codes[0].place = 1;
-  translation.codes[1].place = 4;
-  EXPECT_EQ(document.write(std::vector{translation}).bytes, "x *y* z\n");
-  EXPECT_EQ(with_first_text("a *b* c\n", Format::markdown, "x").bytes, "x\n");
-}
-
-TEST(Markdown, HasCodesForEmphasisAndLinks) {
-  const Document document =
-      Document::parse("A **b *c*** ![d](e) f_g_h <br> <http://i.j> &nbsp; k\n", Format::markdown, "file");
-  const Segment& segment = document.segments().at(0);
-  std::vector<std::string> markups, placeholders;
-  for (const InlineCode& code : segment.codes) markups.push_back(code.markup);
-  for (const Placeholder& p : segment.placeholders) placeholders.push_back(*p.markup);
-  EXPECT_EQ(segment.text, "A b c d f_g_h \n<http://i.j> &nbsp; k");
-  EXPECT_THAT(markups, ElementsAre("**", "*", "*", "**", "![", "](e)", "<br>"));
-  EXPECT_THAT(placeholders, ElementsAre("<http://i.j>", "&nbsp;"));
 }
 
 }  // namespace
