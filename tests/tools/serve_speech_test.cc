@@ -164,7 +164,6 @@ TEST(ServeSpeech, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   expect(form_text("/inference", file, {"response_format=xml"}), "400", {R"({"error":"'response_format')"});
   expect(post_text(kPath, "{}"), "415", {"multipart/form-data", invalid});
   expect(post_text("/v1/completions", R"({"model":"hugging_face","prompt":"x"})"), "404", {"transcribes recordings"});
-  expect(post_text("/models/hugging_face", R"({"inputs":"x"})"), "400", {"POST /v1/audio/transcriptions"});
   const json models = json_of(server.get("/v1/models"))["data"];
   EXPECT_EQ(models[1]["task"], "automatic-speech-recognition");
   EXPECT_EQ(models[1]["language"], json::parse(R"(["en"])"));

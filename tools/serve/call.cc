@@ -70,11 +70,6 @@ JsonObject Call::json() const {
   }
 }
 
-std::string Call::path_word(std::size_t index) const {
-  const std::vector<std::string>& words = match_of(request()).words;
-  return index < words.size() ? words[index] : std::string();
-}
-
 void Call::abandon() {
   life_->is_abandoned = true;
   asio::post(executor_, [self = shared_from_this()] {
@@ -160,16 +155,6 @@ asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, st
   Work work = Work::classify(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> nothing;
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
-}
-
-asio::awaitable<std::vector<std::vector<Entity>>> Call::tag(ServedModel& model, std::vector<std::string> texts,
-                                                            TagOptions options) {
-  check_inputs(texts.size());
-  Work work = Work::tag(executor_, model, texts, options, client_);
-  constexpr std::size_t kEntity = 80;  // least bytes of an entity in the answer
-  const std::function<void(std::size_t, std::vector<Entity>&)> count_entities =
-      [this](std::size_t, std::vector<Entity>& entities) { count(entities.size() * kEntity); };
-  co_return co_await results_of<std::vector<Entity>>(work, texts.size(), count_entities);
 }
 
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {

@@ -54,8 +54,6 @@ class Call : public std::enable_shared_from_this<Call> {
   std::uint64_t client() const { return client_; }
   // Returns the body, which must be a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
-  // Returns the part of the path that matches asterisk number `index` of the route's path; empty if there is none.
-  std::string path_word(std::size_t index) const;
 
   // Throws HttpError, 413, for more inputs than a request may have.
   void check_inputs(std::size_t count) const;
@@ -74,8 +72,6 @@ class Call : public std::enable_shared_from_this<Call> {
                                                    EmbedOptions options);
   asio::awaitable<std::vector<VectorResult>> classify(ServedModel& model, std::vector<TextPair> texts,
                                                       ClassifyOptions options);
-  asio::awaitable<std::vector<std::vector<Entity>>> tag(ServedModel& model, std::vector<std::string> texts,
-                                                        TagOptions options);
   // Starts generating.
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls

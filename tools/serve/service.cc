@@ -24,22 +24,14 @@
 namespace encdec::serve {
 namespace {
 
-// Returns whether `path` matches `pattern`. Puts the parts of the path that match the asterisks into `words`, percent
-// signs decoded. An asterisk may match slashes.
-bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
-  words.clear();
-  for (;;) {
-    const std::size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return pattern == path;
-    if (!path.starts_with(pattern.substr(0, star))) return false;
-    path.remove_prefix(star);
-    pattern.remove_prefix(star + 1);
-    const std::string_view next = pattern.substr(0, pattern.find('*'));
-    const std::size_t end = next.empty() ? path.size() : path.find(next);
-    if (end == 0 || end == std::string_view::npos) return false;
-    words.push_back(percent_decoded(path.substr(0, end)));
-    path.remove_prefix(end);
-  }
+// Returns whether `path` matches `pattern`. Sets `word` to the part of the path that matches an asterisk at the end of
+// the pattern, percent signs decoded. The asterisk may match slashes.
+bool matches(std::string_view pattern, std::string_view path, std::string& word) {
+  if (!pattern.ends_with('*')) return pattern == path;
+  pattern.remove_suffix(1);
+  if (!path.starts_with(pattern) || path == pattern) return false;
+  word = percent_decoded(path.substr(pattern.size()));
+  return true;
 }
 
 // Returns whether a path is answered on the network's thread, so that busy handlers do not delay it.
@@ -85,7 +77,7 @@ Service::Service(const ServeSettings& settings, bool is_loopback)
   turns_.emplace(kHandlerThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
                             tei_routes(), rerank_routes(), deepl_routes(), deepl_document_routes(),
-                            deepl_glossary_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
+                            deepl_glossary_routes(), whisper_cpp_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -126,7 +118,7 @@ void Service::examine(HttpRequest& head) const {
   match->client = client_of(match->key, head.peer, settings_.keys);
   const std::string_view method = head.method == "HEAD" ? std::string_view("GET") : head.method;
   for (const Route& route : routes_) {
-    if (!matches(route.path, head.path, match->words)) continue;
+    if (!matches(route.path, head.path, match->word)) continue;
     match->route = &route;
     if (route.method == method) {
       match->other_methods.clear();

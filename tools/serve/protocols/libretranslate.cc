@@ -161,7 +161,7 @@ asio::awaitable<void> translate_file(Call& call) {
 }
 
 asio::awaitable<void> download_file(Call& call) {
-  const std::string word = call.path_word(0);  // the id, a dot, and the name
+  const std::string& word = match_of(call.request()).word;  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
   call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), "", fetch)));
   co_return;

@@ -85,7 +85,7 @@ asio::awaitable<void> list_models(Call& call) {
 }
 
 asio::awaitable<void> one_model(Call& call) {
-  call.respond(model_json(call.parts().models.any(call.path_word(0))));
+  call.respond(model_json(call.parts().models.any(match_of(call.request()).word)));
   co_return;
 }
 
