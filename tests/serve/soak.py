@@ -109,7 +109,7 @@ def good_requests(headers: str = "") -> list[tuple[str, bytes]]:
     for seconds in (0.3, 1.7):
         fields = {"response_format": "verbose_json", "word_timestamps": "true"}
         sound = noise(seconds, seed=int(10 * seconds))
-        requests.append(("recording", form_message("/inference", fields, "a.wav", sound, headers)))
+        requests.append(("recording", form_message("/v1/audio/transcriptions", fields, "a.wav", sound, headers)))
     return requests
 
 

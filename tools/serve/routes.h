@@ -57,7 +57,6 @@ std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
 std::span<const Route> deepl_document_routes();
 std::span<const Route> deepl_glossary_routes();
-std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
 // Returns a message with the names of models in place of their folders.
