@@ -156,6 +156,14 @@ def test_refused_files(server: Server, curl: Curl, fields: list[str], named: str
     assert named in answer.json["error"]
 
 
+@pytest.mark.parametrize("content", ["a\n\n" * 17_000, "Bjkf! " * 17_000])  # segments; sentences of one segment
+def test_too_many_sentences(server: Server, curl: Curl, content: str) -> None:
+    fields = [f"file={curl.file('a.txt', content)}", "source=en", "target=arpabet"]
+    answer = curl(server.url + "/v1/translate_file", *(word for field in fields for word in ("-F", field)))
+    assert answer.status == 413
+    assert "16384 sentences" in answer.json["error"]
+
+
 def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl) -> None:
     """As with LibreTranslate, a client that knows the address of the file needs no key."""
     fields = ["-F", "file=cat;filename=a.txt", "-F", "source=en", "-F", "target=arpabet"]

@@ -51,7 +51,7 @@ Turns::Owner Call::owner() const {
   return {.client = client_,
           .is_large = request().body.size() > kLargeBody,
           .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {
-            if (life->is_lost()) throw HttpError(499, "the client has gone");
+            if (life->is_abandoned) throw HttpError(499, "the client has gone");
             if (has_stopped) throw HttpError(503, "the server is shutting down");
             if (Clock::now() > life->deadline.load()) throw out_of_time();
           })};
@@ -73,7 +73,6 @@ JsonObject Call::json() const {
 void Call::abandon() {
   life_->is_abandoned = true;
   asio::post(executor_, [self = shared_from_this()] {
-    if (!self->life_->is_lost()) return;
     self->comfort_.cancel();
     self->abandoned_.emit(asio::cancellation_type::terminal);
   });
@@ -217,11 +216,6 @@ void Call::refuse(HttpResponse response) {
   if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
   send_line(response.body);
   exchange_->finish(response.status);
-}
-
-void Call::go_on(std::chrono::milliseconds time) {
-  life_->deadline = Clock::now() + time;
-  life_->goes_on = true;
 }
 
 void Call::keep_alive() {

@@ -94,9 +94,6 @@ class Call : public std::enable_shared_from_this<Call> {
   void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
   // Sends a whole answer.
   void answer(HttpResponse response);
-  // Lets the handler go on for up to `time` from now, even if the client disconnects. REQUIRES: the handler sends the
-  // whole answer next, and throws nothing after that.
-  void go_on(std::chrono::milliseconds time);
   // Answers with an error. If the answer has begun, the error is sent as its last part.
   void refuse(HttpResponse response);
   // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
@@ -126,8 +123,7 @@ class Call : public std::enable_shared_from_this<Call> {
   // The reasons to end the handler. Shared with its tasks and the network's thread.
   struct Life {
     std::atomic<Clock::time_point> deadline;
-    std::atomic<bool> is_abandoned = false, goes_on = false;
-    bool is_lost() const { return is_abandoned && !goes_on; }
+    std::atomic<bool> is_abandoned = false;
   };
 
   asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }

@@ -55,7 +55,6 @@ std::span<const Route> openai_realtime_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
-std::span<const Route> deepl_document_routes();
 std::span<const Route> deepl_glossary_routes();
 std::span<const Route> native_routes();
 

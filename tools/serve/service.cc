@@ -75,9 +75,8 @@ HttpError http_error(const std::exception_ptr& failure) {
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
-  for (const auto routes :
-       {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(), tei_routes(),
-        rerank_routes(), deepl_routes(), deepl_document_routes(), deepl_glossary_routes(), native_routes()}) {
+  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
+                            tei_routes(), rerank_routes(), deepl_routes(), deepl_glossary_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }

@@ -1,13 +1,14 @@
 // DeepL's protocol, version 2: texts and languages (github.com/DeepLcom/openapi).
 #include "serve/protocols/deepl.h"
 
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "serve/document_request.h"
 #include "serve/glossaries.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
@@ -22,6 +23,10 @@ std::string upper_case(std::string text) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
   return text;
+}
+
+std::size_t characters_of(const std::string& text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
 Split split_of(const std::string& value) {

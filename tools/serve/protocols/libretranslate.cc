@@ -141,19 +141,17 @@ asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload&
   TranslateOptions options = read_options(call, parameters);
   possible_sources(call.parts().models.routes(), options);
   DocumentRequest request = read_document(call, parameters, options.target, upload);
-  const OnProgress ignored;
-  std::string content = co_await translate_document(call, std::move(request.document), options, ignored);
+  std::string content = co_await translate_document(call, std::move(request.document), options);
   Downloads::File file{.name = translated_name(request.name, options.target), .content = std::move(content)};
   co_return file;
 }
 
 // Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
 asio::awaitable<void> translate_file(Call& call) {
-  const std::string no_key;
-  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
-  upload.finish(std::move(file.name), std::move(file.content), 0);
+  upload.finish(std::move(file));
   // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
@@ -163,14 +161,13 @@ asio::awaitable<void> translate_file(Call& call) {
 asio::awaitable<void> download_file(Call& call) {
   const std::string& word = match_of(call.request()).word;  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), "", fetch)));
+  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), fetch)));
   co_return;
 }
 
 // The same as /translate_file, but answers with the translation.
 asio::awaitable<void> translate_file_at_once(Call& call) {
-  const std::string no_key;
-  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   call.answer(file_response(std::move(file)));
 }
