@@ -174,9 +174,6 @@ Action add_serve(CLI::App& command) {
       .add_option("--allowed-host", settings.allowed_hosts,
                   "Host name that clients may use for this server if it listens only on localhost; may be repeated")
       ->type_name("NAME");
-  add_file_option(command, "--glossaries", settings.glossaries,
-                  "Folder where glossaries of DeepL's clients are kept; without it they end with the server")
-      ->type_name("DIR");
   command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 

@@ -21,7 +21,6 @@
 namespace encdec::serve {
 
 class Downloads;
-class Glossaries;
 class Metrics;
 
 // The parts of the service that all handlers use.
@@ -30,7 +29,6 @@ struct ServiceParts {
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
-  Glossaries& glossaries;
   UnreadAnswers& unread;
   const std::atomic<bool>& is_draining;  // no more requests are accepted
   const std::atomic<bool>& has_stopped;  // requests are no longer answered

@@ -55,7 +55,6 @@ std::span<const Route> openai_realtime_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
-std::span<const Route> deepl_glossary_routes();
 std::span<const Route> native_routes();
 
 // Returns a message with the names of models in place of their folders.
@@ -63,8 +62,6 @@ std::string without_folders(std::string message, const ServeSettings& settings);
 
 // Returns {"error": "..."}, the form for addresses that belong to no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
-// Returns {"message": "..."}, the form of DeepL's API.
-HttpResponse deepl_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": {"message": "...", ...}}, the form of OpenAI's API.
 HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": "...", "error_type": "..."}, the form of text-embeddings-inference.

@@ -76,7 +76,7 @@ Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
-                            tei_routes(), rerank_routes(), deepl_routes(), deepl_glossary_routes(), native_routes()}) {
+                            tei_routes(), rerank_routes(), deepl_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -133,7 +133,7 @@ std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) con
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
     return HttpResponse{.status = 204,
                         .content_type = {},
-                        .headers = {{"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"},
+                        .headers = {{"Access-Control-Allow-Methods", "GET, POST"},
                                     {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
                                     {"Access-Control-Max-Age", "86400"}}};
   }
@@ -207,8 +207,7 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 }
 
 ServiceParts Service::parts() {
-  return {settings_, ready_models(), metrics_,     downloads_,     glossaries_,
-          unread_,   is_draining_,   has_stopped_, voice_activity_};
+  return {settings_, ready_models(), metrics_, downloads_, unread_, is_draining_, has_stopped_, voice_activity_};
 }
 
 asio::awaitable<void> Service::serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "serve/downloads.h"
-#include "serve/glossaries.h"
 #include "serve/http/server.h"
 #include "serve/load.h"
 #include "serve/metrics.h"
@@ -63,7 +62,6 @@ class Service final : public HttpApplication {
   bool is_loopback_;
   Metrics metrics_;
   Downloads downloads_{settings_.limits.requests};
-  Glossaries glossaries_{settings_.glossaries};
   UnreadAnswers unread_;
   std::shared_ptr<const VoiceActivity> voice_activity_;
   ModelSet models_;

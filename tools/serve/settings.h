@@ -60,7 +60,6 @@ struct ServeSettings {
   std::string metrics_key = {};                 // accepted key of /metrics; if empty, /metrics needs no key
   std::vector<std::string> cors_origins = {};   // origins of other sites whose pages may send requests; "*": any
   std::vector<std::string> allowed_hosts = {};  // names accepted in Host, besides those of the loopback interface
-  std::string glossaries = {};                  // folder of glossaries; empty to keep them in memory only
   bool log_json = false;
   bool quiet = false;  // do not log requests
 };

@@ -8,7 +8,6 @@
 
 #include "common/json_arrays.h"
 #include "serve/document_request.h"
-#include "serve/glossaries.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
@@ -37,7 +36,7 @@ std::string required(const Parameters& parameters, const char* name) {
 }
 
 // Reads the fields that requests for texts and files share.
-TranslateOptions read_options(const Call& call, const Parameters& parameters) {
+TranslateOptions read_options(const Parameters& parameters) {
   const std::string source = required(parameters, "source");
   TranslateOptions options{.source = source == "auto" ? std::string() : source,
                            .target = required(parameters, "target"),
@@ -46,9 +45,8 @@ TranslateOptions read_options(const Call& call, const Parameters& parameters) {
     const auto glossary = std::make_shared<Glossary>();
     for (const auto& item : terms->value().items()) glossary->add(item.key(), terms->required_string(item.key()));
     options.glossary = glossary;
-  } else {
-    options.glossary = find_terms(call, parameters.words("glossary"), owner_of(call, parameters.text("api_key")),
-                                  options.source, options.target);
+  } else if (!parameters.words("glossary").empty()) {
+    throw HttpError(400, "'glossary' is no JSON object, expected terms: {\"cell\": \"Zelle\"}");
   }
   return options;
 }
@@ -59,7 +57,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   std::vector<std::string> texts = parameters.texts("q", is_list);
   if (texts.empty() || (!is_list && texts.front().empty()))
     throw HttpError(400, "Invalid request: missing q parameter");
-  TranslateOptions options = read_options(call, parameters);
+  TranslateOptions options = read_options(parameters);
   const std::string format = parameters.text("format", "text");
   if (format != "text" && format != "html") {
     throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
@@ -138,7 +136,7 @@ asio::awaitable<void> settings(Call& call) {
 // Translates the file of a request. Returns the name and the content of the translation.
 asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload& upload) {
   const Parameters parameters(call);
-  TranslateOptions options = read_options(call, parameters);
+  TranslateOptions options = read_options(parameters);
   possible_sources(call.parts().models.routes(), options);
   DocumentRequest request = read_document(call, parameters, options.target, upload);
   std::string content = co_await translate_document(call, std::move(request.document), options);
