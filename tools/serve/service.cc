@@ -19,7 +19,6 @@
 #include "serve/keys.h"
 #include "serve/origins.h"
 #include "serve/parameters.h"
-#include "serve/wyoming.h"
 
 namespace encdec::serve {
 namespace {
@@ -206,16 +205,10 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
   return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
 }
 
-ServiceParts Service::parts() {
-  return {settings_, ready_models(), metrics_, downloads_, unread_, is_draining_, has_stopped_, voice_activity_};
-}
-
-asio::awaitable<void> Service::serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer) {
-  return serve::serve_wyoming(std::move(socket), std::move(peer), parts(), load_);
-}
-
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  const auto call = std::make_shared<Call>(parts(), exchange, *turns_);
+  const ServiceParts parts{settings_, ready_models(), metrics_,     downloads_,
+                           unread_,   is_draining_,   has_stopped_, voice_activity_};
+  const auto call = std::make_shared<Call>(parts, exchange, *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();

@@ -46,12 +46,8 @@ class Service final : public HttpApplication {
 
   const ModelSet& models() const { return models_; }
 
-  // Serves a connection of the Wyoming protocol.
-  asio::awaitable<void> serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer);
-
  private:
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
-  ServiceParts parts();
   // Returns the models; none until all are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head) const;

@@ -52,7 +52,6 @@ struct ServeSettings {
   std::string host = "127.0.0.1";  // empty: listen on `unix_path` only
   int port = 8080;
   std::string unix_path = {};  // path of a Unix socket to listen on; empty if there is none
-  std::string wyoming = {};    // "HOST:PORT" or "unix:PATH" for the Wyoming protocol; empty if it is not served
 
   HttpLimits http = {};
   ServiceLimits limits = {};
