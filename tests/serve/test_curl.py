@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import EMBEDDER, KEY, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
+from conftest import EMBEDDER, KEY, ROOT, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
@@ -174,7 +174,7 @@ def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl)
     assert answer.body == pronounced("cat")[0]
 
 
-@pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info"])
 def test_head(server: Server, curl: Curl, path: str) -> None:
     """The answer must have no body, or the client would read the body as the next answer."""
     head, get = curl.all(["-I", server.url + path], [server.url + path])
@@ -236,6 +236,13 @@ def test_unknown_paths(server: Server, curl: Curl) -> None:
         answer = curl(server.url + path)
         assert answer.status == 404, path
         assert answer.json["error"]
+
+
+def test_an_unknown_path_names_the_paths_of_the_documentation(server: Server, curl: Curl) -> None:
+    paths = curl(server.url + "/nothing").json["error"].partition("expected one of ")[2].split(", ")
+    assert len(paths) > 30
+    documentation = (ROOT / "docs/serve.md").read_text(encoding="utf-8")
+    assert [path for path in paths if f"`{path}`" not in documentation] == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 #include <encdec/models/speech/features/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "serve/http/form.h"
@@ -127,6 +129,12 @@ void Service::examine(HttpRequest& head) const {
   }
 }
 
+HttpError Service::unknown_path(std::string_view path) const {
+  std::set<std::string_view> paths = {"/health", "/ready"};
+  for (const Route& route : routes_) paths.insert(route.path);
+  return {404, fmt::format("unknown path '{}', expected one of {}", shown(path), fmt::join(paths, ", "))};
+}
+
 // Answers, on the network's thread, probes and CORS preflight requests. Returns nullopt for other requests.
 std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) const {
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
@@ -189,7 +197,7 @@ HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
   check_origin(head, settings_.cors_origins);
   check_key(head);
-  if (match.route == nullptr) throw HttpError(404, "unknown path; see GET /openapi.json");
+  if (match.route == nullptr) throw unknown_path(head.path);
   if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not allowed here", head.method));
   if (is_draining_) throw HttpError(503, "the server is shutting down", 5);
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {

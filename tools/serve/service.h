@@ -48,6 +48,7 @@ class Service final : public HttpApplication {
 
  private:
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
+  HttpError unknown_path(std::string_view path) const;
   // Returns the models; none until all are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head) const;

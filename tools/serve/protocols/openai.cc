@@ -322,9 +322,7 @@ asio::awaitable<void> completions(Call& call) {
 }
 
 asio::awaitable<void> chat_completions(Call& /*call*/) {
-  throw HttpError(404,
-                  "no chat here: this server has /v1/completions, /v1/embeddings and translation; "
-                  "see GET /openapi.json");
+  throw HttpError(404, "no chat here: this server has /v1/completions, /v1/embeddings and translation");
   co_return;
 }
 
