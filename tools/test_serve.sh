@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# Tests the encdec serve of build/release with widely used clients, installed in a virtual environment in
-# build/serve-venv. Arguments are passed to pytest:
+# Tests the encdec serve of build/release with widely used clients, installed in virtual environments in
+# build/serve-venv and build/wyoming-venv. Arguments are passed to pytest:
 #   ./tools/test_serve.sh -k openai
 # Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 ./tools/make_venv.sh build/serve-venv tests/serve/requirements.txt
+for python in "${PYTHON:-python3}" python3.13 python3.12; do
+  if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
+    PYTHON=$python ./tools/make_venv.sh build/wyoming-venv tests/serve/wyoming_requirements.txt
+    break
+  fi
+done
 echo "Testing encdec serve with its clients"
-build/serve-venv/bin/python -m pytest --quiet tests/serve "$@"
+build/serve-venv/bin/python -m pytest --quiet -r s tests/serve "$@"

@@ -44,11 +44,6 @@ class Progress {
   std::ofstream file_;
 };
 
-void add_terms(const Glossary& glossary, ContentHasher& hasher) {
-  for (const auto& [source, target] : glossary.terms()) hasher.add_text(source + '\t' + target);
-  for (const auto& other : glossary.included()) add_terms(*other, hasher);
-}
-
 std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
                    DocumentFormat format, const TranslateFileOptions& options) {
   const TranslateOptions& translate = options.translate;
@@ -60,7 +55,9 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
                               static_cast<int>(translate.split), translate.generate.num_beams.value_or(0)));
   hasher.add_text(
       fmt::format("{} {} {}", document.target_language, static_cast<int>(document.entries), document.join_gap));
-  if (translate.glossary) add_terms(*translate.glossary, hasher);
+  if (translate.glossary) {
+    for (const auto& [source, target] : translate.glossary->terms()) hasher.add_text(source + '\t' + target);
+  }
   return to_string(hasher.hash());
 }
 

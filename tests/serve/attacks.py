@@ -142,7 +142,7 @@ ATTACKS: dict[str, Callable[[Server], None]] = {
     "deaf": deaf,
     "announced": announced,
     "ahead": ahead,
-    "hours of sound": asking("/inference", HOURS, FORM | {"X-Request-Timeout-Ms": "3000"}),
+    "hours of sound": asking("/v1/audio/transcriptions", HOURS, FORM | {"X-Request-Timeout-Ms": "3000"}),
 }
 
 
@@ -167,7 +167,7 @@ def run(program: str, name: str) -> bool:
     while time.monotonic() < end:
         begin = time.monotonic()
         try:
-            status = server.ask("/inference", CLIP, FORM) if speaks else server.ask("/translate", word, JSON)
+            status = server.ask("/v1/audio/transcriptions", CLIP, FORM) if speaks else server.ask("/translate", word, JSON)
         except (OSError, http.client.HTTPException):
             status = 0
         failures += status != 200

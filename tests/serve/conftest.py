@@ -12,7 +12,6 @@ import signal
 import subprocess
 import threading
 import wave
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -190,22 +189,6 @@ def generate(folder: Path, lines: Sequence[str], **options: Any) -> list[list[An
 def like(hypotheses: list[Any], served: list[Any]) -> list[Any]:
     """Returns the server's hypotheses, with only the keys that the command's hypotheses have."""
     return [{name: each[name] for name in hypotheses[0]} for each in served]
-
-
-def docx(*paragraphs: str) -> bytes:
-    """Returns a document of Word."""
-    types = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    entries = {
-        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-        f'<Override PartName="/word/document.xml" ContentType="{types}"/></Types>',
-        "word/document.xml": '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
-        "<w:body>" + "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs) + "</w:body></w:document>",
-    }  # fmt: skip
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
-    return file.getvalue()
 
 
 def texts(folder: Path, lines: Sequence[str], **options: Any) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import EMBEDDER, KEY, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
+from conftest import EMBEDDER, KEY, ROOT, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 
@@ -156,6 +156,14 @@ def test_refused_files(server: Server, curl: Curl, fields: list[str], named: str
     assert named in answer.json["error"]
 
 
+@pytest.mark.parametrize("content", ["a\n\n" * 17_000, "Bjkf! " * 17_000])  # segments; sentences of one segment
+def test_too_many_sentences(server: Server, curl: Curl, content: str) -> None:
+    fields = [f"file={curl.file('a.txt', content)}", "source=en", "target=arpabet"]
+    answer = curl(server.url + "/v1/translate_file", *(word for field in fields for word in ("-F", field)))
+    assert answer.status == 413
+    assert "16384 sentences" in answer.json["error"]
+
+
 def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl) -> None:
     """As with LibreTranslate, a client that knows the address of the file needs no key."""
     fields = ["-F", "file=cat;filename=a.txt", "-F", "source=en", "-F", "target=arpabet"]
@@ -166,7 +174,7 @@ def test_a_file_with_a_key_and_its_download_without(guarded: Server, curl: Curl)
     assert answer.body == pronounced("cat")[0]
 
 
-@pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/languages", "/v1/models", "/health", "/ready", "/info"])
 def test_head(server: Server, curl: Curl, path: str) -> None:
     """The answer must have no body, or the client would read the body as the next answer."""
     head, get = curl.all(["-I", server.url + path], [server.url + path])
@@ -230,6 +238,13 @@ def test_unknown_paths(server: Server, curl: Curl) -> None:
         assert answer.json["error"]
 
 
+def test_an_unknown_path_names_the_paths_of_the_documentation(server: Server, curl: Curl) -> None:
+    paths = curl(server.url + "/nothing").json["error"].partition("expected one of ")[2].split(", ")
+    assert len(paths) > 30
+    documentation = (ROOT / "docs/serve.md").read_text(encoding="utf-8")
+    assert [path for path in paths if f"`{path}`" not in documentation] == []
+
+
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
@@ -238,7 +253,7 @@ def test_unknown_paths(server: Server, curl: Curl) -> None:
         ("POST", "/languages", {"GET"}),
         ("DELETE", "/v1/models", {"GET"}),
         ("PUT", "/v2/languages", {"GET", "POST"}),
-        ("DELETE", "/", {"GET", "POST"}),
+        ("DELETE", "/", {"GET"}),
         ("PATCH", "/health", {"GET"}),
     ],
 )

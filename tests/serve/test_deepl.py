@@ -18,6 +18,12 @@ def client(server: Server) -> Iterator[deepl.DeepLClient]:
         yield client
 
 
+@pytest.fixture
+def german_client(german_server: Server) -> Iterator[deepl.DeepLClient]:
+    with closing(deepl.DeepLClient("any-key", server_url=german_server.url)) as client:
+        yield client
+
+
 def translated(client: deepl.DeepLClient, text: str, **options: Any) -> deepl.TextResult:
     result = client.translate_text(text, **{"target_lang": "ARPABET", **options})
     assert isinstance(result, deepl.TextResult)
@@ -111,7 +117,8 @@ def test_unknown_languages(client: deepl.DeepLClient, source: str | None, target
         ({"tag_handling": "xml", "splitting_tags": "x"}, "splitting_tags"),
         ({"style_rule": "an-id"}, "style_id"),
         ({"split_sentences": "sometimes"}, "split_sentences"),
-        ({"glossary": "an-id", "source_lang": "EN"}, "glossary_id"),
+        ({"glossary": "an-id", "source_lang": "EN"}, "'glossary_id' .* keeps no glossaries"),
+        ({"glossary_ids": ["an-id"], "source_lang": "EN"}, "'glossary_ids'"),
         ({"extra_body_parameters": {"text": 5}}, "text"),
         ({"extra_body_parameters": {"target_lang": ["DE"]}}, "target_lang"),
     ],
@@ -133,3 +140,30 @@ def test_too_much(client: deepl.DeepLClient) -> None:
     with pytest.raises(deepl.DeepLException, match="4194304 bytes") as error:
         client.translate_text("cat " * (5 << 18), target_lang="ARPABET")
     assert error.value.http_status_code == 413
+
+
+def test_elements_of_xml(german_client: deepl.DeepLClient, pairs: list[tuple[str, str]]) -> None:
+    source, target = pairs[0]
+    words, others = source.split(), target.split()
+
+    def translated(text: str, **options: Any) -> str:
+        result = german_client.translate_text(text, target_lang="DE", source_lang="EN", tag_handling="xml", **options)
+        assert isinstance(result, deepl.TextResult)
+        return result.text
+
+    assert translated(source) == target
+    marked = " ".join([f"<g id='1'>{words[0]}</g>", *words[1:]])
+    assert translated(marked) == " ".join([f"<g id='1'>{others[0]}</g>", *others[1:]])
+    # As Weblate sends a placeholder.
+    marked = " ".join([words[0], '<x id="7">%s</x>', *words[1:]])
+    assert '<x id="7">%s</x>' in translated(marked, ignore_tags=["x"])
+    assert translated('<x id="7"/> &lt; 5', ignore_tags=["x"]) == '<x id="7"/> &lt; 5'
+    for text in ("<g>a", "a</g>", "a</x><x>b", "<!DOCTYPE a>b", "a & b"):
+        with pytest.raises(deepl.DeepLException, match="Bad request"):
+            translated(text)
+
+
+def test_context_is_accepted(german_client: deepl.DeepLClient, pairs: list[tuple[str, str]]) -> None:
+    result = german_client.translate_text(pairs[0][0], context="A context", source_lang="EN", target_lang="DE")
+    assert isinstance(result, deepl.TextResult)
+    assert result.text == pairs[0][1]

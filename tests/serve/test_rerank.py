@@ -13,17 +13,14 @@ from huggingface_hub import InferenceClient
 
 from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
 
-RANKER, INFERENCE, TAGGER = (
-    GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference", "taggers/byte_pairs")
-)
+RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
 QUERY = "who sat on the mat?"
 DOCUMENTS = ["a dog", "the cat sat on a mat.", "", "a dog"]
-PIPELINE = "/models/inference/pipeline/"
 
 
 @pytest.fixture(scope="module")
 def labeller() -> Iterator[Server]:
-    models = {"ranker": RANKER, "inference": INFERENCE, "tagger": TAGGER, "embedder": EMBEDDER}
+    models = {"ranker": RANKER, "inference": INFERENCE, "embedder": EMBEDDER}
     with running(*model_arguments(models)) as server:
         yield server
 
@@ -105,62 +102,8 @@ def test_predict(labeller: Server) -> None:
     assert "list of 3" in predict([["a", "b", "c"]])["error"]
 
 
-def test_text_classification(labeller: Server) -> None:
-    client = InferenceClient(model=labeller.url + PIPELINE + "text-classification")
-    found = [{"label": each.label, "score": each.score} for each in client.text_classification("the cat")]
-    assert found == labels_of("the cat")
-    assert len(client.text_classification("the cat", top_k=2)) == 2
-    natural = InferenceClient(model=labeller.url + "/models/inference").text_classification("the cat")
-    assert [each.score for each in natural] == [each["score"] for each in found]
-
-
-@pytest.mark.parametrize("options", [{}, {"multi_label": True}, {"hypothesis_template": "About {}."}])
-def test_zero_shot_classification(labeller: Server, options: dict[str, Any]) -> None:
-    client = InferenceClient(model=labeller.url + PIPELINE + "zero-shot-classification")
-    found = client.zero_shot_classification("the cat", ["sport", "cats"], **options)
-    assert [{"label": each.label, "score": each.score} for each in found] == labels_of(
-        "the cat", labels="sport,cats", **options
-    )
-
-
-def test_too_many_pairs_are_refused(labeller: Server) -> None:
-    """Labels and inputs are counted together, before they are put together."""
-    body = {"inputs": ["a"] * 100, "parameters": {"candidate_labels": ["b"] * 2000}}
-    assert "200000" in post(labeller, PIPELINE + "zero-shot-classification", body)["error"]
-
-
-@pytest.mark.parametrize("aggregation", ["none", "simple", "max"])
-def test_token_classification(labeller: Server, aggregation: str) -> None:
-    text = "the cat in Łódź"
-    client = InferenceClient(model=labeller.url + "/models/tagger/pipeline/token-classification")
-    found = client.token_classification(text, aggregation_strategy=aggregation, ignore_labels=["x"])
-    [line] = run("tag", TAGGER, [text], {"json": True, "aggregation": aggregation, "ignore_labels": "x"})
-    names = ("entity", "entity_group", "score", "word", "start", "end")
-    assert found and [{name: getattr(each, name) for name in names} for each in found] == [
-        {name: each.get(name) for name in names} for each in line["entities"]
-    ]
-
-
-def test_token_classification_in_windows(labeller: Server) -> None:
-    text = "the cat in Łódź " * 10
-    client = InferenceClient(model=labeller.url + "/models/tagger/pipeline/token-classification")
-    found = client.token_classification(text, aggregation_strategy="simple", ignore_labels=["x"], stride=5)
-    [line] = run("tag", TAGGER, [text], {"json": True, "aggregation": "simple", "ignore_labels": "x", "stride": "5"})
-    assert [each.end for each in found] == [each["end"] for each in line["entities"]]
-    assert found[-1].end > len(text) / 2  # one window ends before; of overlapping entities the shorter one is dropped
-
-
-def test_large_answers_are_refused() -> None:
-    with running("--max-answer-bytes", "2000", "--model", f"tagger={TAGGER}") as small:
-        body: dict[str, Any] = {"inputs": ["the cat in Łódź"] * 20, "parameters": {"ignore_labels": ["x"]}}
-        answer = httpx.post(small.url + "/models/tagger", json=body)
-        assert answer.status_code == 413
-        assert "an answer of more than 2000 bytes" in answer.json()["error"]
-        assert httpx.post(small.url + "/models/tagger", json={"inputs": "a"}).status_code == 200
-
-
 def test_sentence_similarity(labeller: Server) -> None:
-    client = InferenceClient(model=labeller.url + "/models/embedder/pipeline/sentence-similarity")
+    client = InferenceClient(model=labeller.url + "/similarity")
     same, other = client.sentence_similarity("the cat", other_sentences=["the cat", "a"])
     assert same == pytest.approx(1) and other < 1
 

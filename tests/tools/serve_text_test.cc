@@ -1,18 +1,12 @@
-// Tests stop texts, keys, forms and the description of the server.
-#include <encdec/models/tokenizer/base/lower_case.h>
+// Tests stop texts, keys and forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-#include <regex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "serve/http/form.h"
 #include "serve/keys.h"
-#include "serve/openapi.h"
-#include "serve/routes.h"
 #include "serve/text/stop_texts.h"
 
 namespace encdec::serve {
@@ -72,26 +66,6 @@ TEST(StoppedText, HoldsBackTextThatMayBecomeAStopText) {
   EXPECT_EQ(streamed("ababac", {"abac"}), "...ab...|6 stopped");
   // Stops at the stop text that is complete first.
   EXPECT_EQ(streamed("abcde", {"cd", "abcde"}), "...ab..|4 stopped");
-}
-
-TEST(OpenApi, HasEveryRouteOnce) {
-  std::set<std::string> routes = {"get /health", "get /ping", "get /ready"};  // not part of a protocol
-  for (const auto some : {libretranslate_routes(), openai_routes(), tei_routes(), deepl_routes(),
-                          deepl_document_routes(), deepl_glossary_routes(), hugging_face_routes(), native_routes(),
-                          openai_audio_routes(), whisper_cpp_routes(), rerank_routes()}) {
-    for (const Route& route : some) {
-      EXPECT_TRUE(routes.insert(lower_case(route.method) + " " + std::string(route.path)).second) << route.path;
-    }
-  }
-  std::set<std::string> described;
-  const auto api = nlohmann::json::parse(openapi());
-  for (const auto& [path, operations] : api["paths"].items()) {
-    const std::string pattern = std::regex_replace(path, std::regex("\\{[^}]*\\}"), "*");
-    for (const auto& operation : operations.items()) {
-      if (operation.key() != "parameters") described.insert(operation.key() + " " + pattern);
-    }
-  }
-  EXPECT_EQ(described, routes);
 }
 
 HttpRequest request_with(const std::string& name, const std::string& value) {

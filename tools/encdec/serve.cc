@@ -160,10 +160,6 @@ Action add_serve(CLI::App& command) {
       ->capture_default_str()
       ->check(integer_from(0, 65535));
   add_file_option(command, "--unix", settings.unix_path, "Unix socket to listen on as well");
-  command
-      .add_option("--wyoming", settings.wyoming,
-                  "Address at which Home Assistant finds the speech models by the Wyoming protocol, which has no keys")
-      ->type_name("HOST:PORT|unix:PATH");
   add_file_option(command, "--api-key-file", arguments->key_file, "File of the accepted API keys, one per line");
   add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File of the key for /metrics");
   command
@@ -174,9 +170,6 @@ Action add_serve(CLI::App& command) {
       .add_option("--allowed-host", settings.allowed_hosts,
                   "Host name that clients may use for this server if it listens only on localhost; may be repeated")
       ->type_name("NAME");
-  add_file_option(command, "--glossaries", settings.glossaries,
-                  "Folder where glossaries of DeepL's clients are kept; without it they end with the server")
-      ->type_name("DIR");
   command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 

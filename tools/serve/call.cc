@@ -51,7 +51,7 @@ Turns::Owner Call::owner() const {
   return {.client = client_,
           .is_large = request().body.size() > kLargeBody,
           .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {
-            if (life->is_lost()) throw HttpError(499, "the client has gone");
+            if (life->is_abandoned) throw HttpError(499, "the client has gone");
             if (has_stopped) throw HttpError(503, "the server is shutting down");
             if (Clock::now() > life->deadline.load()) throw out_of_time();
           })};
@@ -70,15 +70,9 @@ JsonObject Call::json() const {
   }
 }
 
-std::string Call::path_word(std::size_t index) const {
-  const std::vector<std::string>& words = match_of(request()).words;
-  return index < words.size() ? words[index] : std::string();
-}
-
 void Call::abandon() {
   life_->is_abandoned = true;
   asio::post(executor_, [self = shared_from_this()] {
-    if (!self->life_->is_lost()) return;
     self->comfort_.cancel();
     self->abandoned_.emit(asio::cancellation_type::terminal);
   });
@@ -162,16 +156,6 @@ asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, st
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }
 
-asio::awaitable<std::vector<std::vector<Entity>>> Call::tag(ServedModel& model, std::vector<std::string> texts,
-                                                            TagOptions options) {
-  check_inputs(texts.size());
-  Work work = Work::tag(executor_, model, texts, options, client_);
-  constexpr std::size_t kEntity = 80;  // least bytes of an entity in the answer
-  const std::function<void(std::size_t, std::vector<Entity>&)> count_entities =
-      [this](std::size_t, std::vector<Entity>& entities) { count(entities.size() * kEntity); };
-  co_return co_await results_of<std::vector<Entity>>(work, texts.size(), count_entities);
-}
-
 Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
   check_answer(model, inputs.size(), options);
   return Work::stream(executor_, model, inputs, options, client_);
@@ -232,11 +216,6 @@ void Call::refuse(HttpResponse response) {
   if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
   send_line(response.body);
   exchange_->finish(response.status);
-}
-
-void Call::go_on(std::chrono::milliseconds time) {
-  life_->deadline = Clock::now() + time;
-  life_->goes_on = true;
 }
 
 void Call::keep_alive() {

@@ -21,7 +21,6 @@
 namespace encdec::serve {
 
 class Downloads;
-class Glossaries;
 class Metrics;
 
 // The parts of the service that all handlers use.
@@ -30,7 +29,6 @@ struct ServiceParts {
   const ModelSet& models;
   Metrics& metrics;
   Downloads& downloads;
-  Glossaries& glossaries;
   UnreadAnswers& unread;
   const std::atomic<bool>& is_draining;  // no more requests are accepted
   const std::atomic<bool>& has_stopped;  // requests are no longer answered
@@ -54,8 +52,6 @@ class Call : public std::enable_shared_from_this<Call> {
   std::uint64_t client() const { return client_; }
   // Returns the body, which must be a JSON object. Throws HttpError, 400 or 415.
   JsonObject json() const;
-  // Returns the part of the path that matches asterisk number `index` of the route's path; empty if there is none.
-  std::string path_word(std::size_t index) const;
 
   // Throws HttpError, 413, for more inputs than a request may have.
   void check_inputs(std::size_t count) const;
@@ -74,8 +70,6 @@ class Call : public std::enable_shared_from_this<Call> {
                                                    EmbedOptions options);
   asio::awaitable<std::vector<VectorResult>> classify(ServedModel& model, std::vector<TextPair> texts,
                                                       ClassifyOptions options);
-  asio::awaitable<std::vector<std::vector<Entity>>> tag(ServedModel& model, std::vector<std::string> texts,
-                                                        TagOptions options);
   // Starts generating.
   Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls
@@ -98,9 +92,6 @@ class Call : public std::enable_shared_from_this<Call> {
   void respond_list(std::string begin, std::vector<std::string> elements, const std::string& end);
   // Sends a whole answer.
   void answer(HttpResponse response);
-  // Lets the handler go on for up to `time` from now, even if the client disconnects. REQUIRES: the handler sends the
-  // whole answer next, and throws nothing after that.
-  void go_on(std::chrono::milliseconds time);
   // Answers with an error. If the answer has begun, the error is sent as its last part.
   void refuse(HttpResponse response);
   // Sends a space every five seconds until the answer, so that a client with a short timeout goes on waiting. JSON may
@@ -130,8 +121,7 @@ class Call : public std::enable_shared_from_this<Call> {
   // The reasons to end the handler. Shared with its tasks and the network's thread.
   struct Life {
     std::atomic<Clock::time_point> deadline;
-    std::atomic<bool> is_abandoned = false, goes_on = false;
-    bool is_lost() const { return is_abandoned && !goes_on; }
+    std::atomic<bool> is_abandoned = false;
   };
 
   asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }

@@ -1,7 +1,6 @@
 #include "serve/document_request.h"
 
 #include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,10 +31,10 @@ std::size_t memory_of(const Document& document) {
 }  // namespace
 
 DocumentRequest read_document(const Call& call, const Parameters& parameters, const std::string& target,
-                              Downloads::Upload& upload, const std::string& name) {
+                              Downloads::Upload& upload) {
   const FormPart* file = parameters.file("file");
   if (file == nullptr || file->content.empty()) throw HttpError(400, "Invalid request: missing file parameter");
-  std::string file_name = name.empty() ? file->file_name : name;
+  std::string file_name = file->file_name;
   file_name.erase(0, file_name.find_last_of("/\\") + 1);
   const auto format = format_of(file_name);
   if (!format) {
@@ -54,10 +53,9 @@ DocumentRequest read_document(const Call& call, const Parameters& parameters, co
       throw HttpError(400, error.what());
     }
   };
-  DocumentRequest request{.name = file_name, .document = parse(), .characters = 0};
+  DocumentRequest request{.name = file_name, .document = parse()};
   check_sentences(call, request.document.segments().size());
   upload.set_bytes(bytes + memory_of(request.document));
-  for (const Segment& segment : request.document.segments()) request.characters += characters_of(segment.text);
   return request;
 }
 
@@ -86,10 +84,6 @@ HttpResponse file_response(Downloads::File file) {
   return {.body = std::move(file.content),
           .content_type = std::string(media_type_of(file.name)),
           .headers = {{"Content-Disposition", disposition}, {"X-Content-Type-Options", "nosniff"}}};
-}
-
-std::size_t characters_of(const std::string& text) {
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
 }  // namespace encdec::serve

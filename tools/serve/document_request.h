@@ -2,7 +2,6 @@
 
 #include <encdec/models/translation/documents/document.h>
 
-#include <cstddef>
 #include <string>
 
 #include "serve/downloads.h"
@@ -14,14 +13,12 @@ namespace encdec::serve {
 struct DocumentRequest {
   std::string name;  // "letter.html"
   Document document;
-  std::size_t characters;  // number of characters in all texts
 };
 
-// Reads the field `file` of a multipart form, and counts its memory for `upload`. `name`, unless it is empty, replaces
-// the name in the form. Throws HttpError: 400 for no file, a name without a known extension, and a file that does not
-// follow its format; 413, 429 and 456 as Downloads does.
+// Reads the field `file` of a multipart form, and counts its memory for `upload`. Throws HttpError: 400 for no file, a
+// name without a known extension, and a file that does not follow its format; 413, 429 and 456 as Downloads does.
 DocumentRequest read_document(const Call& call, const Parameters& parameters, const std::string& target,
-                              Downloads::Upload& upload, const std::string& name = {});
+                              Downloads::Upload& upload);
 
 // Returns the name of a translated file: "letter_fr.html".
 std::string translated_name(const std::string& name, const std::string& target);
@@ -31,8 +28,5 @@ std::string percent_encoded(std::string_view text);
 
 // Returns an answer with a file, which browsers save under its name.
 HttpResponse file_response(Downloads::File file);
-
-// Returns the number of characters of a text.
-std::size_t characters_of(const std::string& text);
 
 }  // namespace encdec::serve

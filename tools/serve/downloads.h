@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 
 #include "serve/http/message.h"
 
@@ -22,13 +20,6 @@ class Downloads {
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   static constexpr std::chrono::hours kTime{1};
 
-  enum class Stage : std::uint8_t { queued, translating, done, failed };
-  struct State {
-    Stage stage = Stage::queued;
-    int seconds_remaining = 0;   // an estimate, while translating
-    std::size_t characters = 0;  // characters of the translated texts
-    std::string error = {};      // why the translation has failed
-  };
   struct File {
     std::string name, content;
   };
@@ -36,56 +27,48 @@ class Downloads {
   // `unfinished` is the maximum number of documents that are being translated.
   explicit Downloads(std::size_t unfinished) : max_unfinished_(unfinished) {}
 
-  // A document that is being translated. The destructor drops it unless it has finished or failed.
+  // A document that is being translated. The destructor drops it unless it has finished.
   class Upload {
    public:
-    Upload(Downloads& downloads, std::string client, std::string key);
-    Upload(Upload&& other) noexcept = default;
-    Upload& operator=(Upload&& other) = delete;
+    // Adds a document of `client` (see client_of). Throws HttpError, as set_bytes() does, if too many documents are
+    // being translated.
+    Upload(Downloads& downloads, std::string client);
+    Upload(const Upload& other) = delete;
+    Upload& operator=(const Upload& other) = delete;
     ~Upload();
 
-    const std::string& id() const { return *id_; }
+    const std::string& id() const { return id_; }
     // Counts the bytes of memory that the document takes in all. Throws HttpError if that exceeds a limit: 413 for the
     // document alone, 456 with the client's other documents, 429 with those of all clients.
     void set_bytes(std::size_t bytes);
-    void set_progress(std::size_t done, std::size_t total);
-    // Keeps the translation. `name` is the name of its file.
-    void finish(std::string name, std::string content, std::size_t characters);
-    void fail(const std::string& error);
+    // Keeps the translation.
+    void finish(File file);
 
    private:
     Downloads& downloads_;
-    std::unique_ptr<const std::string> id_;  // null after a move
+    const std::string id_;
   };
 
-  // Adds a document of `client` (see client_of). `key` is needed to fetch its translation; it may be empty. Throws
-  // HttpError, as set_bytes() does, if too many documents are being translated.
-  Upload add(const std::string& client, const std::string& key) { return {*this, client, key}; }
-
-  // Returns the state of a document. Throws HttpError, 404, for an unknown id and for another key.
-  State state(const std::string& id, std::string_view key);
-  // Returns a translation and, with Fetch::remove, removes it. Throws as state() does, and 503 if it is not ready.
+  // Returns a translation and, with Fetch::remove, removes it. Throws HttpError, 404, if there is none with this id.
   enum class Fetch : std::uint8_t { keep, remove };
-  File fetch(const std::string& id, std::string_view key, Fetch fetch);
+  File fetch(const std::string& id, Fetch fetch);
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Document {
-    std::string client, key;
-    State state;
-    File file;
+    std::string client;
+    bool is_finished = false;
+    File file = {};
     std::size_t bytes;
-    Clock::time_point since;  // when it was added, or has finished
+    Clock::time_point since = Clock::now();  // when it was added, or has finished
   };
-  using Documents = std::map<std::string, Document, std::less<>>;
 
   // Drops what is too old. Throws if another document of `client`, or `bytes` more of its documents, exceed a limit.
   void check(const std::string& client, std::size_t documents, std::size_t bytes) ENCDEC_REQUIRES(mutex_);
-  Documents::iterator find(const std::string& id, std::string_view key) ENCDEC_REQUIRES(mutex_);
 
   std::size_t max_unfinished_;
   Mutex mutex_;
-  Documents documents_ ENCDEC_GUARDED_BY(mutex_);  // by id
+  std::map<std::string, Document> documents_ ENCDEC_GUARDED_BY(mutex_);  // by id
 };
 
 }  // namespace encdec::serve

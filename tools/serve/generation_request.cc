@@ -14,7 +14,6 @@
 #include "common/json_arrays.h"
 #include "serve/http/form.h"
 #include "serve/option_rows.h"
-#include "serve/text_request.h"
 
 namespace encdec::serve {
 namespace {
@@ -128,6 +127,16 @@ void check_options(const GenerateOptions& options, const ServiceLimits& limits) 
   check_limit("min_new_tokens", options.min_new_tokens, limits.new_tokens, "--max-new-tokens");
 }
 
+LongSources read_long_texts(const JsonObject& request) {
+  LongSources result = LongSources::truncate;
+  if (const auto word = request.string("truncation_direction")) {
+    const auto side = value_named<TruncationSide>(kTruncationSides, lower_case(*word));
+    if (!side) throw HttpError(400, fmt::format("'truncation_direction' is '{}', expected left or right", *word));
+    result = *side == TruncationSide::left ? LongSources::truncate_left : LongSources::truncate_right;
+  }
+  return request.boolean("truncate").value_or(true) ? result : LongSources::error;
+}
+
 EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
   EmbedOptions options;
   options.normalize = request.boolean("normalize").value_or(is_normal);
@@ -135,15 +144,6 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal) {
   options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
   options.long_texts = read_long_texts(request);
   return options;
-}
-
-bool is_special(const Model& model, std::int32_t id) {
-  const GenerateOptions& defaults = model.generation_config();
-  const auto has = [id](const std::optional<TokenIds>& tokens) {
-    return tokens && std::ranges::find(*tokens, id) != tokens->end();
-  };
-  return has(defaults.eos_tokens) || has(defaults.forced_eos_tokens) || id == defaults.decoder_start_token ||
-         id == defaults.forced_bos_token || id == model.config().pad_token;
 }
 
 nlohmann::ordered_json vector_json(const VectorResult& result) {

@@ -31,11 +31,11 @@ void check_limit(std::string_view name, std::optional<int> value, int limit, std
 // Throws HttpError, 400, if an option exceeds a limit.
 void check_options(const GenerateOptions& options, const ServiceLimits& limits);
 
+// Reads "truncate" and "truncation_direction", as text-embeddings-inference names them.
+LongSources read_long_texts(const JsonObject& request);
+
 // Reads embedding options by the names of text-embeddings-inference. `is_normal` is the default of "normalize".
 EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
-
-// Returns whether a token is special, not part of a text: begin of sequence, end of sequence, padding.
-bool is_special(const Model& model, std::int32_t id);
 
 // Returns the vector of a text as [0.1, ...], a sparse one as [{"index", "value"}, ...], and vectors of tokens as
 // [[0.1, ...], ...].

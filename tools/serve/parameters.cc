@@ -35,7 +35,7 @@ Parameters::Parameters(const Call& call) {
   const HttpRequest& request = call.request();
   const std::string_view content_type = request.headers["content-type"];
   const std::string type = media_type(content_type);
-  const bool is_in_query = request.method == "GET" || request.method == "HEAD" || request.method == "DELETE";
+  const bool is_in_query = request.method == "GET" || request.method == "HEAD";
   if (type == "multipart/form-data") {
     for (FormPart& part : parse_multipart(request.body, content_type)) {
       if (part.file_name.empty()) {

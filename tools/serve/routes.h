@@ -16,7 +16,7 @@ using ErrorForm = HttpResponse (*)(const HttpError& error, const HttpRequest& re
 // A method and a path, and the handler for them.
 struct Route {
   std::string_view method;
-  std::string_view path;  // an asterisk matches any word: "/models/*/pipeline/*"
+  std::string_view path;  // an asterisk at the end matches any word: "/v1/models/*"
   asio::awaitable<void> (*handle)(Call& call);
   ErrorForm error;
 
@@ -37,11 +37,11 @@ struct Route {
 
 // The route of a request and who has sent it.
 struct RouteMatch final : RequestFacts {
-  const Route* route = nullptr;    // null if no route has the path
-  std::vector<std::string> words;  // parts of the path that match the asterisks of the route's path
-  std::string other_methods;       // "GET, POST" if the path has routes, but none with the method of the request
-  std::string key;                 // API key in the header; empty if there is none
-  std::string client;              // name of the client: its key if that is valid, else its address
+  const Route* route = nullptr;  // null if no route has the path
+  std::string word;              // part of the path that matches the asterisk of the route's path
+  std::string other_methods;     // "GET, POST" if the path has routes, but none with the method of the request
+  std::string key;               // API key in the header; empty if there is none
+  std::string client;            // name of the client: its key if that is valid, else its address
 };
 
 // Returns what the service has found out about a request. All members are empty if its header could not be read.
@@ -55,10 +55,6 @@ std::span<const Route> openai_realtime_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
 std::span<const Route> deepl_routes();
-std::span<const Route> deepl_document_routes();
-std::span<const Route> deepl_glossary_routes();
-std::span<const Route> hugging_face_routes();
-std::span<const Route> whisper_cpp_routes();
 std::span<const Route> native_routes();
 
 // Returns a message with the names of models in place of their folders.
@@ -66,8 +62,6 @@ std::string without_folders(std::string message, const ServeSettings& settings);
 
 // Returns {"error": "..."}, the form for addresses that belong to no protocol.
 HttpResponse plain_error(const HttpError& error, const HttpRequest& request);
-// Returns {"message": "..."}, the form of DeepL's API.
-HttpResponse deepl_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": {"message": "...", ...}}, the form of OpenAI's API.
 HttpResponse openai_error(const HttpError& error, const HttpRequest& request);
 // Returns {"error": "...", "error_type": "..."}, the form of text-embeddings-inference.

@@ -1,6 +1,5 @@
 #include "serve/serve.h"
 
-#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -13,7 +12,6 @@
 #include <atomic>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -71,25 +69,6 @@ std::vector<Listener> open_listeners(const ServeSettings& settings) {
   return listeners;
 }
 
-// Opens "HOST:PORT", "[::1]:10300" or "unix:PATH".
-std::vector<Listener> open_wyoming(const std::string& address) {
-  std::vector<Listener> listeners;
-  if (address.starts_with("unix:")) {
-    listeners.push_back(Listener::unix_socket(address.substr(5)));
-    return listeners;
-  }
-  const std::size_t colon = std::min(address.rfind(':'), address.size());
-  std::string host = address.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  int port = -1;
-  const char *begin = address.data() + std::min(colon + 1, address.size()), *end = address.data() + address.size();
-  const auto [stop, error] = std::from_chars(begin, end, port);
-  if (error != std::errc() || stop != end || host.empty() || port < 0 || port > 65535) {
-    throw Error(fmt::format("--wyoming: '{}', expected HOST:PORT or unix:PATH", address));
-  }
-  return Listener::tcp(host, port);
-}
-
 volatile std::sig_atomic_t exit_status = 0;
 
 extern "C" void exit_now(int /*signal*/) {
@@ -113,18 +92,6 @@ void serve(const ServeSettings& settings) {
   for (Listener& listener : listeners) {
     addresses.push_back(listener.address());
     server.listen(std::move(listener));
-  }
-
-  if (!settings.wyoming.empty()) {
-    const auto protocol = [&service](auto socket, std::string peer) {
-      return service.serve_wyoming(std::move(socket), std::move(peer));
-    };
-    for (Listener& listener : open_wyoming(settings.wyoming)) {
-      std::string address = listener.address();
-      if (!listener.is_local()) address.replace(0, 4, "tcp");
-      addresses.push_back("Wyoming at " + address);
-      server.listen(std::move(listener), protocol);
-    }
   }
 
   bool is_signalled = false;

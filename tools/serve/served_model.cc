@@ -83,11 +83,6 @@ ServedModel& ModelSet::classifier(const std::string& name) const {
       name, [](const ServedModel& model) { return model.classifies(); }, "classifies texts");
 }
 
-ServedModel& ModelSet::tagger(const std::string& name) const {
-  return find(
-      name, [](const ServedModel& model) { return model.tags(); }, "classifies tokens");
-}
-
 ServedModel& ModelSet::ranker(const std::string& name) const {
   return find(
       name, [](const ServedModel& model) { return model.ranks(); }, "ranks documents");

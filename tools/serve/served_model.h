@@ -62,7 +62,6 @@ class ModelSet {
   // if there is none. `status` is that of the error if there are only models of other kinds.
   ServedModel& embedder(const std::string& name, EmbedOutput output = EmbedOutput::dense, int status = 404) const;
   ServedModel& classifier(const std::string& name) const;
-  ServedModel& tagger(const std::string& name) const;
   ServedModel& ranker(const std::string& name) const;
   ServedModel& generator(const std::string& name) const;
   ServedModel& transcriber(const std::string& name) const;

@@ -5,6 +5,7 @@
 #include <encdec/models/speech/features/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -13,33 +14,25 @@
 #include <boost/asio/co_spawn.hpp>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "serve/http/form.h"
 #include "serve/keys.h"
 #include "serve/origins.h"
 #include "serve/parameters.h"
-#include "serve/wyoming.h"
 
 namespace encdec::serve {
 namespace {
 
-// Returns whether `path` matches `pattern`. Puts the parts of the path that match the asterisks into `words`, percent
-// signs decoded. An asterisk may match slashes.
-bool matches(std::string_view pattern, std::string_view path, std::vector<std::string>& words) {
-  words.clear();
-  for (;;) {
-    const std::size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return pattern == path;
-    if (!path.starts_with(pattern.substr(0, star))) return false;
-    path.remove_prefix(star);
-    pattern.remove_prefix(star + 1);
-    const std::string_view next = pattern.substr(0, pattern.find('*'));
-    const std::size_t end = next.empty() ? path.size() : path.find(next);
-    if (end == 0 || end == std::string_view::npos) return false;
-    words.push_back(percent_decoded(path.substr(0, end)));
-    path.remove_prefix(end);
-  }
+// Returns whether `path` matches `pattern`. Sets `word` to the part of the path that matches an asterisk at the end of
+// the pattern, percent signs decoded. The asterisk may match slashes.
+bool matches(std::string_view pattern, std::string_view path, std::string& word) {
+  if (!pattern.ends_with('*')) return pattern == path;
+  pattern.remove_suffix(1);
+  if (!path.starts_with(pattern) || path == pattern) return false;
+  word = percent_decoded(path.substr(pattern.size()));
+  return true;
 }
 
 // Returns whether a path is answered on the network's thread, so that busy handlers do not delay it.
@@ -84,8 +77,7 @@ Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
   for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
-                            tei_routes(), rerank_routes(), deepl_routes(), deepl_document_routes(),
-                            deepl_glossary_routes(), hugging_face_routes(), whisper_cpp_routes(), native_routes()}) {
+                            tei_routes(), rerank_routes(), deepl_routes(), native_routes()}) {
     routes_.insert(routes_.end(), routes.begin(), routes.end());
   }
 }
@@ -126,7 +118,7 @@ void Service::examine(HttpRequest& head) const {
   match->client = client_of(match->key, head.peer, settings_.keys);
   const std::string_view method = head.method == "HEAD" ? std::string_view("GET") : head.method;
   for (const Route& route : routes_) {
-    if (!matches(route.path, head.path, match->words)) continue;
+    if (!matches(route.path, head.path, match->word)) continue;
     match->route = &route;
     if (route.method == method) {
       match->other_methods.clear();
@@ -137,12 +129,18 @@ void Service::examine(HttpRequest& head) const {
   }
 }
 
+HttpError Service::unknown_path(std::string_view path) const {
+  std::set<std::string_view> paths = {"/health", "/ready"};
+  for (const Route& route : routes_) paths.insert(route.path);
+  return {404, fmt::format("unknown path '{}', expected one of {}", shown(path), fmt::join(paths, ", "))};
+}
+
 // Answers, on the network's thread, probes and CORS preflight requests. Returns nullopt for other requests.
 std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) const {
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
     return HttpResponse{.status = 204,
                         .content_type = {},
-                        .headers = {{"Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE"},
+                        .headers = {{"Access-Control-Allow-Methods", "GET, POST"},
                                     {"Access-Control-Allow-Headers", "Authorization, Content-Type, X-API-Key"},
                                     {"Access-Control-Max-Age", "86400"}}};
   }
@@ -199,7 +197,7 @@ HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
   check_origin(head, settings_.cors_origins);
   check_key(head);
-  if (match.route == nullptr) throw HttpError(404, "unknown path; see GET /openapi.json");
+  if (match.route == nullptr) throw unknown_path(head.path);
   if (!match.other_methods.empty()) throw HttpError(405, fmt::format("{} is not allowed here", head.method));
   if (is_draining_) throw HttpError(503, "the server is shutting down", 5);
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
@@ -215,17 +213,10 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
   return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
 }
 
-ServiceParts Service::parts() {
-  return {settings_, ready_models(), metrics_,     downloads_,     glossaries_,
-          unread_,   is_draining_,   has_stopped_, voice_activity_};
-}
-
-asio::awaitable<void> Service::serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer) {
-  return serve::serve_wyoming(std::move(socket), std::move(peer), parts(), load_);
-}
-
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  const auto call = std::make_shared<Call>(parts(), exchange, *turns_);
+  const ServiceParts parts{settings_, ready_models(), metrics_,     downloads_,
+                           unread_,   is_draining_,   has_stopped_, voice_activity_};
+  const auto call = std::make_shared<Call>(parts, exchange, *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();

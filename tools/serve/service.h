@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "serve/downloads.h"
-#include "serve/glossaries.h"
 #include "serve/http/server.h"
 #include "serve/load.h"
 #include "serve/metrics.h"
@@ -47,12 +46,9 @@ class Service final : public HttpApplication {
 
   const ModelSet& models() const { return models_; }
 
-  // Serves a connection of the Wyoming protocol.
-  asio::awaitable<void> serve_wyoming(asio::generic::stream_protocol::socket socket, std::string peer);
-
  private:
   std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
-  ServiceParts parts();
+  HttpError unknown_path(std::string_view path) const;
   // Returns the models; none until all are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head) const;
@@ -63,7 +59,6 @@ class Service final : public HttpApplication {
   bool is_loopback_;
   Metrics metrics_;
   Downloads downloads_{settings_.limits.requests};
-  Glossaries glossaries_{settings_.glossaries};
   UnreadAnswers unread_;
   std::shared_ptr<const VoiceActivity> voice_activity_;
   ModelSet models_;

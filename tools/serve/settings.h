@@ -52,7 +52,6 @@ struct ServeSettings {
   std::string host = "127.0.0.1";  // empty: listen on `unix_path` only
   int port = 8080;
   std::string unix_path = {};  // path of a Unix socket to listen on; empty if there is none
-  std::string wyoming = {};    // "HOST:PORT" or "unix:PATH" for the Wyoming protocol; empty if it is not served
 
   HttpLimits http = {};
   ServiceLimits limits = {};
@@ -60,7 +59,6 @@ struct ServeSettings {
   std::string metrics_key = {};                 // accepted key of /metrics; if empty, /metrics needs no key
   std::vector<std::string> cors_origins = {};   // origins of other sites whose pages may send requests; "*": any
   std::vector<std::string> allowed_hosts = {};  // names accepted in Host, besides those of the loopback interface
-  std::string glossaries = {};                  // folder of glossaries; empty to keep them in memory only
   bool log_json = false;
   bool quiet = false;  // do not log requests
 };

@@ -72,8 +72,7 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
   co_return translations;
 }
 
-asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
-                                                OnProgress on_progress) {
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options) {
   const ModelSet& models = translators_of(call);
   std::size_t sentences = 0;
   DocumentJob job(std::move(document), models.translators(), models.routes(), std::move(options));
@@ -82,7 +81,6 @@ asio::awaitable<std::string> translate_document(Call& call, Document document, T
     check_sentences(call, sentences);
     std::vector<Translation> translations = co_await run(call, *next);
     job.take(std::move(translations));
-    if (on_progress) on_progress(job.done(), job.size());
   }
   co_return job.write().bytes;
 }

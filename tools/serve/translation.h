@@ -4,7 +4,6 @@
 #include <encdec/models/translation/translation_job.h>
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,10 +25,7 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
 asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
                                                         std::vector<std::string> kept, TranslateOptions options);
 
-// Translates a document, as DocumentJob does. Calls `on_progress`, unless it is empty, after some segments. Throws as
-// translate() does.
-using OnProgress = std::function<void(std::size_t done, std::size_t total)>;
-asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
-                                                OnProgress on_progress);
+// Translates a document, as DocumentJob does. Throws as translate() does.
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options);
 
 }  // namespace encdec::serve

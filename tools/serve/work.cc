@@ -91,20 +91,15 @@ Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std
 
 Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
                  const EmbedOptions& options, std::uint64_t client) {
-  return read<VectorResult>(executor, model, texts, options, client);
+  return read(executor, model, texts, options, client);
 }
 
 Work Work::classify(const asio::any_io_executor& executor, ServedModel& model, std::span<const TextPair> texts,
                     const ClassifyOptions& options, std::uint64_t client) {
-  return read<VectorResult>(executor, model, texts, options, client);
+  return read(executor, model, texts, options, client);
 }
 
-Work Work::tag(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
-               const TagOptions& options, std::uint64_t client) {
-  return read<std::vector<Entity>>(executor, model, texts, options, client);
-}
-
-template <class Result, class Text, class Options>
+template <class Text, class Options>
 Work Work::read(const asio::any_io_executor& executor, ServedModel& model, std::span<const Text> texts,
                 const Options& options, std::uint64_t client) {
   Work work(executor);
@@ -112,7 +107,7 @@ Work Work::read(const asio::any_io_executor& executor, ServedModel& model, std::
   work.requests_.push_back(model.queue().submit(
       texts, options,
       {.on_result =
-           [news = work.news_](std::size_t text, Result result) {
+           [news = work.news_](std::size_t text, VectorResult result) {
              news->put({text, std::move(result)});
            },
        .on_failure = work.on_failure(0),

@@ -33,9 +33,7 @@ inline HttpError out_of_time() {
 // are the last news about their source. Work::next() rethrows an exception_ptr instead of returning it.
 struct WorkNews {
   std::size_t source = 0;
-  std::variant<FinalTokens, FinalSegments, GenerateResult, VectorResult, std::vector<Entity>, Transcript,
-               std::exception_ptr>
-      what = {};
+  std::variant<FinalTokens, FinalSegments, GenerateResult, VectorResult, Transcript, std::exception_ptr> what = {};
 };
 
 // The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news with next(). The
@@ -56,9 +54,6 @@ class Work {
                     const EmbedOptions& options, std::uint64_t client);
   static Work classify(const asio::any_io_executor& executor, ServedModel& model, std::span<const TextPair> texts,
                        const ClassifyOptions& options, std::uint64_t client);
-  // Finds the entities of all texts in one request of the queue. News: a list of entities for each text.
-  static Work tag(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
-                  const TagOptions& options, std::uint64_t client);
   // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
@@ -75,7 +70,7 @@ class Work {
   asio::awaitable<WorkNews> next(Clock::time_point deadline);
 
  private:
-  template <class Result, class Text, class Options>
+  template <class Text, class Options>
   static Work read(const asio::any_io_executor& executor, ServedModel& model, std::span<const Text> texts,
                    const Options& options, std::uint64_t client);
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}

@@ -66,9 +66,8 @@ void read_lines(std::string_view bytes, const std::string& name, const Read& rea
 
 }  // namespace
 
-std::size_t Glossary::parse(std::string_view bytes, const std::string& name) {
+void Glossary::parse(std::string_view bytes, const std::string& name) {
   const bool is_csv = name.ends_with(".csv");
-  std::size_t lines = 0;
   read_lines(bytes, name, [&](std::string_view& rest) {
     std::vector<std::string> columns;
     if (is_csv) {
@@ -85,9 +84,7 @@ std::size_t Glossary::parse(std::string_view bytes, const std::string& name) {
     if (columns.size() == 1 && is_blank(columns.front())) return;
     if (columns.size() < 2) throw InputError("found one column, expected a term and its translation");
     add(columns[0], columns[1]);
-    ++lines;
   });
-  return lines;
 }
 
 void Glossary::parse_kept(std::string_view bytes, const std::string& name) {
@@ -115,11 +112,8 @@ void Glossary::add(std::string_view source, std::string_view target) {
 }
 
 std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::string& language) const {
-  std::vector<const Glossary*> all = {this};
-  for (const auto& other : included_) all.push_back(other.get());
-  std::erase_if(all, [](const Glossary* glossary) { return glossary->terms_.empty(); });
   std::vector<Match> matches;
-  if (all.empty()) return matches;
+  if (terms_.empty()) return matches;
   std::vector<std::size_t> places = word_boundaries(text, language);
   places.insert(places.begin(), 0);
   std::vector<std::string> words;  // without case
@@ -129,27 +123,22 @@ std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::st
   for (std::size_t first = 0; first < words.size(); ++first) {
     const std::pair<const std::string, std::string>* longest = nullptr;
     std::size_t end = first;  // index behind the last word of `longest`
-    for (const Glossary* glossary : all) {
-      std::string part;
-      for (std::size_t last = first; last < words.size(); ++last) {
-        part += words[last];
-        const auto term = glossary->folded_.lower_bound(part);
-        if (term == glossary->folded_.end() || !term->first.starts_with(part)) break;
-        if (term->first != part || last < end) continue;
-        longest = &*term;
-        end = last + 1;
-      }
+    std::string part;
+    for (std::size_t last = first; last < words.size(); ++last) {
+      part += words[last];
+      const auto term = folded_.lower_bound(part);
+      if (term == folded_.end() || !term->first.starts_with(part)) break;
+      if (term->first != part) continue;
+      longest = &*term;
+      end = last + 1;
     }
     if (longest == nullptr) continue;
     const std::string_view found = text.substr(places[first], places[end] - places[first]);
     Match match{.begin = places[first], .end = places[end], .target = longest->second};
     match.is_kept = without_case(match.target) == longest->first;
-    for (const Glossary* glossary : all) {
-      const auto exact = glossary->terms_.find(found);
-      if (exact == glossary->terms_.end()) continue;
+    if (const auto exact = terms_.find(found); exact != terms_.end()) {
       match.target = exact->second;
       match.is_kept = match.target == found;
-      break;
     }
     matches.push_back(std::move(match));
     first = end - 1;

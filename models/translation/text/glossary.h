@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace encdec {
@@ -13,7 +11,7 @@ namespace encdec {
 // Terms of one language with the terms that translate them in another.
 class Glossary {
  public:
-  static constexpr std::size_t kMaxFileBytes = std::size_t{10} << 20;  // maximum size of a file, as for DeepL's
+  static constexpr std::size_t kMaxFileBytes = std::size_t{10} << 20;  // maximum size of a file
 
   // A term in a text.
   struct Match {
@@ -25,20 +23,14 @@ class Glossary {
   // Adds the terms in a file called `name`: CSV if the name ends in .csv, else TSV. A line has a term and its
   // translation; further columns are ignored. Lines of TSV that begin with "# " are comments. Throws InputError, with
   // the name and the line, for a line without two terms, a term that has another translation already, a control
-  // character in a term, and text that is not UTF-8. Returns the number of lines with terms.
-  std::size_t parse(std::string_view bytes, const std::string& name);
+  // character in a term, and text that is not UTF-8.
+  void parse(std::string_view bytes, const std::string& name);
   // Adds terms that are not to be translated, one a line. Throws as parse() does.
   void parse_kept(std::string_view bytes, const std::string& name);
   // Adds a term. If both texts are equal, the term is not to be translated. Throws InputError as parse() does.
   void add(std::string_view source, std::string_view target);
 
-  // Makes find() look for the terms of another glossary too, without a copy of them. If several glossaries have a term,
-  // the first one wins: this one, then the others in the order of the calls.
-  void include(std::shared_ptr<const Glossary> other) { included_.push_back(std::move(other)); }
-
-  const std::vector<std::shared_ptr<const Glossary>>& included() const { return included_; }
-
-  // Returns source to target, without the terms of included glossaries.
+  // Returns source to target.
   const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }
   // Returns the terms that a text has as whole words of its language, in order, without overlaps. The longest term
   // wins; a term with the same letters wins over one with the same letters in another case.
@@ -47,7 +39,6 @@ class Glossary {
  private:
   std::map<std::string, std::string, std::less<>> terms_;  // source to target
   std::map<std::string, std::string> folded_;              // without case
-  std::vector<std::shared_ptr<const Glossary>> included_;
 };
 
 }  // namespace encdec

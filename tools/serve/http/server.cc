@@ -37,19 +37,19 @@ HttpServer::HttpServer(HttpApplication& application, const HttpLimits& limits)
 
 HttpServer::~HttpServer() = default;
 
-void HttpServer::listen(Listener listener, Protocol protocol) {
+void HttpServer::listen(Listener listener) {
   const int descriptor = ::dup(listener.descriptor());
   const bool is_local = listener.is_local();
   listeners_.push_back(std::make_shared<asio::posix::stream_descriptor>(context_, descriptor));
   sockets_.push_back(std::move(listener));
-  asio::co_spawn(context_, accept(*listeners_.back(), is_local, std::move(protocol)), asio::detached);
+  asio::co_spawn(context_, accept(*listeners_.back(), is_local), asio::detached);
 }
 
 void HttpServer::run() {
   context_.run();
 }
 
-asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listener, bool is_local, Protocol protocol) {
+asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listener, bool is_local) {
   asio::steady_timer pause(context_);
   for (;;) {
     const auto [error] =
@@ -60,7 +60,7 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
     const int descriptor =
         ::accept4(listener.native_handle(), reinterpret_cast<sockaddr*>(&name), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor >= 0) {
-      add(descriptor, is_local ? "unix" : address_of(name, size), protocol);
+      add(descriptor, is_local ? "unix" : address_of(name, size));
     } else if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) && !make_room()) {
       pause.expires_after(kShortage);
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -68,8 +68,8 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
   }
 }
 
-void HttpServer::add(int descriptor, std::string peer, const Protocol& protocol) {
-  if (connections_.size() + others_ >= limits_.connections && !make_room()) {
+void HttpServer::add(int descriptor, std::string peer) {
+  if (connections_.size() >= limits_.connections && !make_room()) {
     constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
     [[maybe_unused]] const auto sent = ::send(descriptor, kFull.data(), kFull.size(), MSG_NOSIGNAL);
@@ -82,17 +82,8 @@ void HttpServer::add(int descriptor, std::string peer, const Protocol& protocol)
   ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size);
   const int on = 1;  // to send each piece of a stream at once
   if (name.ss_family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  const asio::generic::stream_protocol family(name.ss_family, 0);
-  if (protocol) {
-    ++others_;
-    asio::generic::stream_protocol::socket socket(context_, family, descriptor);
-    return asio::co_spawn(context_, protocol(std::move(socket), std::move(peer)), [this](const std::exception_ptr&) {
-      --others_;
-      on_end();
-    });
-  }
   Connection::Stream stream(context_);
-  stream.socket().assign(family, descriptor);
+  stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
   connections_.push_back(std::make_shared<Connection>(*this, std::move(stream), std::move(peer)));
   application_.on_connections(connections_.size(), false);
   const auto place = std::prev(connections_.end());
@@ -104,7 +95,7 @@ void HttpServer::add(int descriptor, std::string peer, const Protocol& protocol)
 }
 
 void HttpServer::on_end() {
-  if (is_draining_ && connections_.empty() && others_ == 0) context_.stop();
+  if (is_draining_ && connections_.empty()) context_.stop();
 }
 
 // Closes the connection that has been idle longest. If none is idle, closes the connection whose request arrives and

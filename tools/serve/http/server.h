@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -96,10 +95,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Serves a connection by another protocol than HTTP. Must return soon after draining has begun.
-  using Protocol =
-      std::function<asio::awaitable<void>(asio::generic::stream_protocol::socket socket, std::string peer)>;
-  void listen(Listener listener, Protocol protocol = {});
+  void listen(Listener listener);
   // Serves until drain() was called and all requests are answered, or until stop().
   void run();
   // Stops accepting connections and requests. Requests that are not answered after `longest` are cut off. Thread-safe.
@@ -113,8 +109,8 @@ class HttpServer {
   bool is_draining() const { return is_draining_; }
 
  private:
-  asio::awaitable<void> accept(asio::posix::stream_descriptor& listener, bool is_local, Protocol protocol);
-  void add(int descriptor, std::string peer, const Protocol& protocol);
+  asio::awaitable<void> accept(asio::posix::stream_descriptor& listener, bool is_local);
+  void add(int descriptor, std::string peer);
   void on_end();
   bool make_room();
 
@@ -124,7 +120,6 @@ class HttpServer {
   std::list<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
   std::vector<Listener> sockets_;
   std::list<std::shared_ptr<Connection>> connections_;
-  std::size_t others_ = 0;                 // number of connections of other protocols
   asio::steady_timer deadline_{context_};  // end of draining
   bool is_draining_ = false;
 };

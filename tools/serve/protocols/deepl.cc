@@ -1,14 +1,13 @@
 // DeepL's protocol, version 2: texts and languages (github.com/DeepLcom/openapi).
-#include "serve/protocols/deepl.h"
-
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "serve/document_request.h"
-#include "serve/glossaries.h"
+#include "serve/parameters.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
 
@@ -17,6 +16,11 @@ namespace deepl {
 
 using Json = nlohmann::ordered_json;
 
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  const int status = error.status() == 401 ? 403 : error.status();
+  return {.status = status, .body = to_text({{"message", error.what()}})};
+}
+
 std::string upper_case(std::string text) {
   for (char& c : text) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
@@ -24,11 +28,35 @@ std::string upper_case(std::string text) {
   return text;
 }
 
+std::size_t characters_of(const std::string& text) {
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
+}
+
 Split split_of(const std::string& value) {
   if (value == "0") return Split::never;
   if (value == "1") return Split::sentences;
   if (value == "nonewlines") return Split::sentences_over_lines;
   throw HttpError(400, "Value for 'split_sentences' not supported, expected 0, 1 or nonewlines.");
+}
+
+// Reads languages and formality. Throws HttpError, 400, for a field that would change the translation and is not
+// supported.
+TranslateOptions read_options(const Parameters& parameters) {
+  TranslateOptions options{.source = parameters.text("source_lang"), .target = parameters.text("target_lang")};
+  if (options.target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
+  const std::string formality = parameters.text("formality", "default");
+  if (formality == "more" || formality == "less") {
+    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  }
+  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
+    if (parameters.has(name)) throw HttpError(400, fmt::format("'{}' is not supported.", name));
+  }
+  constexpr const char* kInstead =
+      "the server keeps no glossaries; POST /translate takes 'glossary', the terms themselves";
+  for (const char* name : {"glossary_id", "glossary_ids"}) {
+    if (parameters.has(name)) throw HttpError(400, fmt::format("'{}' is not supported: {}", name, kInstead));
+  }
+  return options;
 }
 
 asio::awaitable<void> translate_texts(Call& call) {
@@ -46,7 +74,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   if (!parameters.words("splitting_tags").empty()) throw HttpError(400, "'splitting_tags' is not supported.");
   Json characters = Json::array();
   for (const std::string& text : texts) characters.push_back(characters_of(text));
-  TranslateOptions options = read_deepl_options(call, parameters);
+  TranslateOptions options = read_options(parameters);
   options.is_html = tags == "html";
   options.split = split_of(parameters.text("split_sentences", "1"));
   call.keep_alive();  // DeepL's client gives up after ten seconds without a byte
@@ -90,35 +118,14 @@ asio::awaitable<void> usage(Call& call) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/v2/translate", &translate_texts, &deepl_error},
-    Route{"GET", "/v2/languages", &list_languages, &deepl_error},
-    Route{"POST", "/v2/languages", &list_languages, &deepl_error},
-    Route{"GET", "/v2/usage", &usage, &deepl_error},
-    Route{"POST", "/v2/usage", &usage, &deepl_error},
+    Route{"POST", "/v2/translate", &translate_texts, &error_form},
+    Route{"GET", "/v2/languages", &list_languages, &error_form},
+    Route{"POST", "/v2/languages", &list_languages, &error_form},
+    Route{"GET", "/v2/usage", &usage, &error_form},
+    Route{"POST", "/v2/usage", &usage, &error_form},
 };
 
 }  // namespace deepl
-
-TranslateOptions read_deepl_options(const Call& call, const Parameters& parameters) {
-  TranslateOptions options{.source = parameters.text("source_lang"), .target = parameters.text("target_lang")};
-  if (options.target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
-  const std::string formality = parameters.text("formality", "default");
-  if (formality == "more" || formality == "less") {
-    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
-  }
-  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
-    if (parameters.has(name)) throw HttpError(400, fmt::format("'{}' is not supported.", name));
-  }
-  std::vector<std::string> glossaries = parameters.words("glossary_ids");
-  if (parameters.has("glossary_id")) glossaries.insert(glossaries.begin(), parameters.text("glossary_id"));
-  options.glossary = find_terms(call, glossaries, owner_of(call), options.source, options.target);
-  return options;
-}
-
-HttpResponse deepl_error(const HttpError& error, const HttpRequest& /*request*/) {
-  const int status = error.status() == 401 ? 403 : error.status();
-  return {.status = status, .body = to_text({{"message", error.what()}})};
-}
 
 std::span<const Route> deepl_routes() {
   return deepl::kRoutes;

@@ -8,7 +8,6 @@
 
 #include "common/json_arrays.h"
 #include "serve/document_request.h"
-#include "serve/glossaries.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
@@ -37,7 +36,7 @@ std::string required(const Parameters& parameters, const char* name) {
 }
 
 // Reads the fields that requests for texts and files share.
-TranslateOptions read_options(const Call& call, const Parameters& parameters) {
+TranslateOptions read_options(const Parameters& parameters) {
   const std::string source = required(parameters, "source");
   TranslateOptions options{.source = source == "auto" ? std::string() : source,
                            .target = required(parameters, "target"),
@@ -46,9 +45,8 @@ TranslateOptions read_options(const Call& call, const Parameters& parameters) {
     const auto glossary = std::make_shared<Glossary>();
     for (const auto& item : terms->value().items()) glossary->add(item.key(), terms->required_string(item.key()));
     options.glossary = glossary;
-  } else {
-    options.glossary = find_terms(call, parameters.words("glossary"), owner_of(call, parameters.text("api_key")),
-                                  options.source, options.target);
+  } else if (!parameters.words("glossary").empty()) {
+    throw HttpError(400, "'glossary' is no JSON object, expected terms: {\"cell\": \"Zelle\"}");
   }
   return options;
 }
@@ -59,7 +57,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   std::vector<std::string> texts = parameters.texts("q", is_list);
   if (texts.empty() || (!is_list && texts.front().empty()))
     throw HttpError(400, "Invalid request: missing q parameter");
-  TranslateOptions options = read_options(call, parameters);
+  TranslateOptions options = read_options(parameters);
   const std::string format = parameters.text("format", "text");
   if (format != "text" && format != "html") {
     throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
@@ -138,22 +136,20 @@ asio::awaitable<void> settings(Call& call) {
 // Translates the file of a request. Returns the name and the content of the translation.
 asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload& upload) {
   const Parameters parameters(call);
-  TranslateOptions options = read_options(call, parameters);
+  TranslateOptions options = read_options(parameters);
   possible_sources(call.parts().models.routes(), options);
   DocumentRequest request = read_document(call, parameters, options.target, upload);
-  const OnProgress ignored;
-  std::string content = co_await translate_document(call, std::move(request.document), options, ignored);
+  std::string content = co_await translate_document(call, std::move(request.document), options);
   Downloads::File file{.name = translated_name(request.name, options.target), .content = std::move(content)};
   co_return file;
 }
 
 // Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
 asio::awaitable<void> translate_file(Call& call) {
-  const std::string no_key;
-  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
-  upload.finish(std::move(file.name), std::move(file.content), 0);
+  upload.finish(std::move(file));
   // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
@@ -161,16 +157,15 @@ asio::awaitable<void> translate_file(Call& call) {
 }
 
 asio::awaitable<void> download_file(Call& call) {
-  const std::string word = call.path_word(0);  // the id, a dot, and the name
+  const std::string& word = match_of(call.request()).word;  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), "", fetch)));
+  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), fetch)));
   co_return;
 }
 
 // The same as /translate_file, but answers with the translation.
 asio::awaitable<void> translate_file_at_once(Call& call) {
-  const std::string no_key;
-  Downloads::Upload upload = call.parts().downloads.add(match_of(call.request()).client, no_key);
+  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   call.answer(file_response(std::move(file)));
 }

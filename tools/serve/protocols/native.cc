@@ -1,5 +1,5 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
-// addresses of the service itself: /metrics, /openapi.json and the page at /.
+// addresses of the service itself: /metrics and the page at /.
 #include <encdec/models/translation/alignment.h>
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
 #include "serve/metrics.h"
-#include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/text/stop_texts.h"
@@ -160,11 +159,6 @@ asio::awaitable<void> metrics(Call& call) {
   co_return;
 }
 
-asio::awaitable<void> describe(Call& call) {
-  call.answer({.body = openapi()});
-  co_return;
-}
-
 asio::awaitable<void> page(Call& call) {
   call.answer({.body = std::string(kPage),
                .content_type = "text/html; charset=utf-8",
@@ -181,7 +175,6 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/generate", &generate, &plain_error},
     Route{"GET", "/v1/routes", &list_routes, &plain_error},
     Route{"GET", "/metrics", &metrics, &plain_error},
-    Route{"GET", "/openapi.json", &describe, &plain_error, Route::Key::none},
     Route{"GET", "/", &page, &plain_error, Route::Key::none},
 };
 

@@ -85,7 +85,7 @@ asio::awaitable<void> list_models(Call& call) {
 }
 
 asio::awaitable<void> one_model(Call& call) {
-  call.respond(model_json(call.parts().models.any(call.path_word(0))));
+  call.respond(model_json(call.parts().models.any(match_of(call.request()).word)));
   co_return;
 }
 
@@ -322,9 +322,7 @@ asio::awaitable<void> completions(Call& call) {
 }
 
 asio::awaitable<void> chat_completions(Call& /*call*/) {
-  throw HttpError(404,
-                  "no chat here: this server has /v1/completions, /v1/embeddings and translation; "
-                  "see GET /openapi.json");
+  throw HttpError(404, "no chat here: this server has /v1/completions, /v1/embeddings and translation");
   co_return;
 }
 

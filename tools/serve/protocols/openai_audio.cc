@@ -1,6 +1,10 @@
 // OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
 // (platform.openai.com/docs/api-reference/audio). In the same style /v1/audio/alignments, which OpenAI does not have.
+#include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/speech/transcript/alignment_format.h>
+#include <encdec/models/speech/transcript/segment_json.h>
+#include <encdec/models/speech/transcript/transcript_format.h>
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "serve/http/form.h"
 #include "serve/routes.h"
-#include "serve/transcript_json.h"
 #include "serve/transcription_request.h"
 
 namespace encdec::serve {
@@ -66,6 +70,41 @@ Request read_request(const Call& call, Parameters& parameters, SpeechTask task) 
     throw HttpError(400, "'stream' with subtitles, expected 'response_format' json, text or verbose_json");
   }
   return request;
+}
+
+Json segments_json(std::span<const TranscriptSegment> segments, SegmentWords words) {
+  Json list = Json::array();
+  for (const TranscriptSegment& segment : segments) list.push_back(segment_json(segment, words));
+  return list;
+}
+
+// Returns the words of all segments, without white space around each word.
+Json words_json(std::span<const TranscriptSegment> segments) {
+  Json list = Json::array();
+  for (const TranscriptSegment& segment : segments) {
+    for (const TranscriptWord& word : segment.words) {
+      list.push_back({{"word", strip(replace_invalid_utf8(word.text))}, {"start", word.start}, {"end", word.end}});
+    }
+  }
+  return list;
+}
+
+// Returns the text of a transcript without white space around it.
+std::string text_of(const Transcript& transcript) {
+  return std::string(strip(replace_invalid_utf8(transcript.text)));
+}
+
+// REQUIRES: `format` is srt or vtt.
+HttpResponse subtitles_of(const Transcript& transcript, TranscriptFormat format, const TranscriptLineOptions& lines) {
+  return {.body = encdec::format(transcript, format, lines),
+          .content_type =
+              format == TranscriptFormat::srt ? "application/x-subrip; charset=utf-8" : "text/vtt; charset=utf-8"};
+}
+
+// Returns the English name of the language in lower case, for example "english"; its code if it has no name.
+std::string spoken_language(const Transcript& transcript) {
+  const std::string_view name = whisper_language_name(transcript.language);
+  return name.empty() ? transcript.language : lower_case(name);
 }
 
 Json verbose_json(const Request& request, const Transcript& transcript) {

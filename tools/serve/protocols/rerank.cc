@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "common/json_arrays.h"
+#include "serve/generation_request.h"
 #include "serve/http/random_id.h"
 #include "serve/routes.h"
-#include "serve/text_request.h"
 
 namespace encdec::serve {
 namespace rerank {

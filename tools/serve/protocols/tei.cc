@@ -11,7 +11,6 @@
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
 #include "serve/routes.h"
-#include "serve/text_request.h"
 
 namespace encdec::serve {
 
@@ -56,9 +55,49 @@ asio::awaitable<void> embed(Call& call) {
   call.respond_list("[", std::move(vectors), "]");
 }
 
+// Answers {"source_sentence", "sentences"} with the cosines of their embeddings: [0.7, ...].
 asio::awaitable<void> similarity(Call& call) {
-  const JsonObject request = call.json();
-  co_await answer_similarity(call, request.required_object("inputs"), request.string("model").value_or(""));
+  const JsonObject request = call.json(), inputs = request.required_object("inputs");
+  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  std::vector<std::string> texts = inputs.strings("sentences");
+  if (texts.empty()) throw HttpError(400, "`inputs.sentences` cannot be empty");
+  texts.insert(texts.begin(), inputs.required_string("source_sentence"));
+  const EmbedOptions options{.normalize = true};
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  std::vector<float> cosines;
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < results[i].values.size(); ++k) sum += results[0].values[k] * results[i].values[k];
+    cosines.push_back(static_cast<float>(sum));
+  }
+  call.respond(cli::to_array(cosines));
+}
+
+// Reads a text or a pair of texts in one of the forms "a", ["a"], ["a", "b"] and {"text": "a", "text_pair": "b"}.
+// `where` names it in messages.
+TextPair read_pair(const nlohmann::json& value, std::string_view where) {
+  const auto is_text = [](const nlohmann::json& item) { return item.is_string(); };
+  if (is_text(value)) return {value.get<std::string>()};
+  if (value.is_array() && (value.size() == 1 || value.size() == 2) && std::ranges::all_of(value, is_text)) {
+    TextPair pair{value[0].get<std::string>()};
+    if (value.size() == 2) pair.second = value[1].get<std::string>();
+    return pair;
+  }
+  if (value.is_object()) {
+    const JsonObject object(value, std::string(where));
+    return {object.required_string("text"), object.string("text_pair")};
+  }
+  throw HttpError(400, fmt::format("'{}' is {}, expected a text or a pair of texts", where,
+                                   value.is_array() ? fmt::format("a list of {}", value.size()) : value.type_name()));
+}
+
+// Returns [{"label", "score"}, ...], the best first.
+Json labels_json(std::span<const std::string> labels, std::span<const float> scores) {
+  Json list = Json::array();
+  for (const auto& [index, score] : ranked(scores, 0)) {
+    list.push_back({{"label", labels[index]}, {"score", cli::short_number(score)}});
+  }
+  return list;
 }
 
 // Inputs: "a", ["a"], one pair ["a", "b"], or a list of such lists.

@@ -54,16 +54,6 @@ TEST(Glossary, HasTermsThatAreNotTranslated) {
   EXPECT_EQ(found(glossary, "Encdec for Red Hat"), "Encdec= Red Hat=");
 }
 
-TEST(Glossary, OfSeveralTheFirstThatHasATermWins) {
-  const auto first = std::make_shared<Glossary>(), second = std::make_shared<Glossary>();
-  first->parse("cell\tZelle\nRed\tRot\n", "a.tsv");
-  second->parse("cell\tBatterie\nred cell\trote Zelle\nred\trot\n", "a.tsv");
-  Glossary both;
-  both.include(first);
-  both.include(second);
-  EXPECT_EQ(found(both, "cell Red Cell, red RED"), "cell>Zelle Red Cell>rote Zelle red>rot RED>Rot");
-}
-
 TEST(Glossary, ManyTermsAndLongTermsTakeLittleTime) {
   std::string lines, term, text;
   for (int i = 0; i < 300'000; ++i) lines += "term" + std::to_string(i) + ",x\n";
