@@ -2,7 +2,7 @@
 # - encdec_all_formats: all of them
 # - encdec_formats: those in this build, as ENCDEC_FORMATS asks: ON, OFF or a list
 # - encdec_needs_zlib, encdec_needs_yaml: what they link
-set(encdec_all_formats ctranslate2 marian pytorch whisper)
+set(encdec_all_formats ctranslate2 marian pytorch)
 if(ENCDEC_FORMATS MATCHES "^([Oo][Nn]|[Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Yy]|1)$")
   set(encdec_formats ${encdec_all_formats})
 elseif(ENCDEC_FORMATS)
@@ -19,7 +19,7 @@ endforeach()
 
 set(encdec_needs_zlib OFF)
 set(encdec_needs_yaml OFF)
-foreach(format IN ITEMS marian pytorch whisper)
+foreach(format IN ITEMS marian pytorch)
   if(format IN_LIST encdec_formats)
     set(encdec_needs_zlib ON)
   endif()

@@ -53,16 +53,28 @@ bool matches(std::string_view name, std::string_view pattern) {
 
 // A format of weights that this library does not read.
 struct ForeignFormat {
-  std::string_view ending;
+  std::string_view pattern;
   std::string_view name;
+  std::string_view expected = {};  // empty: the files of all formats
 };
-constexpr std::array<ForeignFormat, 7> kForeign = {{{"tf_model.h5", "TensorFlow"},
-                                                    {".h5", "HDF5"},
-                                                    {".msgpack", "Flax"},
-                                                    {".onnx", "ONNX"},
-                                                    {".gguf", "GGUF"},
-                                                    {".index", "TensorFlow"},
-                                                    {".pt", "PyTorch, under another name than pytorch_model.bin"}}};
+constexpr std::array<ForeignFormat, 8> kForeign = {
+    {{"*tf_model.h5", "TensorFlow"},
+     {"*.h5", "HDF5"},
+     {"*.msgpack", "Flax"},
+     {"*.onnx", "ONNX"},
+     {"*.gguf", "GGUF"},
+     {"*.index", "TensorFlow"},
+     {"ggml-*.bin", "whisper.cpp", "safetensors, such as those of: hf download openai/whisper-tiny"},
+     {"*.pt", "PyTorch",
+      "safetensors or pytorch_model.bin, of Whisper those of: hf download openai/whisper-tiny; of a fine-tuned one, "
+      "what "
+      "transformers' convert_openai_to_hf.py writes"}}};
+
+// Returns the format of a file that is not read; null if its name does not tell.
+const ForeignFormat* foreign_format(std::string_view file_name) {
+  const auto found = std::ranges::find_if(kForeign, [&](const auto& f) { return matches(file_name, f.pattern); });
+  return found == kForeign.end() ? nullptr : &*found;
+}
 
 // Returns the names of a folder's files, sorted.
 std::vector<std::string> list(const fs::path& folder) {
@@ -99,25 +111,26 @@ std::string readable_files() {
 }
 
 [[noreturn]] void refuse_file(const fs::path& file) {
-  std::string files;
-  for (const FormatRow& format : all_formats()) {
-    if (!format.single_file.empty()) files += fmt::format(", {}", format.single_file);
+  const ForeignFormat* foreign = foreign_format(file.filename().native());
+  if (foreign != nullptr && !foreign->expected.empty()) {
+    refuse(file.string(), "weights of {}, expected a folder with {}", foreign->name, foreign->expected);
   }
-  if (const std::vector<LeftOutFormat> others = left_out_formats(); !others.empty()) {
-    std::vector<std::string_view> names;
-    std::ranges::transform(others, std::back_inserter(names), &LeftOutFormat::name);
-    refuse<UnsupportedModelError>(
-        file.string(), "a file, expected the folder of a checkpoint{}; not read by this build: {} (ENCDEC_FORMATS)",
-        files, fmt::join(names, ", "));
-  }
-  refuse(file.string(), "a file, expected the folder of a checkpoint{}", files);
+  const std::vector<LeftOutFormat> others = left_out_formats();
+  if (others.empty()) refuse(file.string(), "a file, expected the folder of a checkpoint");
+  std::vector<std::string_view> names;
+  std::ranges::transform(others, std::back_inserter(names), &LeftOutFormat::name);
+  refuse<UnsupportedModelError>(file.string(),
+                                "a file, expected the folder of a checkpoint; not read by this build: {} "
+                                "(ENCDEC_FORMATS)",
+                                fmt::join(names, ", "));
 }
 
 [[noreturn]] void refuse_folder(const fs::path& folder, const std::vector<std::string>& names) {
-  for (const ForeignFormat& format : kForeign) {
-    const auto name = std::ranges::find_if(names, [&](const auto& n) { return n.ends_with(format.ending); });
-    if (name == names.end()) continue;
-    refuse(folder.string(), "weights only as {} ({}), expected {}", printable(*name), format.name, readable_files());
+  for (const std::string& name : names) {
+    const ForeignFormat* foreign = foreign_format(name);
+    if (foreign == nullptr) continue;
+    const std::string expected = foreign->expected.empty() ? readable_files() : std::string(foreign->expected);
+    refuse(folder.string(), "weights only as {} ({}), expected {}", printable(name), foreign->name, expected);
   }
   std::string found = names.empty() ? "there are none" : "";
   for (std::size_t i = 0; i < std::min(names.size(), kMaxListed); ++i) {
@@ -127,12 +140,11 @@ std::string readable_files() {
   refuse(folder.string(), "no weights among its files ({}), expected {}", found, readable_files());
 }
 
-CheckpointSource look_at(const fs::path& path) {
-  std::error_code unknown;  // ignored: opening the file will report the error
-  CheckpointSource source{.path = path, .is_file = fs::is_regular_file(path, unknown)};
-  if (source.is_file) return source;
-  source.names = list(path);
-  if (source.has("config.json")) source.config = read_json_object(path / "config.json");
+CheckpointSource look_at(const fs::path& folder) {
+  std::error_code unknown;  // ignored: listing the folder will report the error
+  if (fs::is_regular_file(folder, unknown)) refuse_file(folder);
+  CheckpointSource source{.path = folder, .names = list(folder)};
+  if (source.has("config.json")) source.config = read_json_object(folder / "config.json");
   return source;
 }
 
@@ -145,14 +157,14 @@ std::optional<FoundWeights> find_readable(const CheckpointSource& source) {
   for (const FormatRow& format : all_formats()) {
     if (auto weights = format.find(source)) return FoundWeights{&format, *std::move(weights)};
   }
-  if (!source.is_file) refuse_left_out(source.path, source.names);
+  refuse_left_out(source.path, source.names);
   return std::nullopt;
 }
 
 }  // namespace
 
 std::string_view to_string(CheckpointFormat format) {
-  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "marian", "ctranslate2", "ggml", "openai"};
+  constexpr std::string_view kNames[] = {"safetensors", "pytorch", "npz", "marian", "ctranslate2"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
@@ -160,10 +172,10 @@ bool CheckpointSource::has(std::string_view name) const {
   return std::ranges::binary_search(names, name);
 }
 
-Checkpoint open_checkpoint(const fs::path& folder_or_file) {
-  const CheckpointSource source = look_at(folder_or_file);
+Checkpoint open_checkpoint(const fs::path& folder) {
+  const CheckpointSource source = look_at(folder);
   const auto found = find_readable(source);
-  if (!found) source.is_file ? refuse_file(source.path) : refuse_folder(source.path, source.names);
+  if (!found) refuse_folder(source.path, source.names);
   Checkpoint checkpoint{.folder = source.path, .settings = {.network = source.config, .config = source.config}};
   checkpoint.format = found->format->format;
   found->format->open(found->weights, checkpoint);
@@ -181,15 +193,6 @@ std::shared_ptr<const WeightStore> read_torch_tensors(const fs::path& file) {
   if constexpr (ENCDEC_READS_pytorch) return read_pytorch(file);
   refuse_left_out(file, {"pytorch_model.bin"});
   return nullptr;
-}
-
-std::optional<StoredVocabulary> read_stored_vocabulary(const fs::path& folder_or_file) {
-  const CheckpointSource source = look_at(folder_or_file);
-  for (const FormatRow& format : all_formats()) {
-    if (format.read_vocabulary == nullptr) continue;
-    if (const auto weights = format.find(source)) return format.read_vocabulary(*weights);
-  }
-  return std::nullopt;
 }
 
 }  // namespace encdec

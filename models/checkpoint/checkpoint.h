@@ -13,7 +13,7 @@
 
 namespace encdec {
 
-enum class CheckpointFormat { safetensors, pytorch, npz, marian, ctranslate2, ggml, openai };
+enum class CheckpointFormat { safetensors, pytorch, npz, marian, ctranslate2 };
 
 // Returns "safetensors", "pytorch", ...
 std::string_view to_string(CheckpointFormat format);
@@ -25,7 +25,6 @@ struct CheckpointSettings {
     transformers,  // keys of config.json; `network` equals `config`
     ctranslate2,   // spec_name and spec_revision; other settings are variables among the weights
     marian,        // keys of Marian's options: "dim-emb", ...
-    whisper,       // keys of whisper_sizes()
   };
   Form form = Form::transformers;
   std::optional<JsonObject> network = {};  // sizes and kinds of layers
@@ -35,7 +34,7 @@ struct CheckpointSettings {
 
 // The settings and weights of a checkpoint, read from any of the formats.
 struct Checkpoint {
-  std::filesystem::path folder = {};                        // folder of the checkpoint; for some formats a file
+  std::filesystem::path folder = {};                        // folder of the checkpoint
   CheckpointFormat format = CheckpointFormat::safetensors;  // format of the weights
   CheckpointSettings settings = {};
   std::shared_ptr<const WeightStore> weights = {};  // by their names in the file
@@ -46,13 +45,11 @@ struct Checkpoint {
 // - model.bin of CTranslate2, if config.json is missing or has no model_type, which shows a converted model;
 // - model.safetensors, or the files that its index lists;
 // - pytorch_model.bin, or the files that its index lists;
-// - a model in one of Marian's own formats, .npz or .bin: see MarianFiles;
-// - a file that holds a whole Whisper model: the only ggml-*.bin, or else the only .pt file, if that contains Whisper's
-//   sizes. A path to such a file is accepted too, under any name if it begins as ggml files do, or if it ends with .pt.
+// - a model in one of Marian's own formats, .npz or .bin: see MarianFiles.
 // Throws FileError if the folder does not exist or is no folder, if it has no weights (the message lists its files), or
 // if a reader of these formats refuses a file; UnsupportedModelError if this build was made without the format of the
 // weights. Does not check that weights and settings fit together.
-Checkpoint open_checkpoint(const std::filesystem::path& folder_or_file);
+Checkpoint open_checkpoint(const std::filesystem::path& folder);
 
 // Returns the config.json that open_checkpoint() returns, without opening more of the weights than that needs. nullopt
 // if there is none. The folder may have no weights. Throws as open_checkpoint() does.
@@ -60,23 +57,5 @@ std::optional<JsonObject> read_config(const std::filesystem::path& folder);
 
 // Reads the tensors of a file that torch.save wrote. Throws as open_checkpoint() does.
 std::shared_ptr<const WeightStore> read_torch_tensors(const std::filesystem::path& file);
-
-// The vocabulary of a file that holds a whole model.
-struct StoredVocabulary {
-  std::filesystem::path file;
-  std::int64_t size = 0;  // size of the model's vocabulary
-  // Texts by id, as bytes, which may be a part of a UTF-8 character. The last tokens may have none. Absent if the texts
-  // are in other files.
-  std::optional<std::vector<std::string>> texts = {};
-};
-// Reads the vocabulary of a file that holds a whole model, or of such a file in a folder, as open_checkpoint() finds
-// it; other weights of the folder do not matter. Returns nullopt if there is none.
-std::optional<StoredVocabulary> read_stored_vocabulary(const std::filesystem::path& folder_or_file);
-
-// The tensor of a ggml file that holds the bands of its spectrogram.
-inline constexpr std::string_view kMelFilters = "mel_filters";
-
-// Names of openai/whisper's vocabulary files, which may stand beside a .pt file.
-inline constexpr const char* kTiktokenFiles[] = {"multilingual.tiktoken", "gpt2.tiktoken"};
 
 }  // namespace encdec

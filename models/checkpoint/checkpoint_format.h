@@ -11,11 +11,10 @@
 
 namespace encdec {
 
-// A folder, or a file, in which the formats look for weights.
+// A folder in which the formats look for weights.
 struct CheckpointSource {
   std::filesystem::path path;
-  bool is_file = false;
-  std::vector<std::string> names = {};    // names in the folder, sorted; empty for a file
+  std::vector<std::string> names = {};    // names in the folder, sorted
   std::optional<JsonObject> config = {};  // config.json of the folder
 
   bool has(std::string_view name) const;
@@ -25,9 +24,8 @@ struct CheckpointSource {
 
 // A format of checkpoints.
 struct FormatRow {
-  CheckpointFormat format;            // format that it opens; the first one, if there are several
-  std::string_view files;             // its files, for messages: "one .npz file"
-  std::string_view single_file = {};  // kinds of files that it opens by their path, for messages; empty if none
+  CheckpointFormat format;  // format that it opens; the first one, if there are several
+  std::string_view files;   // its files, for messages: "one .npz file"
 
   // Returns what open() takes, nullopt if the source has no weights of this format. Throws FileError if the source has
   // too many.
@@ -38,18 +36,15 @@ struct FormatRow {
   // Changes config.json as open() does. Null if open() does not.
   std::optional<JsonObject> (*read_config)(const std::filesystem::path& weights,
                                            std::optional<JsonObject> config) = nullptr;
-  // See read_stored_vocabulary(). Null if the weights never hold a vocabulary.
-  std::optional<StoredVocabulary> (*read_vocabulary)(const std::filesystem::path& weights) = nullptr;
 };
 
 // The formats, in the order in which open_checkpoint() looks for them. NAME_format() returns the row of NAME. Behind
 // the name are the patterns of the files by which a build without this format recognises it.
-#define ENCDEC_FORMAT_ROWS(FORMAT)                                         \
-  FORMAT(ctranslate2, "model.bin")                                         \
-  FORMAT(safetensors, "model.safetensors")                                 \
-  FORMAT(pytorch, "pytorch_model*.bin")                                    \
-  FORMAT(marian, "*.npz", "model*.bin", "model*.bin.gz", "model*.bin.zst") \
-  FORMAT(whisper, "ggml-*.bin", "*.pt")
+#define ENCDEC_FORMAT_ROWS(FORMAT)         \
+  FORMAT(ctranslate2, "model.bin")         \
+  FORMAT(safetensors, "model.safetensors") \
+  FORMAT(pytorch, "pytorch_model*.bin")    \
+  FORMAT(marian, "*.npz", "model*.bin", "model*.bin.gz", "model*.bin.zst")
 
 #define ENCDEC_DECLARE_FORMAT(name, ...) FormatRow name##_format();
 ENCDEC_FORMAT_ROWS(ENCDEC_DECLARE_FORMAT)

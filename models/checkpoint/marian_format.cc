@@ -42,7 +42,6 @@ FormatRow marian_format() {
   return {.format = CheckpointFormat::npz,
           .files = "one .npz file or model*.bin of Marian",
           .find = [](const CheckpointSource& source) -> std::optional<fs::path> {
-            if (source.is_file) return std::nullopt;
             return MarianFiles(source.path).model();
           },
           .open = open_marian};

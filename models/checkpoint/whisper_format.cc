@@ -4,22 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 namespace encdec {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, std::int64_t>, 10> kLargestSizes = {{{"n_mels", 1 << 10},
-                                                                                      {"n_audio_ctx", 1 << 20},
-                                                                                      {"n_audio_state", 1 << 20},
-                                                                                      {"n_audio_head", 1 << 20},
-                                                                                      {"n_audio_layer", 1 << 10},
-                                                                                      {"n_vocab", 10'000'000},
-                                                                                      {"n_text_ctx", 1 << 20},
-                                                                                      {"n_text_state", 1 << 20},
-                                                                                      {"n_text_head", 1 << 20},
-                                                                                      {"n_text_layer", 1 << 10}}};
 
 constexpr std::array<WhisperLanguage, 100> kLanguages = {{
     {"en", "english"},        {"zh", "chinese"},       {"de", "german"},    {"es", "spanish"},    {"ru", "russian"},
@@ -73,19 +60,6 @@ constexpr std::int64_t kTexts = 50257;  // text tokens of the multilingual model
 
 }  // namespace
 
-JsonObject whisper_sizes(const std::map<std::string, std::int64_t, std::less<>>& sizes, const std::string& file) {
-  nlohmann::json checked = nlohmann::json::object();
-  for (const auto& [name, largest] : kLargestSizes) {
-    const auto size = sizes.find(name);
-    if (size == sizes.end()) refuse(file, "no {} among the sizes, expected those of a model of Whisper", name);
-    if (size->second < 1 || size->second > largest) {
-      refuse(file, "{} is {}, expected 1 to {} as in a model of Whisper", name, size->second, largest);
-    }
-    checked[std::string(name)] = size->second;
-  }
-  return JsonObject(std::move(checked), file);
-}
-
 std::span<const WhisperLanguage> whisper_languages() {
   return kLanguages;
 }
@@ -121,17 +95,6 @@ std::vector<std::string> whisper_special_tokens(std::int64_t count) {
   for (std::int64_t i = 0; i < kTimes; ++i) names.push_back(fmt::format("<|{}.{:02}|>", i / 50, i % 50 * 2));
   names.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, std::ssize(names))));
   return names;
-}
-
-JsonObject whisper_settings(const JsonObject& sizes, std::optional<std::int64_t> text_tokens) {
-  nlohmann::json settings = nlohmann::json::object();
-  settings["model_type"] = "whisper";
-  settings["max_length"] = sizes.required_integer("n_text_ctx");
-  if (text_tokens && *text_tokens + 1 < sizes.required_integer("n_vocab")) {
-    for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) settings[key] = *text_tokens;
-    settings["decoder_start_token_id"] = *text_tokens + 1;
-  }
-  return JsonObject(std::move(settings), sizes.file());
 }
 
 }  // namespace encdec

@@ -2,23 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/checkpoint/json.h"
-
 namespace encdec {
 
 // Facts that hold for all Whisper models (Radford et al. 2023), for formats whose files do not contain them.
-
-// Returns the sizes of a model, with the names of openai/whisper (model.py, ModelDimensions): n_mels, n_audio_ctx,
-// n_audio_state, n_audio_head, n_audio_layer, n_vocab, n_text_ctx, n_text_state, n_text_head, n_text_layer. Throws
-// FileError, naming `file`, if a size is missing or far from that of any model.
-JsonObject whisper_sizes(const std::map<std::string, std::int64_t, std::less<>>& sizes, const std::string& file);
 
 struct WhisperLanguage {
   std::string_view code;  // "en"
@@ -44,9 +36,5 @@ std::optional<std::int64_t> whisper_text_tokens(std::int64_t vocabulary);
 std::vector<std::string> whisper_special_tokens(std::int64_t count);
 inline constexpr std::string_view kWhisperEnd = "<|endoftext|>";
 inline constexpr std::string_view kWhisperStart = "<|startoftranscript|>";
-
-// Returns a config.json for a model without one: model_type, the maximum length of a text and, if `text_tokens` (the
-// number of text tokens) is known, the special tokens.
-JsonObject whisper_settings(const JsonObject& sizes, std::optional<std::int64_t> text_tokens);
 
 }  // namespace encdec

@@ -43,7 +43,6 @@ ModelDescription describe_model(const Checkpoint& checkpoint) {
     case transformers: break;
     case ctranslate2: return describe_ctranslate2(checkpoint);
     case marian: return describe_marian(checkpoint);
-    case whisper: return describe_openai_whisper(checkpoint);
   }
   const auto& config = checkpoint.settings.network;
   if (!config) {

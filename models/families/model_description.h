@@ -20,9 +20,6 @@ ModelDescription describe_model(const Checkpoint& checkpoint);
 // The same for folders converted by CTranslate2. The settings are variables in model.bin.
 ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
 
-// The same for openai/whisper's .pt files and whisper.cpp's ggml files. The canonical names include "mel_filters".
-ModelDescription describe_openai_whisper(const Checkpoint& checkpoint);
-
 // The same for Marian's own .npz and .bin files. The settings are YAML inside the file.
 ModelDescription describe_marian(const Checkpoint& checkpoint);
 

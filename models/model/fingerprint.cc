@@ -83,14 +83,9 @@ void add_kernels(ContentHasher& hasher, const PackOptions& pack) {
   hasher.add_number(attends_in_bfloat16(pack.precision) ? 1 : 0);
 }
 
-std::string fingerprint(const std::filesystem::path& folder_or_file, const Checkpoint& checkpoint,
-                        const PackOptions& pack) {
-  std::error_code unknown;  // ignored: the model has been loaded from this path
-  const bool is_file = std::filesystem::is_regular_file(folder_or_file, unknown);
-  const std::filesystem::path folder = is_file ? folder_or_file.parent_path() : folder_or_file;
-  std::set<std::filesystem::path> files;
-  if (!is_file) files = setting_files(folder);
-  for (const std::string& name : tokenizer_files(folder_or_file)) files.insert(folder / name);
+std::string fingerprint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const PackOptions& pack) {
+  std::set<std::filesystem::path> files = setting_files(folder);
+  for (const std::string& name : tokenizer_files(folder)) files.insert(folder / name);
   if (checkpoint.settings.form == CheckpointSettings::Form::marian) {
     if (const auto shortlist = MarianFiles(folder).shortlist()) files.insert(*shortlist);
   }
@@ -100,10 +95,6 @@ std::string fingerprint(const std::filesystem::path& folder_or_file, const Check
   for (const std::filesystem::path& path : files) {
     hasher.add_text(path.lexically_relative(folder).generic_string());
     hasher.add_text(read_text_file(path, kMaxSettingsBytes));
-  }
-  if (checkpoint.format == CheckpointFormat::ggml) {
-    const auto vocabulary = read_stored_vocabulary(folder_or_file);
-    for (const std::string& text : *vocabulary->texts) hasher.add_text(text);
   }
   return to_string(hasher.hash());
 }

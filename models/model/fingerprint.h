@@ -19,8 +19,7 @@ ContentHash content_of(const WeightStore& store);
 // this library and of oneDNN, the backends that multiply on this CPU, and the instructions that it uses.
 void add_kernels(ContentHasher& hasher, const PackOptions& pack);
 
-// Computes Model::fingerprint() of a model that was loaded from `folder_or_file`.
-std::string fingerprint(const std::filesystem::path& folder_or_file, const Checkpoint& checkpoint,
-                        const PackOptions& pack);
+// Computes Model::fingerprint() of a model that was loaded from `folder`.
+std::string fingerprint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const PackOptions& pack);
 
 }  // namespace encdec

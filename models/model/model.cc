@@ -242,8 +242,7 @@ Model Model::load(const std::filesystem::path& model, const LoadOptions& options
   }
   impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
   std::vector<std::string> unused = impl->network->weights.unused();
-  std::erase_if(unused,
-                [&](const std::string& name) { return name == kMelFilters || is_setting(name, *checkpoint.weights); });
+  std::erase_if(unused, [&](const std::string& name) { return is_setting(name, *checkpoint.weights); });
   for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
   impl->weights_note = describe_left_over(unused);
   return Model(std::move(impl));

@@ -221,26 +221,6 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   return load_pipeline(folder, find_pipeline_family(name));
 }
 
-// Loads the tokenizer of a model file, from inside the file or from files beside it. Returns null if there is none.
-std::unique_ptr<Tokenizer> load_beside(const fs::path& path) {
-  const auto stored = read_stored_vocabulary(path);
-  if (!stored) return nullptr;
-  const fs::path folder = path.parent_path();
-  const bool has_pairs = file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt");
-  if (stored->texts || !(has_pairs || file_exists(folder / "tokenizer.json"))) {
-    return load_whisper_tokenizer(path);
-  }
-  auto tokenizer = load_pipeline(folder, find_pipeline_family("WhisperTokenizer"));
-  // A folder may hold English and multilingual models side by side. Their ids differ, so the tokenizer beside this
-  // model may belong to the other kind.
-  const auto expected = whisper_text_tokens(stored->size);
-  const auto end = tokenizer->token_id(kWhisperEnd);
-  if (!expected || end == expected) return tokenizer;
-  if (auto other = load_whisper_tokenizer(path)) return other;
-  refuse<TokenizerError>(path.string(), "{} is token {} of the tokenizer beside it, expected token {}", kWhisperEnd,
-                         end ? fmt::to_string(*end) : "-", *expected);
-}
-
 // Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
 constexpr const char* kMainFiles[] = {"tokenizer.json", "spiece.model",    "sentencepiece.bpe.model",
                                       "spm.model",      "tokenizer.model", "source.spm",
@@ -257,28 +237,17 @@ std::string main_file(const fs::path& folder) {
   return found != std::end(kMainFiles) ? *found : "";
 }
 
-bool is_file(const fs::path& path) {
-  std::error_code unknown;  // opening the path later reports the error
-  return fs::is_regular_file(path, unknown);
-}
-
 // Returns whether a folder has a model in Marian's own format.
 bool is_marian_release(const fs::path& folder) {
-  return !is_file(folder) && !file_exists(folder / "config.json") && MarianFiles(folder).is_release();
+  return !file_exists(folder / "config.json") && MarianFiles(folder).is_release();
 }
 
 }  // namespace
 
-std::vector<std::string> tokenizer_files(const fs::path& path) {
+std::vector<std::string> tokenizer_files(const fs::path& folder) {
   std::vector<std::string> files;
-  if (is_file(path)) {
-    const auto stored = read_stored_vocabulary(path);
-    if (stored && stored->texts) return files;
-  }
-  const fs::path folder = is_file(path) ? path.parent_path() : path;
-  if (is_marian_release(path)) files = MarianFiles(path).vocabularies();
-  for (const auto names :
-       std::initializer_list<std::span<const char* const>>{kMainFiles, kOtherFiles, kTiktokenFiles}) {
+  if (is_marian_release(folder)) files = MarianFiles(folder).vocabularies();
+  for (const auto names : std::initializer_list<std::span<const char* const>>{kMainFiles, kOtherFiles}) {
     std::ranges::copy_if(names, std::back_inserter(files),
                          [&](const char* name) { return file_exists(folder / name); });
   }
@@ -289,7 +258,6 @@ std::vector<std::string> tokenizer_files(const fs::path& path) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_view model_type) {
   try {
-    if (is_file(folder)) return load_beside(folder);
     if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
     // NLLB has the same model_type as M2M-100. Only M2M-100 has a vocab.json.

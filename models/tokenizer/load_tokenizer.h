@@ -10,14 +10,12 @@
 
 namespace encdec {
 
-// Loads the tokenizer of a checkpoint. `folder_or_file` is anything that open_checkpoint() takes: a folder, or a model
-// file with its tokenizer inside or beside it. `model_type` is that of config.json, or empty if the checkpoint has no
+// Loads the tokenizer of a checkpoint's folder. `model_type` is that of config.json, or empty if the checkpoint has no
 // config.json. Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if
 // a file is damaged or only some of the needed files exist.
-std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder_or_file, std::string_view model_type);
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
 
-// Returns the sorted names of the files in the folder, or beside the model file, that load_tokenizer() may read. Empty
-// for a ggml file, which contains its tokenizer.
-std::vector<std::string> tokenizer_files(const std::filesystem::path& folder_or_file);
+// Returns the sorted names of the files in the folder that load_tokenizer() may read.
+std::vector<std::string> tokenizer_files(const std::filesystem::path& folder);
 
 }  // namespace encdec

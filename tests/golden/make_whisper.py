@@ -8,7 +8,6 @@ of transformers with the weights of each file.
 The folder's README describes the files. A second run on the same machine writes the same bytes.
 """
 
-import base64
 import json
 import os
 import shutil
@@ -27,7 +26,6 @@ from transformers.models.whisper.tokenization_whisper import LANGUAGES
 
 from make_tokenizers_native import CORPUS, learn_merges, merges_file
 from maker.formats.ctranslate2 import Converter, read_model
-from maker.formats.ggml import write_ggml
 from maker.random_checkpoint import random_values
 from maker.speech.whisper_transcripts import write_transcripts
 
@@ -60,7 +58,6 @@ def make_vocabulary():
 PIECES, MERGE_LIST, SPECIALS, TIME_TOKENS = make_vocabulary()
 TOKENS = PIECES + SPECIALS + TIME_TOKENS
 IDS = {token: i for i, token in enumerate(TOKENS)}
-TEXTS = [bytes(byte_alphabet()[c] for c in piece) for piece in PIECES]
 END, START = IDS["<|endoftext|>"], IDS["<|startoftranscript|>"]
 
 
@@ -113,15 +110,6 @@ def openai_name(name):
     }.items():  # fmt: skip
         name = name.replace(old, new)
     return name
-
-
-def openai_sizes(config):
-    return {
-        "n_mels": config.num_mel_bins, "n_vocab": config.vocab_size, "n_audio_ctx": config.max_source_positions,
-        "n_audio_state": config.d_model, "n_audio_head": config.encoder_attention_heads,
-        "n_audio_layer": config.encoder_layers, "n_text_ctx": config.max_target_positions, "n_text_state": config.d_model,
-        "n_text_head": config.decoder_attention_heads, "n_text_layer": config.decoder_layers,
-    }  # fmt: skip
 
 
 def with_tensors(tensors):
@@ -196,24 +184,11 @@ def write_hugging_face(model, folder):
     extractor.save_pretrained(folder)
 
 
-def write_openai(model, folder):
-    folder.mkdir()
-    tensors = {openai_name(k): v.half().clone() for k, v in model.state_dict().items() if k != "proj_out.weight"}
-    torch.save({"dims": openai_sizes(model.config), "model_state_dict": tensors}, folder / "tiny.pt")
-    lines = [f"{base64.b64encode(text).decode() or '='} {i}\n" for i, text in enumerate(TEXTS)]
-    (folder / "multilingual.tiktoken").write_text("".join(lines))
-
-
 def write_ctranslate2(model, folder, quantization):
     with tempfile.TemporaryDirectory() as temporary:
         model.save_pretrained(temporary)
         Converter(temporary, Vocabulary()).convert(str(folder), quantization=quantization)
     return from_ctranslate2(folder / "model.bin")
-
-
-def make_filters():
-    """Returns random filters [BANDS, 201]. Converters copy the real filters from openai/whisper."""
-    return np.random.default_rng(9).uniform(0, 0.1, (BANDS, 201)).astype(np.float32)
 
 
 @torch.no_grad()
@@ -241,15 +216,7 @@ def main():
 
     model = make_model()
     write_hugging_face(model, FOLDER / "hugging_face")
-    write_openai(model, FOLDER / "openai")
     oracles = {"float16": model}
-    tensors = {openai_name(k): v.numpy() for k, v in model.state_dict().items() if k != "proj_out.weight"}
-    (FOLDER / "ggml").mkdir()
-    for kind in ("f16", "q5_0", "q8_0"):
-        path = FOLDER / "ggml" / f"tiny-{kind}.bin"
-        found = write_ggml(path, openai_sizes(model.config), make_filters(), TEXTS, tensors, kind)
-        if kind != "f16":
-            oracles[kind] = with_tensors(found)
     (FOLDER / "ctranslate2").mkdir()
     for quantization in ("float16", "int8"):
         oracle = write_ctranslate2(model, FOLDER / "ctranslate2" / quantization, quantization)

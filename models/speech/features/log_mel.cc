@@ -43,9 +43,8 @@ std::vector<float> slaney_filters(int bands) {
 
 }  // namespace
 
-LogMel::LogMel(int bands) : LogMel(slaney_filters(bands)) {}
-
-LogMel::LogMel(std::vector<float> filters) {
+LogMel::LogMel(int bands) {
+  const std::vector<float> filters = slaney_filters(bands);
   for (std::size_t row = 0; row < filters.size(); row += kFrequencies) {
     Band band;
     const auto begin = filters.begin() + static_cast<std::ptrdiff_t>(row), end = begin + kFrequencies;

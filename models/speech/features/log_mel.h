@@ -23,8 +23,6 @@ class LogMel {
 
   // `bands` is 80, for large-v3 128.
   explicit LogMel(int bands);
-  // Takes the filters of a checkpoint: [bands, kFrequencies].
-  explicit LogMel(std::vector<float> filters);
 
   std::size_t bands() const { return bands_.size(); }
 

@@ -15,20 +15,6 @@ std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char
   return file_exists(path) ? std::optional(read_json_object(path)) : std::nullopt;
 }
 
-LogMel mel_of(const Checkpoint& checkpoint, const TransformerConfig& config) {
-  const Dim bands = config.encoder.frames.width;
-  const Tensor* stored = checkpoint.weights->find(kMelFilters);
-  if (stored == nullptr) return LogMel(static_cast<int>(bands));
-  const Shape expected{bands, static_cast<Dim>(LogMel::kFrequencies)};
-  if (stored->shape() != expected) {
-    refuse<ConfigError>(checkpoint.weights->origin(), "'{}' has shape {}, expected {}", kMelFilters,
-                        to_string(stored->shape()), to_string(expected));
-  }
-  std::vector<float> filters(static_cast<std::size_t>(stored->elements()));
-  checkpoint.weights->read_as_float(*stored, 0, stored->elements(), filters.data());
-  return LogMel(std::move(filters));
-}
-
 std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObject>& settings,
                                                     const TransformerConfig& config) {
   std::vector<std::pair<int, int>> heads;
@@ -87,7 +73,7 @@ WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const std::optional<Jso
     : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary),
              generation_config ? generation_config->boolean("is_multilingual") : std::nullopt,
              checkpoint.folder.string()),
-      mel(mel_of(checkpoint, config)),
+      mel(LogMel(static_cast<int>(config.encoder.frames.width))),
       positions(config.encoder.positions.count),
       context(config.decoder.positions.count),
       alignment_heads(alignment_heads_of(checkpoint, generation_config, config)),

@@ -1,16 +1,12 @@
 #include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "encdec/engine/base/base64.h"
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/whisper_format.h"
@@ -89,43 +85,6 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   return parts;
 }
 
-// Creates the tokenizer of a file with all texts.
-std::unique_ptr<Tokenizer> tokenizer_inside(StoredVocabulary stored) {
-  std::vector<std::string>& found = *stored.texts;
-  const auto count = std::ssize(found), texts = whisper_text_tokens(stored.size).value_or(count);
-  if (count < texts) refuse<TokenizerError>(stored.file.string(), "{} tokens of text, expected {}", count, texts);
-  // Some converters write the names of special tokens after the texts.
-  found.resize(static_cast<std::size_t>(texts));
-  return whisper_tokenizer({std::move(found), whisper_special_tokens(stored.size - texts)}, stored.file.string());
-}
-
-// Creates the tokenizer of the tiktoken file beside a file with a vocabulary of this size. Returns null if none fits.
-std::unique_ptr<Tokenizer> tiktoken_beside(const fs::path& file, std::int64_t vocabulary) {
-  for (const char* beside : kTiktokenFiles) {
-    const fs::path path = file.parent_path() / beside;
-    if (!file_exists(path)) continue;
-    auto texts = parse_tiktoken(read_text_file(path, native_files::kMaxBytes), path.string());
-    const std::int64_t count = std::ssize(texts);
-    // A folder may have both files. The one that fits the model's number of tokens is used.
-    if (count != whisper_text_tokens(vocabulary).value_or(count) || count > vocabulary) continue;
-    return whisper_tokenizer({std::move(texts), whisper_special_tokens(vocabulary - count)}, path.string());
-  }
-  return nullptr;
-}
-
-std::unique_ptr<Tokenizer> vocabulary_tokenizer(const fs::path& folder) {
-  for (const bool is_json : {true, false}) {
-    const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
-    if (!file_exists(path)) continue;
-    const std::string text = read_text_file(path, kMaxVocabularyBytes);
-    const auto pieces =
-        is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());
-    const auto vocabulary = whisper_vocabulary(pieces);
-    return vocabulary ? whisper_tokenizer(*vocabulary, path.string()) : nullptr;
-  }
-  return nullptr;
-}
-
 // Returns the bytes of a piece of a byte-level vocabulary; nullopt if a character is not one of byte_character().
 std::optional<std::string> bytes_of(std::string_view piece) {
   std::string bytes;
@@ -169,30 +128,6 @@ std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary
   return pipeline_tokenizer(framed_by(std::move(parts), {}, name), name);
 }
 
-std::vector<std::string> parse_tiktoken(std::string_view text, const std::string& name) {
-  std::vector<std::string> texts;
-  while (!text.empty()) {
-    poll_cancelled();
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    const std::size_t space = std::min(line.find(' '), line.size());
-    const std::string_view rank = line.substr(std::min(space + 1, line.size()));
-    std::uint64_t number = 0;
-    const auto [rest, error] = std::from_chars(rank.data(), rank.data() + rank.size(), number);
-    // Vocabularies of multilingual models have an empty text, written "=", which Python accepts as base64.
-    const auto bytes = line.substr(0, space) == "=" ? "" : decode_base64(line.substr(0, space));
-    if (!bytes || error != std::errc() || rest != rank.data() + rank.size() || number != texts.size()) {
-      refuse<TokenizerError>(name, "'{}', expected a text in base64, a space and {}", printable(line), texts.size());
-    }
-    if (texts.size() == kMaxPieces) refuse<TokenizerError>(name, "more than {} texts", kMaxPieces);
-    texts.push_back(*bytes);
-  }
-  return texts;
-}
-
 std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces) {
   const auto end = pieces.id(kWhisperEnd);
   if (!end || pieces.id(kWhisperStart) != *end + 1) return std::nullopt;
@@ -210,10 +145,17 @@ std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces) {
   return vocabulary;
 }
 
-std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder_or_file) {
-  auto stored = read_stored_vocabulary(folder_or_file);
-  if (!stored) return vocabulary_tokenizer(folder_or_file);
-  return stored->texts ? tokenizer_inside(*std::move(stored)) : tiktoken_beside(stored->file, stored->size);
+std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder) {
+  for (const bool is_json : {true, false}) {
+    const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
+    if (!file_exists(path)) continue;
+    const std::string text = read_text_file(path, kMaxVocabularyBytes);
+    const auto pieces =
+        is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());
+    const auto vocabulary = whisper_vocabulary(pieces);
+    return vocabulary ? whisper_tokenizer(*vocabulary, path.string()) : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace encdec

@@ -27,18 +27,12 @@ struct WhisperVocabulary {
 // beginning with `name`, if a byte has no text, or a text or name occurs twice.
 std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name);
 
-// Parses a file of tiktoken, whose lines are a text in base64, a space and the rank. Returns the texts. Throws
-// TokenizerError, beginning with `name`, if a line has another form or the ranks are not 0, 1, 2, ...
-std::vector<std::string> parse_tiktoken(std::string_view text, const std::string& name);
 // Converts a vocabulary of CTranslate2: texts as byte-level vocabularies write them, then, from "<|endoftext|>" on,
 // names of special tokens. Returns nullopt if it is not a vocabulary of Whisper.
 std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces);
 
-// Loads the tokenizer of a Whisper model file, or of a folder. The vocabulary comes from
-// - the file itself, if it is a ggml file
-// - multilingual.tiktoken or gpt2.tiktoken beside the file, if it is a .pt file
-// - CTranslate2's vocabulary.json or vocabulary.txt, if the folder has neither kind of file
-// Returns null if there is no vocabulary, or none that fits the model.
-std::unique_ptr<Tokenizer> load_whisper_tokenizer(const std::filesystem::path& folder_or_file);
+// Loads the tokenizer of a folder of CTranslate2 from its vocabulary.json or vocabulary.txt. Returns null if there is
+// no vocabulary of Whisper.
+std::unique_ptr<Tokenizer> load_whisper_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace encdec

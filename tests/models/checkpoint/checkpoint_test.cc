@@ -84,51 +84,20 @@ TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
 
 const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
 
-TEST(Checkpoint, OpensSingleFilesOfWhisperModels) {
-  const auto ggml = open_checkpoint(kWhisper / "ggml" / "tiny-q5_0.bin");
-  EXPECT_EQ(to_string(ggml.format), "ggml");
-  EXPECT_EQ(ggml.settings.network->required_integer("n_audio_state"), 32);
-  EXPECT_EQ(ggml.settings.config->required_integer("decoder_start_token_id"), 288);
-  EXPECT_NE(ggml.weights->find("mel_filters"), nullptr);
-  const auto openai = open_checkpoint(kWhisper / "openai" / "tiny.pt");
-  EXPECT_EQ(to_string(openai.format), "openai");
-  EXPECT_EQ(openai.settings.network->required_integer("n_vocab"), 415);
-  EXPECT_EQ(openai.settings.config->required_integer("max_length"), 24);
-  EXPECT_TRUE(openai.notes.empty());
-}
-
-TEST(Checkpoint, OpensTheOnlyFileOfAFolder) {
-  EXPECT_EQ(open_checkpoint(kWhisper / "openai").format, CheckpointFormat::openai);
+TEST(Checkpoint, NamesWhatToDownloadInsteadOfFilesOfWhisper) {
+  for (const auto& [name, format] : {std::pair("ggml-tiny.bin", "whisper.cpp"), std::pair("tiny.pt", "PyTorch")}) {
+    const TempFolder folder;
+    const auto file = folder.write(name, "x");
+    EXPECT_THAT(folder_refusal(file),
+                HasSubstr(fmt::format("weights of {}, expected a folder with safetensors", format)));
+    EXPECT_THAT(folder_refusal(file), HasSubstr("hf download openai/whisper-tiny"));
+    EXPECT_THAT(folder_refusal(folder.path()),
+                HasSubstr(fmt::format("weights only as {} ({}), expected", name, format)));
+    EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("hf download openai/whisper-tiny"));
+  }
   const TempFolder folder;
-  const std::string ggml = read_text_file(kWhisper / "ggml" / "tiny-q5_0.bin", 1u << 20);
-  folder.write("ggml-tiny.bin", ggml);
-  EXPECT_EQ(open_checkpoint(folder.path()).format, CheckpointFormat::ggml);
-  folder.write("ggml-base.bin", ggml);
-  EXPECT_THAT(folder_refusal(folder.path()),
-              HasSubstr("2 ggml files, such as ggml-base.bin and ggml-tiny.bin, expected one, or the path of one"));
-}
-
-TEST(Checkpoint, NamesTheTokenizerThatAPtFileLacks) {
-  const TempFolder folder;
-  const auto file = folder.write("tiny.pt", read_text_file(kWhisper / "openai" / "tiny.pt", 1u << 20));
-  const auto checkpoint = open_checkpoint(file);
-  ASSERT_EQ(checkpoint.notes.size(), 1u);
-  EXPECT_THAT(checkpoint.notes[0],
-              HasSubstr("tiny.pt: has no tokenizer inside, expected tokenizer.json of Hugging Face or "
-                        "multilingual.tiktoken of openai/whisper beside it"));
-  EXPECT_EQ(open_checkpoint(folder.path()).notes.size(), 1u);
-  folder.write("gpt2.tiktoken", "");
-  EXPECT_TRUE(open_checkpoint(file).notes.empty());
-}
-
-TEST(Checkpoint, RefusesOtherFiles) {
-  const TempFolder folder;
-  EXPECT_THAT(
-      folder_refusal(folder.write("model.bin", "x")),
-      HasSubstr("model.bin: a file, expected the folder of a checkpoint, a ggml file of whisper.cpp or a .pt file"));
-  EXPECT_THAT(folder_refusal(folder.write("vectors.pt", read_golden("pytorch/plain.bin"))),
-              HasSubstr("vectors.pt: no 'dims' beside a 'model_state_dict'"));
-  EXPECT_THAT(folder_refusal(folder.write("tiny.bin", "lmgg")), HasSubstr("tiny.bin: 0 bytes left at byte 4"));
+  EXPECT_THAT(folder_refusal(folder.write("model.bin", "x")),
+              HasSubstr("model.bin: a file, expected the folder of a checkpoint"));
 }
 
 TEST(Checkpoint, ConvertedModelsNameTheSpecialTokensOfWhisper) {

@@ -23,8 +23,7 @@ std::multimap<std::string, std::string> left_out_files() {
                                                          {"marian", "model.npz"},
                                                          {"marian", "model.enxx.intgemm.alphas.bin"},
                                                          {"marian", "model.enxx.float32.bin.zst"},
-                                                         {"pytorch", "pytorch_model.bin"},
-                                                         {"whisper", "tiny.pt"}};
+                                                         {"pytorch", "pytorch_model.bin"}};
   std::multimap<std::string, std::string> found;
   for (const auto& [format, file] : files) {
     if (std::string_view(ENCDEC_LEFT_OUT_FORMATS).find(format) != std::string_view::npos) found.emplace(format, file);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace encdec {
 namespace {
@@ -61,17 +60,6 @@ TEST(WhisperFormat, LanguagesHaveCodesAndNames) {
   EXPECT_EQ(whisper_language_code("YUE"), "yue");
   EXPECT_EQ(whisper_language_code("klingon"), std::nullopt);
   EXPECT_EQ(whisper_language_code(""), std::nullopt);
-}
-
-TEST(WhisperFormat, SettingsNameOnlyKnownTokens) {
-  const JsonObject sizes(nlohmann::json{{"n_vocab", 100}, {"n_text_ctx", 24}}, "x");
-  const JsonObject known = whisper_settings(sizes, 60);
-  EXPECT_EQ(known.required_string("model_type"), "whisper");
-  EXPECT_EQ(known.required_integer("max_length"), 24);
-  EXPECT_EQ(known.required_integer("eos_token_id"), 60);
-  EXPECT_EQ(known.required_integer("decoder_start_token_id"), 61);
-  EXPECT_FALSE(whisper_settings(sizes, std::nullopt).has("eos_token_id"));
-  EXPECT_FALSE(whisper_settings(sizes, 99).has("eos_token_id"));
 }
 
 }  // namespace

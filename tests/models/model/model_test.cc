@@ -355,38 +355,20 @@ TEST(Model, TheFingerprintCoversTheLexicalShortlist) {
 }
 
 TEST(Model, TheFingerprintsOfDifferentTokenizersDiffer) {
-  for (const char* name : {"whisper_formats/openai", "npz/tied_all/model"}) {
-    const bool can_read = can_read_weights(std::filesystem::path(ENCDEC_GOLDEN_DIR) / name);
-    if (!can_read) GTEST_SKIP() << "a format is not in this build";
-  }
+  const auto golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "npz/tied_all/model";
+  if (!can_read_weights(golden)) GTEST_SKIP() << "a format is not in this build";
   const TempFolder folder;
-  const auto copy = [&](const char* source, const char* name) {
-    std::filesystem::copy(std::filesystem::path(ENCDEC_GOLDEN_DIR) / source, folder / name);
-  };
+  std::filesystem::copy(golden, folder / "model");
   const auto replace = [&](const char* name, std::string_view from, std::string_view to) {
     std::string content = read_text_file(folder / name, 1u << 20);
     ASSERT_NE(content.find(from), content.npos) << name;
     folder.write(name, content.replace(content.find(from), from.size(), to));
   };
-  copy("whisper_formats/openai", "openai");
-  std::filesystem::create_directory(folder / "ggml");
-  copy("whisper_formats/ggml/tiny-q5_0.bin", "ggml/ggml-tiny.bin");
-  copy("npz/tied_all/model", "marian");
-  std::filesystem::rename(folder / "marian/vocab.yml", folder / "marian/vocab.pieces");
-  for (int i = 0; i < 2; ++i) replace("marian/decoder.yml", "vocab.yml", "vocab.pieces");
-  const char* models[] = {"openai", "openai/tiny.pt", "ggml", "ggml/ggml-tiny.bin", "marian"};
-  std::vector<std::string> before;
-  for (const char* name : models) before.push_back(Model::load(folder / name).fingerprint());
-  EXPECT_EQ(before[0], before[1]);
-  EXPECT_EQ(before[2], before[3]);
-
-  replace("openai/multilingual.tiktoken", "IQ== 0\nIg== 1\n", "Ig== 0\nIQ== 1\n");
-  replace("ggml/ggml-tiny.bin", std::string_view("\1\0\0\0!\1\0\0\0\"", 10),
-          std::string_view("\1\0\0\0\"\1\0\0\0!", 10));
-  replace("marian/vocab.pieces", "w2: 2", "w2\u00e9: 2");
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    EXPECT_NE(Model::load(folder / models[i]).fingerprint(), before[i]) << models[i];
-  }
+  std::filesystem::rename(folder / "model/vocab.yml", folder / "model/vocab.pieces");
+  for (int i = 0; i < 2; ++i) replace("model/decoder.yml", "vocab.yml", "vocab.pieces");
+  const std::string before = Model::load(folder / "model").fingerprint();
+  replace("model/vocab.pieces", "w2: 2", "w2\u00e9: 2");
+  EXPECT_NE(Model::load(folder / "model").fingerprint(), before);
 }
 
 }  // namespace
