@@ -36,7 +36,6 @@ struct Hypothesis {
       {};  // with the user's prefix and the end token if generated, without the decoder start token
   // Greedy search and sampling: the sum of token_scores. Beam search: transformers' sequences_scores.
   double score = 0.0;
-  double confidence = 0.0;  // how good the text is, from 0 to 1; see Confidence
   FinishReason finish_reason = FinishReason::stop;
   // By token: the model's log-probability, before logits processors; 0 for the user's prefix.
   std::vector<float> token_scores = {};

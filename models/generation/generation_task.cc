@@ -94,7 +94,6 @@ GenerateResult GenerationTask::result(const DecodeJob& job, std::vector<Hypothes
     TokenIds& tokens = hypothesis.token_ids;
     if (settings().attention) hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, tokens);
     hypothesis.finish_reason = reason_for(job, tokens);
-    hypothesis.confidence = parts_.confidence.of(hypothesis.token_scores);
     tokens.insert(tokens.begin(), prefix.begin(), prefix.end());
     hypothesis.token_scores.insert(hypothesis.token_scores.begin(), prefix_length, 0.0f);
     if (settings().top_log_probs > 0) {

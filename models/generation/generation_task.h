@@ -24,7 +24,7 @@ class GenerationTask {
   // Makes a job without a client. If the source is empty, the job's prompt has no target, and the caller must use
   // empty_result() instead of decoding the job. Throws as Prompter::prompt().
   DecodeJob job(const GenerateInput& input, std::size_t index) const;
-  static GenerateResult empty_result() { return {.hypotheses = {Hypothesis{.confidence = 1.0}}}; }
+  static GenerateResult empty_result() { return {.hypotheses = {Hypothesis{}}}; }
   // Returns the result of a job. Adds the user's prefix, finish reason and text to the hypotheses of its search, which
   // begin after the prompt. Attention maps are left to add_attention().
   GenerateResult result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) const;

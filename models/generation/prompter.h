@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "encdec/models/generation/confidence.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/session/session_pool.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
@@ -20,7 +19,6 @@ struct ModelParts {
   const Tokenizer* tokenizer;       // may be null
   const std::string& origin;        // the model's path, for messages
   SessionPool& sessions;
-  const Confidence& confidence;
   std::shared_ptr<const LexicalShortlist> lexical_shortlist = {};  // null if the model has none
 };
 

@@ -183,7 +183,6 @@ Model Model::load(const std::filesystem::path& model, const LoadOptions& options
   if (impl->config.has_decoder()) {
     StoredSettings stored = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
     impl->generation = with_neutral_values(stored.options);
-    impl->confidence = Confidence::read(folder);
     impl->unsupported_settings = std::move(stored.unsupported);
     for (const std::string& setting : impl->unsupported_settings) {
       impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));

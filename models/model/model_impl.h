@@ -22,7 +22,6 @@ struct Model::Impl {
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const LexicalShortlist> lexical_shortlist;
-  Confidence confidence;
   SentenceEmbedder embedder;
   std::optional<Classifier> classifier;
   std::vector<std::string> notes;
@@ -31,8 +30,7 @@ struct Model::Impl {
   std::unique_ptr<SessionPool> sessions;
 
   ModelParts parts() const {
-    return {*network,  generation, tokenizer.get(),  checkpoint.weights->origin(),
-            *sessions, confidence, lexical_shortlist};
+    return {*network, generation, tokenizer.get(), checkpoint.weights->origin(), *sessions, lexical_shortlist};
   }
 };
 

@@ -36,7 +36,7 @@ class DocumentJob {
   // Returns the document with its translations. REQUIRES: all segments are translated.
   WrittenDocument write() const;
   // Returns a list with an object for each segment:
-  //   {"where", "source", "target", "confidence", "terms": [{"source", "target", "method"}], "problem"}
+  //   {"where", "source", "target", "terms": [{"source", "target", "method"}], "problem"}
   // "terms" and "problem" only if there are any. "problem" says why a translation was not used. `written` is the result
   // of write().
   nlohmann::ordered_json report(const WrittenDocument& written) const;

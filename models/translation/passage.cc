@@ -137,7 +137,6 @@ void Passage::begin_attempt() {
   }
   text_ = first_text_ = replaced(text, replacements_);
   leg_ = 0;
-  quality_ = 1.0;
 }
 
 void Passage::divide() {
@@ -210,20 +209,10 @@ std::string Passage::joined(std::size_t k, Alignment& alignment) const {
   return whole;
 }
 
-// Returns the lowest confidence of the k-th hypotheses of the parts.
-double Passage::quality_of(std::size_t k) const {
-  double quality = 1.0;
-  for (const Part& part : parts_) {
-    quality = std::min(quality, part.hypotheses[std::min(k, part.hypotheses.size() - 1)].confidence);
-  }
-  return quality;
-}
-
 bool Passage::settle() {
   Alignment alignment;
   if (&leg() != &legs_.back()) {
     text_ = joined(0, alignment);
-    quality_ *= quality_of(0);
     parts_.clear();
     if (!text_.empty()) {
       alignment_ = std::move(alignment);
@@ -242,7 +231,6 @@ bool Passage::settle() {
         best_text_ = text;
         best_alignment_ = alignment;
       }
-      target->quality = quality_ * quality_of(k);
       found.push_back(*std::move(target));
     }
   }
@@ -264,11 +252,7 @@ bool Passage::settle() {
     targets_ = std::move(found);
   }
   if (lacks && !was_forced && is_one_part) force_terms();
-  if (lacks && !is_alone()) {
-    const double quality = targets_.front().quality;
-    targets_.front() = *target_of(best_text_, best_alignment_, Terms::inserted);
-    targets_.front().quality = quality;
-  }
+  if (lacks && !is_alone()) targets_.front() = *target_of(best_text_, best_alignment_, Terms::inserted);
   return is_alone();
 }
 

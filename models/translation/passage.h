@@ -65,7 +65,6 @@ struct Target {
   std::vector<std::size_t> cuts = {};            // the place of each cut
   std::vector<std::size_t> places = {};          // the place of each word to keep; of other terms any number
   std::vector<TermReport::Method> methods = {};  // one for each term
-  double quality = 1.0;                          // see Translation::quality
 };
 
 // Returns the space to write after a translated sentence. Kept space, and white space other than one space, is that of
@@ -131,7 +130,6 @@ class Passage {
   void begin_attempt();
   void find_units(const SourceUnits& units);
   std::string joined(std::size_t k, Alignment& alignment) const;
-  double quality_of(std::size_t k) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
                                    std::span<const AlignedWord> words) const;
   // Treatment of a term that the translation lacks and whose words are not one block.
@@ -156,7 +154,6 @@ class Passage {
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write
-  double quality_ = 1.0;               // quality of the text that the current leg translates
   std::vector<Target> targets_ = {};
   std::string best_text_ = {};  // the best translation before terms are forced, without its edits
   Alignment best_alignment_ = {};

@@ -404,12 +404,6 @@ std::vector<Translation> TranslationJob::results() {
       }
     }
     translation.terms = reports_of(work);
-    for (const Stretch& stretch : work.stretches) {
-      for (const Passage* passage : stretch.passages) {
-        const double quality = passage->targets().empty() ? 1.0 : passage->targets().front().quality;
-        translation.quality = std::min(translation.quality, quality);
-      }
-    }
     translations.push_back(std::move(translation));
   }
   return translations;

@@ -37,10 +37,9 @@ std::vector<std::string> possible_sources(const TranslationRoutes& routes, Trans
 struct Translation {
   std::string text = {};  // empty for a Segment
   std::vector<std::string> alternatives = {};
-  Segment segment = {};       // the translation of a Segment, with its codes, placeholders and cuts
-  std::string source = {};    // canonical code of the source language
-  double confidence = 100.0;  // confidence in a detected source language, in percent
-  double quality = 1.0;  // the lowest Hypothesis::confidence of its sentences; of a route, the product of its models'
+  Segment segment = {};                 // the translation of a Segment, with its codes, placeholders and cuts
+  std::string source = {};              // canonical code of the source language
+  double confidence = 100.0;            // confidence in a detected source language, in percent
   std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
   // Reports on the terms of the glossary, and on the words to keep that the model did not write by itself.
   std::vector<TermReport> terms = {};

@@ -28,8 +28,6 @@ class Hypothesis:
     token_ids: list[int]
     #: With beams, transformers' ``sequences_scores``; else the sum of the log-probabilities of the tokens.
     score: float
-    #: How good the text is, from 0 to 1: calibrated if the model's folder has a confidence.json.
-    confidence: float
     #: ``"stop"`` if the model has ended the text, ``"length"`` if the maximum number of tokens was reached.
     finish_reason: FinishReason
     #: The model's log-probability of each token, before penalties and other logits processors.

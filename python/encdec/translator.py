@@ -45,8 +45,6 @@ class Translation:
     source: str
     #: The languages from the source to the target: ``["de", "en", "fr"]``.
     route: list[str]
-    #: How good the worst sentence is, from 0 to 1; see ``Hypothesis.confidence``.
-    quality: float
     terms: list[Term]
 
 
@@ -58,8 +56,6 @@ class TranslatedSegment:
     where: str
     source: str
     target: str
-    #: How good the translation is, from 0 to 1.
-    confidence: float
     terms: list[Term]
     #: Why the translation was not used; None if it was.
     problem: str | None

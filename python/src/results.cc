@@ -32,7 +32,6 @@ nb::dict to_python(const Hypothesis& hypothesis) {
   fields["text"] = text_of(hypothesis.text);
   fields["token_ids"] = hypothesis.token_ids;
   fields["score"] = hypothesis.score;
-  fields["confidence"] = hypothesis.confidence;
   fields["finish_reason"] = to_string(hypothesis.finish_reason);
   fields["token_scores"] = hypothesis.token_scores;
   fields["top_log_probs"] = to_python(hypothesis.top_log_probs);

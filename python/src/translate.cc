@@ -114,7 +114,6 @@ nb::dict to_python(const Translation& translation) {
   fields["alternatives"] = alternatives;
   fields["source"] = translation.source;
   fields["route"] = translation.route;
-  fields["quality"] = translation.quality;
   fields["terms"] = terms;
   return fields;
 }

@@ -191,13 +191,6 @@ def test_a_pair_that_no_model_has_goes_through_a_third_language(start_server: St
             }
 
 
-def test_quality(server: Server) -> None:
-    body = {"q": "cat", "source": "en", "target": "arpabet"}
-    quality = post(server.url + "/translate", body)["quality"]
-    assert 0.5 < quality <= 1
-    assert post(server.url + "/translate", {**body, "q": ["cat", ""]})["quality"] == [quality, 1]
-
-
 def test_glossary(german_server: Server, pairs: list[tuple[str, str]]) -> None:
     text = pairs[0][0]
     body = {"q": text, "source": "en", "target": "de"}

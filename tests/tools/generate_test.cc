@@ -106,11 +106,10 @@ TEST(Generate, AnEmptyLineGivesAnEmptyLineInItsPlace) {
 }
 
 TEST(Generate, AnEmptyLineGivesAnEmptyHypothesis) {
-  EXPECT_EQ(run_generate("text", {"--json"}, "\n").output,
-            R"({"hypotheses":[{"text":"","token_ids":[],"score":0.0,"confidence":1.0}]})"
-            "\n");
+  EXPECT_EQ(run_generate("text", {"--json"}, "\n").output, R"({"hypotheses":[{"text":"","token_ids":[],"score":0.0}]})"
+                                                           "\n");
   EXPECT_EQ(run_generate("untied", {"--json", "--token-ids"}, "\n").output,
-            R"({"hypotheses":[{"token_ids":[],"score":0.0,"confidence":1.0}]})"
+            R"({"hypotheses":[{"token_ids":[],"score":0.0}]})"
             "\n");
 }
 

@@ -24,7 +24,6 @@ std::string to_json(const GenerateResult& result, const JsonFields& fields) {
     if (fields.text) object["text"] = hypothesis.text;
     object["token_ids"] = hypothesis.token_ids;
     object["score"] = hypothesis.score;
-    object["confidence"] = short_number(static_cast<float>(hypothesis.confidence));
     if (fields.token_scores) object["token_scores"] = to_array(hypothesis.token_scores);
     if (fields.top_log_probs) object["top_log_probs"] = to_array(hypothesis.top_log_probs);
     hypotheses.push_back(std::move(object));

@@ -281,7 +281,7 @@ Action add_translate(CLI::App& command) {
       ->type_name("DIR")
       ->excludes(output);
   add_file_option(command, "--report", arguments->report,
-                  "JSON of all texts with their translations, confidence, terms and problems");
+                  "JSON of all texts with their translations, terms and problems");
   command.add_flag("--list", arguments->lists_routes,
                    "Print the languages of each way that the models can go, and end");
   command

@@ -89,7 +89,7 @@ TEST(DocumentJob, WhatDoesNotFitIsNotTaken) {
   DocumentJob job = job_for(text_of(2), DocumentFormat::text);
   EXPECT_FALSE(job.restore(saved));
   for (const char* damaged : {"", "[]", "{}", "3", "[3]", "[{}]", "\xff", R"([{"segment": {"text": "a"}}])",
-                              R"([{"segment": {"text": "a", "codes": [], "placeholders": [], "cuts": []}, "quality": 1,
+                              R"([{"segment": {"text": "a", "codes": [], "placeholders": [], "cuts": []},
                                    "terms": [{"source": "a", "target": "b", "method": "?"}]}])"}) {
     EXPECT_FALSE(job.restore(damaged)) << damaged;
   }
@@ -102,7 +102,7 @@ TEST(DocumentJob, WhatDoesNotFitIsNotTaken) {
 TEST(DocumentJob, SavedPlacesOutsideTheTextDoNoHarm) {
   DocumentJob job = job_for("bjkf\n", DocumentFormat::text);
   ASSERT_TRUE(job.restore(R"([{"segment": {"text": "ab", "codes": [[900, "<b>", 7]], "placeholders": [[5, 3, null]],
-                               "cuts": [[77, 0.5]]}, "quality": 0.5, "terms": []}])"));
+                               "cuts": [[77, 0.5]]}, "terms": []}])"));
   job.write();
 }
 
@@ -116,15 +116,15 @@ TEST(DocumentJob, DetectsTheLanguageInTheWholeDocument) {
 TEST(DocumentJob, ReportsProblemsOfTranslations) {
   DocumentJob job = job_for("msgid \"bjkf %s\"\nmsgstr \"\"\n\nmsgid \"hl\"\nmsgstr \"\"\n", DocumentFormat::po);
   ASSERT_TRUE(job.restore(R"([
-    {"segment": {"text": "without", "codes": [], "placeholders": [], "cuts": []}, "quality": 0.25, "terms": []},
-    {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []}, "quality": 0.5,
+    {"segment": {"text": "without", "codes": [], "placeholders": [], "cuts": []}, "terms": []},
+    {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []},
      "terms": [{"source": "hl", "target": "x", "method": "failed"}]}])"));
   const WrittenDocument written = job.write();
   EXPECT_EQ(written.bytes, "msgid \"bjkf %s\"\nmsgstr \"\"\n\n#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
   const auto report = job.report(written);
-  EXPECT_EQ(report.dump(), R"([{"where":"line 1","source":"bjkf %s","target":"without","confidence":0.25,)"
+  EXPECT_EQ(report.dump(), R"([{"where":"line 1","source":"bjkf %s","target":"without",)"
                            R"("problem":"placeholder '%s' is missing"},)"
-                           R"({"where":"line 4","source":"hl","target":"lmldk","confidence":0.5,)"
+                           R"({"where":"line 4","source":"hl","target":"lmldk",)"
                            R"("terms":[{"source":"hl","target":"x","method":"failed"}]}])");
 }
 

@@ -69,21 +69,18 @@ asio::awaitable<void> translate_texts(Call& call) {
   }
   const auto translations = co_await translate(call, std::move(texts), options);
   Json translated = Json::array(), detected = Json::array(), others = Json::array(), routes = Json::array();
-  Json qualities = Json::array();
   bool has_long_route = false;
   for (const Translation& translation : translations) {
     translated.push_back(translation.text);
     detected.push_back({{"confidence", translation.confidence}, {"language", translation.source}});
     others.push_back(translation.alternatives);
     routes.push_back(translation.route);
-    qualities.push_back(cli::short_number(static_cast<float>(translation.quality)));
     has_long_route |= translation.route.size() > 2;
   }
   Json answer = {{"translatedText", is_list ? translated : translated.front()}};
   if (options.source.empty()) answer["detectedLanguage"] = is_list ? detected : detected.front();
   if (options.alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
-  // LibreTranslate's answers have neither.
-  answer["quality"] = is_list ? qualities : qualities.front();
+  // LibreTranslate's answers do not have it.
   if (has_long_route) answer["route"] = is_list ? routes : routes.front();
   call.respond(answer);
 }

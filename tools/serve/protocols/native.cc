@@ -40,7 +40,6 @@ std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, co
   Json json = {{"text", hypothesis.text},
                {"token_ids", hypothesis.token_ids},
                {"score", hypothesis.score},
-               {"confidence", cli::short_number(static_cast<float>(hypothesis.confidence))},
                {"finish_reason", to_string(hypothesis.finish_reason)}};
   if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
   std::string text = to_text(json);
