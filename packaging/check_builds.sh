@@ -68,7 +68,7 @@ case_shared() {
   ready_system "$1"
   as_user 'cmake --preset release -DBUILD_SHARED_LIBS=ON
     cmake --build --preset release
-    readelf --dynamic build/release/libencdec.so | grep --fixed-strings "soname: [libencdec.so.0.2]"
+    readelf --dynamic build/release/libencdec.so | grep --fixed-strings "soname: [libencdec.so.0.3]"
     ctest --preset release -j2'
 }
 

@@ -245,7 +245,7 @@ build_packages() {
 try_packages() {
   bare_system "$1"
   cp "$output/debian-$1"/*.deb "$root/tmp"
-  as_root 'apt-get install /tmp/encdec_*.deb /tmp/encdec-data_*.deb /tmp/libencdec0.2_*.deb
+  as_root 'apt-get install /tmp/encdec_*.deb /tmp/encdec-data_*.deb /tmp/libencdec0.3_*.deb
     encdec-demo cat
     encdec --version
     if encdec serve --model /usr/share/encdec/pretrained/english-pronunciation; then exit 1; fi'

@@ -16,6 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Version of progress files, a part of their first line. Raise it when texts are cut into other pieces, or the lines of
+// DocumentJob::take() change.
+constexpr int kProgressVersion = 2;
+
 // The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().
 class Progress {
@@ -58,7 +62,7 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
   if (translate.glossary) {
     for (const auto& [source, target] : translate.glossary->terms()) hasher.add_text(source + '\t' + target);
   }
-  return to_string(hasher.hash());
+  return fmt::format("encdec progress {} {}", kProgressVersion, to_string(hasher.hash()));
 }
 
 std::string translated(DocumentJob& job, std::span<const Model> models, const TranslateFileOptions& options,

@@ -130,6 +130,14 @@ TEST_F(TranslateFileTest, OptionsOfLinesDoNotMatter) {
   EXPECT_THAT(content_of(target_), testing::Not(HasSubstr("fuzzy")));
 }
 
+TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionIsReplaced) {
+  stop(kGerman);
+  std::string saved = content_of(progress_);
+  ASSERT_TRUE(saved.starts_with("encdec progress 2 "));
+  folder_.write("a.de.po.progress", saved.replace(16, 1, "1"));
+  EXPECT_THAT(finish(kGerman), ElementsAre(200u));
+}
+
 TEST_F(TranslateFileTest, AProgressFileThatCannotBeReadIsReplaced) {
   for (const char* content : {"", "x", "\n\n\n"}) {
     folder_.write("a.de.po.progress", content);

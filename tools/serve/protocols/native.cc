@@ -163,7 +163,7 @@ asio::awaitable<void> page(Call& call) {
                .content_type = "text/html; charset=utf-8",
                .headers = {{"Content-Security-Policy",
                             "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' blob:; "
-                            "connect-src 'self'; img-src data:; media-src blob:; base-uri 'none'; form-action 'none'; "
+                            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
                             "frame-ancestors 'none'"},
                            {"X-Content-Type-Options", "nosniff"},
                            {"Cache-Control", "no-cache"}}});
