@@ -1,9 +1,10 @@
 #pragma once
 
-#include "encdec/layers/lessons/dense/additive_scores.h"
-#include "encdec/layers/lessons/dense/dense_attention.h"
+#include "dense/additive_scores.h"
+#include "dense/dense_attention.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Attention with AdditiveScores over a dense batch (Bahdanau et al. 2014, section 3.1), masked by valid lengths.
 //   output_i = sum_j softmax_j(score_ij) * value_j, with the scores of AdditiveScores
@@ -16,4 +17,4 @@ class AdditiveAttention final : public DenseAttention<AdditiveScores> {
   std::string_view kind() const override { return "additive_attention"; }
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,10 +1,12 @@
-#include "encdec/layers/lessons/dense/additive_scores.h"
+#include "dense/additive_scores.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "encdec/engine/base/error.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 float bias_of_one(const WeightScope& weights, Bias bias) {
@@ -49,8 +51,13 @@ ComparedRows AdditiveScores::compare(const Tensor& queries, const Tensor& keys, 
   return {project(query_, queries, state), project(key_, keys, state)};
 }
 
-void AdditiveScores::score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const {
-  kernels::additive_scores(compared.rows(block, scores, stride), value_weights_.data<float>(), value_bias_);
+void AdditiveScores::score(const ComparedRows& compared, Dim query, float* scores) const {
+  const float* weights = value_weights_.data<float>();
+  compared.score(query, scores, [&](const float* q, const float* k) {
+    float sum = value_bias_;
+    for (Dim i = 0; i < value_weights_.elements(); ++i) sum += weights[i] * std::tanh(q[i] + k[i]);
+    return sum;
+  });
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "encdec/layers/lessons/dense/compared_rows.h"
+#include "dense/compared_rows.h"
 #include "encdec/layers/transformer/linear.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Options of AdditiveScores.
 struct AdditiveOptions {
@@ -17,8 +18,7 @@ struct AdditiveOptions {
 // and A.1.2).
 //   score_ij = value(tanh(query(q_i) + key(k_j))); query, key and value are linear maps
 //   {queries: [B, Q, Dq], keys: [B, K, Dk]} -> [B, Q, K], or all without B
-// Each query and each key is projected once. The sums [B, Q, K, h] are never in memory as a whole, only a few vectors
-// at a time.
+// Each query and each key is projected once. The sums [B, Q, K, h] are never in memory.
 class AdditiveScores final : public Layer {
  public:
   // Takes query.weight [h, Dq], key.weight [h, Dk] and value.weight [1, h], and the biases [h], [h] and [1] if
@@ -32,9 +32,8 @@ class AdditiveScores final : public Layer {
 
   // Projects queries and keys, for layers that contain AdditiveScores. The result lasts until the running node is done.
   ComparedRows compare(const Tensor& queries, const Tensor& keys, RunState& state) const;
-  // Writes the scores of a block's queries, for layers that contain AdditiveScores: the row of query i begins at scores
-  // + i * stride.
-  void score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const;
+  // Writes the scores of one of all B*Q queries, for layers that contain AdditiveScores.
+  void score(const ComparedRows& compared, Dim query, float* scores) const;
 
  private:
   Linear query_;          // Dq -> h
@@ -43,4 +42,4 @@ class AdditiveScores final : public Layer {
   float value_bias_;
 };
 
-}  // namespace encdec
+}  // namespace lessons

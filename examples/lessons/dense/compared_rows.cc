@@ -1,20 +1,10 @@
-#include "encdec/layers/lessons/dense/compared_rows.h"
+#include "dense/compared_rows.h"
 
 #include <fmt/format.h>
 
 #include "encdec/engine/base/error.h"
 
-namespace encdec {
-
-kernels::ScoredRows ComparedRows::rows(const QueryBlock& block, float* scores, Dim stride) const {
-  return {.queries = queries.row(block.row),
-          .keys = keys.row(block.member * key_count()),
-          .query_count = block.count,
-          .key_count = key_count(),
-          .width = static_cast<int>(keys.width()),
-          .scores = scores,
-          .scores_stride = stride};
-}
+namespace lessons {
 
 Shape scores_shape(Shapes inputs) {
   if (inputs.size() != 2) throw ShapeError(fmt::format("{} inputs, expected queries and keys", inputs.size()));
@@ -28,4 +18,4 @@ Shape scores_shape(Shapes inputs) {
   return rank == 3 ? Shape{queries[0], queries[1], keys[1]} : Shape{queries[0], keys[0]};
 }
 
-}  // namespace encdec
+}  // namespace lessons

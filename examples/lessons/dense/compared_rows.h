@@ -1,19 +1,33 @@
 #pragma once
 
 #include "encdec/engine/layer.h"
-#include "encdec/layers/lessons/dense/attention_kernel.h"
-#include "encdec/layers/lessons/dense/query_blocks.h"
+#include "encdec/engine/row_sharing.h"
+#include "encdec/engine/run_state.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
+
+// Returns B for a dense batch [B, R, D], and 1 for a single member [R, D].
+inline Dim batch_of(const Shape& shape) {
+  return shape.rank() == 3 ? shape[0] : 1;
+}
+
+// Returns the first of the rows [B, K, W] that belong to the batch member of query `query`, one of all B*Q queries.
+inline const float* first_row_for(Dim query, const Shape& queries, const Tensor& rows) {
+  return rows.row(query / queries[-2] * rows.shape()[-2]);
+}
 
 // Queries and keys as a scoring layer compares them: as they are, or projected to a common width W.
 struct ComparedRows {
   Tensor queries;  // [B, Q, W]
   Tensor keys;     // [B, K, W]
 
-  int key_count() const { return static_cast<int>(keys.shape()[-2]); }  // K
-  // Returns a block's queries and all keys of its batch member, with the scores of query i at scores + i * stride.
-  kernels::ScoredRows rows(const QueryBlock& block, float* scores, Dim stride) const;
+  // Writes compare(q, k) to `scores`, where q is query `query` of all B*Q and k is each key of its batch member.
+  template <class Compare>
+  void score(Dim query, float* scores, const Compare& compare) const {
+    const float* key = first_row_for(query, queries.shape(), keys);
+    for (Dim j = 0; j < keys.shape()[-2]; ++j, key += keys.width()) scores[j] = compare(queries.row(query), key);
+  }
 };
 
 // Returns the shape of the scores, [B, Q, K], for inputs {queries: [B, Q, Dq], keys: [B, K, Dk]}, or all without B.
@@ -24,10 +38,7 @@ Shape scores_shape(Shapes inputs);
 template <class Scores>
 void write_scores(const Scores& scores, Inputs inputs, Tensor& output, RunState& state) {
   const ComparedRows compared = scores.compare(inputs[0], inputs[1], state);
-  const Dim key_count = output.shape().last();
-  for_each_query_block(output.shape(), key_count * compared.keys.width(), state, [&](const QueryBlock& block, int) {
-    scores.score(compared, block, output.row(block.row), key_count);
-  });
+  for_each_row(output, state.team(), [&](int query) { scores.score(compared, query, output.row(query)); });
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/dense/dense_attention.h"
+#include "dense/dense_attention.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "encdec/engine/base/error.h"
 
-namespace encdec {
+namespace lessons {
 
 Shape dense_attention_shape(const Layer& scores, Shapes inputs) {
   if (inputs.size() != 3 && inputs.size() != 4) {
@@ -17,11 +17,4 @@ Shape dense_attention_shape(const Layer& scores, Shapes inputs) {
   return WeightedSum().output_shape(std::array{scored, inputs[2]});
 }
 
-void report_weights(const QueryWeights& weights, int key_count, const AttentionObserver& observer) {
-  for (int i = 0; i < weights.block.count; ++i) {
-    observer({.row = static_cast<int>(weights.block.row) + i,
-              .weights = {weights.rows + i * weights.stride, static_cast<std::size_t>(key_count)}});
-  }
-}
-
-}  // namespace encdec
+}  // namespace lessons

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "encdec/layers/lessons/dense/dense_attention.h"
-#include "encdec/layers/lessons/dense/dot_product_scores.h"
+#include "dense/dense_attention.h"
+#include "dense/dot_product_scores.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Attention with DotProductScores over a dense batch (Vaswani et al. 2017, section 3.2.1), masked by valid lengths.
 //   output = softmax(q kᵀ / sqrt(D)) v, without the division if the scale is plain
@@ -15,4 +16,4 @@ class DotProductAttention final : public DenseAttention<DotProductScores> {
   std::string_view kind() const override { return "dot_product_attention"; }
 };
 
-}  // namespace encdec
+}  // namespace lessons

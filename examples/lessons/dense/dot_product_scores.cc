@@ -1,12 +1,13 @@
-#include "encdec/layers/lessons/dense/dot_product_scores.h"
+#include "dense/dot_product_scores.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "encdec/engine/base/error.h"
 
-namespace encdec {
+namespace lessons {
 
 Shape DotProductScores::output_shape(Shapes inputs) const {
   const Shape scores = scores_shape(inputs);
@@ -21,10 +22,11 @@ void DotProductScores::forward(Inputs inputs, Tensor& output, RunState& state) c
   write_scores(*this, inputs, output, state);
 }
 
-void DotProductScores::score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const {
-  const float width = static_cast<float>(compared.queries.width());
-  kernels::dot_product_scores(compared.rows(block, scores, stride),
-                              options_.scale == ScoreScale::scaled ? std::sqrt(width) : 1.0f);
+void DotProductScores::score(const ComparedRows& compared, Dim query, float* scores) const {
+  const Dim width = compared.queries.width();
+  const float divisor = options_.scale == ScoreScale::scaled ? std::sqrt(static_cast<float>(width)) : 1.0f;
+  compared.score(query, scores,
+                 [&](const float* q, const float* k) { return std::inner_product(q, q + width, k, 0.0f) / divisor; });
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 
-#include "encdec/layers/lessons/dense/compared_rows.h"
+#include "dense/compared_rows.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Formula of the scores of queries q and keys k of width D.
 enum class ScoreScale : std::uint8_t {
@@ -30,12 +31,11 @@ class DotProductScores final : public Layer {
 
   // Returns queries and keys unchanged, for layers that contain DotProductScores.
   ComparedRows compare(const Tensor& queries, const Tensor& keys, RunState&) const { return {queries, keys}; }
-  // Writes the scores of a block's queries, for layers that contain DotProductScores: the row of query i begins at
-  // scores + i * stride.
-  void score(const ComparedRows& compared, const QueryBlock& block, float* scores, Dim stride) const;
+  // Writes the scores of one of all B*Q queries, for layers that contain DotProductScores.
+  void score(const ComparedRows& compared, Dim query, float* scores) const;
 
  private:
   DotProductOptions options_;
 };
 
-}  // namespace encdec
+}  // namespace lessons

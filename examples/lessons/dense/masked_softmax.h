@@ -1,8 +1,11 @@
 #pragma once
 
+#include <span>
+
 #include "encdec/engine/layer.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Softmax of each row of scores. Scores from the row's valid length on are masked: set to exactly -1e6 before the
 // softmax.
@@ -23,4 +26,8 @@ class MaskedSoftmax final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 };
 
-}  // namespace encdec
+// Replaces the scores of one row by their softmax, those from `valid` on masked, for layers that contain MaskedSoftmax.
+// REQUIRES: 0 <= valid <= scores.size()
+void masked_softmax(std::span<float> scores, int valid);
+
+}  // namespace lessons

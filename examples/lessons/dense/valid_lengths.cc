@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/dense/valid_lengths.h"
+#include "dense/valid_lengths.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/layers/transformer/expectations.h"
 
-namespace encdec {
+namespace lessons {
 
 ValidLengths::ValidLengths(const Tensor& lengths, const Shape& rows) {
   expect_integers(lengths, "valid lengths");
@@ -29,4 +29,4 @@ void expect_valid_lengths(const Shape& lengths, const Shape& scores) {
                                scores.rank() == 3 ? " or " + to_string(for_each_row) : std::string()));
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -2,7 +2,8 @@
 
 #include "encdec/engine/base/tensor.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Number of keys that are not padding, for each row of scores. The lengths are int32: [B] or [B, Q] for scores [B, Q,
 // K], [R] for scores [R, K].
@@ -25,4 +26,4 @@ class ValidLengths {
 // Throws ShapeError unless valid lengths of shape `lengths` fit scores of shape `scores`.
 void expect_valid_lengths(const Shape& lengths, const Shape& scores);
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,11 +1,13 @@
-#include "encdec/layers/lessons/dense/weighted_sum.h"
+#include "dense/weighted_sum.h"
 
 #include <fmt/format.h>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/layers/lessons/dense/attention_kernel.h"
+#include <algorithm>
 
-namespace encdec {
+#include "dense/compared_rows.h"
+#include "encdec/engine/base/error.h"
+
+namespace lessons {
 
 Shape WeightedSum::output_shape(Shapes inputs) const {
   if (inputs.size() != 2) throw ShapeError(fmt::format("{} inputs, expected weights and values", inputs.size()));
@@ -22,23 +24,17 @@ Shape WeightedSum::output_shape(Shapes inputs) const {
 }
 
 void WeightedSum::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  const Tensor &weights = inputs[0], &values = inputs[1];
-  const Dim key_count = weights.width();
-  for_each_query_block(output.shape(), key_count * values.width(), state, [&](const QueryBlock& block, int) {
-    sum({block, weights.row(block.row), key_count}, values, output);
-  });
+  for_each_row(output, state.team(), [&](int query) { sum(query, inputs[0].row(query), inputs[1], output); });
 }
 
-void WeightedSum::sum(const QueryWeights& weights, const Tensor& values, Tensor& output) const {
-  const QueryBlock& block = weights.block;
-  const Dim value_count = values.shape()[-2];
-  kernels::weighted_sum({.weights = weights.rows,
-                         .weights_stride = weights.stride,
-                         .values = values.row(block.member * value_count),
-                         .query_count = block.count,
-                         .value_count = static_cast<int>(value_count),
-                         .width = static_cast<int>(values.width()),
-                         .output = output.row(block.row)});
+void WeightedSum::sum(Dim query, const float* weights, const Tensor& values, Tensor& output) const {
+  const Dim key_count = values.shape()[-2], width = values.width();
+  const float* value = first_row_for(query, output.shape(), values);
+  float* sums = output.row(query);
+  std::fill_n(sums, width, 0.0f);
+  for (Dim j = 0; j < key_count; ++j, value += width) {
+    for (Dim i = 0; i < width; ++i) sums[i] += weights[j] * value[i];
+  }
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "encdec/engine/layer.h"
-#include "encdec/layers/lessons/dense/query_blocks.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Attention pooling: the sum of the values, weighted by the attention weights of each query.
 //   y_i = sum_j weights_ij * value_j;  {weights: [B, Q, K], values: [B, K, V]} -> [B, Q, V], or all without B
@@ -15,8 +15,8 @@ class WeightedSum final : public Layer {
   Shape output_shape(Shapes inputs) const override;
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
-  // Writes the output rows of the queries of a block, for layers that contain a WeightedSum.
-  void sum(const QueryWeights& weights, const Tensor& values, Tensor& output) const;
+  // Writes the output row of one of all B*Q queries, for layers that contain a WeightedSum.
+  void sum(Dim query, const float* weights, const Tensor& values, Tensor& output) const;
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/long_inputs/image_self_attention.h"
+#include "long_inputs/image_self_attention.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "encdec/engine/row_sharing.h"
 #include "encdec/layers/transformer/expectations.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 // Queries in a part of an image. Each part copies all keys and values to scratch again, so smaller parts would cost
@@ -116,4 +116,4 @@ void ImageSelfAttention::forward(Inputs inputs, Tensor& output, RunState& state)
   });
 }
 
-}  // namespace encdec
+}  // namespace lessons

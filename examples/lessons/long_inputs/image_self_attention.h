@@ -6,7 +6,8 @@
 #include "encdec/layers/transformer/attention_heads.h"
 #include "encdec/layers/transformer/linear.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Last step of the attention.
 enum class ImageAttentionOutput : std::uint8_t {
@@ -51,4 +52,4 @@ class ImageSelfAttention final : public Layer {
   float gamma_ = 0.0f;
 };
 
-}  // namespace encdec
+}  // namespace lessons

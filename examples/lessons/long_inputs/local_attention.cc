@@ -1,11 +1,11 @@
-#include "encdec/layers/lessons/long_inputs/local_attention.h"
+#include "long_inputs/local_attention.h"
 
 #include <fmt/format.h>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/layers/transformer/expectations.h"
+#include "long_inputs/expect_no_past.h"
 
-namespace encdec {
+namespace lessons {
 
 LocalAttention::LocalAttention(const WeightScope& weights, const LocalAttentionOptions& options)
     : window_(options.window), sides_(options.sides), projections_(weights, options.attention) {
@@ -21,4 +21,4 @@ void LocalAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   });
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -4,7 +4,8 @@
 
 #include "encdec/layers/transformer/self_attention_projections.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Rows of the window that a row attends to, besides itself.
 enum class WindowSides : std::uint8_t {
@@ -41,4 +42,4 @@ class LocalAttention final : public Layer {
   SelfAttentionProjections projections_;
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,9 +1,9 @@
-#include "encdec/layers/lessons/long_inputs/memory_compressed_attention.h"
+#include "long_inputs/memory_compressed_attention.h"
 
 #include "encdec/engine/base/error.h"
-#include "encdec/layers/transformer/expectations.h"
+#include "long_inputs/expect_no_past.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 const AttentionOptions& checked(const AttentionOptions& options) {
@@ -58,4 +58,4 @@ void MemoryCompressedAttention::forward(Inputs inputs, Tensor& output, RunState&
   projections_.finish(attended, inputs, output, state);
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -3,7 +3,8 @@
 #include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/layers/transformer/self_attention_projections.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Options of a MemoryCompressedAttention.
 struct MemoryCompressedAttentionOptions {
@@ -39,4 +40,4 @@ class MemoryCompressedAttention final : public Layer {
   Convolution1d value_convolution_;  // H*K -> H*K
 };
 
-}  // namespace encdec
+}  // namespace lessons

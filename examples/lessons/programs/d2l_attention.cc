@@ -6,11 +6,6 @@
 // padding, which is masked. All keys are equal on purpose. So every query spreads its attention evenly over the real
 // keys, and its output is the mean of their values.
 #include <encdec/engine/executor.h>
-#include <encdec/layers/lessons/dense/additive_attention.h>
-#include <encdec/layers/lessons/dense/dot_product_scores.h>
-#include <encdec/layers/lessons/dense/masked_softmax.h>
-#include <encdec/layers/lessons/dense/weighted_sum.h>
-#include <encdec/layers/lessons/dropout.h>
 #include <encdec/models/checkpoint/npz.h>
 #include <encdec/models/checkpoint/safetensors.h>
 
@@ -21,11 +16,16 @@
 #include <filesystem>
 #include <memory>
 
-#include "show.h"
+#include "dense/additive_attention.h"
+#include "dense/dot_product_scores.h"
+#include "dense/dropout.h"
+#include "dense/masked_softmax.h"
+#include "dense/weighted_sum.h"
+#include "programs/pictures.h"
 
 namespace {
 
-using namespace encdec;
+using namespace lessons;
 
 constexpr Dim kKeyDim = 2, kValueDim = 4, kKeys = 10;
 constexpr Dim kBatchSize = 2;
@@ -74,8 +74,8 @@ void run_additive(const WeightScope& weights, const Tensor& queries) {
                           [&](const AttentionWeights& row) { std::ranges::copy(row.weights, attention.row(row.row)); });
   const Source source;
   const auto outputs = executor.run(std::array{queries, source.keys, source.values, source.valid_lengths}, state);
-  example::show("additive attention: weights", attention, "{:.4f}");
-  example::show("additive attention: outputs", outputs[0], "{:.4f}");
+  show("additive attention: weights", attention, "{:.4f}");
+  show("additive attention: outputs", outputs[0], "{:.4f}");
 }
 
 // Dot-product attention, for queries and keys of equal width. It is built from separate nodes, as in the book, with
@@ -93,7 +93,7 @@ void run_dot_product(const Tensor& queries) {
   RunState state(executor.graph());
   state.observer = [](const Graph::Node& node, const Tensor& output) {
     if (node.name == "scores") return;  // random, like the queries
-    example::show("dot-product attention: " + node.name, output, "{:.4f}");
+    show("dot-product attention: " + node.name, output, "{:.4f}");
   };
   const Source source;
   executor.run(std::array{queries, source.keys, source.values, source.valid_lengths}, state);
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const std::filesystem::path folder = argc > 1 ? argv[1] : ENCDEC_EXAMPLE_INPUT;
+    const std::filesystem::path folder = argc > 1 ? argv[1] : LESSONS_DATA;
     fmt::print("== weights of d2l_attention.safetensors\n\n");
     run(read_safetensors(folder / "d2l_attention.safetensors"));
     fmt::print("== weights of d2l_attention.npz\n\n");

@@ -4,9 +4,6 @@
 // query (what the token looks for), a key (what it offers) and a value (what it passes on). The output of a token is a
 // weighted sum of all values. The weights come from how well the token's query matches each key.
 #include <encdec/engine/executor.h>
-#include <encdec/layers/lessons/dense/dot_product_scores.h>
-#include <encdec/layers/lessons/dense/masked_softmax.h>
-#include <encdec/layers/lessons/dense/weighted_sum.h>
 #include <encdec/layers/transformer/linear.h>
 
 #include <algorithm>
@@ -16,20 +13,17 @@
 #include <memory>
 #include <vector>
 
-#include "show.h"
+#include "dense/dot_product_scores.h"
+#include "dense/masked_softmax.h"
+#include "dense/weighted_sum.h"
+#include "programs/pictures.h"
 
 namespace {
 
-using namespace encdec;
+using namespace lessons;
 
 constexpr Dim kWidth = 4;    // numbers in a token's row
 constexpr Dim kHeadDim = 3;  // numbers in a query, a key or a value
-
-Tensor matrix(const Shape& shape, const std::vector<float>& numbers) {
-  Tensor tensor = Tensor::allocate(shape);
-  std::ranges::copy(numbers, tensor.data<float>());
-  return tensor;
-}
 
 // Transposes a matrix W [kWidth, kHeadDim], written for x W as on paper. Checkpoints store it transposed, as [out, in].
 Tensor transposed(const Tensor& w) {
@@ -82,14 +76,14 @@ void run() {
   const Tensor x = matrix({3, kWidth}, {1, 0, 1, 0,  //
                                         0, 2, 0, 2,  //
                                         1, 1, 1, 1});
-  example::show("x", x, "{:g}");
+  show("x", x, "{:g}");
 
   const Executor executor(self_attention(made_up_weights()));
   RunState state(executor.graph());
   // Prints the output of every node after the node has run, and keeps the values.
   Tensor values = Tensor::allocate({3, kHeadDim});
   state.observer = [&](const Graph::Node& node, const Tensor& output) {
-    example::show(node.name, output, node.name == "softmax" ? "{:.4e}" : node.name == "outputs" ? "{:.4f}" : "{:g}");
+    show(node.name, output, node.name == "softmax" ? "{:.4e}" : node.name == "outputs" ? "{:.4f}" : "{:g}");
     if (node.name == "values") std::copy_n(output.data<float>(), output.elements(), values.data<float>());
   };
   executor.run(std::array{x}, state);
@@ -98,14 +92,14 @@ void run() {
   const Tensor rounded = matrix({3, 3}, {0.0f, 0.5f, 0.5f,  //
                                          0.0f, 1.0f, 0.0f,  //
                                          0.0f, 0.9f, 0.1f});
-  example::show("softmax, rounded by hand", rounded, "{:g}");
+  show("softmax, rounded by hand", rounded, "{:g}");
   Graph pooling("pooling");
   const Edge weights = pooling.input("weights", {kTargetRows, kSourceRows});
   pooling.output(pooling.add("outputs", std::make_shared<WeightedSum>(),
                              {weights, pooling.input("values", {kSourceRows, kHeadDim})}));
   const Executor pool(std::move(pooling));
   RunState pool_state(pool.graph());
-  example::show("outputs of the rounded softmax", pool.run(std::array{rounded, values}, pool_state)[0], "{:g}");
+  show("outputs of the rounded softmax", pool.run(std::array{rounded, values}, pool_state)[0], "{:g}");
 }
 
 }  // namespace

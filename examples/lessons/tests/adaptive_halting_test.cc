@@ -1,4 +1,4 @@
-#include "encdec/models/lessons/universal_transformer/adaptive_halting.h"
+#include "universal_transformer/adaptive_halting.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,10 @@
 
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
+
+using namespace encdec;
 
 constexpr float kThreshold = 0.99f;
 
@@ -97,4 +99,4 @@ TEST(AdaptiveHalting, ASumOfExactlyTheThresholdHaltsWithoutARemainder) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

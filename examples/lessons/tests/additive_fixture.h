@@ -4,11 +4,11 @@
 #include <map>
 #include <string>
 
-#include "encdec/layers/lessons/dense/additive_scores.h"
-#include "tests/layers/dense_fixture.h"
+#include "dense/additive_scores.h"
+#include "dense_fixture.h"
 #include "tests/support/weights_builder.h"
 
-namespace encdec {
+namespace lessons {
 
 // Random queries, keys and values, and the weights of additive scores.
 struct AdditiveCase {
@@ -74,4 +74,4 @@ struct AdditiveCase {
   }
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,11 +1,11 @@
-#include "encdec/layers/lessons/dense/additive_scores.h"
+#include "dense/additive_scores.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/layers/additive_fixture.h"
+#include "additive_fixture.h"
 #include "tests/layers/bad_input.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 TEST(AdditiveScores, FollowTheFormulaForEverySize) {
@@ -62,4 +62,4 @@ TEST(AdditiveScores, RefuseInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/concatenated_positions.h"
+#include "inputs/concatenated_positions.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using Kind = PositionOptions::Kind;
@@ -167,4 +167,4 @@ TEST(ConcatenatedPositions, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

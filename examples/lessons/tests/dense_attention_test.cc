@@ -1,17 +1,17 @@
-#include "encdec/layers/lessons/dense/dense_attention.h"
+#include "dense/dense_attention.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "encdec/layers/lessons/dense/additive_attention.h"
-#include "encdec/layers/lessons/dense/dot_product_attention.h"
-#include "encdec/layers/lessons/dense/masked_softmax.h"
-#include "tests/layers/additive_fixture.h"
+#include "additive_fixture.h"
+#include "dense/additive_attention.h"
+#include "dense/dot_product_attention.h"
+#include "dense/masked_softmax.h"
 #include "tests/layers/bad_input.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -178,4 +178,4 @@ TEST(AdditiveAttention, EveryWeightIsChecked) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

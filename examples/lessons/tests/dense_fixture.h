@@ -5,13 +5,14 @@
 #include <optional>
 #include <vector>
 
+#include "dense_reference.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 #include "tests/support/layer_runner.h"
-#include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 struct DenseSizes {
   Dim batch, queries, keys, query_dim, key_dim, value_dim;
@@ -151,4 +152,4 @@ inline testing::AssertionResult golden_is_within(reference::Matrix expected, con
   return is_close_to(expected, golden);
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,13 +1,13 @@
-#include "encdec/layers/lessons/dense/dot_product_scores.h"
+#include "dense/dot_product_scores.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "dense_fixture.h"
 #include "tests/layers/bad_input.h"
-#include "tests/layers/dense_fixture.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -84,4 +84,4 @@ TEST(DotProductScores, RefuseInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

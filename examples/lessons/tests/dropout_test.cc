@@ -1,14 +1,14 @@
-#include "encdec/layers/lessons/dropout.h"
+#include "dense/dropout.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <utility>
 
+#include "dense_fixture.h"
 #include "tests/layers/bad_input.h"
-#include "tests/layers/dense_fixture.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 TEST(Dropout, KeepsEveryBitOfEveryShape) {
@@ -37,4 +37,4 @@ TEST(Dropout, RefusesRatesOutsideZeroToOne) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

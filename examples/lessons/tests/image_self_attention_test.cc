@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/long_inputs/image_self_attention.h"
+#include "long_inputs/image_self_attention.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using Options = ImageSelfAttentionOptions;
@@ -224,4 +224,4 @@ TEST(ImageSelfAttention, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/long_inputs/local_attention.h"
+#include "long_inputs/local_attention.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "encdec/layers/transformer/multi_head_attention.h"
-#include "tests/layers/attention_fixture.h"
+#include "self_attention_fixture.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Mask;
@@ -154,4 +154,4 @@ TEST(LocalAttention, RefusesANegativeWindowAndAPast) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

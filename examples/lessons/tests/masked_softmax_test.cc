@@ -1,14 +1,14 @@
-#include "encdec/layers/lessons/dense/masked_softmax.h"
+#include "dense/masked_softmax.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "dense_fixture.h"
 #include "tests/layers/bad_input.h"
-#include "tests/layers/dense_fixture.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -179,4 +179,4 @@ TEST(MaskedSoftmax, RefusesLengthsThatAreNotIntegers) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/long_inputs/memory_compressed_attention.h"
+#include "long_inputs/memory_compressed_attention.h"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "tests/layers/attention_fixture.h"
+#include "self_attention_fixture.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -145,4 +145,4 @@ TEST(MemoryCompressedAttention, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/one_hot.h"
+#include "inputs/one_hot.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -136,4 +136,4 @@ TEST(OneHot, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

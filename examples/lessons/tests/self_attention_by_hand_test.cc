@@ -4,14 +4,14 @@
 #include <array>
 #include <cmath>
 
-#include "encdec/layers/lessons/dense/dot_product_attention.h"
-#include "encdec/layers/lessons/dense/masked_softmax.h"
-#include "encdec/layers/lessons/dense/weighted_sum.h"
+#include "dense/dot_product_attention.h"
+#include "dense/masked_softmax.h"
+#include "dense/weighted_sum.h"
+#include "dense_fixture.h"
 #include "encdec/layers/transformer/linear.h"
-#include "tests/layers/dense_fixture.h"
 #include "tests/support/weights_builder.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 const Tensor kX = floats({3, 4}, {1, 0, 1, 0, 0, 2, 0, 2, 1, 1, 1, 1});
@@ -67,4 +67,4 @@ TEST(SelfAttentionByHand, OneLayerDoesEverythingAfterTheProjections) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

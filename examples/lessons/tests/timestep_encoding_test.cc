@@ -1,4 +1,4 @@
-#include "encdec/layers/lessons/timestep_encoding.h"
+#include "universal_transformer/timestep_encoding.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -74,4 +74,4 @@ TEST(TimestepEncoding, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/lessons/universal_transformer/universal_transformer.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
+#include "universal_transformer/universal_transformer.h"
 
 // Universal Transformers with random weights, and batches for them.
-namespace encdec::universal {
+namespace lessons::universal {
 
 using Ids = std::vector<std::int32_t>;
 using Batch = std::vector<Ids>;
@@ -97,4 +97,4 @@ inline Batch targets() {
   return random_batch(8, kTargetLengths, kTargetVocabulary);
 }
 
-}  // namespace encdec::universal
+}  // namespace lessons::universal

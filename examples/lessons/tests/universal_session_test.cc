@@ -1,5 +1,5 @@
 // Tests properties of Universal Transformers, and the errors of their sessions.
-#include "encdec/models/lessons/universal_transformer/universal_session.h"
+#include "universal_transformer/universal_session.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 
 #include "encdec/engine/base/error.h"
 #include "tests/layers/attention_fixture.h"
-#include "tests/models/universal_cases.h"
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/message_of.h"
+#include "universal_cases.h"
 
-namespace encdec::universal {
+namespace lessons::universal {
 namespace {
 
 constexpr Sizes kMiddle{32, 2, 64};
@@ -222,4 +222,4 @@ TEST(UniversalSession, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec::universal
+}  // namespace lessons::universal

@@ -1,4 +1,4 @@
-#include "encdec/models/lessons/universal_transformer/universal_transformer.h"
+#include "universal_transformer/universal_transformer.h"
 
 #include <gtest/gtest.h>
 
@@ -10,17 +10,17 @@
 #include <optional>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/lessons/universal_transformer/universal_session.h"
 #include "tests/layers/attention_fixture.h"
-#include "tests/models/universal_cases.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
+#include "universal_cases.h"
+#include "universal_transformer/universal_session.h"
 
-namespace encdec::universal {
+namespace lessons::universal {
 namespace {
 
 using reference::Mask;
@@ -245,4 +245,4 @@ TEST(UniversalTransformer, PyTorchsPositionsHaltAtDifferentSteps) {
 }
 
 }  // namespace
-}  // namespace encdec::universal
+}  // namespace lessons::universal

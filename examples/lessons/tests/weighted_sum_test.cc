@@ -1,11 +1,11 @@
-#include "encdec/layers/lessons/dense/weighted_sum.h"
+#include "dense/weighted_sum.h"
 
 #include <gtest/gtest.h>
 
+#include "dense_fixture.h"
 #include "tests/layers/bad_input.h"
-#include "tests/layers/dense_fixture.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using reference::Matrix;
@@ -61,4 +61,4 @@ TEST(WeightedSum, RefusesInputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

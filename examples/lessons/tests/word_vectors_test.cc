@@ -1,4 +1,4 @@
-#include "encdec/models/lessons/word_vectors/word_vectors.h"
+#include "inputs/word_vectors.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using Format = WordVectorFormat;
@@ -312,4 +312,4 @@ TEST(WordVectors, DamagedFilesAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace encdec {
+namespace lessons {
 
 // State that a halted position has at the next steps, for other positions to attend to.
 enum class HaltedState : std::uint8_t {
@@ -74,4 +74,4 @@ class AdaptiveHalting {
   std::vector<std::int32_t> updates_;
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -1,8 +1,8 @@
-#include "encdec/models/lessons/universal_transformer/depth_recurrence.h"
+#include "universal_transformer/depth_recurrence.h"
 
 #include <algorithm>
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 // Grows `tensor` to `shape` if it has fewer rows; its contents are then lost.
@@ -120,4 +120,4 @@ void DepthRecurrence::close_all_slots() {
   for (RunState& step : states_of_steps_) step.cache_index.close_all();
 }
 
-}  // namespace encdec
+}  // namespace lessons

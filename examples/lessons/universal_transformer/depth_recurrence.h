@@ -4,9 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/lessons/universal_transformer/universal_transformer.h"
+#include "universal_transformer/universal_transformer.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // The loop of a Universal Transformer: applies one block again and again to the states, each time with the next step
 // number.
@@ -72,4 +73,4 @@ class DepthRecurrence {
   Tensor result_;          // results of all rows; may have more rows
 };
 
-}  // namespace encdec
+}  // namespace lessons

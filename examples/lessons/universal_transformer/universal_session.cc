@@ -1,10 +1,10 @@
-#include "encdec/models/lessons/universal_transformer/universal_session.h"
+#include "universal_transformer/universal_session.h"
 
 #include <fmt/format.h>
 
 #include "encdec/engine/base/error.h"
 
-namespace encdec {
+namespace lessons {
 
 UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> model,
                                    const std::shared_ptr<ThreadTeam>& team)
@@ -83,4 +83,4 @@ Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecu
   return model_->output.run(std::span(&decoded_.hidden, 1), output_)[0];
 }
 
-}  // namespace encdec
+}  // namespace lessons

@@ -4,10 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/lessons/universal_transformer/depth_recurrence.h"
 #include "encdec/models/session/source_memory.h"
+#include "universal_transformer/depth_recurrence.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // A stream of work through a Universal Transformer: a batch of sources, and one target for each source, which grows by
 // one or more tokens at a time. Activations and caches belong to the session; sessions share the weights. For one
@@ -62,4 +63,4 @@ class UniversalSession {
   DepthRecurrence::Result decoded_;
 };
 
-}  // namespace encdec
+}  // namespace lessons

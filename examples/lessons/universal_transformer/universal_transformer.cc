@@ -1,11 +1,10 @@
-#include "encdec/models/lessons/universal_transformer/universal_transformer.h"
+#include "universal_transformer/universal_transformer.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/layers/lessons/timestep_encoding.h"
 #include "encdec/layers/transformer/add_norm.h"
 #include "encdec/layers/transformer/cross_attention.h"
 #include "encdec/layers/transformer/embedding.h"
@@ -13,8 +12,9 @@
 #include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "encdec/layers/transformer/positional_encoding.h"
+#include "universal_transformer/timestep_encoding.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 using Config = UniversalTransformerConfig;
@@ -120,9 +120,9 @@ UniversalTransformer::UniversalTransformer(const UniversalTransformerConfig& con
     : config(checked(config_)),
       source_embedding(embedding(config, config.encoder, weights / "encoder", kSourceRows)),
       encoder_block(block<MultiHeadAttention>(config, config.encoder, weights / "encoder", kSourceRows)),
-      source_memory(encdec::source_memory(config, weights / "decoder")),
+      source_memory(lessons::source_memory(config, weights / "decoder")),
       target_embedding(embedding(config, config.decoder, weights / "decoder", kTargetRows)),
       decoder_block(block<MaskedDecoderAttention>(config, config.decoder, weights / "decoder", kTargetRows)),
       output(output_projection(config, weights)) {}
 
-}  // namespace encdec
+}  // namespace lessons

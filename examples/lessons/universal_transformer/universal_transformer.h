@@ -5,9 +5,10 @@
 #include "encdec/engine/executor.h"
 #include "encdec/layers/transformer/attention_heads.h"
 #include "encdec/layers/transformer/position_table.h"
-#include "encdec/models/lessons/universal_transformer/adaptive_halting.h"
+#include "universal_transformer/adaptive_halting.h"
 
-namespace encdec {
+namespace lessons {
+using namespace encdec;
 
 // Sizes and choices of one stack of a Universal Transformer: its encoder or decoder.
 struct UniversalStackConfig {
@@ -69,4 +70,4 @@ struct UniversalTransformer {
   Executor output;                    // last states of the decoder [T, D] -> logits [T, V]
 };
 
-}  // namespace encdec
+}  // namespace lessons

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/lessons/word_vectors/word_vectors.h"
+#include "inputs/word_vectors.h"
 #include "tests/fuzz/read_all.h"
 
-namespace encdec {
+namespace lessons {
 namespace {
 
 void parse(std::span<const std::byte> bytes, const WordVectorOptions& options) {
@@ -31,10 +31,10 @@ void parse(std::span<const std::byte> bytes, const WordVectorOptions& options) {
 }
 
 }  // namespace
-}  // namespace encdec
+}  // namespace lessons
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace encdec;
+  using namespace lessons;
   using Format = WordVectorFormat;
   const auto bytes = std::as_bytes(std::span(data, size));
   for (const Format format : {Format::automatic, Format::word2vec_text, Format::word2vec_binary, Format::glove}) {
