@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes data/: the weights that the examples read, and the logits that PyTorch computes with them.
+"""Writes data/: the weights that tiny_transformer reads, and the logits that PyTorch computes with them.
 
     pip install -r ../tests/golden/requirements.txt
     python make_data.py
@@ -10,26 +10,12 @@ A second run writes the same bytes.
 import math
 from pathlib import Path
 
-import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import nn
 
 FOLDER = Path(__file__).parent / "data"
 MODEL_DIM, HEADS, HIDDEN_DIM, LAYERS, VOCABULARY = 8, 2, 16, 2, 12
-
-
-def make_d2l_attention():
-    torch.manual_seed(1)
-    tensors = {
-        "additive_attention.query.weight": 0.3 * torch.randn(8, 20),
-        "additive_attention.key.weight": torch.randn(8, 2),
-        "additive_attention.value.weight": torch.randn(1, 8),
-        "additive_queries": torch.randn(2, 1, 20),
-        "dot_product_queries": torch.randn(2, 1, 2),
-    }
-    save_file(tensors, FOLDER / "d2l_attention.safetensors")
-    np.savez(FOLDER / "d2l_attention.npz", **{name: tensor.numpy() for name, tensor in tensors.items()})
 
 
 def attention_weights(name, attention):
@@ -99,5 +85,4 @@ def make_tiny_transformer():
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    make_d2l_attention()
     make_tiny_transformer()

@@ -134,6 +134,7 @@ def main() -> int:
         for folder in FOLDERS
         for path in sorted((root / folder).rglob("*"))
         if path.suffix in (".h", ".cc") or (path.suffix == ".py" and folder == "python/encdec")
+        if not path.is_relative_to(root / "examples/lessons")  # a project of its own
     ]
     file_edges: dict[str, set[str]] = defaultdict(set)
     folder_edges: dict[str, set[str]] = defaultdict(set)

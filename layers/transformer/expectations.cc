@@ -46,13 +46,4 @@ void expect_integers(const Tensor& tensor, std::string_view what) {
   throw InputError(fmt::format("{}: stored as {}, expected int32", what, to_string(tensor.type())));
 }
 
-void expect_no_past(std::span<const Sequence> sequences, std::string_view layer) {
-  for (const Sequence& sequence : sequences) {
-    if (sequence.past != 0) {
-      throw InputError(fmt::format("{}: a sequence has a past of {} positions, expected 0: nothing is cached", layer,
-                                   sequence.past));
-    }
-  }
-}
-
 }  // namespace encdec

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "encdec/engine/layer.h"
@@ -36,8 +35,5 @@ void expect_token_id(std::int32_t id, Dim vocabulary);
 // Throws InputError unless `tensor` is int32. A layer has to check this, since graphs check the types of their own
 // inputs only. `what` names the tensor in the message.
 void expect_integers(const Tensor& tensor, std::string_view what);
-
-// Throws InputError if a sequence has a past; for layers that cache nothing. `layer` names the layer in the message.
-void expect_no_past(std::span<const Sequence> sequences, std::string_view layer);
 
 }  // namespace encdec

@@ -7,10 +7,11 @@ function(run)
   endif()
 endfunction()
 
-set(prefix "${WORK_DIR}/prefix")
 file(REMOVE_RECURSE "${WORK_DIR}")
-run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${prefix}" --config "${BUILD_TYPE}")
-
+if(NOT SOURCE_DIR)
+  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${PREFIX}" --config "${BUILD_TYPE}")
+  return()
+endif()
 set(onednn "-Ddnnl_DIR=${ONEDNN_DIR}")
 if(SHARED)
   set(onednn "-DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON")  # users of the shared library do not need oneDNN
@@ -25,11 +26,7 @@ if(SANITIZE)
 endif()
 run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
     "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${flags}"
-    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_PREFIX_PATH=${prefix}" "${onednn}" ${toolchain})
+    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_PREFIX_PATH=${PREFIX}" "${onednn}" ${toolchain})
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --config "${BUILD_TYPE}")
 
-set(arguments "")
-if(EXISTS "${MODEL}/model.safetensors")
-  set(arguments "${MODEL}")
-endif()
-run(${EMULATOR} "${WORK_DIR}/build/consumer" ${arguments})
+run("${CMAKE_CTEST_COMMAND}" --test-dir "${WORK_DIR}/build" --build-config "${BUILD_TYPE}" --output-on-failure)

@@ -188,58 +188,6 @@ Matrix softmax(const Matrix& scores) {
   return weights;
 }
 
-Matrix dot_product_scores(const Matrix& query, const Matrix& key, double divisor) {
-  Matrix scores = linear(query, key, nullptr);
-  for (std::size_t i = 0; i < scores.values.size(); ++i) {
-    scores.values[i] /= divisor;
-    // The divisor and the quotient are rounded.
-    scores.errors[i] = scores.errors[i] / divisor;
-    scores.errors[i] += 2 * kUnit * (std::abs(scores.values[i]) + scores.errors[i]);
-  }
-  return scores;
-}
-
-Matrix additive_scores(const Matrix& query, const Matrix& key, const Matrix& weight, const Matrix* bias) {
-  Matrix scores(query.rows, key.rows);
-  for (std::int64_t i = 0; i < query.rows; ++i) {
-    for (std::int64_t j = 0; j < key.rows; ++j) {
-      const Matrix score = linear(tanh(add(query.slice_rows(i, 1), key.slice_rows(j, 1))), weight, bias);
-      scores.at(i, j) = score.at(0, 0);
-      scores.error(i, j) = score.error(0, 0);
-    }
-  }
-  return scores;
-}
-
-Matrix mask_beyond(Matrix scores, std::span<const std::int32_t> lengths) {
-  expect(static_cast<std::int64_t>(lengths.size()) == scores.rows, "mask_beyond: a length for each row");
-  for (std::int64_t r = 0; r < scores.rows; ++r) {
-    for (std::int64_t c = std::max(lengths[static_cast<std::size_t>(r)], 0); c < scores.columns; ++c) {
-      scores.at(r, c) = -1e6;
-      scores.error(r, c) = 0.0;
-    }
-  }
-  return scores;
-}
-
-Matrix weighted_sum(const Matrix& weights, const Matrix& values) {
-  expect(weights.columns == values.rows, "weighted_sum: shapes do not fit");
-  Matrix sums(weights.rows, values.columns);
-  for (std::int64_t r = 0; r < sums.rows; ++r) {
-    for (std::int64_t c = 0; c < sums.columns; ++c) {
-      double magnitude = 0.0, inherited = 0.0;
-      for (std::int64_t j = 0; j < values.rows; ++j) {
-        const double w = std::abs(weights.at(r, j)), v = std::abs(values.at(j, c));
-        sums.at(r, c) += weights.at(r, j) * values.at(j, c);
-        inherited += w * values.error(j, c) + v * weights.error(r, j) + weights.error(r, j) * values.error(j, c);
-        magnitude += (w + weights.error(r, j)) * (v + values.error(j, c));
-      }
-      sums.error(r, c) = inherited + gamma(values.rows) * magnitude;
-    }
-  }
-  return sums;
-}
-
 Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, const ScoreOptions& options) {
   expect(query.columns == key.columns && key.rows == value.rows, "attention: shapes do not fit");
   const double scale = options.scale != 0 ? options.scale : 1.0 / std::sqrt(static_cast<double>(query.columns));

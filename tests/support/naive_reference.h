@@ -69,15 +69,6 @@ Matrix multiply(const Matrix& a, const Matrix& b);
 // Computes the softmax of each row.
 Matrix softmax(const Matrix& scores);
 
-// The steps of attention for one member of a dense batch: scores, mask, weighted sum of the values.
-Matrix dot_product_scores(const Matrix& query, const Matrix& key, double divisor);
-// Computes w tanh(q_i + k_j) + b. The rows of `query` and `key` are already projected. Shapes: weight [1, h], bias [1]
-// or null.
-Matrix additive_scores(const Matrix& query, const Matrix& key, const Matrix& weight, const Matrix* bias);
-// Sets the scores of each row to -1e6 from the row's length on.
-Matrix mask_beyond(Matrix scores, std::span<const std::int32_t> lengths);
-Matrix weighted_sum(const Matrix& weights, const Matrix& values);
-
 enum class Mask {
   none,
   causal,  // the last query sees all keys; each earlier query sees one key fewer than the query after it

@@ -90,7 +90,6 @@ void count(benchmark::State& state, const Work& work) {
   state.counters["bare_GFLOP/s"] = bare_matmul_rate(work.matmuls) * 1e-9;
   const double read_seconds = work.weight_bytes(precision()) / peaks().read_bandwidth;
   if (read_seconds > operations / peaks().matmul) state.counters["% of bandwidth"] = rate(read_seconds * 100);
-  if (work.hyperbolic_tangents > 0) state.counters["Gtanh/s"] = rate(work.hyperbolic_tangents * 1e-9);
 }
 
 }  // namespace encdec::bench

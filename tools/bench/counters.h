@@ -27,9 +27,8 @@ void register_once(const std::string& name, const RunBenchmark& run, const SetSi
 // backend's name follows the benchmark's: "Encoder/onednn".
 void register_for_backends(const std::string& name, const RunBenchmark& run, const SetSizes& sizes);
 
-// Register the benchmarks of whole encoders and decoder steps, and of the Universal Transformer if it is in this build.
+// Registers the benchmarks of whole encoders and decoder steps.
 void register_stacks();
-void register_universal();
 
 // Sets the counters of a benchmark that does `work` in each iteration. If `work` only moves data: GB/s. Otherwise:
 //   GFLOP/s          rate of the layer
@@ -37,7 +36,6 @@ void register_universal();
 //   bare_GFLOP/s     rate of bare oneDNN matmuls of the same shapes, run one after the other
 //   % of bandwidth   share of the memory's bandwidth at which weights are read, each once; only if reading them takes
 //                    longer than computing at the peak
-//   Gtanh/s          rate of hyperbolic tangents, if there are any
 void count(benchmark::State& state, const Work& work);
 
 }  // namespace encdec::bench

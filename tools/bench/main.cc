@@ -36,7 +36,7 @@ void tell_peaks() {
 }
 
 void register_layers() {
-  for (const LayerSample& layer : all_layers()) {
+  for (const LayerSample& layer : transformer_layers()) {
     // The smallest size shows whether the layer multiplies matrices.
     const bool multiplies = !layer.make(layer.sizes.front(), pack_options()).work.matmuls.empty();
     const auto run = [make = layer.make, count_sizes = layer.size_names.size()](benchmark::State& state) {
@@ -83,7 +83,6 @@ int main(int argc, char** argv) {
   encdec::bench::tell_peaks();
   encdec::bench::register_layers();
   encdec::bench::register_stacks();
-  encdec::bench::register_universal();
   encdec::bench::PlainRates reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();

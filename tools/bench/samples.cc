@@ -75,14 +75,6 @@ double Work::weight_bytes(Precision precision) const {
   return total;
 }
 
-std::vector<LayerSample> all_layers() {
-  std::vector<LayerSample> all;
-  for (const auto& layers : {transformer_layers(), lesson_layers()}) {
-    all.insert(all.end(), layers.begin(), layers.end());
-  }
-  return all;
-}
-
 Sample one_layer(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs, Work work,
                  std::vector<Sequence> sequences) {
   Graph graph("sample");

@@ -48,7 +48,6 @@ struct MatMulShape {
 struct Work {
   std::vector<MatMulShape> matmuls = {};
   double attention_operations = 0;
-  double hyperbolic_tangents = 0;
   double moved_bytes = 0;
 
   double operations() const;
@@ -70,7 +69,7 @@ struct Sample {
   std::vector<Sequence> sequences = {};
 };
 
-// A layer in several sizes, the smallest first. Each layer of all_layers() has a benchmark, and a test that it
+// A layer in several sizes, the smallest first. Each layer of transformer_layers() has a benchmark, and a test that it
 // allocates no memory after its first runs.
 struct LayerSample {
   using Sizes = std::vector<std::int64_t>;
@@ -82,11 +81,6 @@ struct LayerSample {
 };
 
 std::vector<LayerSample> transformer_layers();
-// Empty in a build without them (ENCDEC_LESSONS).
-std::vector<LayerSample> lesson_layers();
-std::vector<LayerSample> dense_attention_layers();
-std::vector<LayerSample> long_input_layers();
-std::vector<LayerSample> all_layers();
 
 // Returns a sample whose graph has only this layer and its inputs.
 Sample one_layer(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs, Work work,

@@ -1,4 +1,4 @@
-"""Positional encodings: sinusoids in each layout, learned rows, both added and concatenated, and T5's relative position bias."""
+"""Positional encodings: sinusoids in each layout, learned rows, and T5's relative position bias."""
 
 import torch
 from torch import nn
@@ -38,34 +38,12 @@ def sinusoid_cases():
             yield Case(name, {"x": x, "past": torch.tensor([past])}, {"sum": x + layout(positions, width)})
 
 
-def timestep_cases():
-    for layout in interleaved, halves, timing_signal:
-        for width, step in (8, 1), (7, 41):
-            x = random(f"positions/timestep/{layout.__name__}/{width}", 3, width)
-            name = f"timestep_{layout.__name__}_{width}"
-            yield Case(name, {"x": x, "step": torch.tensor([step])}, {"sum": x + layout(torch.tensor([step]), width)})
-
-
 def learned_case():
     x, table = random("positions/learned/x", 5, 7), random("positions/learned/table", 9, 7)
     learned = nn.Embedding(9, 7).double()
     learned.weight.data = table
     positions = torch.arange(5) + 2  # the past is 0; the first 2 rows of the table are not positions
     yield Case("learned", {"x": x, "past": torch.tensor([0])}, {"sum": x + learned(positions)}, {"weight": table})
-
-
-def concatenated_cases():
-    x = random("positions/concatenated/x", 5, 6)
-    positions = torch.arange(3, 8)
-    table = random("positions/concatenated/table", 8, 3)
-    for name, encodings, weights in [
-        ("concatenated_sinusoidal", interleaved(positions, 3), {}),
-        ("concatenated_learned", table[positions], {"positions.weight": table}),
-    ]:
-        linear = nn.Linear(9, 5).double()
-        linear.weight.data, linear.bias.data = random(f"{name}/weight", 5, 9), random(f"{name}/bias", 5)
-        y = linear(torch.cat([x, encodings], dim=1)).detach()
-        yield Case(name, {"x": x, "past": torch.tensor([3])}, {"y": y}, weights | {"weight": linear.weight.data, "bias": linear.bias.data})
 
 
 def relative_cases():
@@ -88,7 +66,5 @@ def relative_cases():
 
 def cases():
     yield from sinusoid_cases()
-    yield from timestep_cases()
     yield from learned_case()
-    yield from concatenated_cases()
     yield from relative_cases()

@@ -1,0 +1,1 @@
+"""One module per layer. Each has a function cases() that returns Cases."""
