@@ -168,7 +168,6 @@ class TranscribeOptions(TypedDict, total=False):
     append_punctuations: str
     hallucination_silence_threshold: float | None
     clip_timestamps: float | Sequence[float] | str
-    chunk_length: float | None
     vad_model: str | os.PathLike[str] | None
     vad_parameters: Mapping[str, float] | None
     batch_size: int | None

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from maker.speech import alignment, chunk_joining, resampling, segments, transcripts, word_tokens
+from maker.speech import alignment, resampling, segments, transcripts, word_tokens
 
 FOLDER = Path(__file__).parent / "speech"
 
@@ -39,7 +39,6 @@ def main():
     write("paths", list(alignment.paths()))
     write("segments", list(segments.cases()))
     write("transcripts", list(transcripts.cases()))
-    write("chunk_joining", list(chunk_joining.cases()))
     write("resampling", list(resampling.cases()))
 
 

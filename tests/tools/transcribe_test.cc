@@ -79,21 +79,6 @@ TEST_F(TranscribeTest, OtherRecordingsDoNotChangeARecordingsTranscript) {
   }
 }
 
-TEST_F(TranscribeTest, OtherRecordingsDoNotChangeTheTranscriptOfChunks) {
-  const std::vector<std::string> files = {recording("a.wav", 3.3, 260), recording("b.wav", 0.2, 300),
-                                          recording("c.wav", 2.7, 410)};
-  std::string alone;
-  for (const std::string& file : files) alone += text_of({"--chunk-length", "0.4", "--output-format", "json", file});
-  for (const std::vector<std::string>& options : {std::vector<std::string>{"--threads", "1", "--batch-size", "1"},
-                                                  {"--threads", "2", "--batch-size", "3"},
-                                                  {"--threads", "1", "--workers", "3"}}) {
-    std::vector<std::string> arguments{"--chunk-length", "0.4", "--output-format", "json"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.insert(arguments.end(), files.begin(), files.end());
-    EXPECT_EQ(text_of(arguments), alone) << options[1];
-  }
-}
-
 TEST_F(TranscribeTest, MoonshineWritesOneSegmentForAShortRecording) {
   const std::string model = (fs::path(ENCDEC_GOLDEN_DIR) / "moonshine" / "untied").string();
   const Finished finished = transcribe({"--output-format", "json", recording("a.wav", 2.5, 300)}, "", model);
@@ -289,12 +274,8 @@ TEST_F(TranscribeTest, DamagedRecordingsAreReported) {
     arguments.push_back(folder_.write(std::to_string(i) + ".wav", bytes));
   }
   arguments.insert(arguments.begin(), {"--temperature-increment-on-fallback", "none"});
-  for (const char* chunks : {"0", "0.1"}) {
-    arguments.insert(arguments.begin(), {"--chunk-length", chunks});
-    const Finished finished = transcribe(arguments);
-    EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
-    arguments.erase(arguments.begin(), arguments.begin() + 2);
-  }
+  const Finished finished = transcribe(arguments);
+  EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
 }
 
 TEST_F(TranscribeTest, NumbersOutOfRangeAreRefusedBeforeTheModelIsLoaded) {
@@ -309,8 +290,7 @@ TEST_F(TranscribeTest, NumbersOutOfRangeAreRefusedBeforeTheModelIsLoaded) {
         {"--temperature", "nan", "a number from 0 to 100"},
         {"--length-penalty", "1.5", "a number from 0 to 1, or none"},
         {"--no-speech-threshold", "60", "a number from 0 to 1, or none"},
-        {"--logprob-threshold", "1", "a number from -1000000000 to 0, or none"},
-        {"--chunk-length", "0.05", "0, or a number from 0.1 to 1000000000"}}) {
+        {"--logprob-threshold", "1", "a number from -1000000000 to 0, or none"}}) {
     EXPECT_TRUE(failed(transcribe({"a.wav", option, value}), 2, {option, "'" + std::string(value) + "'", expected}));
   }
 }
@@ -337,9 +317,7 @@ TEST_F(TranscribeTest, ContradictoryOptionsAreRefused) {
   EXPECT_TRUE(failed(
       transcribe({file, "--rules", "transformers", "--word-timestamps", "--hallucination-silence-threshold", "1"}), 1,
       {"with the rules of transformers"}));
-  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.5"}), 1,
-                     {"chunk_length is 0.5, expected 0, or a number from 0.1 to 0.4"}));
-  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.4", "--word-timestamps"}), 1, {"chunk_length with word"}));
+  EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.4"}), 2, {"--chunk-length"}));
   const std::string marian = golden_model("forced_bos");
   EXPECT_TRUE(failed(run({.arguments = {ENCDEC_COMMAND, "transcribe", "--model", marian, "--quiet", file},
                           .input = {},

@@ -162,7 +162,6 @@ TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
     for (const auto& [name, is_given] : {std::pair{"several recordings", arguments.files.size() > 1},
                                          {"--output-dir", !arguments.output_dir.empty()},
                                          {"--draft-file", !arguments.draft.empty()},
-                                         {"--chunk-length", options.chunk_length > 0},
                                          {"--clip-timestamps", !options.clip_timestamps.empty()}}) {
       if (is_given) throw UsageError(fmt::format("--live with {}, expected one of them", name));
     }

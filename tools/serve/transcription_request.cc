@@ -85,6 +85,9 @@ Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {
 }
 
 TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {
+  if (const std::string chunks = parameters.text("chunk_length"); !chunks.empty() && chunks != "0") {
+    throw HttpError(400, fmt::format("'chunk_length' is '{}', expected 0", shown(chunks)));
+  }
   TranscribeOptions options = TranscribeOptions::of(rules_of(parameters));
   const bool finds_speech = parameters.flag("vad_filter", parameters.flag("vad", false));
   if (finds_speech && settings.vad_model.empty())

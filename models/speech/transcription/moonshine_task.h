@@ -30,7 +30,6 @@ class MoonshineTask final : public RecordingTask {
   std::size_t rows_per_window() const override;
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;
-  std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
 
  private:
   GenerateOptions search(std::size_t samples) const;

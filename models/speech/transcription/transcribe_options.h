@@ -103,11 +103,6 @@ struct TranscribeOptions {
   // Parts of the recording to transcribe, in seconds: start, end, start, end, ...; the last end may be missing.
   std::vector<double> clip_timestamps = {};
 
-  // Length in seconds of chunks to cut recordings into; 0 for no chunks. Neighbouring chunks overlap by a third of it.
-  // The chunks of a recording are decoded in parallel, and their texts are joined where they agree, as in transformers'
-  // pipeline with chunk_length_s. Segments are reported at the end of the recording, without word times.
-  double chunk_length = 0;
-
   // Not in openai/whisper: path of Silero's voice activity model, a .safetensors file; empty for none. Only the speech
   // that it finds is transcribed. Times are those of the whole recording.
   std::filesystem::path vad_model = {};

@@ -17,19 +17,7 @@
 namespace encdec {
 namespace {
 
-void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
-  if (options.chunk_length == 0) return;
-  const double window = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
-  OptionRange{.min = 0.1, .max = window, .or_zero = true}.check("chunk_length", options.chunk_length);
-  for (const auto& [name, is_given] : {std::pair{"word_timestamps", options.word_timestamps},
-                                       {"clip_timestamps", !options.clip_timestamps.empty()},
-                                       {"vad_model", !options.vad_model.empty()}}) {
-    if (is_given) throw ConfigError(fmt::format("chunk_length with {}, expected one of them", name));
-  }
-}
-
-const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
-  check_chunks(facts, options);
+const TranscribeOptions& checked(const TranscribeOptions& options) {
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
   }
@@ -59,7 +47,7 @@ SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& 
 
 TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
                                      const TranscribeOptions& options)
-    : RecordingTask(checked(facts, options)),
+    : RecordingTask(checked(options)),
       parts_(parts),
       facts_(facts),
       search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))),
@@ -119,10 +107,6 @@ DecodeJob TranscriptionTask::any_window() const {
 std::unique_ptr<Transcriber> TranscriptionTask::open(Recording recording) const {
   if (recording.text) return std::make_unique<RecordingAligner>(*this, std::move(recording));
   return std::make_unique<RecordingTranscriber>(*this, std::move(recording));
-}
-
-std::unique_ptr<ChunkedRecording> TranscriptionTask::cut(const Recording& recording) const {
-  return std::make_unique<ChunkedRecording>(*this, recording);
 }
 
 DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {

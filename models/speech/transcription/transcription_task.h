@@ -41,7 +41,6 @@ class TranscriptionTask final : public RecordingTask {
   }
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;
-  std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
 
   // Returns the tokens that a transcript starts with: the start token and, for multilingual models, language and task.
   TokenIds start_tokens(std::int32_t language) const;
