@@ -134,7 +134,7 @@ class TranscribeOptions(TypedDict, total=False):
     For a threshold: none. For ``beam_size``: greedy search. For ``best_of``: one sample.
     """
 
-    rules: Literal["openai", "transformers"]
+    rules: Literal["openai"]
     language: str | None
     task: Literal["transcribe", "translate"]
     temperature: float | Sequence[float]

@@ -16,7 +16,7 @@ from tiny_whisper import noise, wav
 WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"beam_sizes": 3}, TypeError, "did you mean 'beam_size'"),
     ({"xyz_unheard_of": True}, TypeError, "unexpected keyword argument 'xyz_unheard_of'"),
-    ({"rules": "whisper"}, encdec.ConfigError, "rules is 'whisper', expected openai or transformers"),
+    ({"rules": "transformers"}, encdec.ConfigError, "rules is 'transformers', expected openai"),
     ({"chunk_length": 30}, TypeError, "unexpected keyword argument 'chunk_length'"),
     ({"beam_size": 0}, encdec.ConfigError, "beam_size is 0, expected an integer from 1 to 1000"),
     ({"beam_size": 2.0}, TypeError, "beam_size is 2.0, expected an integer"),

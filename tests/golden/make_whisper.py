@@ -29,7 +29,6 @@ from make_tokenizers_native import CORPUS, learn_merges, merges_file
 from maker.formats.ctranslate2 import Converter, read_model
 from maker.formats.ggml import write_ggml
 from maker.random_checkpoint import random_values
-from maker.speech.whisper_transcripts import write_transcripts
 
 FOLDER = Path(__file__).parent / "whisper_formats"
 WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
@@ -263,7 +262,6 @@ def main():
         off = (values[f"{name}/logits"] - values["float16/logits"]).abs().max().item()
         print(f"{name:8} logits up to {values[f'{name}/logits'].abs().max().item():.2f}, off by {off:.3f}")
     save_file(values, FOLDER / "expected.safetensors")
-    write_transcripts(FOLDER / "transformers.json", model, IDS, FOLDER / "hugging_face")
     for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         path.chmod(0o644)
         print(f"{path.stat().st_size // 1024:4} KiB  {path.relative_to(FOLDER)}")

@@ -233,7 +233,7 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
         ({"patience": "2", "length_penalty": "0.5"}, ["--patience", "2", "--length-penalty", "0.5"]),
         ({"max_initial_timestamp": "none"}, ["--max-initial-timestamp", "none"]),
         ({"vad_filter": "false"}, []),
-        ({"rules": "transformers"}, ["--rules", "transformers"]),
+        ({"rules": "openai", "chunk_length": "0"}, ["--rules", "openai"]),
     ],
 )  # fmt: skip
 def test_options(
@@ -278,7 +278,7 @@ def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tm
         ({"language": "xx"}, "'xx'"),
         ({"beam_size": "17"}, "beam_size"),
         ({"best_of": "0"}, "best_of"),
-        ({"rules": "whisper"}, "rules"),
+        ({"rules": "transformers"}, "'rules' is 'transformers', expected openai"),
         ({"suppress_tokens": "5,"}, "suppress_tokens"),
         ({"suppress_tokens": "5;6"}, "suppress_tokens"),
         ({"clip_timestamps": "2,1"}, "clip_timestamps"),

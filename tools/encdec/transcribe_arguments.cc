@@ -82,18 +82,8 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                   "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
       ->group("Guesses");
   arguments.model.add_draft_options(command);
-  // Declared before the other options: --rules sets all of them, and those that are given are applied after it.
-  const auto set_rules = [&arguments](const std::string& name) {
-    arguments.options = TranscribeOptions::of(*speech_rules_named(name));
-    if (name == "transformers") arguments.temperature_increment.reset();
-  };
-  take_words(command
-                 .add_option_function<std::string>(
-                     "--rules", set_rules,
-                     "Decode as openai-whisper does, or as transformers' generate() does, with its defaults")
-                 ->group("Speech"),
-             {"openai", "transformers"})
-      ->default_str("openai");
+  // Ignored: the rules of openai/whisper are the only ones.
+  take_words(command.add_option_function<std::string>("--rules", [](const std::string&) {})->group(""), {"openai"});
   TranscribeOptions& speech = arguments.options;
   add_number_option(command, "--batch-size", speech.batch_size,
                     "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")

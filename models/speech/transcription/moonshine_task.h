@@ -11,7 +11,7 @@ namespace encdec {
 class MoonshineTask final : public RecordingTask {
  public:
   // Throws ConfigError for options that are out of range or that these models cannot follow. Ignores the temperatures
-  // after the first, the thresholds, `patience`, `rules`, `timestamps` and the options about previous text. Throws
+  // after the first, the thresholds, `patience`, `timestamps` and the options about previous text. Throws
   // TokenizerError if there is no tokenizer. REQUIRES: the objects that `parts` refers to outlive this one.
   MoonshineTask(const ModelParts& parts, const TranscribeOptions& options);
 
