@@ -2,7 +2,7 @@
 """Makes whisper_formats/: one tiny random Whisper model in every format in which Whisper models are published, and the results
 of transformers with the weights of each file.
 
-    pip install -r requirements.txt
+    pip install -r requirements.txt openai-whisper==20250625
     python make_whisper.py
 
 The folder's README describes the files. A second run on the same machine writes the same bytes.
@@ -29,6 +29,7 @@ from make_tokenizers_native import CORPUS, learn_merges, merges_file
 from maker.formats.ctranslate2 import Converter, read_model
 from maker.formats.ggml import write_ggml
 from maker.random_checkpoint import random_values
+from maker.speech.whisper_transcripts import write_transcripts
 
 FOLDER = Path(__file__).parent / "whisper_formats"
 WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
@@ -262,6 +263,8 @@ def main():
         off = (values[f"{name}/logits"] - values["float16/logits"]).abs().max().item()
         print(f"{name:8} logits up to {values[f'{name}/logits'].abs().max().item():.2f}, off by {off:.3f}")
     save_file(values, FOLDER / "expected.safetensors")
+    weights = {openai_name(k): v for k, v in model.state_dict().items() if k != "proj_out.weight"}
+    write_transcripts(FOLDER / "openai.json", model.config, weights, TEXTS, IDS)
     for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         path.chmod(0o644)
         print(f"{path.stat().st_size // 1024:4} KiB  {path.relative_to(FOLDER)}")

@@ -184,6 +184,35 @@ TEST_F(TranscribeTest, GuessesChangeNothingAndAreMadeWithoutBeams) {
   EXPECT_THAT(missing.errors, HasSubstr("short: 1 lines, expected one for each of 2 recordings"));
 }
 
+TEST_F(TranscribeTest, ItMatchesOpenaiWhisper) {
+  const fs::path golden = fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats" / "openai.json";
+  const auto expect_near = [](const nlohmann::json& found, const nlohmann::json& wanted, const std::string& where) {
+    for (const auto& [key, value] : wanted.items()) {
+      if (value.is_number_float()) {
+        EXPECT_NEAR(found[key], value, 1e-3) << where << key;
+      } else if (key != "words") {
+        EXPECT_EQ(found[key], value) << where << key;
+      }
+    }
+  };
+  for (const auto& expected : nlohmann::json::parse(read_file(golden))) {
+    const std::string name = expected["name"];
+    std::vector<std::string> arguments = {"--output-format", "json", "--temperature-increment-on-fallback", "none",
+                                          recording(name + ".wav", expected["seconds"], expected["hertz"])};
+    for (const std::string option : expected["options"]) arguments.push_back(option);
+    const auto segments = nlohmann::json::parse(text_of(arguments))["segments"];
+    ASSERT_EQ(segments.size(), expected["segments"].size()) << name;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const auto &found = segments[i], &wanted = expected["segments"][i];
+      expect_near(found, wanted, name);
+      const auto words = found.value("words", nlohmann::json::array()),
+                 wanted_words = wanted.value("words", nlohmann::json::array());
+      ASSERT_EQ(words.size(), wanted_words.size()) << name << i;
+      for (std::size_t j = 0; j < words.size(); ++j) expect_near(words[j], wanted_words[j], name);
+    }
+  }
+}
+
 TEST_F(TranscribeTest, OnlyTheGivenClipsAreTranscribed) {
   const std::string file = recording("a.wav", 3, 300);
   const auto object =

@@ -1,5 +1,6 @@
 #include "encdec/transcribe_arguments.h"
 
+#include <encdec/engine/base/refuse.h>
 #include <encdec/models/speech/transcription/transcribe_settings.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -82,8 +83,13 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                   "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
       ->group("Guesses");
   arguments.model.add_draft_options(command);
-  // Ignored: the rules of openai/whisper are the only ones.
-  take_words(command.add_option_function<std::string>("--rules", [](const std::string&) {})->group(""), {"openai"});
+  const auto check_rules = [](const std::string& name) {
+    if (name != "openai") throw UsageError(fmt::format("--rules: '{}', expected openai", printable(name)));
+  };
+  command
+      .add_option_function<std::string>("--rules", check_rules, "Ignored: the only rules are those of openai/whisper")
+      ->type_name("openai")
+      ->group("Speech");
   TranscribeOptions& speech = arguments.options;
   add_number_option(command, "--batch-size", speech.batch_size,
                     "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")
