@@ -85,8 +85,8 @@ def use(config, texts, ids):
 
 
 def write_transcripts(path, config, tensors, texts, ids):
-    """Writes the transcripts. `tensors` have openai/whisper's names, `texts` are those of the text tokens, and `ids` maps tokens
-    to ids."""
+    """Writes the transcripts. `tensors` have openai/whisper's names, `texts` are the bytes of the text tokens, `ids` maps names
+    of tokens to ids."""
     use(config, texts, ids)
     model = openai_model(config, tensors)
     cases = []
