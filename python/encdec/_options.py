@@ -134,7 +134,7 @@ class TranscribeOptions(TypedDict, total=False):
     For a threshold: none. For ``beam_size``: greedy search. For ``best_of``: one sample.
     """
 
-    rules: Literal["openai", "transformers"]
+    rules: Literal["openai"]
     language: str | None
     task: Literal["transcribe", "translate"]
     temperature: float | Sequence[float]
@@ -168,7 +168,6 @@ class TranscribeOptions(TypedDict, total=False):
     append_punctuations: str
     hallucination_silence_threshold: float | None
     clip_timestamps: float | Sequence[float] | str
-    chunk_length: float | None
     vad_model: str | os.PathLike[str] | None
     vad_parameters: Mapping[str, float] | None
     batch_size: int | None

@@ -700,9 +700,6 @@ class Model:
 
         Further options:
 
-        - ``rules``: ``"transformers"`` decodes as transformers' ``generate()`` does, with its defaults: greedy search
-          at one temperature, no thresholds, no previous text.
-        - ``chunk_length``: cut recordings into chunks of this length in seconds, which are decoded independently.
         - ``hotwords``: words given to the model before every window.
         - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
         - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.

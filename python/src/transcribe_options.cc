@@ -19,13 +19,6 @@ bool is_vad_parameter(const OptionRow<TranscribeOptions>& row) {
   return row.name.starts_with(kVadPrefix) && row.name != "vad_model";
 }
 
-SpeechRules read_rules(Keywords& keywords) {
-  std::string word = "openai";
-  keywords.read(word, "rules");
-  if (const auto rules = speech_rules_named(word)) return *rules;
-  throw ConfigError(fmt::format("rules is '{}', expected openai or transformers", word));
-}
-
 // Reads vad_parameters, a dict with the keys of faster-whisper: those of our rows without "vad_".
 void read_vad_parameters(Keywords& keywords, TranscribeOptions& options) {
   const nb::object given = keywords.take("vad_parameters");
@@ -44,7 +37,10 @@ void read_vad_parameters(Keywords& keywords, TranscribeOptions& options) {
 
 TranscribeOptions transcribe_options(const nb::dict& dict) {
   Keywords keywords(dict);
-  TranscribeOptions options = TranscribeOptions::of(read_rules(keywords));
+  std::string rules = "openai";
+  keywords.read(rules, "rules");
+  if (rules != "openai") throw ConfigError(fmt::format("rules is '{}', expected openai", rules));
+  TranscribeOptions options;
   RowReader<TranscribeOptions> reader(keywords, options);
   for (const auto& row : transcribe_settings()) {
     if (!is_vad_parameter(row)) reader.read(row);

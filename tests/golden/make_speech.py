@@ -2,7 +2,7 @@
 """Makes speech/: the results of openai/whisper's own functions, without a checkpoint, for texts, attention and segments, and
 the results of FFmpeg's resampling.
 
-    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 transformers==5.23.0 openai-whisper==20250625 av==18.1.0
+    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 openai-whisper==20250625 av==18.1.0
     python make_speech.py
 
 Each module of maker/speech makes the cases of one file. README.md describes the files. A second run writes the same bytes.
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from maker.speech import alignment, chunk_joining, resampling, segments, transcripts, word_tokens
+from maker.speech import alignment, resampling, segments, transcripts, word_tokens
 
 FOLDER = Path(__file__).parent / "speech"
 
@@ -39,7 +39,6 @@ def main():
     write("paths", list(alignment.paths()))
     write("segments", list(segments.cases()))
     write("transcripts", list(transcripts.cases()))
-    write("chunk_joining", list(chunk_joining.cases()))
     write("resampling", list(resampling.cases()))
 
 

@@ -2,7 +2,7 @@
 """Makes whisper_formats/: one tiny random Whisper model in every format in which Whisper models are published, and the results
 of transformers with the weights of each file.
 
-    pip install -r requirements.txt
+    pip install -r requirements.txt openai-whisper==20250625
     python make_whisper.py
 
 The folder's README describes the files. A second run on the same machine writes the same bytes.
@@ -58,6 +58,7 @@ def make_vocabulary():
 PIECES, MERGE_LIST, SPECIALS, TIME_TOKENS = make_vocabulary()
 TOKENS = PIECES + SPECIALS + TIME_TOKENS
 IDS = {token: i for i, token in enumerate(TOKENS)}
+TEXTS = [bytes(byte_alphabet()[c] for c in piece) for piece in PIECES]
 END, START = IDS["<|endoftext|>"], IDS["<|startoftranscript|>"]
 
 
@@ -230,7 +231,8 @@ def main():
         off = (values[f"{name}/logits"] - values["float16/logits"]).abs().max().item()
         print(f"{name:8} logits up to {values[f'{name}/logits'].abs().max().item():.2f}, off by {off:.3f}")
     save_file(values, FOLDER / "expected.safetensors")
-    write_transcripts(FOLDER / "transformers.json", model, IDS, FOLDER / "hugging_face")
+    weights = {openai_name(k): v for k, v in model.state_dict().items() if k != "proj_out.weight"}
+    write_transcripts(FOLDER / "openai.json", model.config, weights, TEXTS, IDS)
     for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         path.chmod(0o644)
         print(f"{path.stat().st_size // 1024:4} KiB  {path.relative_to(FOLDER)}")

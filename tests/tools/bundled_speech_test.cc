@@ -217,7 +217,7 @@ TEST(BundledSpeech, WrongUseOfLive) {
   };
   wrong({}, "FILE is required");
   wrong({"--live", "a.wav", "b.wav"}, "--live with several recordings");
-  wrong({"--live", "--chunk-length", "10"}, "--live with --chunk-length");
+  wrong({"--live", "--clip-timestamps", "1,2"}, "--live with --clip-timestamps");
   wrong({"--output-format", "jsonl", path_of("pause.wav")}, "--output-format jsonl without --live");
   wrong({"--live", "--step", "1"}, "expected an integer from 100");
 }

@@ -1,5 +1,6 @@
 #include "encdec/transcribe_arguments.h"
 
+#include <encdec/engine/base/refuse.h>
 #include <encdec/models/speech/transcription/transcribe_settings.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -82,18 +83,13 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                   "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
       ->group("Guesses");
   arguments.model.add_draft_options(command);
-  // Declared before the other options: --rules sets all of them, and those that are given are applied after it.
-  const auto set_rules = [&arguments](const std::string& name) {
-    arguments.options = TranscribeOptions::of(*speech_rules_named(name));
-    if (name == "transformers") arguments.temperature_increment.reset();
+  const auto check_rules = [](const std::string& name) {
+    if (name != "openai") throw UsageError(fmt::format("--rules: '{}', expected openai", printable(name)));
   };
-  take_words(command
-                 .add_option_function<std::string>(
-                     "--rules", set_rules,
-                     "Decode as openai-whisper does, or as transformers' generate() does, with its defaults")
-                 ->group("Speech"),
-             {"openai", "transformers"})
-      ->default_str("openai");
+  command
+      .add_option_function<std::string>("--rules", check_rules, "Ignored: the only rules are those of openai/whisper")
+      ->type_name("openai")
+      ->group("Speech");
   TranscribeOptions& speech = arguments.options;
   add_number_option(command, "--batch-size", speech.batch_size,
                     "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")
@@ -162,7 +158,6 @@ TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
     for (const auto& [name, is_given] : {std::pair{"several recordings", arguments.files.size() > 1},
                                          {"--output-dir", !arguments.output_dir.empty()},
                                          {"--draft-file", !arguments.draft.empty()},
-                                         {"--chunk-length", options.chunk_length > 0},
                                          {"--clip-timestamps", !options.clip_timestamps.empty()}}) {
       if (is_given) throw UsageError(fmt::format("--live with {}, expected one of them", name));
     }

@@ -20,17 +20,19 @@ std::string language_of(const Parameters& parameters) {
   return language == "auto" ? std::string() : language.substr(0, language.find_first_of("-_"));
 }
 
-SpeechRules rules_of(const Parameters& parameters) {
-  const std::string name = parameters.text("rules");
-  if (name.empty()) return SpeechRules::openai;
-  if (const auto rules = speech_rules_named(name)) return *rules;
-  throw HttpError(400, fmt::format("'rules' is '{}', expected openai or transformers", shown(name)));
+// Refuses the values other than the default of parameters that are no more.
+void check_removed(const Parameters& parameters) {
+  for (const auto& [name, only] : {std::pair{"rules", "openai"}, {"chunk_length", "0"}}) {
+    const std::string value = parameters.text(name);
+    if (value.empty() || value == only) continue;
+    throw HttpError(400, fmt::format("'{}' is '{}', expected {}", name, shown(value), only));
+  }
 }
 
 // Returns the temperatures to try one after the other: the given one, then higher ones up to 1.
-std::vector<double> temperatures_of(const Parameters& parameters, const OptionRange& range, SpeechRules rules) {
+std::vector<double> temperatures_of(const Parameters& parameters, const OptionRange& range) {
   const double first = parameters.real("temperature", range).value_or(0);
-  double step = rules == SpeechRules::openai ? 0.2 : 0;
+  double step = 0.2;
   for (const char* name : {"temperature_increment_on_fallback", "temperature_inc"}) {
     step = parameters.real(name, kTemperatureIncrement).value_or(step);
   }
@@ -85,7 +87,8 @@ Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {
 }
 
 TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {
-  TranscribeOptions options = TranscribeOptions::of(rules_of(parameters));
+  check_removed(parameters);
+  TranscribeOptions options;
   const bool finds_speech = parameters.flag("vad_filter", parameters.flag("vad", false));
   if (finds_speech && settings.vad_model.empty())
     throw HttpError(400, "'vad_filter' is true, expected false: the server was started without --vad-model");
@@ -93,7 +96,7 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   RowReader<TranscribeOptions> reader(parameters, options);
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.name == "temperature") {
-      options.temperatures = temperatures_of(parameters, row.range, options.rules);
+      options.temperatures = temperatures_of(parameters, row.range);
     } else if (finds_speech || !row.name.starts_with("vad_")) {
       reader.read(row);
     }

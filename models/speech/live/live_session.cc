@@ -342,7 +342,6 @@ LiveSession::LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions opt
   }
   o.transcribe.vad_model.clear();
   o.transcribe.clip_timestamps.clear();
-  o.transcribe.chunk_length = 0;
   impl_->model.check(o.transcribe);
   impl_->partial_options = o.transcribe;
   impl_->partial_options.temperatures = {0};

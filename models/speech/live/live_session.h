@@ -34,7 +34,7 @@ inline constexpr std::array kPartials = {
 
 struct LiveOptions {
   RawAudio format = {};  // of what feed() takes
-  // How utterances are transcribed. Clips, chunks, batch_size, workers and callbacks are ignored.
+  // How utterances are transcribed. Clips, batch_size, workers and callbacks are ignored.
   TranscribeOptions transcribe = {};
   // Utterances are found in the samples. Otherwise the caller ends them, with commit().
   bool finds_utterances = true;

@@ -15,16 +15,12 @@ namespace {
 constexpr std::size_t kMedianReach = 3;  // neighbours on each side: a median of 7
 constexpr double kPositionsPerSecond = 50;
 
-// Copies the weights of one head to `weights` [tokens, frames]. By the rules of openai scales each row to a sum of 1; a
-// row of zeros becomes uniform.
+// Copies the weights of one head to `weights` [tokens, frames]. Scales each row to a sum of 1; a row of zeros becomes
+// uniform.
 void take_weights(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
   for (std::size_t token = 0; token < attention.tokens; ++token) {
     const std::span<const float> from(head + token * attention.stride, attention.frames);
     float* to = weights.data() + token * attention.frames;
-    if (attention.rules == SpeechRules::transformers) {
-      std::ranges::copy(from, to);
-      continue;
-    }
     double sum = 0;
     for (const float weight : from) sum += weight;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -95,11 +91,10 @@ enum class Step : std::uint8_t { both, next_row, next_column };
 
 // Returns the last step on the best path to each cell: [rows + 1, columns + 1], with a border row and a border column
 // first.
-template <class Cost>
 std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, std::size_t columns) {
-  constexpr Cost kNever = std::numeric_limits<Cost>::infinity();
+  constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<Step> steps((rows + 1) * (columns + 1), Step::next_column);
-  std::vector<Cost> before(columns + 1, kNever), costs(columns + 1);  // costs in the previous and in the current row
+  std::vector<double> before(columns + 1, kNever), costs(columns + 1);  // costs in the previous and in the current row
   before[0] = 0;
   for (std::size_t row = 1; row <= rows; ++row) {
     check_cancelled();
@@ -108,12 +103,12 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
     row_steps[0] = Step::next_row;
     costs[0] = kNever;
     for (std::size_t column = 1; column <= columns; ++column) {
-      const Cost diagonal = before[column - 1], above = before[column], left = costs[column - 1];
+      const double diagonal = before[column - 1], above = before[column], left = costs[column - 1];
       const Step step = diagonal < above && diagonal < left ? Step::both
                         : above < diagonal && above < left  ? Step::next_row
                                                             : Step::next_column;
-      const Cost cost = step == Step::both ? diagonal : step == Step::next_row ? above : left;
-      costs[column] = static_cast<Cost>(cost - static_cast<double>(values[column - 1]));
+      const double cost = step == Step::both ? diagonal : step == Step::next_row ? above : left;
+      costs[column] = cost - double{values[column - 1]};
       row_steps[column] = step;
     }
     before.swap(costs);
@@ -127,7 +122,7 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
 
 void check_sizes(const AlignmentAttention& attention) {
   if (attention.heads.empty()) refuse_sizes("no heads, expected one or more");
-  if (attention.rules == SpeechRules::openai && attention.tokens < attention.sot_sequence + 2) {
+  if (attention.tokens < attention.sot_sequence + 2) {
     refuse_sizes(fmt::format("{} tokens, expected {} of the sot sequence, notimestamps and eot", attention.tokens,
                              attention.sot_sequence));
   }
@@ -157,10 +152,9 @@ std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
   return matrix;
 }
 
-std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows, SpeechRules rules) {
+std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows) {
   const std::size_t columns = benefit.size() / rows;
-  const std::vector<Step> steps = rules == SpeechRules::openai ? best_steps<double>(benefit, rows, columns)
-                                                               : best_steps<float>(benefit, rows, columns);
+  const std::vector<Step> steps = best_steps(benefit, rows, columns);
   std::vector<std::ptrdiff_t> first(rows);
   for (std::size_t row = rows, column = columns; row > 0;) {
     first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // overwritten by smaller columns of the same row
@@ -169,15 +163,6 @@ std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::s
     if (step != Step::next_row) --column;
   }
   return first;
-}
-
-std::vector<double> token_times(const AlignmentAttention& attention) {
-  const std::ptrdiff_t least = attention.rules == SpeechRules::openai ? -1 : 0;
-  std::vector<double> times;
-  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows(), attention.rules)) {
-    times.push_back(static_cast<double>(std::max(column, least)) / kPositionsPerSecond);
-  }
-  return times;
 }
 
 std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std::span<const float> probabilities,
@@ -189,7 +174,10 @@ std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std:
     refuse_sizes(fmt::format("attention of {} tokens of text, probabilities of {}", rows - 1, probabilities.size()));
   }
   // Row i belongs to the token before text token i, which predicts it. So times[i] is the start of text token i.
-  const std::vector<double> times = token_times(attention);
+  std::vector<double> times;
+  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), rows)) {
+    times.push_back(static_cast<double>(column) / kPositionsPerSecond);
+  }
   std::size_t begin = 0;
   for (const WordTokens& word : words.first(words.size() - 1)) {
     const std::size_t end = begin + word.tokens.size();

@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/speech/transcript/speech_rules.h"
 #include "encdec/models/speech/transcript/word_tokens.h"
 
 namespace encdec {
 
-// Cross-attention of the decoder while it read a window's tokens.
-// - Rules of openai: the tokens are the sot sequence, notimestamps, the text without timestamps, and eot.
-// - Rules of transformers: the tokens are those decoded after the prompt, timestamps included.
+// Cross-attention of the decoder while it read a window's tokens: the sot sequence, notimestamps, the text without
+// timestamps, and eot.
 struct AlignmentAttention {
   // Weights of each alignment head [tokens, stride]: softmax over all positions of the encoder.
   std::vector<const float*> heads;
@@ -21,11 +19,10 @@ struct AlignmentAttention {
   std::size_t frames = 0;        // positions of 20 ms to use: those that contain a part of the recording
   std::size_t stride = 0;        // floats from row to row, at least `frames`
   std::size_t sot_sequence = 0;  // number of tokens before notimestamps
-  SpeechRules rules = SpeechRules::openai;
 
-  // Returns the number of rows to align. Rules of openai: the rows from notimestamps to the last token of the text,
-  // each of which predicts the next token. Rules of transformers: all rows.
-  std::size_t rows() const { return rules == SpeechRules::openai ? tokens - sot_sequence - 1 : tokens; }
+  // Returns the number of rows to align: those from notimestamps to the last token of the text, each of which predicts
+  // the next token.
+  std::size_t rows() const { return tokens - sot_sequence - 1; }
 };
 
 // A word with its times, in seconds from the start of the window.
@@ -38,8 +35,8 @@ struct WordTiming {
 };
 
 // Returns how well each position matches each row's token, compared with other tokens: [rows(), frames] (openai/whisper
-// timing.py, find_alignment; transformers generation_whisper.py, _extract_token_timestamps). For each head:
-// 1. Takes the weights of the first `frames` positions. By the rules of openai scales each row to a sum of 1.
+// timing.py, find_alignment). For each head:
+// 1. Takes the weights of the first `frames` positions, and scales each row to a sum of 1.
 // 2. In each position subtracts the mean over tokens and divides by the (population) standard deviation over tokens.
 // 3. Takes the median of 7 neighbours in time, mirrored at the ends. Skipped for 3 positions or fewer.
 // Then takes the mean over heads. Throws ShapeError if sizes do not fit together.
@@ -47,15 +44,10 @@ std::vector<float> alignment_matrix(const AlignmentAttention& attention);
 
 // Finds the path with the largest sum through `benefit` [rows, columns], from the first cell to the last, by steps to
 // the next row, the next column or both (dynamic time warping). Returns the first column of the path in each row; -1 if
-// there are no columns or NaNs block the way. Computes in double, by the rules of transformers in float.
+// there are no columns or NaNs block the way.
 // As in openai/whisper, the diagonal step and the step to the next row are taken only if their sum is larger than both
 // other sums; otherwise the step to the next column is taken.
-std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows,
-                                          SpeechRules rules = SpeechRules::openai);
-
-// Returns the first column of each row on the path through alignment_matrix(), as seconds from the start of the window.
-// A column of -1 becomes -0.02 s by the rules of openai, 0 by those of transformers.
-std::vector<double> token_times(const AlignmentAttention& attention);
+std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows);
 
 // Returns the times of all words except the last, which is eot. Returns nothing if there is no text. `words` are those
 // of text and eot (split_to_word_tokens). `probabilities` are those of the text's tokens, from a softmax over the ids

@@ -150,27 +150,6 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
   }
 }
 
-void add_token_words(TranscriptSegment& segment, std::span<const TokenTiming> timings, std::vector<WordTiming> words,
-                     const WordTimeOptions& options) {
-  std::vector<TokenTiming> text;
-  for (std::size_t i = 0; i < segment.tokens.size(); ++i) {
-    if (segment.tokens[i] < options.end_of_text) text.push_back(timings[i]);
-  }
-  merge_punctuations(words, options.prepend_punctuations, options.append_punctuations);
-  const double window_start = static_cast<double>(segment.seek) / 100;
-  std::size_t begin = 0;
-  for (const WordTiming& word : words) {
-    if (word.tokens.empty()) continue;  // a mark that was merged into another word
-    const auto of_word = std::span(text).subspan(begin, word.tokens.size());
-    double sum = 0;
-    for (const TokenTiming& token : of_word) sum += token.probability;
-    segment.words.push_back({word.text, to_hundredths(window_start + of_word.front().start),
-                             to_hundredths(window_start + of_word.back().end),
-                             sum / static_cast<double>(of_word.size())});
-    begin += word.tokens.size();
-  }
-}
-
 std::optional<double> speech_end(std::span<const TranscriptSegment> segments) {
   for (std::size_t i = segments.size(); i-- > 0;) {
     if (!segments[i].words.empty()) return segments[i].words.back().end;

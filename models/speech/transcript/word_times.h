@@ -39,19 +39,6 @@ struct WordTimeOptions {
 void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<WordTiming> words,
                          const WordTimeOptions& options);
 
-// Times of one token of a window, in seconds from the start of the window.
-struct TokenTiming {
-  double start = 0;  // end of the previous token
-  double end = 0;
-  double probability = 0;
-};
-
-// Fills in the words of a segment as transformers (tokenization_whisper.py, _collate_word_timestamps): a word lasts
-// from the start of its first token to the end of its last token, punctuation included. `timings` are those of all
-// tokens of the segment, `words` those of its text.
-void add_token_words(TranscriptSegment& segment, std::span<const TokenTiming> timings, std::vector<WordTiming> words,
-                     const WordTimeOptions& options);
-
 // Returns the end of the last word, or of the last segment if there are no words, in seconds of the recording. Returns
 // nullopt if there are no segments.
 std::optional<double> speech_end(std::span<const TranscriptSegment> segments);

@@ -62,20 +62,6 @@ double probability_of(const WhisperTokens& tokens, const float* logits, std::int
   return std::exp(row[static_cast<std::size_t>(token)] - kernels::log_sum_exp(row));
 }
 
-std::vector<WordTokens> split(const TranscriptionTask& task, std::int32_t language, const TokenIds& text) {
-  const WhisperTokens& tokens = task.tokens();
-  return split_to_word_tokens(text, task.language_code(language), tokens.end_of_text,
-                              [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); });
-}
-
-// Returns the number of a window's positions that transformers uses: those with sound. If the sound ended n positions
-// before the window, transformers uses all but the last 2 * n.
-std::size_t positions_of(std::int64_t sound, std::int64_t positions) {
-  const std::int64_t half = (sound - (sound < 0 ? 1 : 0)) / kWhisperFramesPerRow;
-  return static_cast<std::size_t>(half >= 0 ? std::min(half, positions)
-                                            : std::max<std::int64_t>(positions + 2 * half, 0));
-}
-
 // Result of read_text().
 struct ReadText {
   std::vector<float> probabilities;  // probability of each token, among the ids of text
@@ -176,9 +162,12 @@ std::vector<WordTiming> read_word_times(Session& session, int source, const Tran
                                         std::int32_t language, const WindowPlace& place, const TokenIds& text) {
   if (text.empty()) return {};
   const ReadText read = read_text(session, source, task, language, place, text);
+  const WhisperTokens& tokens = task.tokens();
   TokenIds with_end = text;
-  with_end.push_back(task.tokens().end_of_text);
-  return find_alignment(read.attention, read.probabilities, split(task, language, with_end));
+  with_end.push_back(tokens.end_of_text);
+  const auto decode = [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); };
+  return find_alignment(read.attention, read.probabilities,
+                        split_to_word_tokens(with_end, task.language_code(language), tokens.end_of_text, decode));
 }
 
 std::vector<FoundWord> find_words(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
@@ -205,48 +194,6 @@ std::vector<FoundWord> find_words(Session& session, int source, const Transcript
     set_place(found[i], positions.subspan(columns[begin], columns[ends[i]] - columns[begin]));
   }
   return found;
-}
-
-std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
-                                          const WindowPlace& place, const TokenIds& prompt,
-                                          const DecodedWindow& decoded) {
-  // The decoder did not read the token generated last: the end token, or a text token at the limit. Such a text token
-  // gets the time of the token before it.
-  const std::size_t count = decoded.tokens.size();
-  const auto read = std::span(decoded.tokens).first(decoded.has_ended || count == 0 ? count : count - 1);
-  std::vector<TokenTiming> timings(count);
-  if (read.empty()) return timings;
-  const int target = session.open_target(source);
-  const Session::TargetTokens begins{target, prompt}, goes_on{target, read, Session::TargetTokens::kAll};
-  timings.front().probability =
-      probability_of(task.tokens(), session.decode(std::span(&begins, 1)).row(0), read.front());
-  const Dim positions = task.facts().positions;
-  const HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(read.size()), positions);
-  const Tensor logits = session.decode(std::span(&goes_on, 1));
-  session.close_target(target);
-
-  const AlignmentAttention attention{.heads = recording.heads(),
-                                     .tokens = read.size(),
-                                     .frames = positions_of(place.sound, positions),
-                                     .stride = static_cast<std::size_t>(positions),
-                                     .rules = SpeechRules::transformers};
-  const std::vector<double> times = token_times(attention);
-  for (std::size_t i = 0; i < count; ++i) {
-    timings[i].end = times[std::min(i, times.size() - 1)];
-    if (i == 0) continue;
-    timings[i].start = timings[i - 1].end;
-    const float* row = logits.row(static_cast<std::int64_t>(i - 1));
-    timings[i].probability = probability_of(task.tokens(), row, decoded.tokens[i]);
-  }
-  return timings;
-}
-
-std::vector<WordTiming> split_words(const TranscriptionTask& task, std::int32_t language, const TokenIds& text) {
-  std::vector<WordTiming> words;
-  for (WordTokens& word : split(task, language, text)) {
-    words.push_back({.text = std::move(word.text), .tokens = std::move(word.tokens)});
-  }
-  return words;
 }
 
 }  // namespace encdec

@@ -29,13 +29,4 @@ struct FoundWord {
 std::vector<FoundWord> find_words(Session& session, int source, const TranscriptionTask& task, std::int32_t language,
                                   std::span<const KnownWord> words, std::span<const std::size_t> positions);
 
-// Returns the times of all tokens decoded after a prompt, as transformers (generation_whisper.py,
-// _extract_token_timestamps). The decoder reads prompt and tokens again, as in the search.
-std::vector<TokenTiming> read_token_times(Session& session, int source, const TranscriptionTask& task,
-                                          const WindowPlace& place, const TokenIds& prompt,
-                                          const DecodedWindow& decoded);
-
-// Returns the words of a text with their tokens, without times.
-std::vector<WordTiming> split_words(const TranscriptionTask& task, std::int32_t language, const TokenIds& text);
-
 }  // namespace encdec

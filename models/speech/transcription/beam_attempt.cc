@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -10,16 +11,19 @@ namespace {
 
 class BeamAttempt final : public WindowAttempt {
  public:
-  using WindowAttempt::WindowAttempt;
+  BeamAttempt(const Settings& settings, int target) : WindowAttempt(settings, target) {
+    const TranscribeOptions& options = settings.task.options();
+    pool_ = static_cast<std::size_t>(std::max(std::lrint(options.beam_size * options.patience), 1L));
+  }
 
  private:
   // The best next tokens, best first.
-  void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) override {
-    const float of_allowed = kernels::log_sum_exp(logits);
-    kernels::top_k(logits, static_cast<int>(rules().candidates(group_)), scratch.tokens);
+  void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& scratch) override {
+    const float normalizer = kernels::log_sum_exp(logits);
+    kernels::top_k(logits, static_cast<int>(group_) + 1, scratch.tokens);
     choices_[row].clear();
     for (const std::int32_t token : scratch.tokens) {
-      choices_[row].push_back(choice(token, logits, of_all, of_allowed));
+      choices_[row].push_back(choice(token, logits, normalizer));
     }
   }
 
@@ -27,29 +31,24 @@ class BeamAttempt final : public WindowAttempt {
     std::size_t parent;
     std::int32_t token;
     float sum;
-    float score;
   };
-
-  const WhisperRules& rules() const { return settings_.task.rules(); }
 
   // Goes through all continuations, best first. Those that end are finished; the first group_ others are the next
   // beams.
   bool extend(Session& session) override {
     rank_candidates();
-    const bool is_limit = rules().finishes_at_limit() && is_last_step();
     std::vector<WindowSequence> next;
     std::vector<int> parents;
     for (std::size_t i = 0; i < candidates_.size() && next.size() < group_; ++i) {
       const Candidate& candidate = candidates_[i];
       WindowSequence sequence = running_[candidate.parent];
       sequence.sum = candidate.sum;
-      sequence.score = candidate.score;
       sequence.has_ended = is_end(candidate.token);
-      if (!sequence.has_ended) sequence.tokens.push_back(candidate.token);
-      if (!sequence.has_ended && !is_limit) {
+      if (!sequence.has_ended) {
+        sequence.tokens.push_back(candidate.token);
         next.push_back(std::move(sequence));
         parents.push_back(targets_[candidate.parent]);
-      } else if (rules().keeps(i, finished_.size(), settings_.task.options())) {
+      } else if (finished_.size() < pool_) {
         finished_.push_back(std::move(sequence));
       }
     }
@@ -57,20 +56,20 @@ class BeamAttempt final : public WindowAttempt {
     session.reorder_targets(std::span(targets_).first(parents.size()), parents);
     for (; targets_.size() > next.size(); targets_.pop_back()) session.close_target(targets_.back());
     running_ = std::move(next);
-    return rules().is_over(finished_, running_, settings_.task.options());
+    return finished_.size() >= pool_;
   }
 
   void rank_candidates() {
     candidates_.clear();
     for (std::size_t i = 0; i < running_.size(); ++i) {
       for (const Choice& choice : choices_[i]) {
-        candidates_.push_back(
-            {i, choice.token, running_[i].sum + choice.log_probability, running_[i].score + choice.score});
+        candidates_.push_back({i, choice.token, running_[i].sum + choice.log_probability});
       }
     }
-    std::ranges::stable_sort(candidates_, std::greater(), &Candidate::score);
+    std::ranges::stable_sort(candidates_, std::greater(), &Candidate::sum);
   }
 
+  std::size_t pool_ = 0;  // number of sequences to finish
   std::vector<Candidate> candidates_;
 };
 

@@ -67,8 +67,8 @@ class GreedyAttempt final : public WindowAttempt {
     return {guess.begin(), guess.end()};
   }
 
-  void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& /*scratch*/) override {
-    choices_[row] = {choice(kernels::arg_max(logits), logits, of_all, kernels::log_sum_exp(logits))};
+  void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& /*scratch*/) override {
+    choices_[row] = {choice(kernels::arg_max(logits), logits, kernels::log_sum_exp(logits))};
   }
 
   bool extend(Session& session) override {
@@ -80,7 +80,6 @@ class GreedyAttempt final : public WindowAttempt {
     const auto take = [&](std::size_t i, std::size_t /*length*/) {
       const Choice& choice = choices_[i].front();
       sequence.sum += choice.log_probability;
-      sequence.score += choice.score;
       sequence.has_ended = is_end(choice.token);
       if (sequence.has_ended) return true;
       sequence.tokens.push_back(choice.token);

@@ -18,11 +18,10 @@ constexpr std::size_t kKept = 6000;
 
 }  // namespace
 
-MelWindows::MelWindows(Recording recording, const LogMel& mel, std::size_t padded_rows)
+MelWindows::MelWindows(Recording recording, const LogMel& mel)
     : recording_(std::move(recording)),
       fresh_mel_(mel),
       mel_(mel),
-      padded_rows_(padded_rows),
       read_(recording_.open()),
       samples_piece_(kPiece),
       largest_(kSilent) {}
@@ -37,7 +36,6 @@ bool MelWindows::find_largest() {
   if (!is_at_end_) return false;
   knows_largest_ = true;
   samples_ = pass_samples_;
-  frames_ = padded_rows_ > 0 && is_padded() && samples_ > 0 ? padded_rows_ : samples_ / LogMel::kHop;
   if (first_ > 0) start_again();
   return true;
 }
@@ -51,17 +49,14 @@ void MelWindows::start_again() {
   pass_samples_ = 0;
 }
 
-// Reads the next samples and appends their frames. At the end of the recording appends the frames of the padding too.
+// Reads the next samples and appends their frames. At the end of the recording appends the frames of the silence too.
 void MelWindows::read(std::vector<float>& features) {
   check_cancelled();
   const std::size_t count = read_(samples_piece_);
   mel_.push(std::span(samples_piece_).first(count), features);
   pass_samples_ += count;
   if (count == samples_piece_.size()) return;
-  std::uint64_t silence = kSilence;
-  if (padded_rows_ > 0)
-    silence = std::min(silence, std::max(pass_samples_, padded_rows_ * LogMel::kHop) - pass_samples_);
-  mel_.push(std::vector<float>(silence), features);
+  mel_.push(std::vector<float>(kSilence), features);
   mel_.finish(features);
   is_at_end_ = true;
 }

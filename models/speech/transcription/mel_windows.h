@@ -21,21 +21,15 @@ namespace encdec {
 //    before the current window. All functions except find_largest() need this state.
 class MelWindows {
  public:
-  // `padded_rows` > 0 selects the padding of transformers' feature extractor: a recording of at most `padded_rows`
-  // frames is followed by silence up to that length; a longer one ends without silence. Throws FileError.
-  // REQUIRES: `mel` has no samples.
-  MelWindows(Recording recording, const LogMel& mel, std::size_t padded_rows = 0);
+  // Throws FileError. REQUIRES: `mel` has no samples.
+  MelWindows(Recording recording, const LogMel& mel);
 
   // Reads the next two seconds of the recording for its loudest frame. Returns true when all of the recording has been
   // read. Throws FileError.
   bool find_largest();
 
-  // Returns the number of 10 ms frames of the recording, padding included.
-  std::uint64_t frames() const { return frames_; }
-  // Returns the number of frames that contain samples of the recording, and not only padding.
-  std::uint64_t sound_frames() const {
-    return (samples_ + (frames_ == padded_rows_ ? LogMel::kHop - 1 : 0)) / LogMel::kHop;
-  }
+  // Returns the number of 10 ms frames of the recording.
+  std::uint64_t frames() const { return samples_ / LogMel::kHop; }
   double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
 
   // Returns true if all frames for window(first, count, ...) have been read; otherwise reads two more seconds and
@@ -53,19 +47,16 @@ class MelWindows {
   void drop_before(std::uint64_t frame);
   void read(std::vector<float>& features);
   void start_again();
-  bool is_padded() const { return pass_samples_ <= padded_rows_ * LogMel::kHop; }
 
   Recording recording_;
   LogMel fresh_mel_;  // copied to start a new pass
   LogMel mel_;
-  std::size_t padded_rows_;
   Recording::Read read_;
   bool is_at_end_ = false;
   bool knows_largest_ = false;
   std::vector<float> samples_piece_;
   std::vector<float> features_;  // frames from first_ on, not normalised
   std::uint64_t first_ = 0;
-  std::uint64_t frames_ = 0;
   std::uint64_t samples_ = 0;       // length of the recording
   std::uint64_t pass_samples_ = 0;  // samples read in the current pass
   float largest_ = 0;

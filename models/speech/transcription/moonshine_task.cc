@@ -25,8 +25,7 @@ const TranscribeOptions& checked(const ModelParts& parts, const TranscribeOption
         {"hallucination_silence_threshold", options.hallucination_silence_threshold.has_value()},
         {"initial_prompt", !options.initial_prompt.empty()},
         {"hotwords", !options.hotwords.empty()},
-        {"clip_timestamps", !options.clip_timestamps.empty()},
-        {"chunk_length", options.chunk_length != 0}}) {
+        {"clip_timestamps", !options.clip_timestamps.empty()}}) {
     if (is_given) {
       refuse<ConfigError>(parts.origin, "{} is not available with {}, expected a model of the family whisper", name,
                           parts.network.config.model_type);
@@ -122,10 +121,6 @@ DecodeJob MoonshineTask::any_window() const {
 
 std::unique_ptr<Transcriber> MoonshineTask::open(Recording recording) const {
   return std::make_unique<MoonshineTranscriber>(*this, std::move(recording));
-}
-
-std::unique_ptr<ChunkedRecording> MoonshineTask::cut(const Recording& /*recording*/) const {
-  return nullptr;  // checked() refuses chunk_length
 }
 
 }  // namespace encdec

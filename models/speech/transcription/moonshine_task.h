@@ -11,7 +11,7 @@ namespace encdec {
 class MoonshineTask final : public RecordingTask {
  public:
   // Throws ConfigError for options that are out of range or that these models cannot follow. Ignores the temperatures
-  // after the first, the thresholds, `patience`, `rules`, `timestamps` and the options about previous text. Throws
+  // after the first, the thresholds, `patience`, `timestamps` and the options about previous text. Throws
   // TokenizerError if there is no tokenizer. REQUIRES: the objects that `parts` refers to outlive this one.
   MoonshineTask(const ModelParts& parts, const TranscribeOptions& options);
 
@@ -30,7 +30,6 @@ class MoonshineTask final : public RecordingTask {
   std::size_t rows_per_window() const override;
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;
-  std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
 
  private:
   GenerateOptions search(std::size_t samples) const;

@@ -70,7 +70,7 @@ bool RecordingAligner::read_window() {
     if (!finder_->read()) return false;
     spans_ = finder_->spans();
     finder_.reset();
-    windows_.emplace(recording_, task_.facts().mel, task_.rules().padded_frames(task_.facts()));
+    windows_.emplace(recording_, task_.facts().mel);
   }
   if (!windows_->find_largest()) return false;
   if (speech_.empty()) {

@@ -5,7 +5,6 @@
 
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/speech/features/voice_activity.h"
-#include "encdec/models/speech/transcription/chunked_recording.h"
 #include "encdec/models/speech/transcription/recording.h"
 #include "encdec/models/speech/transcription/transcribe_options.h"
 #include "encdec/models/speech/transcription/transcriber.h"
@@ -31,8 +30,6 @@ class RecordingTask {
   virtual DecodeJob any_window() const = 0;
   // Makes the transcriber of a recording. Throws FileError. REQUIRES: this task outlives it.
   virtual std::unique_ptr<Transcriber> open(Recording recording) const = 0;
-  // Cuts a recording into chunks. REQUIRES: options().chunk_length > 0.
-  virtual std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const = 0;
 
  private:
   TranscribeOptions options_;

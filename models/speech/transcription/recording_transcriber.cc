@@ -3,19 +3,26 @@
 #include <algorithm>
 #include <iterator>
 
+#include "encdec/models/speech/transcript/hallucination.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+
 namespace encdec {
+namespace {
+
+// A text within this many seconds of an edge of the window counts as next to silence there.
+constexpr double kWindowEdge = 2.0;
+
+}  // namespace
 
 RecordingTranscriber::RecordingTranscriber(const TranscriptionTask& task, Recording recording)
     : Transcriber(std::move(recording), task.voice_activity(), task.options().vad),
       task_(task),
-      language_(task.language()) {
-  text_ = {.tokens = task.initial_prompt(), .initial = task.initial_prompt().size()};
-  task.rules().start(text_, task.options());
-}
+      language_(task.language()),
+      text_(task.initial_prompt()) {}
 
 void RecordingTranscriber::open(Recording recording) {
   if (!recording.draft.empty()) draft_ = RepeatedText(task_.tokens().encode(" " + recording.draft));
-  windows_.emplace(std::move(recording), task_.facts().mel, task_.rules().padded_frames(task_.facts()));
+  windows_.emplace(std::move(recording), task_.facts().mel);
 }
 
 bool RecordingTranscriber::read_window() {
@@ -57,16 +64,28 @@ std::optional<DecodeJob> RecordingTranscriber::next() {
     detected_ = std::make_shared<TranscriptionTask::Detected>();
     return task_.detection(windows_->beginning(rows), detected_);
   }
-  place_ = {.first = seek_,
-            .frames = window_frames(),
-            .sound = static_cast<std::int64_t>(windows_->sound_frames()) - static_cast<std::int64_t>(seek_)};
+  place_ = {.first = seek_, .frames = window_frames()};
   decoded_ = std::make_shared<DecodedWindow>();
   DecodeJob job =
-      task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_,
-                   task_.rules().previous_text(text_, task_.max_previous_tokens(), task_.options()), decoded_);
+      task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_, previous_text(), decoded_);
   const auto rest = draft_.guess(said_);
   job.prompt.draft.assign(rest.begin(), rest.end());
   return job;
+}
+
+// Returns the previous text for the next prompt. If the initial prompt takes all the space, returns all of the text;
+// the front of the prompt is cut off later.
+TokenIds RecordingTranscriber::previous_text() const {
+  std::size_t capacity = task_.max_previous_tokens(), begin = prompt_begin_, carried = 0;
+  if (task_.options().carry_initial_prompt) {
+    carried = task_.initial_prompt().size();
+    begin = std::max(begin, carried);
+    capacity = capacity > carried ? capacity - carried : text_.size();
+  }
+  const auto at = [this](std::size_t i) { return text_.begin() + static_cast<std::ptrdiff_t>(i); };
+  TokenIds text(at(0), at(carried));
+  text.insert(text.end(), at(text_.size() - std::min(capacity, text_.size() - begin)), text_.end());
+  return text;
 }
 
 std::vector<TranscriptSegment> RecordingTranscriber::finish(std::vector<Hypothesis> /*hypotheses*/) {
@@ -77,31 +96,89 @@ std::vector<TranscriptSegment> RecordingTranscriber::finish(std::vector<Hypothes
     return {};
   }
   const TranscribeOptions& options = task_.options();
-  const WhisperRules& rules = task_.rules();
-  const std::shared_ptr<const DecodedWindow> decoded = std::move(decoded_);
+  const std::shared_ptr<DecodedWindow> decoded = std::move(decoded_);
   if (decoded->is_silence(options)) {
     seek_ += place_.frames;
-    rules.update(text_, *decoded, options);
     return {};
   }
-  FinishedWindow window{.decoded = *decoded,
-                        .place = place_,
-                        .cut = rules.cut(*decoded, place_, task_.tokens()),
-                        .language = *language_,
-                        .content_frames = windows_->frames()};
-  window.seek = seek_ + window.cut.advance;
-  const bool is_kept = !options.word_timestamps || rules.add_words(window, task_, last_speech_);
-  seek_ = window.seek;
-  if (!is_kept) return {};
-  for (TranscriptSegment& segment : window.cut.segments) keep(segment);
-  rules.update(text_, *decoded, options);
-  return std::move(window.cut.segments);
+  CutWindow cut = cut_window(*decoded, place_, task_.tokens());
+  seek_ += cut.advance;
+  if (options.word_timestamps && !add_words(cut, std::move(decoded->words))) return {};
+  for (TranscriptSegment& segment : cut.segments) keep(segment);
+  // Text that was left out once stays left out.
+  if (!options.condition_on_previous_text || decoded->temperature > options.prompt_reset_on_temperature) {
+    prompt_begin_ = text_.size();
+  }
+  return std::move(cut.segments);
 }
 
+// Adds words to the segments, and moves seek_ to the end of the speech. Returns false if the segments are to be
+// dropped.
+bool RecordingTranscriber::add_words(CutWindow& cut, std::vector<WordTiming> words) {
+  add_word_timestamps(cut.segments, std::move(words), task_.word_options(last_speech_));
+  if (!cut.ends_in_time) {
+    const auto end = speech_end(cut.segments);
+    if (end && *end > place_.start()) seek_ = frame_at(*end);
+  }
+  const auto threshold = task_.options().hallucination_silence_threshold;
+  if (threshold && !skip_hallucinations(cut, *threshold)) return false;
+  if (const auto end = speech_end(cut.segments)) last_speech_ = *end;
+  return true;
+}
+
+// Drops segments that are probably hallucinated and next to silence, and moves seek_ past the silence. Returns false if
+// the whole window is dropped; the next window then begins at its first segment with words.
+bool RecordingTranscriber::skip_hallucinations(CutWindow& cut, double threshold) {
+  std::vector<TranscriptSegment>& segments = cut.segments;
+  const double begin = place_.start();
+  const double window_end =
+      begin + WindowPlace{.first = place_.first, .frames = task_.facts().window_frames()}.seconds();
+  if (!cut.ends_in_time) {
+    const auto end = speech_end(segments);
+    if (end && *end > begin) seek_ = window_end - *end > threshold ? frame_at(*end) : place_.first + place_.frames;
+  }
+  const TranscriptSegment* first = next_words_segment(segments);
+  if (first != nullptr && is_segment_anomaly(*first)) {
+    const double gap = first->start - begin;
+    if (gap > threshold) {
+      seek_ = place_.first + frame_at(gap);
+      return false;
+    }
+  }
+  double last_end = last_speech_;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const TranscriptSegment& segment = segments[i];
+    if (segment.words.empty()) continue;
+    if (is_segment_anomaly(segment)) {
+      const TranscriptSegment* next = next_words_segment(std::span(segments).subspan(i + 1));
+      const double next_start = next != nullptr ? next->words.front().start : begin + place_.seconds();
+      const bool silence_before =
+          segment.start - last_end > threshold || segment.start < threshold || segment.start - begin < kWindowEdge;
+      const bool silence_after = next_start - segment.end > threshold ||
+                                 (next != nullptr && is_segment_anomaly(*next)) ||
+                                 window_end - segment.end < kWindowEdge;
+      if (silence_before && silence_after) {
+        seek_ = frame_at(std::max(begin + 1, segment.start));
+        const double content_end = static_cast<double>(windows_->frames()) / LogMel::kFramesPerSecond;
+        if (content_end - segment.end < threshold) seek_ = windows_->frames();
+        segments.resize(i);
+        return true;
+      }
+    }
+    last_end = segment.end;
+  }
+  return true;
+}
+
+// Makes a segment final. One without text or duration gets no text.
 void RecordingTranscriber::keep(TranscriptSegment& segment) {
-  const auto kept = static_cast<std::ptrdiff_t>(task_.rules().close(segment, task_.tokens()));
+  if (segment.start == segment.end || strip(segment.text).empty()) {
+    segment.text.clear();
+    segment.tokens.clear();
+    segment.words.clear();
+  }
   segment.id = segment_count_++;
-  text_.tokens.insert(text_.tokens.end(), segment.tokens.begin(), segment.tokens.begin() + kept);
+  text_.insert(text_.end(), segment.tokens.begin(), segment.tokens.end());
   std::ranges::copy_if(segment.tokens, std::back_inserter(said_),
                        [this](std::int32_t token) { return !task_.tokens().is_timestamp(token); });
   restore(segment);
@@ -112,7 +189,7 @@ double RecordingTranscriber::seconds_done() const {
 }
 
 Transcript RecordingTranscriber::transcript() const {
-  const std::span said = std::span(text_.tokens).subspan(text_.initial);
+  const std::span said = std::span(text_).subspan(task_.initial_prompt().size());
   return {.text = task_.tokens().text(said),
           .language = std::string(language_ ? task_.language_code(*language_) : "en"),
           .language_probability = language_probability_,

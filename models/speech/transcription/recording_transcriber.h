@@ -11,9 +11,8 @@
 
 namespace encdec {
 
-// A transcriber for TranscriptionTask, as openai/whisper (transcribe.py) or transformers (generation_whisper.py). The
-// text of a window decides where the next window begins and what its prompt contains. The first job needs the whole
-// recording.
+// A transcriber for TranscriptionTask, as openai/whisper (transcribe.py). The text of a window decides where the next
+// window begins and what its prompt contains. The first job needs the whole recording.
 // States after the speech is found, each until its work is done:
 // 1. Measuring: read() looks for the loudest frame in the whole recording, or in its speech.
 // 2. Detecting the language: one job. Only if the language is unknown and there is something to decode.
@@ -35,6 +34,9 @@ class RecordingTranscriber final : public Transcriber {
   void choose_clips();
   std::size_t window_frames() const;
   bool find_window();
+  TokenIds previous_text() const;
+  bool add_words(CutWindow& cut, std::vector<WordTiming> words);
+  bool skip_hallucinations(CutWindow& cut, double threshold);
   void keep(TranscriptSegment& segment);
 
   const TranscriptionTask& task_;
@@ -44,7 +46,8 @@ class RecordingTranscriber final : public Transcriber {
   std::uint64_t seek_ = 0;                                      // first frame of the next window
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
-  PromptText text_;
+  TokenIds text_;                 // the initial prompt and the tokens of all segments
+  std::size_t prompt_begin_ = 0;  // prompts contain tokens of text_ from this index on
   RepeatedText draft_;
   TokenIds said_;                  // the text so far, without times
   double last_speech_ = 0;         // end of the last word, in seconds

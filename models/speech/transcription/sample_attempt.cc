@@ -13,8 +13,8 @@ class SampleAttempt final : public WindowAttempt {
 
  private:
   // One token for each sample of the row.
-  void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) override {
-    const float of_allowed = kernels::log_sum_exp(logits);
+  void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& scratch) override {
+    const float normalizer = kernels::log_sum_exp(logits);
     std::vector<Choice>& choices = choices_[row];
     choices.clear();
     scratch.scores.assign(logits.begin(), logits.end());
@@ -23,7 +23,7 @@ class SampleAttempt final : public WindowAttempt {
     for (std::size_t i = 0; i < samples; ++i) {
       const std::size_t number = is_first_step() ? i : running_[row].number;
       const double uniform = settings_.random.with(number).with(length()).uniform();
-      choices.push_back(choice(draw(scratch.scores, uniform), logits, of_all, of_allowed));
+      choices.push_back(choice(draw(scratch.scores, uniform), logits, normalizer));
     }
   }
 
@@ -37,7 +37,6 @@ class SampleAttempt final : public WindowAttempt {
     for (std::size_t i = 0; i < running_.size(); ++i) {
       const Choice& choice = is_first ? choices_.front()[i] : choices_[i].front();
       running_[i].sum += choice.log_probability;
-      running_[i].score += choice.score;
       running_[i].tokens.push_back(choice.token);
     }
     for (std::size_t i = running_.size(); i-- > 0;) {

@@ -8,8 +8,7 @@
 
 namespace encdec {
 
-// The rules of texts with timestamps (openai/whisper decoding.py, ApplyTimestampRules; transformers'
-// WhisperTimeStampLogitsProcessor):
+// The rules of texts with timestamps (openai/whisper decoding.py, ApplyTimestampRules):
 // - The first token is a timestamp, of at most `max_initial` steps.
 // - Later timestamps come in pairs: the end of a segment and the start of the next. They do not decrease.
 // - If all timestamps together are likelier than any other single token, the next token is a timestamp.

@@ -7,12 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/speech/features/speech_spans.h"
-#include "encdec/models/speech/transcript/speech_rules.h"
 #include "encdec/models/speech/transcript/transcript.h"
 #include "encdec/models/speech/transcript/word_times.h"
 
@@ -24,29 +22,10 @@ enum class SpeechTask : std::uint8_t {
   translate,   // English
 };
 
-// Returns the rules called "openai" or "transformers"; nullopt for another name.
-std::optional<SpeechRules> speech_rules_named(std::string_view name);
-
 // How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). A recording is
 // decoded in windows of the model's length; each window begins where the text of the previous one ended. MoonshineTask
 // says which options apply to Moonshine.
 struct TranscribeOptions {
-  // Returns the defaults for a set of decoding rules. For openai they are those below. For transformers they are those
-  // of its generate(): greedy search, one temperature, no thresholds, no previous text in prompts.
-  static TranscribeOptions of(SpeechRules rules);
-
-  // Decoding rules: those of openai/whisper, or those of transformers, which differ in:
-  // - Segments: how a window is cut into segments, and how word times are computed.
-  // - Prompts: how much previous text a window's prompt contains, and after which windows it contains none.
-  // - Thresholds: how the compression ratio and the mean log-probability are computed.
-  // - Padding: a recording shorter than a window is padded with silence to a full window.
-  // - generation_config.json, if the checkpoint has one: defines what -1 in suppress_tokens stands for, which tokens
-  //   must not come first, and max_initial_timestamp.
-  // - Beam search: that of transformers, which ignores `patience`.
-  // - hallucination_silence_threshold: not available; throws ConfigError.
-  // Samples above temperature 0 differ from those of transformers with either set of rules.
-  SpeechRules rules = SpeechRules::openai;
-
   // Spoken language, as a code or an English name ("de", "German"). If empty, the model detects it from the first
   // window. English-only models accept only English.
   std::string language = {};
@@ -58,9 +37,8 @@ struct TranscribeOptions {
   int beam_size = 5;      // at temperature 0; 1 for greedy search
   int best_of = 5;        // number of samples above temperature 0; the likeliest is kept
   double patience = 1.0;  // beam search stops after patience * beam_size finished beams (Kasai et al. 2022)
-  // Penalty from 0 to 1 for comparing beams or samples of different lengths:
-  // - Rules of openai: score / ((5 + length) / 6)^penalty (Wu et al. 2016); if unset, score / length.
-  // - Rules of transformers: score / length^penalty; if unset, the penalty is 1.
+  // Penalty from 0 to 1 for comparing beams or samples of different lengths: score / ((5 + length) / 6)^penalty (Wu et
+  // al. 2016); if unset, score / length.
   std::optional<double> length_penalty = {};
   // Token ids never to generate; -1 stands for all tokens that are not speech, such as brackets and notes.
   std::vector<std::int32_t> suppress_tokens = {-1};
@@ -102,11 +80,6 @@ struct TranscribeOptions {
   std::optional<double> hallucination_silence_threshold = {};
   // Parts of the recording to transcribe, in seconds: start, end, start, end, ...; the last end may be missing.
   std::vector<double> clip_timestamps = {};
-
-  // Length in seconds of chunks to cut recordings into; 0 for no chunks. Neighbouring chunks overlap by a third of it.
-  // The chunks of a recording are decoded in parallel, and their texts are joined where they agree, as in transformers'
-  // pipeline with chunk_length_s. Segments are reported at the end of the recording, without word times.
-  double chunk_length = 0;
 
   // Not in openai/whisper: path of Silero's voice activity model, a .safetensors file; empty for none. Only the speech
   // that it finds is transcribed. Times are those of the whole recording.

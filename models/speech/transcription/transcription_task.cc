@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -17,30 +18,17 @@
 namespace encdec {
 namespace {
 
-void check_chunks(const WhisperFacts& facts, const TranscribeOptions& options) {
-  if (options.chunk_length == 0) return;
-  const double window = static_cast<double>(facts.positions) * WhisperTokens::kTimestampSeconds;
-  OptionRange{.min = 0.1, .max = window, .or_zero = true}.check("chunk_length", options.chunk_length);
-  for (const auto& [name, is_given] : {std::pair{"word_timestamps", options.word_timestamps},
-                                       {"clip_timestamps", !options.clip_timestamps.empty()},
-                                       {"vad_model", !options.vad_model.empty()}}) {
-    if (is_given) throw ConfigError(fmt::format("chunk_length with {}, expected one of them", name));
-  }
-}
-
-const TranscribeOptions& checked(const WhisperFacts& facts, const TranscribeOptions& options) {
-  check_chunks(facts, options);
+const TranscribeOptions& checked(const TranscribeOptions& options) {
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
   }
-  WhisperRules::of(options.rules).check(options);
   return options;
 }
 
 // Returns the tokens of a text, with a space before it, for the previous text of a prompt.
 TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   check_text(text);
-  return text.empty() ? TokenIds() : tokens.encode(" " + std::string(strip(text)));
+  return text.empty() ? TokenIds() : tokens.encode(std::string(" ").append(strip(text)));
 }
 
 SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
@@ -49,22 +37,25 @@ SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& 
   settings.do_sample = std::ranges::any_of(options.temperatures, [](double temperature) { return temperature > 0; });
   settings.num_return_sequences = options.best_of;
   settings.eos_tokens = TokenIds{facts.tokens.end_of_text};
-  settings.max_new_tokens =
-      static_cast<int>(WhisperRules::of(options.rules).max_new_tokens(static_cast<std::size_t>(facts.context), 0));
+  settings.max_new_tokens = static_cast<int>(facts.context / 2);
   settings.seed = options.seed;
   return SearchRules(std::move(settings));
+}
+
+std::optional<std::int32_t> max_initial_steps(const TranscribeOptions& options) {
+  if (!options.max_initial_timestamp) return std::nullopt;
+  return static_cast<std::int32_t>(std::lround(*options.max_initial_timestamp / WhisperTokens::kTimestampSeconds));
 }
 
 }  // namespace
 
 TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
                                      const TranscribeOptions& options)
-    : RecordingTask(checked(facts, options)),
+    : RecordingTask(checked(options)),
       parts_(parts),
       facts_(facts),
       search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))),
-      banned_(rules().banned(facts, options)),
-      timestamp_rules_(facts.tokens, banned_.max_initial_timestamp) {
+      timestamp_rules_(facts.tokens, max_initial_steps(options)) {
   const WhisperTokens& tokens = facts.tokens;
   if (!options.language.empty()) {
     language_ = tokens.language(options.language);
@@ -83,16 +74,26 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   hotwords_ = prompt_tokens(tokens, options.hotwords);
   if (hotwords_.size() > max_previous_tokens()) hotwords_.resize(max_previous_tokens());
 
+  suppressed_ = {tokens.transcribe,    tokens.translate,   tokens.start,
+                 tokens.start_of_prev, tokens.start_of_lm, tokens.no_speech};
+  suppressed_first_ = tokens.blank();
+  suppressed_first_.push_back(tokens.end_of_text);
   for (const std::int32_t token : options.suppress_tokens) {
     if (token == -1) {
-      banned_.always.insert(banned_.always.end(), banned_.not_speech.begin(), banned_.not_speech.end());
+      suppressed_.insert(suppressed_.end(), facts.non_speech.begin(), facts.non_speech.end());
     } else if (token < 0 || token >= parts.network.config.decoder.vocabulary) {
       throw ConfigError(fmt::format("suppress_tokens: {}, expected -1 or 0 to {}", token,
                                     parts.network.config.decoder.vocabulary - 1));
     } else {
-      banned_.always.push_back(token);
+      suppressed_.push_back(token);
     }
   }
+}
+
+// The last token, which the decoder never reads, may exceed the context.
+std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
+  const auto context = static_cast<std::size_t>(facts_.context);
+  return std::min(context / 2, context - std::min(context - 1, prompt) + 1);
 }
 
 WordTimeOptions TranscriptionTask::word_options(double last_speech) const {
@@ -121,10 +122,6 @@ std::unique_ptr<Transcriber> TranscriptionTask::open(Recording recording) const 
   return std::make_unique<RecordingTranscriber>(*this, std::move(recording));
 }
 
-std::unique_ptr<ChunkedRecording> TranscriptionTask::cut(const Recording& recording) const {
-  return std::make_unique<ChunkedRecording>(*this, recording);
-}
-
 DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {
   DecodeJob detection = job(std::move(frames), {tokens().start});
   detection.search = [this, result = std::move(result)](const DecodeJob& job, int source, Session& session) {
@@ -146,7 +143,7 @@ DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std
   if (!earlier.empty() || !hotwords_.empty()) {
     prompt.push_back(ids.start_of_prev);
     prompt.insert(prompt.end(), hotwords_.begin(), hotwords_.end());
-    const std::size_t most = rules().max_prompt_text(static_cast<std::size_t>(facts_.context));
+    const std::size_t most = max_previous_tokens();
     const std::size_t count = std::min(earlier.size(), most - std::min(most, hotwords_.size()));
     prompt.insert(prompt.end(), earlier.end() - static_cast<std::ptrdiff_t>(count), earlier.end());
   }

@@ -6,7 +6,7 @@
 
 #include "encdec/models/speech/transcription/recording_task.h"
 #include "encdec/models/speech/transcription/timestamp_rules.h"
-#include "encdec/models/speech/transcription/whisper_rules.h"
+#include "encdec/models/speech/transcription/whisper_facts.h"
 #include "encdec/models/speech/transcription/window.h"
 
 namespace encdec {
@@ -41,7 +41,6 @@ class TranscriptionTask final : public RecordingTask {
   }
   DecodeJob any_window() const override;
   std::unique_ptr<Transcriber> open(Recording recording) const override;
-  std::unique_ptr<ChunkedRecording> cut(const Recording& recording) const override;
 
   // Returns the tokens that a transcript starts with: the start token and, for multilingual models, language and task.
   TokenIds start_tokens(std::int32_t language) const;
@@ -49,21 +48,18 @@ class TranscriptionTask final : public RecordingTask {
   // Returns the language; nullopt if it must be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
-  const WhisperRules& rules() const { return WhisperRules::of(options().rules); }
   // Returns the options for the words of a window before which the last word ended at `last_speech` seconds.
   WordTimeOptions word_options(double last_speech) const;
   // Returns the maximum number of tokens of hotwords, and of the text of earlier windows, in a prompt.
   std::size_t max_previous_tokens() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
   // Returns the maximum number of tokens to generate after a prompt of `prompt` tokens.
-  std::size_t max_new_tokens(std::size_t prompt) const {
-    return rules().max_new_tokens(static_cast<std::size_t>(facts_.context), prompt);
-  }
+  std::size_t max_new_tokens(std::size_t prompt) const;
   std::size_t rows_per_window() const override { return search_rules_->rows_per_source(); }
   const Transformer& network() const { return parts_.network; }
 
   // Return the tokens banned at every step, and those also banned as the first token.
-  const TokenIds& suppressed() const { return banned_.always; }
-  const TokenIds& suppressed_first() const { return banned_.first; }
+  const TokenIds& suppressed() const { return suppressed_; }
+  const TokenIds& suppressed_first() const { return suppressed_first_; }
   const TimestampRules& timestamp_rules() const { return timestamp_rules_; }
 
  private:
@@ -74,7 +70,7 @@ class TranscriptionTask final : public RecordingTask {
   std::shared_ptr<const SearchRules> search_rules_;
   std::optional<std::int32_t> language_;
   TokenIds initial_prompt_, hotwords_;
-  BannedTokens banned_;
+  TokenIds suppressed_, suppressed_first_;
   TimestampRules timestamp_rules_;
 };
 

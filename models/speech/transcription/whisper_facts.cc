@@ -40,29 +40,6 @@ std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint
   return heads.empty() ? whisper_alignment_heads(config) : heads;
 }
 
-// Returns the settings of generation_config.json. If that file does not exist, returns those of config.json if it has
-// any, or else nullopt. Skips ids outside the vocabulary.
-std::optional<WhisperFacts::Generation> generation_of(const Checkpoint& checkpoint,
-                                                      const std::optional<JsonObject>& generation_config,
-                                                      const TransformerConfig& config) {
-  const std::optional<JsonObject> other = generation_config ? std::nullopt : read_optional(checkpoint, "config.json");
-  if (!generation_config && (!other || !other->has("suppress_tokens"))) return std::nullopt;
-  const JsonObject& settings = generation_config ? *generation_config : *other;
-  const auto tokens = [&](const char* key) {
-    TokenIds known;
-    for (const std::int64_t id : settings.integers(key)) {
-      if (id >= 0 && id < config.decoder.vocabulary) known.push_back(static_cast<std::int32_t>(id));
-    }
-    return known;
-  };
-  WhisperFacts::Generation generation{tokens("suppress_tokens"), tokens("begin_suppress_tokens")};
-  if (const auto steps =
-          settings.integer("max_initial_timestamp_index", {.min = 0, .max = config.decoder.vocabulary})) {
-    generation.max_initial_timestamp = static_cast<std::int32_t>(*steps);
-  }
-  return generation;
-}
-
 }  // namespace
 
 WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const TransformerConfig& config, const Tokenizer* tokenizer)
@@ -77,7 +54,6 @@ WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const std::optional<Jso
       positions(config.encoder.positions.count),
       context(config.decoder.positions.count),
       alignment_heads(alignment_heads_of(checkpoint, generation_config, config)),
-      non_speech(tokens.non_speech()),
-      generation(generation_of(checkpoint, generation_config, config)) {}
+      non_speech(tokens.non_speech()) {}
 
 }  // namespace encdec

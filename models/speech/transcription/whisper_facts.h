@@ -28,14 +28,6 @@ struct WhisperFacts {
   std::vector<std::pair<int, int>> alignment_heads = {};  // layers and heads whose cross-attention follows the speech
   TokenIds non_speech = {};                               // tokens that are not speech, such as brackets and notes
 
-  // Search settings of a transformers folder.
-  struct Generation {
-    TokenIds suppressed = {};                                // never generated
-    TokenIds suppressed_first = {};                          // not generated as the first token
-    std::optional<std::int32_t> max_initial_timestamp = {};  // in steps of kTimestampSeconds
-  };
-  std::optional<Generation> generation = {};
-
  private:
   WhisperFacts(const Checkpoint& checkpoint, const std::optional<JsonObject>& generation_config,
                const TransformerConfig& config, const Tokenizer* tokenizer);

@@ -20,8 +20,7 @@ constexpr double kStep = WhisperTokens::kTimestampSeconds;
 
 }  // namespace
 
-CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
-                     const CutOptions& options) {
+CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens) {
   const TokenIds& ids = decoded.tokens;
   const auto is_time = [&](std::size_t i) { return tokens.is_timestamp(ids[i]); };
   const auto steps = [&](std::size_t i) { return ids[i] - tokens.first_timestamp; };
@@ -51,8 +50,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.ends_in_time) ends.push_back(count);
     std::size_t first = 0;
     for (const std::size_t end : ends) {
-      const bool has_both = options.keeps_pair && !cut.ends_in_time && end == ends.back();
-      add(first, has_both ? end + 1 : end, begin + steps(first) * kStep, begin + steps(end - 1) * kStep);
+      add(first, end, begin + steps(first) * kStep, begin + steps(end - 1) * kStep);
       first = end;
     }
     // The text after the last pair of timestamps is incomplete. The next window starts at that pair.
@@ -60,7 +58,7 @@ CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, con
     if (cut.advance == 0) cut.advance = place.frames;
     return cut;
   }
-  double duration = options.duration;
+  double duration = place.seconds();
   const auto last = std::find_if(ids.rbegin(), ids.rend(), [&](std::int32_t id) { return tokens.is_timestamp(id); });
   if (last != ids.rend() && *last != tokens.first_timestamp) {
     duration = (*last - tokens.first_timestamp) * kStep;

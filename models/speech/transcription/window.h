@@ -30,7 +30,6 @@ inline std::uint64_t frame_at(double seconds) {
 struct WindowPlace {
   std::uint64_t first = 0;
   std::size_t frames = 0;  // frames of the recording in this window; the rest of the window is zeros
-  std::int64_t sound = 0;  // frames from `first` to the end of the sound, before any padding; may be negative
 
   double start() const { return static_cast<double>(first * LogMel::kHop) / AudioReader::kSampleRate; }
   double seconds() const { return static_cast<double>(frames * LogMel::kHop) / AudioReader::kSampleRate; }
@@ -43,9 +42,8 @@ struct DecodedWindow {
   double avg_logprob = 0;
   double no_speech_prob = 0;
   double compression_ratio = 0;
-  bool has_ended = false;                 // the model generated an end token; otherwise the text is cut at the limit
-  std::vector<WordTiming> words = {};     // words of all segments, with word_timestamps and the rules of openai
-  std::vector<TokenTiming> timings = {};  // times of `tokens`, with word_timestamps and the rules of transformers
+  bool has_ended = false;              // the model generated an end token; otherwise the text is cut at the limit
+  std::vector<WordTiming> words = {};  // words of all segments, with word_timestamps
   // If set, called once with the window as source of the session, when the text above has been decoded.
   std::function<void(Session& session, int source)> then = {};
 
@@ -64,13 +62,7 @@ struct CutWindow {
   std::size_t advance = 0;    // frames from this window to the next one
   bool ends_in_time = false;  // the last token is a single timestamp: no speech follows in this window
 };
-struct CutOptions {
-  double duration = 0;      // seconds of a segment without an end
-  bool keeps_pair = false;  // the last segment keeps both timestamps of a pair at its end
-};
-// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py; transformers
-// generation_whisper.py, _retrieve_segment).
-CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens,
-                     const CutOptions& options);
+// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py).
+CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens);
 
 }  // namespace encdec

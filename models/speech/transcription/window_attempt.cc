@@ -1,9 +1,19 @@
 #include "encdec/models/speech/transcription/window_attempt.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace encdec {
+namespace {
+
+// Returns a score that is comparable between lengths.
+double comparable_score(const WindowSequence& sequence, std::optional<double> length_penalty) {
+  const auto length = static_cast<double>(sequence.tokens.size());
+  return double{sequence.sum} / (length_penalty ? std::pow((5 + length) / 6, *length_penalty) : length);
+}
+
+}  // namespace
 
 WindowAttempt::WindowAttempt(const Settings& settings, int target) : settings_(settings), targets_({target}) {
   const TranscribeOptions& options = settings.task.options();
@@ -19,9 +29,9 @@ void WindowAttempt::add_inputs(std::vector<Session::TargetTokens>& inputs) {
 }
 
 void WindowAttempt::read(std::size_t row, const StepOutput& output) {
-  const float of_all = normalizer_of(output.logits);
+  normalizer_of(output.logits);  // throws for NaN, before a ban hides it
   ban(tokens(row), output.logits);
-  choose(row, output.logits, of_all, output.scratch);
+  choose(row, output.logits, output.scratch);
 }
 
 void WindowAttempt::ban(std::span<const std::int32_t> sampled, std::span<float> logits) const {
@@ -31,13 +41,6 @@ void WindowAttempt::ban(std::span<const std::int32_t> sampled, std::span<float> 
     for (const std::int32_t token : task.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
   }
   if (task.options().timestamps) task.timestamp_rules().apply(sampled, logits);
-}
-
-WindowAttempt::Choice WindowAttempt::choice(std::int32_t token, std::span<const float> logits, float of_all,
-                                            float of_allowed) const {
-  token = std::max(token, 0);
-  const float logit = logits[static_cast<std::size_t>(token)];
-  return {token, logit - of_allowed, logit - settings_.task.rules().rank_normalizer(of_all, of_allowed)};
 }
 
 bool WindowAttempt::advance(Session& session) {
@@ -56,7 +59,7 @@ WindowSequence WindowAttempt::finish(Session& session) {
   // Samples finish in any order. Of equal scores the first sample is taken.
   std::ranges::stable_sort(finished_, {}, &WindowSequence::number);
   return std::move(*std::ranges::max_element(finished_, {}, [this](const WindowSequence& sequence) {
-    return settings_.task.rules().final_score(sequence, settings_.task.options());
+    return comparable_score(sequence, settings_.task.options().length_penalty);
   }));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,9 +10,16 @@
 #include "encdec/models/generation/draft.h"
 #include "encdec/models/generation/search.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
-#include "encdec/models/speech/transcription/whisper_rules.h"
 
 namespace encdec {
+
+// A text that is being generated for a window.
+struct WindowSequence {
+  TokenIds tokens = {};    // tokens after the prompt, without the end token
+  float sum = 0;           // sum of log-probabilities, end token included
+  std::size_t number = 0;  // number of a sample
+  bool has_ended = false;  // the model generated an end token
+};
 
 // One attempt at a window's text, at one temperature: greedy, beam search or samples. In the first step one row stands
 // for all sequences.
@@ -52,17 +60,19 @@ class WindowAttempt {
   struct Choice {
     std::int32_t token = 0;
     float log_probability = 0;  // log-softmax over the allowed tokens, at temperature 1
-    float score = 0;            // by which beams are ranked
   };
   // Returns the tokens so far of a row's sequence.
   virtual std::span<const std::int32_t> tokens(std::size_t row) const { return running_[row].tokens; }
   // Bans the tokens that must not follow `sampled`, the tokens after the prompt.
   void ban(std::span<const std::int32_t> sampled, std::span<float> logits) const;
-  // Chooses the next tokens of a row from logits in which tokens have been banned. `of_all` is the log-sum-exp of the
-  // logits before that.
-  virtual void choose(std::size_t row, std::span<const float> logits, float of_all, ProcessorScratch& scratch) = 0;
-  // Returns the choice of `token`; of token 0 for -1, which means that all tokens are banned.
-  Choice choice(std::int32_t token, std::span<const float> logits, float of_all, float of_allowed) const;
+  // Chooses the next tokens of a row from logits in which tokens have been banned.
+  virtual void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& scratch) = 0;
+  // Returns the choice of `token`; of token 0 for -1, which means that all tokens are banned. `normalizer` is the
+  // log-sum-exp of the logits.
+  static Choice choice(std::int32_t token, std::span<const float> logits, float normalizer) {
+    token = std::max(token, 0);
+    return {token, logits[static_cast<std::size_t>(token)] - normalizer};
+  }
   // Returns true if no more sequences are needed.
   virtual bool extend(Session& session) = 0;
   bool is_last_step() const { return length_ + 1 >= settings_.max_new_tokens; }

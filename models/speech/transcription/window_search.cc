@@ -4,15 +4,16 @@
 #include <utility>
 
 #include "encdec/models/speech/transcript/compression_ratio.h"
+#include "encdec/models/speech/transcription/alignment_reader.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 #include "encdec/models/speech/transcription/window_attempt.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {
 
-// The search for one window (openai/whisper transcribe.py, decode_with_fallback; transformers generation_whisper.py,
-// generate_with_fallback): attempts at each temperature in turn until a text passes the thresholds. All attempts share
-// a target that has read the prompt up to the start token.
+// The search for one window (openai/whisper transcribe.py, decode_with_fallback): attempts at each temperature in turn
+// until a text passes the thresholds. All attempts share a target that has read the prompt up to the start token.
 class WindowSearch final : public Search {
  public:
   WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPlace& place, std::int32_t language,
@@ -82,7 +83,9 @@ class WindowSearch final : public Search {
 
   void complete(Session& session) override {
     if (result_->then) return result_->then(session, source_number_);
-    task_.rules().read_times(session, source_number_, task_, language_, place_, prompt_, *result_);
+    const CutWindow cut = cut_window(*result_, place_, task_.tokens());
+    result_->words = read_word_times(session, source_number_, task_, language_, place_,
+                                     text_tokens(cut.segments, task_.tokens().end_of_text));
   }
 
   void abandon(Session& session) override {
@@ -112,11 +115,10 @@ class WindowSearch final : public Search {
   void end_attempt(Session& session) {
     draft_.close();
     WindowSequence best = attempt_->finish(session);
-    const WhisperRules& rules = task_.rules();
     *result_ = {.temperature = task_.options().temperatures[temperature_],
-                .avg_logprob = double{best.sum} / static_cast<double>(rules.counted_tokens(best)),
+                .avg_logprob = double{best.sum} / static_cast<double>(best.tokens.size() + 1),
                 .no_speech_prob = no_speech_,
-                .compression_ratio = compression_ratio(rules.compressed(best, task_)),
+                .compression_ratio = compression_ratio(strip(task_.tokens().text(best.tokens))),
                 .has_ended = best.has_ended,
                 .then = std::move(result_->then)};
     result_->tokens = std::move(best.tokens);

@@ -183,7 +183,6 @@ TEST(Moonshine, RefusesOptionsThatItCannotFollow) {
   EXPECT_THAT(refusal({.initial_prompt = "a"}), HasSubstr("initial_prompt is not available"));
   EXPECT_THAT(refusal({.hotwords = "a"}), HasSubstr("hotwords is not available"));
   EXPECT_THAT(refusal({.clip_timestamps = {0, 1}}), HasSubstr("clip_timestamps is not available"));
-  EXPECT_THAT(refusal({.chunk_length = 10}), HasSubstr("chunk_length is not available"));
   EXPECT_THAT(refusal({.language = "Klingon"}), HasSubstr("language 'Klingon' is not known"));
   EXPECT_THAT(refusal({.suppress_tokens = {300}}), HasSubstr("suppress_tokens"));
   EXPECT_THAT(refusal({.temperatures = {}}), HasSubstr("temperatures is empty"));

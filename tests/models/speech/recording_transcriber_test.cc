@@ -57,9 +57,8 @@ Told transcribe(const TranscribeOptions& options, double seconds, const std::vec
   return told;
 }
 
-TranscribeOptions plain(SpeechRules rules = SpeechRules::openai) {
-  return {.rules = rules,
-          .language = "en",
+TranscribeOptions plain() {
+  return {.language = "en",
           .temperatures = {0},
           .beam_size = 1,
           .suppress_tokens = {},
@@ -149,43 +148,61 @@ TokenIds second_prompt(TranscribeOptions options, double temperature) {
 }
 
 TEST(RecordingTranscriber, PreviousTextIsLeftOutAfterAHighTemperature) {
-  const TranscribeOptions openai = plain();
-  EXPECT_EQ(second_prompt(openai, 0.5), prompt({said(50)}));
-  EXPECT_EQ(second_prompt(openai, 0.6), prompt({}));
-  const TranscribeOptions transformers = plain(SpeechRules::transformers);
-  EXPECT_EQ(second_prompt(transformers, 0.4), prompt({said(50)}));
-  EXPECT_EQ(second_prompt(transformers, 0.5), prompt({})) << "the threshold itself is too high";
-  TranscribeOptions without = openai;
+  EXPECT_EQ(second_prompt(plain(), 0.5), prompt({said(50)}));
+  EXPECT_EQ(second_prompt(plain(), 0.6), prompt({}));
+  TranscribeOptions without = plain();
   without.condition_on_previous_text = false;
   EXPECT_EQ(second_prompt(without, 0), prompt({}));
 }
 
-TEST(RecordingTranscriber, OnlyTransformersReturnsToTextThatWasLeftOut) {
+TEST(RecordingTranscriber, TextThatWasLeftOutStaysLeftOut) {
   Script improbable = whole_window(50);
   improbable[kTimes].clear();
   for (std::int32_t token = 100; token < 200; ++token) {
     improbable[kTimes][token] = 0.01;
     improbable[token] = {{kTimes + 10, 1}};
   }
-  for (const SpeechRules rules : {SpeechRules::openai, SpeechRules::transformers}) {
-    TranscribeOptions options = plain(rules);
-    options.temperatures = {0, 0.9};
-    options.best_of = 1;
-    options.logprob_threshold = -0.3;
-    const Told told = transcribe(options, 1.1, {improbable, whole_window(60), whole_window(70)});
-    EXPECT_EQ(told.segments.front().temperature, 0.9);
-    EXPECT_EQ(told.prompts[1], prompt({}));
-    const std::vector all = {told.segments.front().tokens, said(60)};
-    EXPECT_EQ(told.prompts[2], rules == SpeechRules::openai ? prompt({said(60)}) : prompt(all));
-  }
+  TranscribeOptions options = plain();
+  options.temperatures = {0, 0.9};
+  options.best_of = 1;
+  options.logprob_threshold = -0.3;
+  const Told told = transcribe(options, 1.1, {improbable, whole_window(60), whole_window(70)});
+  EXPECT_EQ(told.segments.front().temperature, 0.9);
+  EXPECT_EQ(told.prompts[1], prompt({}));
+  EXPECT_EQ(told.prompts[2], prompt({said(60)}));
 }
 
-TEST(RecordingTranscriber, TransformersPadsAShortRecording) {
-  const Script without_times = {
-      {kStart, {{1, 1}}}, {kTranscribe, {{kTimes, 1}}}, {kTimes, {{50, 1}}}, {50, {{kEnd, 1}}}};
-  EXPECT_EQ(transcribe(plain(), 0.3, {without_times}).times(), (Times{{0, 30}}));
-  EXPECT_EQ(transcribe(plain(SpeechRules::transformers), 0.3, {without_times}).times(), (Times{{0, 40}}));
-  EXPECT_EQ(transcribe(plain(SpeechRules::transformers), 0.3, {without_times}).transcript.duration, 0.3);
+TEST(RecordingTranscriber, TheInitialPromptIsTextLikeAnyOtherUnlessItIsCarried) {
+  TranscribeOptions options = plain();
+  options.initial_prompt = "two";
+  const std::vector<TokenIds> told = transcribe(options, 1.1, {half_a_window(50)}).prompts;
+  const TokenIds two(told[0].begin() + 1, told[0].end() - 3);
+  ASSERT_FALSE(two.empty());
+  EXPECT_EQ(told[0], prompt({two}));
+  EXPECT_EQ(told[1], prompt({two, said(50)}));
+  constexpr std::ptrdiff_t kMost = 11;  // tokens of previous text: half of 24 positions less one
+  TokenIds text;
+  for (int i = 0; i < 4; ++i) {
+    for (const std::int32_t token : said(50)) text.push_back(token);
+  }
+  EXPECT_EQ(told[4], prompt({{text.end() - kMost, text.end()}}));
+
+  options.carry_initial_prompt = true;
+  const std::ptrdiff_t left = kMost - std::ssize(two);
+  EXPECT_EQ(transcribe(options, 1.1, {half_a_window(50)}).prompts[4], prompt({two, {text.end() - left, text.end()}}));
+  EXPECT_EQ(second_prompt(options, 0.6), prompt({two})) << "other text is left out";
+  options.initial_prompt = "one two three four five six seven eight nine ten";
+  const TokenIds cut = second_prompt(options, 0);
+  EXPECT_EQ(TokenIds(cut.end() - 6, cut.end() - 3), said(50)) << "no share is left: the prompt's front is cut off";
+  EXPECT_EQ(cut.size(), std::size_t{kMost} + 4);
+}
+
+TEST(RecordingTranscriber, ASegmentOfBlanksIsEmptied) {
+  const std::int32_t blank = Whisper().task(plain()).tokens().blank().front();
+  const Told told = transcribe(plain(), 0.5, {whole_window(blank), whole_window(60)});
+  EXPECT_EQ(told.segments.front().text, "");
+  EXPECT_TRUE(told.segments.front().tokens.empty());
+  EXPECT_EQ(told.prompts[1], prompt({}));
 }
 
 }  // namespace

@@ -33,11 +33,9 @@ std::function<Request(RequestQueue&, Steps&, Calls&)> transcribing(const SpeechM
 std::vector<Kind> kinds() {
   const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face";
   const SpeechModel model(Model::load(folder, {.threads = 1}));
-  TranscribeOptions chunks = TranscribeOptions::of(SpeechRules::transformers), words;
-  chunks.chunk_length = 0.4;
+  TranscribeOptions words;
   words.word_timestamps = true;
   return {{"recording", model.model(), transcribing(model, words)},
-          {"recording in chunks", model.model(), transcribing(model, chunks)},
           {"known text", model.model(), transcribing(model, {}, "a b\nc d e\nthe end")}};
 }
 

@@ -33,8 +33,8 @@ std::vector<float> all_frames(std::vector<float> samples) {
   return features;
 }
 
-MelWindows windows_of(Recording recording, const LogMel& mel, std::size_t padded_rows = 0) {
-  MelWindows windows(std::move(recording), mel, padded_rows);
+MelWindows windows_of(Recording recording, const LogMel& mel) {
+  MelWindows windows(std::move(recording), mel);
   while (!windows.find_largest()) {
   }
   return windows;
@@ -56,48 +56,6 @@ TEST(MelWindows, AreCutFromTheWholeRecording) {
       EXPECT_TRUE(std::all_of(values + count * 80, values + window.elements(), [](float x) { return x == 0; }));
     }
   }
-}
-
-TEST(MelWindows, ByTransformersRulesTheEndOfALongerRecordingIsMirrored) {
-  const std::vector<float> samples = tone(3.001);
-  LogMel mel(80);
-  std::vector<float> expected;
-  mel.push(samples, expected);
-  mel.finish(expected);
-  LogMel::normalize(expected, std::ranges::max(expected));
-  MelWindows windows = windows_of(Recording::of_samples(samples), LogMel(80), 299);
-  ASSERT_EQ(windows.frames(), 300u);
-  const Tensor window = windows.window(0, 300, 3000);
-  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>()));
-  EXPECT_FALSE(same_bits(window, windows_of(Recording::of_samples(samples), LogMel(80)).window(0, 300, 3000)));
-}
-
-TEST(MelWindows, ByTransformersRulesTheEndOfAFullWindowIsMirrored) {
-  for (const std::size_t missing : std::vector<std::size_t>{0, 5, 39, 200}) {
-    std::vector<float> samples = tone(3);
-    samples.resize(samples.size() - missing);
-    MelWindows windows = windows_of(Recording::of_samples(samples), LogMel(80), 300);
-    samples.resize(samples.size() + missing);
-    LogMel mel(80);
-    std::vector<float> expected;
-    mel.push(samples, expected);
-    mel.finish(expected);
-    LogMel::normalize(expected, std::ranges::max(expected));
-    const Tensor window = windows.window(0, 300, 300);
-    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), window.data<float>())) << missing;
-  }
-}
-
-TEST(MelWindows, ByTransformersRulesSilenceFollowsAShorterRecording) {
-  for (const double seconds : {0.001, 0.3, 2.0}) {
-    MelWindows windows = windows_of(Recording::of_samples(tone(seconds)), LogMel(80), 200);
-    ASSERT_EQ(windows.frames(), 200u) << seconds;
-    EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
-    const Tensor beginning = windows.beginning(200);
-    EXPECT_TRUE(same_bits(windows.window(0, 200, 200), beginning)) << seconds;
-    EXPECT_TRUE(same_bits(windows.window(50, 150, 200).slice(0, 150), beginning.slice(50, 150))) << seconds;
-  }
-  EXPECT_EQ(windows_of(Recording::of_samples({}), LogMel(80), 200).frames(), 0u);
 }
 
 TEST(MelWindows, TheBeginningIsFollowedBySilence) {

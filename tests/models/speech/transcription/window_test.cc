@@ -1,8 +1,9 @@
+#include "encdec/models/speech/transcription/window.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "encdec/models/speech/transcription/whisper_rules.h"
 #include "tests/models/speech/transcription/tiny_en.h"
 
 namespace encdec {
@@ -11,9 +12,8 @@ namespace {
 using namespace tiny_en;
 
 // Cuts a window that begins at 12 s and has 20 s of sound.
-CutWindow cut(TokenIds ids, SpeechRules rules = SpeechRules::openai) {
-  return WhisperRules::of(rules).cut({.tokens = std::move(ids), .temperature = 0.2}, {.first = 1200, .frames = 2000},
-                                     tokens());
+CutWindow cut(TokenIds ids) {
+  return cut_window({.tokens = std::move(ids), .temperature = 0.2}, {.first = 1200, .frames = 2000}, tokens());
 }
 
 std::vector<std::pair<double, double>> times_of(const CutWindow& cut) {
@@ -46,28 +46,6 @@ TEST(Window, WithoutPairsItIsOneSegment) {
   EXPECT_EQ(times_of(cut({kText})), (Times{{12, 32}})) << "without times";
   EXPECT_EQ(times_of(cut({})), (Times{{12, 32}}));
   EXPECT_EQ(cut({kText}).advance, 2000u);
-}
-
-TEST(Window, ByTransformersRulesTheLastSegmentKeepsBothTimesOfAPair) {
-  constexpr auto kRules = SpeechRules::transformers;
-  const TokenIds ids{kTimes, kText, kTimes + 100, kTimes + 100, kText, kTimes + 250, kTimes + 300, kText};
-  const CutWindow window = cut(ids, kRules);
-  EXPECT_EQ(times_of(window), (Times{{12, 14}, {14, 17}}));
-  EXPECT_EQ(window.advance, 500u);
-  EXPECT_EQ(window.segments[0].tokens, (TokenIds{kTimes, kText, kTimes + 100}));
-  EXPECT_EQ(window.segments[1].tokens, (TokenIds{kTimes + 100, kText, kTimes + 250, kTimes + 300}));
-  // Nothing follows a single time at the end.
-  const CutWindow ended = cut({kTimes, kText, kTimes + 100, kTimes + 150, kText, kTimes + 250}, kRules);
-  EXPECT_EQ(times_of(ended), (Times{{12, 14}, {15, 17}}));
-  EXPECT_EQ(ended.segments[1].tokens, (TokenIds{kTimes + 150, kText, kTimes + 250}));
-}
-
-TEST(Window, ByTransformersRulesStepsAreCountedInFloat32) {
-  for (const auto& [frames, steps] : {std::pair{2000, 1000}, {2001, 1000}, {30, 14}, {216, 107}, {3000, 1500}}) {
-    const WindowPlace place{.first = 0, .frames = static_cast<std::size_t>(frames)};
-    const CutWindow window = transformers_rules().cut({.tokens = {kText}}, place, tokens());
-    EXPECT_DOUBLE_EQ(window.segments[0].end, steps * 0.02) << frames;
-  }
 }
 
 TEST(Window, AlwaysAdvances) {
