@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Checks that the tree has the order that ARCHITECTURE.md draws: python3 tests/levels.py [ROOT] [--picture]
+"""Checks the tree against ARCHITECTURE.md: python3 tests/levels.py [ROOT] [--picture | --lines]
 
 The first table of ROOT/ARCHITECTURE.md lists folders, a level a row. A file may include or import files of its own row
 and of rows above it. Files form no circles, nor do folders. A folder without a row belongs to the row of its parent.
 The picture in ARCHITECTURE.md must be the one that --picture prints.
+
+No row, and no row of the table of totals, has more lines than it allows. --lines prints the lines of each.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from pathlib import Path, PurePosixPath
 
 FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec", "examples")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(encdec/[^>]+)>)', re.MULTILINE)
-ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \|", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \| ([0-9,]*) \|", re.MULTILINE)
+TOTAL = re.compile(r"^\| ([A-Za-z+ ]+) \| `([a-z/ ]+)` \| `([a-z. ]+)` \| ([0-9,]+) \|", re.MULTILINE)
 WIDTH = 84
 
 
 def rows_of(text: str) -> dict[str, str]:
     """Folders and their groups, in the order of the table: the lowest folder of the picture first."""
-    return dict(ROW.findall(text))
+    return {folder: group for folder, group, _ in ROW.findall(text)}
 
 
 def included(root: Path, file: PurePosixPath) -> Iterator[str]:
@@ -109,10 +112,21 @@ def picture(rows: dict[str, str]) -> str:
     return "\n".join([*lines, f"+{'-' * (widths[0] - 1)}+{'-' * widths[1]}+"])
 
 
+def lines_of(path: Path) -> int:
+    return path.read_bytes().count(b"\n")
+
+
+def total_lines(root: Path, folders: str, suffixes: str) -> int:
+    """Lines of the files with one of the suffixes in the folders; both are separated by spaces."""
+    files = (file for folder in folders.split() for file in (root / folder).rglob("*"))
+    return sum(lines_of(file) for file in files if file.suffix in suffixes.split() and file.is_file())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parents[1])
     parser.add_argument("--picture", action="store_true")
+    parser.add_argument("--lines", action="store_true")
     arguments = parser.parse_args()
     root: Path = arguments.root
     architecture = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -121,19 +135,28 @@ def main() -> int:
         print(picture(rows))
         return 0
 
+    limits = {folder + "/": limit for folder, _, limit in ROW.findall(architecture) if limit}
+    lines = dict.fromkeys(limits, 0)
+    for name, folders, suffixes, limit in TOTAL.findall(architecture):
+        limits[name] = limit
+        lines[name] = total_lines(root, folders, suffixes)
+
     faults = [f"ARCHITECTURE.md has a row for {row}/, which does not exist" for row in rows if not (root / row).is_dir()]
     if picture(rows) not in architecture:
         faults.append("the picture in ARCHITECTURE.md is not that of its table; tests/levels.py --picture prints it")
     levels = {folder: level for level, folder in enumerate(rows)}
 
+    def row_of(file: PurePosixPath) -> str | None:
+        return next((str(folder) for folder in file.parents if str(folder) in levels), None)
+
     def level_of(file: PurePosixPath) -> int | None:
-        return next((levels[str(folder)] for folder in file.parents if str(folder) in levels), None)
+        return levels.get(row_of(file) or "")
 
     files = [
         PurePosixPath(path.relative_to(root).as_posix())
         for folder in FOLDERS
         for path in sorted((root / folder).rglob("*"))
-        if path.suffix in (".h", ".cc") or (path.suffix == ".py" and folder == "python/encdec")
+        if path.suffix in (".h", ".cc") or (path.suffix in (".py", ".pyi") and folder == "python/encdec")
         if not path.is_relative_to(root / "examples/lessons")  # a project of its own
     ]
     file_edges: dict[str, set[str]] = defaultdict(set)
@@ -143,8 +166,10 @@ def main() -> int:
         if own is None:
             faults.append(f"{file} is in no folder of ARCHITECTURE.md's table")
             continue
+        if f"{row_of(file)}/" in lines:
+            lines[f"{row_of(file)}/"] += lines_of(root / file)
         try:
-            targets = set(imported(root, file) if file.suffix == ".py" else included(root, file)) - {str(file)}
+            targets = set(imported(root, file) if file.suffix.startswith(".py") else included(root, file)) - {str(file)}
         except LookupError as fault:
             faults.append(str(fault))
             continue
@@ -157,6 +182,15 @@ def main() -> int:
                 folder_edges[str(file.parent)].add(str(PurePosixPath(target).parent))
     faults += [f"files include each other: {', '.join(circle)}" for circle in circles(file_edges)]
     faults += [f"folders include each other: {', '.join(circle)}" for circle in circles(folder_edges)]
+    if arguments.lines:
+        print("\n".join(f"{count:7,}  of {limits[name]:>7}  {name}" for name, count in lines.items()))
+        return 0
+    faults += [
+        f"{name} has {count:,} lines, expected {limits[name]} at most: remove lines, or raise the number in "
+        "ARCHITECTURE.md and say why in the commit's message"
+        for name, count in lines.items()
+        if count > int(limits[name].replace(",", ""))
+    ]
     edges = sum(map(len, file_edges.values()))
     print("\n".join(faults[:20]) or f"{edges} includes of {len(files)} files were looked at")
     return 1 if faults or not edges else 0

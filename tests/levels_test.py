@@ -10,14 +10,16 @@ from pathlib import Path
 
 TOOL = Path(__file__).with_name("levels.py")
 TABLE = """
-| `engine/` | core | `a` | b |
-| `models/a/` | core | `a` | b |
-| `models/` | core | `a` | b |
-| `layers/lessons/` | optional components | `a` | b |
-| `tools/serve/` | front ends | | b |
-| `tools/encdec/` | front ends | | b |
-| `python/encdec/` | front ends | | b |
-| `tools/bench/` | benchmarks and training | | b |
+| `engine/` | core | 2 | `a` | b |
+| `models/a/` | core | 1,000 | `a` | b |
+| `models/` | core | 1 | `a` | b |
+| `layers/lessons/` | optional components | 9 | `a` | b |
+| `tools/serve/` | front ends | 9 | | b |
+| `tools/encdec/` | front ends | 9 | | b |
+| `python/encdec/` | front ends | 9 | | b |
+| `tools/bench/` | benchmarks and training | 9 | | b |
+
+| all C++ | `engine models tools` | `.h .cc` | 4 |
 """
 
 
@@ -69,6 +71,14 @@ class Levels(unittest.TestCase):
             "python/encdec/b.py": "def f():\n    from .a import c\n",
         }
         self.assertIn("files include each other: python/encdec/a.py, python/encdec/b.py", self.check(files))
+
+    def test_a_folder_above_its_ceiling_is_found(self) -> None:
+        self.assertIn("were looked at", self.check({"engine/a.h": "\n\n", "tools/encdec/b.h": '#include "a.h"\n', "tools/encdec/a.h": ""}))
+        self.assertIn("engine/ has 3 lines, expected 2 at most", self.check({"engine/a.h": "\n", "engine/x/b.h": "\n\n"}))
+        found = self.check({"engine/a.h": "\n\n", "models/a/b.cc": "\n", "models/c.cc": "\n\n"})
+        self.assertIn("models/ has 2 lines, expected 1 at most", found)
+        self.assertNotIn("models/a/", found)
+        self.assertIn("all C++ has 5 lines, expected 4 at most", found)
 
 
 if __name__ == "__main__":
