@@ -132,6 +132,12 @@ TEST(DenseAttention, DoesNotDependOnThreadsOrNeighbours) {
   }
 }
 
+TEST(DenseAttention, AllocatesNothingAfterTheFirstRun) {
+  for (const Attention& a : with_and_without_lengths({2, 9, 5, 3, 3, 4})) {
+    EXPECT_EQ(DenseRunner(a.attention, a.inputs).allocations(), 0) << a.attention->kind();
+  }
+}
+
 // The example of d2l.ai, section 10.3.3. All keys are equal, so that each output is the mean of the values that are not
 // masked.
 TEST(DenseAttention, GivesTheMeansOfTheD2lExample) {

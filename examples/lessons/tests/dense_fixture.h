@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dense_reference.h"
+#include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
 #include "tests/support/golden_layer.h"
 #include "tests/support/layer_runner.h"
@@ -82,6 +83,14 @@ class DenseRunner {
         state_(executor_.graph(), std::make_shared<ThreadTeam>(threads)) {}
 
   Tensor run() { return copy_of(executor_.run(inputs_, state_).front()); }
+
+  // Returns the number of allocations of a run after the first.
+  int allocations() {
+    run();
+    const AllocationWatch watch;
+    executor_.run(inputs_, state_);
+    return watch.count();
+  }
 
   // Returns the observed weights of each row, stacked by rows.
   Tensor observed_weights() {
