@@ -51,9 +51,10 @@ class Server:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[Server]:
+def running(*arguments: str, program: Path = PROGRAM) -> Iterator[Server]:
     """Yields a running server. At the end it gets SIGTERM and must exit with status 0."""
-    command = [str(PROGRAM), "serve", "--port", "0", "--threads", "1", "--quiet", *arguments]
+    options = ["serve", "--port", "0", "--threads", "1", "--quiet"] if program == PROGRAM else ["port=0"]
+    command = [str(program), *options, *arguments]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     lines: list[str] = []

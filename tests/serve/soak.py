@@ -439,7 +439,7 @@ def main() -> int:
         command += ["--max-live-sessions", "6"]
         for model in (PRONUNCIATION, EMBEDDER, WHISPER, NUMBERS):
             command += ["--model", str(model)]
-        command += ["--header-timeout", "2", "--write-timeout", "2", "--drain-timeout", str(DRAIN_SECONDS)]
+        command += ["--drain-timeout", str(DRAIN_SECONDS)]
         server = subprocess.Popen(command, stderr=full)
         while not Path(path).exists():
             time.sleep(0.05)

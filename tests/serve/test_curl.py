@@ -321,7 +321,7 @@ def test_native_options(server: Server, curl: Curl, speller: Path) -> None:
         ({"parameters": {"num_beam": 2}}, "'num_beam'"),
         ({"parameters": {"num_beams": "two"}}, "num_beams"),
         ({"parameters": {"num_return_sequences": 2}}, "num_return_sequences"),
-        ({"parameters": {"num_beams": 17}}, "--max-beams"),
+        ({"parameters": {"num_beams": 17}}, "num_beams is 17"),
     ],
 )
 def test_bad_native_requests(server: Server, curl: Curl, change: dict[str, Any], named: str) -> None:

@@ -246,8 +246,8 @@ def test_keys(start_server: StartServer, tmp_path: Path) -> None:
         assert asyncio.run(run(server, subprotocols=protocols)) == (101, "realtime")
 
 
-def test_sessions_have_limits(start_server: StartServer) -> None:
-    limits = ["--max-live-sessions", "2", "--live-idle-timeout", "1"]
+def test_sessions_have_limits() -> None:
+    limits = [f"model=numbers={NUMBERS}", "live_sessions=2", "live_idle_time=1"]
 
     async def run(server: Server) -> Event:
         async with connect(address(server)) as first:
@@ -262,7 +262,7 @@ def test_sessions_have_limits(start_server: StartServer) -> None:
         async with connect(address(server)):
             return event
 
-    with start_server("--model", f"numbers={NUMBERS}", *limits) as server:
+    with running(*limits, program=PROGRAM.with_name("limited_server")) as server:
         assert asyncio.run(run(server))["error"]["code"] == "session_idle"
 
 

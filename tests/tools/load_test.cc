@@ -95,7 +95,7 @@ TEST_F(LoadTest, AClientMayHaveThreeQuartersOfTheBytes) {
   running->ticket->complete();
   EXPECT_EQ(error_of([&] { more->ticket->add_bytes(51); }),
             "this client has requests of 700 bytes that wait or run, expected at most 750 of the 1000 of "
-            "--max-request-bytes");
+            "all clients");
   more->ticket->add_bytes(50);
   other->ticket->add_bytes(250);
   EXPECT_THAT(more->refused, IsEmpty());
@@ -107,7 +107,7 @@ TEST_F(LoadTest, ASingleBodyMayUseAllSpace) {
   large->ticket->add_bytes(600);
   large->ticket->complete();
   EXPECT_EQ(error_of([&] { other->ticket->add_bytes(1); }),
-            "requests of 1200 bytes wait or run, expected at most 1000 (--max-request-bytes)");
+            "requests of 1200 bytes wait or run, expected at most 1000");
 }
 
 TEST_F(LoadTest, TheBodyThatHasGoneLongestWithoutProgressIsRefusedFirst) {

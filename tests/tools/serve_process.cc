@@ -32,6 +32,14 @@ std::vector<std::string> arguments(const std::string& socket, const std::vector<
   return all;
 }
 
+std::vector<std::string> arguments(const std::string& socket, const Limits& limits) {
+  std::vector<std::string> all = {
+      ENCDEC_LIMITED_SERVER, "unix=" + socket,
+      "model=english-pronunciation=" + std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"};
+  all.insert(all.end(), limits.values.begin(), limits.values.end());
+  return all;
+}
+
 }  // namespace
 
 NotifySocket::NotifySocket(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -132,6 +140,11 @@ ServeProcess::ServeProcess(const std::vector<std::string>& more, const std::stri
     : socket_(socket.empty() ? folder_.path("socket") : socket),
       ready_(folder_.path("ready")),
       process_(arguments(socket_, more)) {
+  if (ready_.wait() != "READY=1") throw std::runtime_error(process_.wait().errors);
+}
+
+ServeProcess::ServeProcess(const Limits& limits)
+    : socket_(folder_.path("socket")), ready_(folder_.path("ready")), process_(arguments(socket_, limits)) {
   if (ready_.wait() != "READY=1") throw std::runtime_error(process_.wait().errors);
 }
 

@@ -54,9 +54,16 @@ class NotifySocket {
   int socket_;
 };
 
+// Limits of a server that encdec serve has no options for: "inputs=101".
+struct Limits {
+  std::vector<std::string> values;
+};
+
 // `encdec serve` with small models at a Unix socket. The constructor returns when the server is ready.
 class ServeProcess {
  public:
+  // Starts limited_server instead.
+  explicit ServeProcess(const Limits& limits);
   // Listens at `socket`, or at a socket of its own if that is empty.
   explicit ServeProcess(const std::vector<std::string>& more = {}, const std::string& socket = {});
 

@@ -97,7 +97,8 @@ TEST(Serve, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   expect(server.post("/v1/embeddings", R"({"input":"x"})"), "404", "no model here embeds");
   expect(server.post("/embed", "{"), "422", R"("error_type":"Validation")");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"beams":2}})"), "400", "'beams'");
-  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":17}})"), "400", "--max-beams");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":17}})"), "400",
+         "num_beams is 17, expected at most 16");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":"2"}})"), "400", "num_beams");
   expect(server.post("/v1/generate", R"({"inputs":[[99999]]})"), "400", "token id 99999");
   expect(server.post("/v1/generate", R"({"inputs":"x","extra":1})"), "400", "'extra'");
@@ -389,7 +390,7 @@ TEST(Serve, FeedsItsWatchdog) {
 }
 
 TEST(Serve, ErrorsNameTheLimits) {
-  const ServeProcess server({"--max-requests", "1", "--max-inputs", "101"});
+  const ServeProcess server(Limits{{"requests=1", "inputs=101"}});
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 300000\r\n"));
   std::string full;
@@ -401,17 +402,18 @@ TEST(Serve, ErrorsNameTheLimits) {
   EXPECT_EQ(status_of(busy.receive()), "200");
   EXPECT_EQ(status_of(server.post("/v1/generate", kLong, "X-Request-Timeout-Ms: 1\r\n")), "504");
   const json inputs = {{"inputs", std::vector<std::string>(102, "a")}};
-  EXPECT_THAT(server.post("/v1/generate", inputs.dump()), AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("--max-inputs")));
+  EXPECT_THAT(server.post("/v1/generate", inputs.dump()),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("102 inputs, expected at most 101")));
 }
 
 TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
-  const ServeProcess server({"--max-answer-bytes", "100000"});
+  const ServeProcess server(Limits{{"answer_bytes=100000"}});
   const json costly = {
       {"inputs", {"cat", "dog"}},
       {"parameters", {{"num_beams", 4}, {"num_return_sequences", 4}, {"max_new_tokens", 50}, {"top_log_probs", 10}}}};
   const std::string refused = server.post("/v1/generate", costly.dump());
   EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("2 inputs x 4 sequences x 50 tokens x 288 bytes"),
-                             HasSubstr("are 115200 bytes, expected at most 100000 (--max-answer-bytes)")));
+                             HasSubstr("are 115200 bytes, expected at most 100000")));
   EXPECT_EQ(server.metric("encdec_steps_total{model=\"english-pronunciation\"}"), 0);
   json cheap = costly;
   cheap["inputs"] = {"cat"};
@@ -420,18 +422,19 @@ TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
             "413");
   const json letters = {{"inputs", std::string(5000, 'a')}};
   EXPECT_THAT(server.post("/tokenize", letters.dump()),
-              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("(--max-answer-bytes)")));
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("an answer of more than 100000 bytes")));
 }
 
 TEST(Serve, UnreadAnswersAreLimited) {
-  const ServeProcess server({"--max-unread-bytes", "1000000"});
+  const ServeProcess server(Limits{{"unread_bytes=1000000"}});
   const json letters = {{"inputs", std::string(30'000, 'a')}};  // about two million bytes of answer
   {
     Connection deaf(server.socket());
     deaf.send(post_text("/tokenize", letters.dump()));
     EXPECT_TRUE(deaf.wait_for("HTTP/1.1 200"));  // the client reads no further
     const std::string answer = server.post("/tokenize", letters.dump());
-    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"), HasSubstr("--max-unread-bytes")));
+    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"),
+                              HasSubstr("expected at most 1000000, and a share of")));
     EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
   }
   while (status_of(server.post("/tokenize", letters.dump())) != "200") {
@@ -439,7 +442,7 @@ TEST(Serve, UnreadAnswersAreLimited) {
 }
 
 TEST(Serve, BodiesThatDoNotArriveDoNotBlockOthers) {
-  const ServeProcess server({"--max-requests", "4", "--max-request-bytes", "100000"});
+  const ServeProcess server(Limits{{"requests=4", "total_request_bytes=100000"}});
   std::deque<Connection> clients;
   for (int i = 0; i < 40; ++i) {
     const std::string length = i % 2 == 0 ? "Transfer-Encoding: chunked" : "Content-Length: 4194304";
@@ -452,7 +455,7 @@ TEST(Serve, BodiesThatDoNotArriveDoNotBlockOthers) {
 }
 
 TEST(Serve, TheSlowestBodyIsRefusedFirst) {
-  const ServeProcess server({"--max-request-bytes", "100000"});
+  const ServeProcess server(Limits{{"total_request_bytes=100000"}});
   const std::string half = post_text("/v1/completions", R"({"prompt":"cat"})" + std::string(100'000, ' '), kExpect);
   const std::size_t head = half.find("\r\n\r\n") + 4;
   Connection slow(server.socket());
@@ -463,8 +466,8 @@ TEST(Serve, TheSlowestBodyIsRefusedFirst) {
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat"})" + std::string(60'000, ' '))), "200");
   const std::string answer = slow.receive_all();
   EXPECT_EQ(status_of(answer), "429");
-  EXPECT_THAT(answer, AllOf(HasSubstr("more slowly"), HasSubstr("--max-request-bytes"), HasSubstr("Connection: close"),
-                            HasSubstr("Retry-After: ")));
+  EXPECT_THAT(answer, AllOf(HasSubstr("more slowly"), HasSubstr("expected at most 100000"),
+                            HasSubstr("Connection: close"), HasSubstr("Retry-After: ")));
 }
 
 TEST(Serve, AKeyMayHaveOnlyAShareOfTheRequests) {
@@ -642,7 +645,7 @@ TEST(Serve, RequestsThatHaveBegunToArriveAreAnsweredBeforeItEnds) {
 }
 
 TEST(Serve, TheLongestIdleConnectionIsClosedFirst) {
-  const ServeProcess server({"--max-connections", "3"});
+  const ServeProcess server(Limits{{"connections=3"}});
   const std::string request = post_text("/translate", kCat, kExpect),
                     head = request.substr(0, request.find("\r\n\r\n") + 4);
   const auto asks = [](Connection& connection) {
@@ -679,7 +682,7 @@ TEST(Serve, TheLongestIdleConnectionIsClosedFirst) {
 }
 
 TEST(Serve, ARunningRequestIsNotClosedForOthers) {
-  const ServeProcess server({"--max-connections", "1"});
+  const ServeProcess server(Limits{{"connections=1"}});
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", R"({"inputs":"photography","stream":true,"parameters":{"min_new_tokens":120}})"));
   EXPECT_TRUE(busy.wait_for("data: "));
@@ -749,7 +752,7 @@ TEST(Serve, AnUnreadLogBlocksNothing) {
 }
 
 TEST(Serve, SlowClientsAreDisconnected) {
-  const ServeProcess server({"--header-timeout", "1", "--body-timeout", "1"});
+  const ServeProcess server(Limits{{"header_time=1", "body_time=1"}});
   Connection head(server.socket()), body(server.socket());
   head.send("POST /translate HTTP/1.1\r\nHos");
   body.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");

@@ -129,6 +129,38 @@ void add_time(CLI::App& command, const char* name, Duration& time, const char* h
       ->check(integer_from(1, kDay));
 }
 
+// Refuses the options of earlier versions by name.
+void add_removed_options(CLI::App& command, const serve::ServeSettings& settings) {
+  const serve::HttpLimits& http = settings.http;
+  const serve::ServiceLimits& limits = settings.limits;
+  const auto refuse = [&command](const char* name, std::string message) {
+    command
+        .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
+                                                    const std::string& /*value*/) { throw UsageError(message); })
+        ->group("");  // in no help
+  };
+  const auto fix = [&refuse](const char* name, auto value) { refuse(name, fmt::format("is fixed at {}", value)); };
+  fix("--max-header-bytes", http.header_bytes);
+  fix("--max-header-fields", http.header_fields);
+  fix("--max-connections", http.connections);
+  fix("--max-request-bytes", limits.total_request_bytes);
+  fix("--max-answer-bytes", limits.answer_bytes);
+  fix("--max-unread-bytes", limits.unread_bytes);
+  fix("--max-inputs", limits.inputs);
+  fix("--max-sentences", limits.sentences);
+  fix("--max-beams", limits.beams);
+  fix("--max-new-tokens", limits.new_tokens);
+  fix("--max-alternatives", limits.alternatives);
+  fix("--header-timeout", http.header_time.count());
+  fix("--body-timeout", http.body_time.count());
+  fix("--write-timeout", http.write_time.count());
+  fix("--idle-timeout", http.idle_time.count());
+  fix("--live-timeout", limits.live_time.count());
+  fix("--live-idle-timeout", limits.live_idle_time.count());
+  refuse("--wyoming", "is gone: wyoming-openai speaks that protocol, see docs/serve.md");
+  refuse("--glossaries", "is gone: send 'glossary' with each request");
+}
+
 }  // namespace
 
 Action add_serve(CLI::App& command) {
@@ -173,40 +205,20 @@ Action add_serve(CLI::App& command) {
   command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 
-  serve::HttpLimits& http = settings.http;
   serve::ServiceLimits& limits = settings.limits;
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
-  add_limit(command, "--max-header-bytes", http.header_bytes, 1 << 20, "Maximum bytes of a request's header");
-  add_limit(command, "--max-header-fields", http.header_fields, 10'000, "Maximum fields of a request's header");
-  add_limit(command, "--max-body-bytes", http.body_bytes, kMaxBytes, "Maximum bytes of a request's body");
-  add_limit(command, "--max-connections", http.connections, kMaxCount, "Maximum open connections");
+  add_limit(command, "--max-body-bytes", settings.http.body_bytes, kMaxBytes, "Maximum bytes of a request's body");
   add_limit(command, "--max-requests", limits.requests, kMaxCount,
             "Maximum requests that wait or run; further requests are refused and may retry later");
-  add_limit(command, "--max-request-bytes", limits.total_request_bytes, kMaxBytes,
-            "Maximum bytes of the bodies of all requests that wait or run");
-  add_limit(command, "--max-answer-bytes", limits.answer_bytes, kMaxBytes, "Maximum bytes of the answer to a request");
-  add_limit(command, "--max-unread-bytes", limits.unread_bytes, kMaxBytes,
-            "Maximum bytes of all answers that are being made or are not yet read by their clients");
   add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
             "Maximum bytes of a request's body with a recording");
   add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Maximum length of a recording");
   add_limit(command, "--max-live-sessions", limits.live_sessions, kMaxCount, "Maximum sessions of live transcription");
-  add_limit(command, "--max-inputs", limits.inputs, kMaxCount, "Maximum texts of a request");
-  add_limit(command, "--max-sentences", limits.sentences, kMaxCount,
-            "Maximum sentences of a request whose texts are cut into sentences");
-  add_limit(command, "--max-beams", limits.beams, kMaxBeams, "Maximum beams of a request, and results for one source");
-  add_limit(command, "--max-new-tokens", limits.new_tokens, kMaxTokens, "Maximum tokens that a request may ask for");
-  add_limit(command, "--max-alternatives", limits.alternatives, kMaxBeams, "Maximum alternatives of a translation");
-  add_time(command, "--header-timeout", http.header_time, "Maximum time to receive a request's header");
-  add_time(command, "--body-timeout", http.body_time, "Maximum time to receive a request's body");
-  add_time(command, "--write-timeout", http.write_time, "Maximum time for a client to receive a part of its answer");
-  add_time(command, "--idle-timeout", http.idle_time, "Maximum time between two requests of a connection");
   add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
-  add_time(command, "--live-timeout", limits.live_time, "Maximum length of a session of live transcription");
-  add_time(command, "--live-idle-timeout", limits.live_idle_time, "Maximum time in such a session without audio");
   add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,
            "Time without a progress report from a busy model after which /health answers 503");
+  add_removed_options(command, settings);
   return [arguments] { run(*arguments); };
 }
 

@@ -80,7 +80,7 @@ void Call::abandon() {
 
 void Call::check_inputs(std::size_t count) const {
   if (count <= limits().inputs) return;
-  throw HttpError(413, fmt::format("{} inputs, expected at most {} (--max-inputs)", count, limits().inputs));
+  throw HttpError(413, fmt::format("{} inputs, expected at most {}", count, limits().inputs));
 }
 
 void Call::check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
@@ -97,7 +97,7 @@ void Call::check_answer(const ServedModel& model, std::size_t inputs, const Gene
   const std::size_t bytes = inputs * sequences * tokens * size;
   if (bytes <= limits().answer_bytes) return;
   throw HttpError(413, fmt::format("{} inputs x {} sequences x {} tokens x {} bytes ({}, and {} for each of {} "
-                                   "top_log_probs) are {} bytes, expected at most {} (--max-answer-bytes)",
+                                   "top_log_probs) are {} bytes, expected at most {}",
                                    inputs, sequences, tokens, size, kToken, kCandidate, options.top_log_probs, bytes,
                                    limits().answer_bytes));
 }
@@ -108,7 +108,7 @@ std::shared_ptr<UnreadAnswers::Part> Call::new_part() const {
 
 void Call::count(std::size_t bytes) {
   if (counted_->bytes() + bytes > limits().answer_bytes) {
-    throw HttpError(413, fmt::format("an answer of more than {} bytes (--max-answer-bytes)", limits().answer_bytes));
+    throw HttpError(413, fmt::format("an answer of more than {} bytes, expected fewer", limits().answer_bytes));
   }
   counted_->add(bytes);
 }

@@ -55,10 +55,10 @@ class Call : public std::enable_shared_from_this<Call> {
 
   // Throws HttpError, 413, for more inputs than a request may have.
   void check_inputs(std::size_t count) const;
-  // Throws HttpError, 413, if the answer could exceed --max-answer-bytes. Call it before generating.
+  // Throws HttpError, 413, if the answer could exceed ServiceLimits::answer_bytes. Call it before generating.
   void check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const;
-  // Counts bytes of the answer as they are made. Throws HttpError: 413 if the answer exceeds --max-answer-bytes, 503 if
-  // all unread answers together exceed --max-unread-bytes.
+  // Counts bytes of the answer as they are made. Throws HttpError: 413 if the answer exceeds
+  // ServiceLimits::answer_bytes, 503 if all unread answers together exceed ServiceLimits::unread_bytes.
   void count(std::size_t bytes);
 
   // Generates from all inputs and returns the results in the order of the inputs. Calls `on_result`, unless it is

@@ -58,9 +58,9 @@ std::string code_of(const std::string& language, const char* name, const std::ma
 
 }  // namespace
 
-void check_limit(std::string_view name, std::optional<int> value, int limit, std::string_view option) {
+void check_limit(std::string_view name, std::optional<int> value, int limit) {
   if (value.value_or(0) <= limit) return;
-  throw HttpError(400, fmt::format("{} is {}, expected at most {} ({})", name, *value, limit, option));
+  throw HttpError(400, fmt::format("{} is {}, expected at most {}", name, *value, limit));
 }
 
 std::vector<GenerateInput> read_inputs(const Call& call, const JsonObject& request, const std::string& key,
@@ -120,11 +120,11 @@ GenerateOptions read_options(const JsonObject& parameters, const ServedModel& mo
 }
 
 void check_options(const GenerateOptions& options, const ServiceLimits& limits) {
-  check_limit("num_beams", options.num_beams, limits.beams, "--max-beams");
-  check_limit("num_return_sequences", options.num_return_sequences, limits.beams, "--max-beams");
-  check_limit("max_new_tokens", options.max_new_tokens, limits.new_tokens, "--max-new-tokens");
-  check_limit("max_length", options.max_length, limits.new_tokens, "--max-new-tokens");
-  check_limit("min_new_tokens", options.min_new_tokens, limits.new_tokens, "--max-new-tokens");
+  check_limit("num_beams", options.num_beams, limits.beams);
+  check_limit("num_return_sequences", options.num_return_sequences, limits.beams);
+  check_limit("max_new_tokens", options.max_new_tokens, limits.new_tokens);
+  check_limit("max_length", options.max_length, limits.new_tokens);
+  check_limit("min_new_tokens", options.min_new_tokens, limits.new_tokens);
 }
 
 LongSources read_long_texts(const JsonObject& request) {

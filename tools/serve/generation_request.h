@@ -26,8 +26,8 @@ std::vector<std::string> read_texts(const Call& call, const JsonObject& request,
 // service: src_lang, tgt_lang, max_source_tokens, long_sources, top_log_probs, coverage_penalty, shortlist, seed.
 GenerateOptions read_options(const JsonObject& parameters, const ServedModel& model, const ServiceLimits& limits);
 
-// Throws HttpError, 400, if a value exceeds a limit, which the server's option `option` sets.
-void check_limit(std::string_view name, std::optional<int> value, int limit, std::string_view option);
+// Throws HttpError, 400, if a value exceeds a limit.
+void check_limit(std::string_view name, std::optional<int> value, int limit);
 // Throws HttpError, 400, if an option exceeds a limit.
 void check_options(const GenerateOptions& options, const ServiceLimits& limits);
 

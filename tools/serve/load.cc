@@ -130,13 +130,13 @@ void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   while (exceeds(client, share)) {
     const std::string reason = fmt::format(
         "this client has requests of {} bytes that wait or run, expected at most {} of the {} of "
-        "--max-request-bytes",
+        "all clients",
         client.bytes, share, limit);
     if (!refuse_slowest(ticket, &client, reason)) throw full(reason);
   }
   while (exceeds(total_, limit)) {
     const std::string reason =
-        fmt::format("requests of {} bytes wait or run, expected at most {} (--max-request-bytes)", total_.bytes, limit);
+        fmt::format("requests of {} bytes wait or run, expected at most {}", total_.bytes, limit);
     if (!refuse_slowest(ticket, nullptr, reason)) throw full(reason);
   }
 }

@@ -14,9 +14,9 @@
 
 namespace encdec::serve {
 
-// Counts the requests that wait or run, and the bytes of all bodies that have arrived. Keeps them within --max-requests
-// and --max-request-bytes. One client may use at most three quarters of each limit, so that it cannot shut out all
-// other clients. A Unix socket has no such share: a proxy may send the requests of many clients to it. Not thread-safe.
+// Counts the requests that wait or run, and the bytes of all bodies that have arrived, and keeps both within their
+// limits. One client may use at most three quarters of each limit, so that it cannot shut out all other clients. A Unix
+// socket has no such share: a proxy may send the requests of many clients to it. Not thread-safe.
 class Load {
  public:
   // Keeps references.

@@ -102,8 +102,8 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
     }
   }
   options.language = language_of(parameters);
-  check_limit("beam_size", options.beam_size, settings.limits.beams, "--max-beams");
-  check_limit("best_of", options.best_of, settings.limits.beams, "--max-beams");
+  check_limit("beam_size", options.beam_size, settings.limits.beams);
+  check_limit("best_of", options.best_of, settings.limits.beams);
   return options;
 }
 

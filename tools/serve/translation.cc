@@ -33,7 +33,7 @@ asio::awaitable<std::vector<Translation>> run(Call& call, TranslationJob& job) {
 
 void check_sentences(const Call& call, std::size_t count) {
   if (count <= call.limits().sentences) return;
-  throw HttpError(413, fmt::format("more than {} sentences (--max-sentences)", call.limits().sentences));
+  throw HttpError(413, fmt::format("more than {} sentences, expected fewer", call.limits().sentences));
 }
 
 asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,

@@ -15,8 +15,8 @@ void UnreadAnswers::Part::add(std::size_t bytes) {
   const bool is_alone = answers_.total_ == bytes_;
   if (!has_room && !is_alone && bytes_ + bytes > kSmall) {
     throw HttpError(503,
-                    fmt::format("answers of {} bytes wait to be read, {} of them this client's; expected at most {} "
-                                "(--max-unread-bytes), and a share of {}",
+                    fmt::format("answers of {} bytes wait to be read, {} of them this client's; expected at most {}, "
+                                "and a share of {}",
                                 answers_.total_, of_client, answers_.limit_, share),
                     1);
   }

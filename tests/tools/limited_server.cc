@@ -1,0 +1,52 @@
+// The server with lower limits than those that encdec serve has options for:
+//   limited_server unix=PATH|port=N model=NAME=DIR... [LIMIT=VALUE]...
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "serve/serve.h"
+
+int main(int argc, char** argv) {
+  using namespace encdec::serve;
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("encdec"));
+  spdlog::set_pattern("%n: %l: %v");
+  ServeSettings settings;
+  settings.load.threads = 1;
+  HttpLimits& http = settings.http;
+  ServiceLimits& limits = settings.limits;
+  const auto number = [](auto& value) {
+    return [&value](const std::string& text) { value = std::remove_reference_t<decltype(value)>(std::stoi(text)); };
+  };
+  const std::map<std::string, std::function<void(const std::string&)>> setters = {
+      {"unix", [&](const std::string& path) { settings.unix_path = path, settings.host = ""; }},
+      {"port", number(settings.port)},
+      {"model",
+       [&](const std::string& text) {
+         const std::size_t equals = text.find('=');
+         settings.models.push_back({.name = text.substr(0, equals), .folder = text.substr(equals + 1)});
+       }},
+      {"connections", number(http.connections)},
+      {"header_time", number(http.header_time)},
+      {"body_time", number(http.body_time)},
+      {"write_time", number(http.write_time)},
+      {"requests", number(limits.requests)},
+      {"total_request_bytes", number(limits.total_request_bytes)},
+      {"answer_bytes", number(limits.answer_bytes)},
+      {"unread_bytes", number(limits.unread_bytes)},
+      {"inputs", number(limits.inputs)},
+      {"live_sessions", number(limits.live_sessions)},
+      {"live_idle_time", number(limits.live_idle_time)},
+      {"drain_time", number(limits.drain_time)},
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const std::size_t equals = argument.find('=');
+    setters.at(argument.substr(0, equals))(argument.substr(equals + 1));
+  }
+  serve(settings);
+  return EXIT_SUCCESS;
+}
