@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "encdec/engine/base/error.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "self_attention_fixture.h"
 #include "tests/support/comparison.h"

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/layers/attention_fixture.h"
 #include "tests/support/random_tensors.h"
 #include "tests/support/weights_builder.h"
 #include "universal_transformer/universal_transformer.h"
