@@ -21,9 +21,9 @@ struct Finished {
 // an emulator.
 struct Command {
   std::vector<std::string> arguments;
-  std::string input;                  // standard input
-  std::filesystem::path output_file;  // where standard output goes instead of Finished::output
-  std::vector<int> closed;            // closed standard streams, by number: 0, 1 or 2
+  std::string input = {};                  // standard input
+  std::filesystem::path output_file = {};  // where standard output goes instead of Finished::output
+  std::vector<int> closed = {};            // closed standard streams, by number: 0, 1 or 2
 };
 
 Finished run(const Command& command);
