@@ -67,8 +67,7 @@ constexpr std::array<ForeignFormat, 8> kForeign = {
      {"ggml-*.bin", "whisper.cpp", "safetensors, such as those of: hf download openai/whisper-tiny"},
      {"*.pt", "PyTorch",
       "safetensors or pytorch_model.bin, of Whisper those of: hf download openai/whisper-tiny; of a fine-tuned one, "
-      "what "
-      "transformers' convert_openai_to_hf.py writes"}}};
+      "what transformers' convert_openai_to_hf.py writes"}}};
 
 // Returns the format of a file that is not read; null if its name does not tell.
 const ForeignFormat* foreign_format(std::string_view file_name) {

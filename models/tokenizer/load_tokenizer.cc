@@ -13,12 +13,10 @@
 
 #include "encdec/engine/base/base64.h"
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/marian_files.h"
-#include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/marian_release.h"

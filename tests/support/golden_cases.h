@@ -12,9 +12,9 @@
 namespace encdec {
 
 // Returns whether this build reads the format of a checkpoint's weights; see ENCDEC_FORMATS.
-inline bool can_read_weights(const std::filesystem::path& folder_or_file) {
+inline bool can_read_weights(const std::filesystem::path& folder) {
   try {
-    open_checkpoint(folder_or_file);
+    open_checkpoint(folder);
   } catch (const UnsupportedModelError&) {
     return false;
   }

@@ -50,7 +50,7 @@ WhisperFacts::WhisperFacts(const Checkpoint& checkpoint, const std::optional<Jso
     : tokens(tokenizer, static_cast<std::int32_t>(config.decoder.vocabulary),
              generation_config ? generation_config->boolean("is_multilingual") : std::nullopt,
              checkpoint.folder.string()),
-      mel(LogMel(static_cast<int>(config.encoder.frames.width))),
+      mel(static_cast<int>(config.encoder.frames.width)),
       positions(config.encoder.positions.count),
       context(config.decoder.positions.count),
       alignment_heads(alignment_heads_of(checkpoint, generation_config, config)),

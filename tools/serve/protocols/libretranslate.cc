@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "common/json_arrays.h"
 #include "serve/document_request.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
