@@ -10,8 +10,7 @@
 
 namespace encdec {
 
-// Return the rows of all options that callers may set, each once; without `rules`, whose value sets the defaults of the
-// others, without batch_size and workers, and without callbacks.
+// Return the rows of all options that callers may set, each once, without batch_size, workers and callbacks.
 std::span<const OptionRow<TranscribeOptions>> transcribe_settings();
 std::span<const OptionRow<TranscriptLineOptions>> transcript_line_settings();
 

@@ -216,7 +216,9 @@ TEST(SixteenBits, HoldTheirOwnValuesAlone) {
         EXPECT_EQ(are_bfloat16(row.data(), 21), bfloat16) << value << " at " << at;
         std::vector<std::uint16_t> halves(21);
         convert_to_float16(row.data(), 21, halves.data());
-        if (float16) EXPECT_EQ(float16_to_float(halves[static_cast<std::size_t>(at)]), value);
+        if (float16) {
+          EXPECT_EQ(float16_to_float(halves[static_cast<std::size_t>(at)]), value);
+        }
       }
     }
   });

@@ -99,7 +99,9 @@ TEST_P(ClassifierGolden, DocumentsAreRankedAsByTheCrossEncoder) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     EXPECT_GE(all[i - 1].score, all[i].score);
     // Documents 1 and 4 are equal.
-    if (all[i - 1].score == all[i].score) EXPECT_LT(all[i - 1].index, all[i].index);
+    if (all[i - 1].score == all[i].score) {
+      EXPECT_LT(all[i - 1].index, all[i].index);
+    }
   }
   const std::vector<Ranking> two = model_.rerank(expected["query"], documents, {.top_n = 2});
   ASSERT_EQ(two.size(), 2u);

@@ -31,7 +31,9 @@ void expect_equal(const std::vector<std::vector<Entity>>& found, const nlohmann:
       EXPECT_EQ(entity.word, wanted["word"]);
       EXPECT_EQ(entity.characters.begin, wanted["start"]);
       EXPECT_EQ(entity.characters.end, wanted["end"]);
-      if (!is_aggregated) EXPECT_EQ(entity.token, wanted["index"]);
+      if (!is_aggregated) {
+        EXPECT_EQ(entity.token, wanted["index"]);
+      }
     }
   }
 }
