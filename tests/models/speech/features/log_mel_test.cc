@@ -54,19 +54,5 @@ TEST(LogMel, ShortRecordingsHaveFewFrames) {
   }
 }
 
-TEST(LogMel, StoredBandsAreUsed) {
-  std::vector<float> filters(2 * LogMel::kFrequencies);
-  filters[3] = 1;                         // 120 Hz
-  filters[LogMel::kFrequencies + 5] = 1;  // 200 Hz
-  LogMel log_mel(filters);
-  EXPECT_EQ(log_mel.bands(), 2u);
-  std::vector<float> samples(1'600), features;
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    samples[i] = std::sin(static_cast<float>(i) * 0.07853982F);  // 200 Hz
-  log_mel.push(samples, features);
-  EXPECT_NEAR(features[8], -10, 8);
-  EXPECT_NEAR(features[9], 4, 0.01);  // (400 / 4)^2
-}
-
 }  // namespace
 }  // namespace encdec
