@@ -23,6 +23,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(os.environ.get("ENCDEC", ROOT / "build/release/bin/encdec")).absolute()
+LIMITED = PROGRAM.with_name("limited_server")  # takes limits that encdec serve has no options for
 GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 NUMBERS = ROOT / "models/pretrained/english-numbers"

@@ -19,7 +19,7 @@ from openai import AsyncOpenAI
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from conftest import KEY, NUMBERS, PROGRAM, Server, StartServer, running
+from conftest import KEY, LIMITED, NUMBERS, PROGRAM, Server, StartServer, running
 
 TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
 APPEND, COMMIT, CLEAR = (f"input_audio_buffer.{name}" for name in ("append", "commit", "clear"))
@@ -262,7 +262,7 @@ def test_sessions_have_limits() -> None:
         async with connect(address(server)):
             return event
 
-    with running(*limits, program=PROGRAM.with_name("limited_server")) as server:
+    with running(*limits, program=LIMITED) as server:
         assert asyncio.run(run(server))["error"]["code"] == "session_idle"
 
 

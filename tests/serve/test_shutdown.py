@@ -6,16 +6,16 @@ from http.client import HTTPConnection
 
 import pytest
 
-from conftest import EMBEDDER, StartServer
+from conftest import EMBEDDER, LIMITED, running
 
-LONG = [word for name in ("header", "body", "idle", "drain") for word in (f"--{name}-timeout", "3600")]
+LONG = [f"{name}_time=3600" for name in ("header", "body", "idle", "drain")]
 
 
 @pytest.mark.parametrize("closes", [False, True])
-def test_connections_that_are_kept(start_server: StartServer, closes: bool) -> None:
+def test_connections_that_are_kept(closes: bool) -> None:
     """The signal comes right after the client has read its answer, or right after it has disconnected."""
     for _ in range(10):
-        with start_server("--model", f"embedder={EMBEDDER}", *LONG) as server:
+        with running(f"model=embedder={EMBEDDER}", *LONG, program=LIMITED) as server:
             connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
             connection.request("POST", "/embed", '{"inputs": "a"}')
             assert connection.getresponse().read()
