@@ -63,8 +63,8 @@ struct Document::Content {
 
   const std::string bytes;
   std::unique_ptr<TextFile> file;
-  std::vector<Segment> segments;   // those of the texts, in the same order
-  std::vector<std::size_t> lines;  // their lines
+  std::vector<Segment> segments;   // one for each text
+  std::vector<std::size_t> lines;  // the line of each text, from 1 on
 };
 
 void Document::Content::take(std::unique_ptr<TextFile> texts) {

@@ -44,7 +44,7 @@ constexpr std::optional<DocumentFormat> document_format_named(std::string_view n
 std::optional<DocumentFormat> format_of(std::string_view file_name);
 // Returns `format` or, if it is unset, that of the file's name. Throws InputError if no format has its extension.
 DocumentFormat format_or_that_of(const std::string& file_name, const std::optional<DocumentFormat>& format);
-// Returns the media type of a file by the extension of its name; that of unknown bytes if no format has it.
+// Returns the media type of a file by the extension of its name; application/octet-stream if no format has it.
 std::string_view media_type_of(std::string_view file_name);
 // Returns the extensions of all formats: ".txt", ".text", ".html"...
 std::vector<std::string> document_extensions();
