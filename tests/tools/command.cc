@@ -32,7 +32,8 @@ int check(int result, const char* what) {
 pid_t start(std::vector<std::string> arguments, const std::array<int, 3>& standard,
             const std::vector<int>& closed = {}) {
   // Programs built for another CPU run in an emulator. Shells run directly.
-  const bool is_ours = arguments.front() == kEncdec || arguments.front() == kEncdecDemo;
+  const auto folder = [](const std::string& program) { return std::filesystem::path(program).parent_path(); };
+  const bool is_ours = folder(arguments.front()) == folder(kEncdecDemo);
   if (is_ours && !kEmulator.empty()) arguments.insert(arguments.begin(), kEmulator);
   std::vector<char*> pointers;
   pointers.reserve(arguments.size() + 1);
