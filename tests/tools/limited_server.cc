@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
       {"connections", number(http.connections)},
       {"header_time", number(http.header_time)},
       {"body_time", number(http.body_time)},
+      {"write_time", number(http.write_time)},
       {"idle_time", number(http.idle_time)},
       {"requests", number(limits.requests)},
       {"total_request_bytes", number(limits.total_request_bytes)},

@@ -752,12 +752,16 @@ TEST(Serve, AnUnreadLogBlocksNothing) {
 }
 
 TEST(Serve, SlowClientsAreDisconnected) {
-  const ServeProcess server(Limits{{"header_time=1", "body_time=1"}});
-  Connection head(server.socket()), body(server.socket());
+  const ServeProcess server(Limits{{"header_time=1", "body_time=1", "write_time=1", "idle_time=1"}});
+  Connection head(server.socket()), body(server.socket()), idle(server.socket());
   head.send("POST /translate HTTP/1.1\r\nHos");
   body.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
   EXPECT_THAT(head.receive_all(), IsEmpty());
   EXPECT_THAT(body.receive_all(), IsEmpty());
+  EXPECT_THAT(idle.receive_all(), IsEmpty());
+  const Connection deaf(server.socket());
+  deaf.send(post_text("/tokenize", json{{"inputs", std::string(30'000, 'a')}}.dump()));
+  while (server.metric("encdec_requests_abandoned_total{route=\"/tokenize\"}") == 0) std::this_thread::yield();
 }
 
 TEST(Serve, SocketsOfDeadServersAreReplaced) {
