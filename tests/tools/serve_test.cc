@@ -801,6 +801,13 @@ TEST(Serve, WrongUsageIsReportedInOneLine) {
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--unix", folder.write("file", "x"), "--host", ""}), 1,
                      {"file"}));
   EXPECT_EQ(read_file(folder.path("file")), "x");
+  // Options that are gone.
+  EXPECT_TRUE(failed(encdec_command({"serve", "--max-inputs=5"}), 2, {"encdec: --max-inputs is fixed at 1024\n"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--max-inputs"}), 2, {"encdec: --max-inputs is fixed at 1024\n"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--idle-timeout", "5"}), 2, {"encdec: --idle-timeout is fixed at 75\n"}));
+  EXPECT_TRUE(failed(encdec_command({"serve", "--glossaries", "x"}), 2, {"encdec: --glossaries is gone: send"}));
+  EXPECT_THAT(encdec_command({"serve", "--help"}).output,
+              AllOf(HasSubstr("--max-requests"), Not(HasSubstr("-inputs"))));
 }
 
 }  // namespace

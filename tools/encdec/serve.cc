@@ -137,6 +137,7 @@ void add_removed_options(CLI::App& command, const serve::ServeSettings& settings
     command
         .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
                                                     const std::string& /*value*/) { throw UsageError(message); })
+        ->expected(0, 1)
         ->group("");  // in no help
   };
   const auto fix = [&refuse](const char* name, auto value) { refuse(name, fmt::format("is fixed at {}", value)); };
