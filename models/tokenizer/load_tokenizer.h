@@ -10,8 +10,8 @@
 
 namespace encdec {
 
-// Loads the tokenizer of a checkpoint's folder. `model_type` is that of config.json, or empty if the checkpoint has no
-// config.json. Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if
+// Loads the tokenizer of a checkpoint's folder. `model_type` is the value in config.json; empty if there is no such
+// file. Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if
 // a file is damaged or only some of the needed files exist.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
 

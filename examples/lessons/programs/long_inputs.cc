@@ -1,4 +1,4 @@
-// Attention over long inputs: to all rows, to a window, and to shortened keys. Who attends to whom, as heat maps.
+// Attention over long inputs: to all rows, to a window, and to shortened keys. Heat maps show the weights.
 //
 // Queries and keys of a word are one-hot vectors, so that a word attends to its other occurrences.
 #include <encdec/engine/executor.h>

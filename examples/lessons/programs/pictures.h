@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-// What the programs share: tensors by hand, and their pictures.
+// Shared by the programs: tensors written by hand, and pictures of them.
 namespace lessons {
 using namespace encdec;
 
@@ -37,7 +37,7 @@ inline Tensor token_ids(const std::vector<std::int32_t>& ids) {
   return tensor;
 }
 
-// Returns what a checkpoint would hold.
+// Returns tensors in the form in which layers take the tensors of a checkpoint.
 inline WeightScope weights_of(const std::vector<std::pair<std::string, Tensor>>& tensors) {
   auto store = std::make_shared<WeightStore>("by hand");
   for (const auto& [name, tensor] : tensors) store->add(name, tensor);
@@ -61,7 +61,7 @@ inline void show(std::string_view title, const Tensor& tensor, const char* forma
 struct HeatMap {
   std::string title;
   Tensor values;                        // [rows, columns]
-  std::vector<std::string> names = {};  // of the rows; may be empty
+  std::vector<std::string> names = {};  // names of the rows; may be empty
 
   float share(Dim row, Dim column) const {
     const float largest = *std::max_element(values.data<float>(), values.data<float>() + values.elements());

@@ -9,8 +9,8 @@
 
 #include "tests/support/naive_reference.h"
 
-// The steps of attention for one member of a dense batch, beside the formulas of tests/support: scores, mask, weighted
-// sum of the values.
+// The steps of attention for one member of a dense batch: scores, mask, weighted sum of the values. They extend the
+// formulas of tests/support.
 namespace encdec::reference {
 
 inline constexpr double kRoundoff = 0x1p-24;  // relative error of one rounded operation

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"

@@ -29,7 +29,7 @@ struct ByteRange {
 
 // A file that is read.
 struct InputFile {
-  std::string_view bytes;  // UTF-8; live as long as what is read from them
+  std::string_view bytes;  // UTF-8; must outlive the TextFile
   std::string name;        // begins every message
   DocumentOptions options = {};
 

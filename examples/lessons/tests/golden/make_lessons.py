@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.append(str(FOLDER.parents[3] / "tests/golden"))
 
-import cases  # noqa: E402: found beside this file; what it imports, in tests/golden
+import cases  # noqa: E402: in this folder; its own imports are in tests/golden
 from make_layers import make  # noqa: E402
 
 if __name__ == "__main__":

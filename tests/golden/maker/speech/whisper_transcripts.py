@@ -13,7 +13,7 @@ from whisper.tokenizer import Tokenizer
 RATE, HOP = 16_000, 160
 UNSPOKEN = ",".join(str(i) for i in range(393) if i % 60 != 7 and i != 287)  # suppressing these tokens makes timestamps likely
 GUARDS = {"compression_ratio_threshold": 1.05, "logprob_threshold": -2.7, "no_speech_threshold": 0.00125}
-# Name, seconds, hertz, and options of transcribe(), which are those of the command.
+# Name, seconds, hertz, and options of transcribe(). The command has the same options.
 CASES = [
     ("short", 0.27, 300, {}),
     ("one_window", 0.4, 500, {}),
