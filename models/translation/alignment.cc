@@ -1,10 +1,13 @@
 #include "encdec/models/translation/alignment.h"
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/translation/text/language.h"
 
 namespace encdec {
 namespace {
@@ -13,45 +16,64 @@ std::size_t common_prefix(const TokenIds& a, const TokenIds& b) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
+float size(const TextUnit& unit) {
+  return static_cast<float>(unit.end - unit.begin);
+}
+
+// A word of a source, and the units into which it is divided.
+struct SourceWord {
+  std::size_t first_unit = 0, end_unit = 0;
+  std::string letters = {};  // without differences of case
+};
+
+std::vector<SourceWord> words_in(std::string_view source, std::span<const TextUnit> units) {
+  std::vector<SourceWord> words;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!units[i].goes_on) words.push_back({.first_unit = i});
+    words.back().end_unit = i + 1;
+    words.back().letters += without_case(source.substr(units[i].begin, units[i].end - units[i].begin));
+  }
+  return words;
+}
+
+// Returns the bytes of the first `count` characters of a text.
+std::size_t bytes_of(std::string_view text, std::size_t count) {
+  std::size_t bytes = 0;
+  while (bytes < text.size() && (count > 0 || is_continuation(text[bytes]))) {
+    if (!is_continuation(text[bytes++])) --count;
+  }
+  return bytes;
+}
+
 }  // namespace
 
-SourceUnits::SourceUnits(const Tokenizer& tokenizer, std::string text, const GenerateOptions& options)
-    : tokenizer_(tokenizer),
-      languages_{.source_language = options.source_lang, .target_language = options.target_lang},
-      text_(std::move(text)),
-      ids_(tokenizer.encode(text_, languages_)) {
-  const TokenIds specials = tokenizer.encode("", languages_);
-  begin_ = common_prefix(specials, ids_);
-  end_ = std::max(begin_, ids_.size() - std::min(ids_.size(), specials.size() - begin_));
+SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options,
+                         std::span<const std::size_t> cuts)
+    : units_(encdec::units_of(text, cuts)) {
+  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  const TokenIds ids = tokenizer.encode(text, languages), specials = tokenizer.encode("", languages);
+  specials_before_ = common_prefix(specials, ids);
+  bytes_.resize(ids.size() - std::min(ids.size(), specials.size()));
+  for (const TextUnit& unit : units_) {
+    poll_cancelled();
+    // A unit begins in the first token that differs from those of the text before it.
+    const TokenIds before = tokenizer.encode(std::string_view(text).substr(0, unit.begin), languages);
+    const std::size_t same = common_prefix(before, ids);
+    const std::size_t begin = std::min(same - std::min(same, specials_before_), bytes_.size());
+    if (!tokens_.empty()) tokens_.back().second = std::max(tokens_.back().second, begin);
+    tokens_.emplace_back(begin, std::min(begin + 1, bytes_.size()));
+  }
+  if (!tokens_.empty()) tokens_.back().second = bytes_.size();
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    for (std::size_t t = tokens_[i].first; t < tokens_[i].second; ++t) bytes_[t] += size(units_[i]);
+  }
 }
 
-std::size_t SourceUnits::at(std::size_t place) const {
-  if (place >= text_.size()) return count();
-  while (place > 0 && is_continuation(text_[place])) --place;  // malformed HTML may have a tag within a character
-  const TokenIds before = tokenizer_.encode(std::string_view(text_).substr(0, place), languages_);
-  return std::clamp(common_prefix(before, ids_), begin_, end_) - begin_;
-}
-
-std::vector<std::size_t> SourceUnits::of_bytes() const {
-  std::vector<std::size_t> units(text_.size());
-  // Fills the bytes from `first` to `last`, whose units are known. Units of a text ascend, so equal units at both ends
-  // are the units of all bytes between them.
-  const std::function<void(std::size_t, std::size_t)> fill = [&](std::size_t first, std::size_t last) {
-    if (units[first] == units[last]) {
-      std::fill(units.begin() + static_cast<std::ptrdiff_t>(first), units.begin() + static_cast<std::ptrdiff_t>(last),
-                units[first]);
-    } else if (last - first > 1) {
-      const std::size_t middle = first + (last - first) / 2;
-      units[middle] = std::clamp(at(middle), units[first], units[last]);
-      fill(first, middle);
-      fill(middle, last);
-    }
-  };
-  if (units.empty() || count() == 0) return units;
-  units.front() = std::min(at(0), count() - 1);
-  units.back() = std::clamp(at(units.size() - 1), units.front(), count() - 1);
-  fill(0, units.size() - 1);
-  return units;
+void SourceUnits::add(std::span<const float> tokens, std::span<float> units) const {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const std::size_t end = std::min(tokens_[i].second, tokens.size());
+    for (std::size_t t = tokens_[i].first; t < end; ++t) units[i] += tokens[t] * size(units_[i]) / bytes_[t];
+  }
 }
 
 AttentionSelection alignment_selection(const Model& model) {
@@ -70,42 +92,31 @@ Alignment align(const Model& model, const SourceUnits& source, const Hypothesis&
   const std::size_t first_row = static_cast<std::size_t>(weights.shape()[2]) - tokens;
   const auto keys = static_cast<std::size_t>(weights.shape()[3]);
   const std::size_t first_key = std::min(source.specials_before(), keys);
-  alignment.units = std::min(source.count(), keys - first_key);
+  alignment.units = source.units().size();
+  alignment.weights.resize(tokens * alignment.units);
   std::size_t last = 0;
   for (std::size_t i = 0; i < tokens; ++i) {
+    poll_cancelled();
     const float* row = weights.row(static_cast<Dim>(first_row + i)) + first_key;
-    alignment.weights.insert(alignment.weights.end(), row, row + alignment.units);
-    const std::size_t size = decode_known(*model.tokenizer(), std::span(hypothesis.token_ids).first(i + 1)).size();
-    last = i + 1 == tokens ? hypothesis.text.size() : std::clamp(size, last, hypothesis.text.size());
+    source.add({row, keys - first_key}, std::span(alignment.weights).subspan(i * alignment.units, alignment.units));
+    // A token may end within a character, which is then decoded as another one.
+    const std::string decoded = decode_known(*model.tokenizer(), std::span(hypothesis.token_ids).first(i + 1));
+    const auto end = static_cast<std::size_t>(std::ranges::mismatch(decoded, hypothesis.text).in1 - decoded.begin());
+    last = i + 1 == tokens ? hypothesis.text.size() : std::max(end, last);
     alignment.ends.push_back(last);
   }
   return alignment;
 }
 
 Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& middle, const Alignment& second) {
-  // [units of the middle, units of the source]
-  std::vector<float> through(second.units * first.units);
-  std::vector<float> bytes(second.units);
-  const std::vector<std::size_t> units = middle.of_bytes();
-  for (std::size_t place = 0; place < units.size(); ++place) {
-    const auto token =
-        static_cast<std::size_t>(std::ranges::upper_bound(first.ends, begin + place) - first.ends.begin());
-    if (token >= first.ends.size() || units[place] >= second.units) continue;
-    ++bytes[units[place]];
-    const std::span<const float> row = first.row(token);
-    for (std::size_t i = 0; i < first.units; ++i) through[units[place] * first.units + i] += row[i];
-  }
   Alignment composed{.ends = second.ends, .units = first.units};
   composed.weights.resize(second.ends.size() * first.units);
-  for (std::size_t token = 0; token < second.ends.size(); ++token) {
-    std::size_t last = 0;  // the last unit with bytes: a mark of a word's beginning has those of the unit behind it
-    for (std::size_t unit = 0; unit < second.units; ++unit) {
-      if (bytes[unit] > 0) last = unit;
-      if (bytes[last] == 0) continue;
-      const float weight = second.row(token)[unit] / bytes[last];
-      for (std::size_t i = 0; i < first.units; ++i) {
-        composed.weights[token * first.units + i] += weight * through[last * first.units + i];
-      }
+  for (std::size_t unit = 0; unit < second.units; ++unit) {
+    const TextUnit& bytes = middle.units()[unit];
+    const std::vector<float> through = weights_of(first, begin + bytes.begin, begin + bytes.end);
+    for (std::size_t token = 0; token < second.ends.size(); ++token) {
+      const float weight = second.row(token)[unit];
+      for (std::size_t i = 0; i < first.units; ++i) composed.weights[token * first.units + i] += weight * through[i];
     }
   }
   return composed;
@@ -119,6 +130,8 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
     const std::span<const float> row = alignment.row(token);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[i];
   }
+  const float sum = std::accumulate(sums.begin(), sums.end(), 0.0F);
+  for (float& weight : sums) weight = sum > 0 ? weight / sum : 0;
   return sums;
 }
 
@@ -137,6 +150,52 @@ std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string&
     const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
     words.push_back({.begin = begin, .end = end, .unit = best});
     begin = std::min(text.find_first_not_of(' ', end), text.size());
+  }
+  return words;
+}
+
+std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
+                                     std::span<const TextUnit> source_units) {
+  constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10;
+  const std::vector<SourceWord> sources = words_in(source, source_units);
+  const std::vector<TextUnit> units = units_of(text);
+  std::vector<AlignedWord> words;
+  for (std::size_t i = 0; i < units.size() && !sources.empty(); ++i) {
+    poll_cancelled();
+    const auto [begin, end, goes_on] = units[i];
+    const std::string letters = without_case(text.substr(begin, end - begin));
+    std::vector<float> weights(source_units.size());
+    if (alignment.units == weights.size()) weights = weights_of(alignment, begin, end);
+    const float place = static_cast<float>(i * sources.size()) / static_cast<float>(units.size());
+    float most = -1;
+    std::size_t best = 0;
+    for (std::size_t j = 0; j < sources.size(); ++j) {
+      const SourceWord& word = sources[j];
+      float sum = kSamePlace * std::max(0.0F, 1 - std::abs(static_cast<float>(j) - place) / kDistance);
+      if (word.letters == letters) sum += kSameLetters;
+      for (std::size_t unit = word.first_unit; unit < word.end_unit; ++unit) sum += weights[unit];
+      if (sum > most) most = sum, best = j;
+    }
+    const SourceWord& word = sources[best];
+    const auto first = weights.begin() + static_cast<std::ptrdiff_t>(word.first_unit);
+    const auto last = weights.begin() + static_cast<std::ptrdiff_t>(word.end_unit);
+    if (word.letters != letters) {
+      const auto unit = static_cast<std::size_t>(std::max_element(first, last) - weights.begin());
+      words.push_back({.begin = begin, .end = end, .unit = unit, .weights = std::move(weights)});
+      continue;
+    }
+    std::size_t place_in_copy = begin;
+    for (std::size_t unit = word.first_unit; unit < word.end_unit; ++unit) {
+      const TextUnit& part = source_units[unit];
+      const auto characters = code_points(source.substr(part.begin, part.end - part.begin)).size();
+      const std::size_t part_end =
+          unit + 1 < word.end_unit
+              ? place_in_copy + bytes_of(text.substr(place_in_copy, end - place_in_copy), characters)
+              : end;
+      if (part_end == place_in_copy) continue;
+      words.push_back({.begin = place_in_copy, .end = part_end, .unit = unit, .weights = weights});
+      place_in_copy = part_end;
+    }
   }
   return words;
 }

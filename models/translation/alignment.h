@@ -3,34 +3,35 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/model.h"
 #include "encdec/models/translation/text/inline_codes.h"
+#include "encdec/models/translation/text/text_units.h"
 
 namespace encdec {
 
-// The units of a source: the tokens of its text, without the special tokens around them. They are numbered from 0.
+// The units of a source, and the tokens that they have.
 class SourceUnits {
  public:
-  // `options` are those with which the source is translated.
-  SourceUnits(const Tokenizer& tokenizer, std::string text, const GenerateOptions& options);
+  // `options` are those with which the source is translated. Units are divided at `cuts`, in ascending order.
+  SourceUnits(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options,
+              std::span<const std::size_t> cuts = {});
 
-  const std::string& text() const { return text_; }
-  std::size_t count() const { return end_ - begin_; }
-  // Returns the number of special tokens before the units.
-  std::size_t specials_before() const { return begin_; }
-  // Returns the unit that contains the byte `place` of the text; count() for the end of the text.
-  std::size_t at(std::size_t place) const;
-  // Returns the unit of each byte of the text.
-  std::vector<std::size_t> of_bytes() const;
+  const std::vector<TextUnit>& units() const { return units_; }
+  // Returns the number of special tokens before the text.
+  std::size_t specials_before() const { return specials_before_; }
+  // Adds the weights of tokens to the weights of units. A token of several units is shared by size.
+  void add(std::span<const float> tokens, std::span<float> units) const;
 
  private:
-  const Tokenizer& tokenizer_;
-  EncodeOptions languages_;
-  std::string text_;
-  TokenIds ids_;
-  std::size_t begin_ = 0, end_ = 0;
+  std::vector<TextUnit> units_;
+  std::vector<std::pair<std::size_t, std::size_t>> tokens_ =
+      {};                          // each unit's first token, and the one behind its last
+  std::vector<float> bytes_ = {};  // for each token, the size of the units that have it
+  std::size_t specials_before_ = 0;
 };
 
 // How strongly each token of a translation depends on each unit of its source.
@@ -49,17 +50,25 @@ AttentionSelection alignment_selection(const Model& model);
 // Returns the alignment of a hypothesis with its source. It has no tokens if the hypothesis has none.
 Alignment align(const Model& model, const SourceUnits& source, const Hypothesis& hypothesis);
 
-// Returns the alignment of a translation in two steps: p(source unit | target token) := the sum over the tokens of the
-// text between the steps of p(its unit | target token) * p(source unit | its token). The two models have different
-// tokens, so the weight of a unit of the text between is spread evenly over its bytes. `middle` is a part of that text,
+// Returns the alignment of a translation in two steps: p(source unit | target token) := the sum over the units of the
+// text between the steps of p(its unit | target token) * p(source unit | its bytes). `middle` is a part of that text,
 // which begins at its byte `begin`.
 Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& middle, const Alignment& second);
 
-// Returns the sums of the weights of the tokens that have bytes from `begin` to before `end`, by unit.
+// Returns the weights of the tokens that have bytes from `begin` to before `end`, by unit. Their sum is 1, or 0.
 std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std::size_t end);
 
 // Splits a translation into words: at spaces or, in a language without spaces, at tokens. Aligns each word with the
 // unit that has the largest sum of weights over the tokens of the word. Returns no words if there are no units.
 std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless);
+
+// Splits a translation into its units, and aligns each with a word of the source: the one with the largest sum of
+// - its weight for the tokens of the unit, from 0 to 1,
+// - 0.3 if both have the same letters,
+// - 0.1 if both have the same place in the order of words, less for each word of distance.
+// So models with poor attention place marks by what is copied and by order. A word of the source that is divided into
+// units divides a copy of it at the same characters; another translation belongs to the unit with most weight.
+std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
+                                     std::span<const TextUnit> source_units);
 
 }  // namespace encdec

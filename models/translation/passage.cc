@@ -1,7 +1,6 @@
 #include "encdec/models/translation/passage.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -61,9 +60,11 @@ bool Leg::fits(const std::string& text) const {
   return text.size() + 8 <= most || model->tokenizer()->encode(text, languages()).size() <= most;
 }
 
-std::string space_behind(const Sentence& sentence, bool is_kept, bool is_spaceless) {
+std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless) {
   const auto& [text, space] = sentence;
-  if (is_kept || text.empty() || (space != " " && !space.empty())) return space;
+  if (text.empty() || (space != " " && !space.empty())) return space;
+  // Without a space, the sentence is of a script that has none, or was cut within a word.
+  if (space.empty() && (!ends_without_space(text) || ends_without_space(translation))) return "";
   return is_spaceless ? "" : " ";
 }
 
@@ -157,7 +158,8 @@ bool Passage::take(std::size_t number, GenerateResult result) {
   Part& part = parts_[number];
   part.hypotheses = std::move(result.hypotheses);
   if (is_aligned()) {
-    const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().options);
+    const std::vector<std::size_t> marks = leg_ == 0 ? marked_places() : std::vector<std::size_t>();
+    const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().options, marks);
     if (leg_ == 0) find_units(units);
     for (Hypothesis& hypothesis : part.hypotheses) {
       Alignment alignment = align(*leg().model, units, hypothesis);
@@ -168,24 +170,39 @@ bool Passage::take(std::size_t number, GenerateResult result) {
   return --missing_ == 0;
 }
 
+// Returns the places in `first_text_` of the codes, in order.
+std::vector<std::size_t> Passage::marked_places() const {
+  std::vector<std::size_t> places;
+  for (const InlineCode& code : source_.codes) places.push_back(moved(code.place - source_.begin, replacements_));
+  return places;
+}
+
 // Finds the units of everything that has a place in the sentence.
 void Passage::find_units(const SourceUnits& units) {
-  const auto unit_at = [&](std::size_t place) { return units.at(moved(place, replacements_)); };
+  units_ = units.units();
+  const auto unit_at = [&](std::size_t place) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(units_, place, {}, &TextUnit::end) - units_.begin());
+  };
+  const auto unit_of = [&](std::size_t place) { return unit_at(moved(place, replacements_)); };
   aligned_codes_.clear();
   const std::size_t end_code = source_.first_code + source_.codes.size();
-  for (const InlineCode& code : source_.codes) {
+  for (const std::size_t place : marked_places()) {
+    const InlineCode& code = source_.codes[aligned_codes_.size()];
     AlignedCode& aligned = aligned_codes_.emplace_back();
-    aligned.unit = unit_at(code.place - source_.begin);
+    aligned.unit = unit_at(place);
+    aligned.follows_space = place > 0 && (aligned.unit == 0 || units_[aligned.unit - 1].end < place);
+    aligned.precedes_space =
+        place < first_text_.size() && (aligned.unit == units_.size() || units_[aligned.unit].begin > place);
     if (!code.partner) continue;
     const std::size_t number = source_.first_code + aligned_codes_.size() - 1;
     aligned.kind = *code.partner > number ? AlignedCode::Kind::begin : AlignedCode::Kind::end;
     aligned.is_whole = *code.partner >= source_.first_code && *code.partner < end_code;
   }
   cut_units_.clear();
-  for (const std::size_t place : source_.cuts) cut_units_.push_back(unit_at(place));
+  for (const std::size_t place : source_.cuts) cut_units_.push_back(unit_of(place));
   for (Term& term : source_.terms) {
-    term.first_unit = unit_at(term.begin);
-    term.end_unit = std::max(term.first_unit + 1, unit_at(term.end));
+    term.first_unit = unit_of(term.begin);
+    term.end_unit = std::max(term.first_unit + 1, unit_of(term.end));
   }
 }
 
@@ -203,8 +220,9 @@ std::string Passage::joined(std::size_t k, Alignment& alignment) const {
         alignment.weights.insert(alignment.weights.end(), own.row(token).begin(), own.row(token).end());
       }
     }
-    whole += part.hypotheses[chosen].text;
-    if (&part != &parts_.back()) whole += space_behind(part.source, false, leg().is_spaceless);
+    const std::string& text = part.hypotheses[chosen].text;
+    whole += text;
+    if (&part != &parts_.back()) whole += space_behind(part.source, text, leg().is_spaceless);
   }
   return whole;
 }
@@ -276,10 +294,9 @@ std::vector<std::size_t> Passage::cuts_of(const std::string& text, const Alignme
     CutWord& cut_word = all.emplace_back();
     cut_word = {.begin = word.begin, .end = word.end, .weights = std::vector<float>(source_.cuts.size() + 1)};
     const std::vector<float> weights = weights_of(alignment, word.begin, word.end);
-    const float sum = std::accumulate(weights.begin(), weights.end(), 0.0F);
-    for (std::size_t unit = 0; sum > 0 && unit < weights.size(); ++unit) {
+    for (std::size_t unit = 0; unit < weights.size(); ++unit) {
       const auto part = std::ranges::upper_bound(cut_units_, unit) - cut_units_.begin();
-      cut_word.weights[static_cast<std::size_t>(part)] += weights[unit] / sum;
+      cut_word.weights[static_cast<std::size_t>(part)] += weights[unit];
     }
   }
   return place_cuts(text, all, source_.shares);
@@ -372,10 +389,21 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
     replacements.push_back(std::move(edit.replacement));
   }
   target.text = replaced(text, replacements);
-  target.codes = place_codes(words, aligned_codes_);
+  if (!aligned_codes_.empty())
+    target.codes = place_codes(align_units(alignment, text, first_text_, units_), aligned_codes_);
   for (PlacedCode& code : target.codes) code.place = moved(code.place, replacements);
   if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
   for (std::size_t& place : target.cuts) place = moved(place, replacements);
+  // Models write one space where the source has a code between two.
+  for (std::size_t i = 0; i < target.codes.size(); ++i) {
+    const auto [code, place] = target.codes[i];
+    const bool has_two = aligned_codes_[code].follows_space && aligned_codes_[code].precedes_space;
+    if (!has_two || target.text[place] != ' ' || target.text.substr(0, place).ends_with(' ')) continue;
+    target.text.insert(place, 1, ' ');
+    for (std::size_t j = i; j < target.codes.size(); ++j) ++target.codes[j].place;
+    for (std::size_t& other : target.cuts) other += other > place ? 1 : 0;
+    for (std::size_t& other : target.places) other += other > place ? 1 : 0;
+  }
   return target;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,10 +68,9 @@ struct Target {
   std::vector<TermReport::Method> methods = {};  // one for each term
 };
 
-// Returns the space to write after a translated sentence. Kept space, and white space other than one space, is that of
-// the source. After other sentences the target language decides: nothing if it is written without spaces, else one
-// space.
-std::string space_behind(const Sentence& sentence, bool is_kept, bool is_spaceless);
+// Returns the space to write after a translated sentence. White space other than one space is that of the source. After
+// other sentences the target language decides: nothing if it is written without spaces, else one space.
+std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless);
 
 // A sentence of a segment, with what has a place in it.
 struct SourceSentence {
@@ -129,6 +129,7 @@ class Passage {
 
   void begin_attempt();
   void find_units(const SourceUnits& units);
+  std::vector<std::size_t> marked_places() const;
   std::string joined(std::size_t k, Alignment& alignment) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
                                    std::span<const AlignedWord> words) const;
@@ -151,6 +152,7 @@ class Passage {
   Attempt attempt_ = Attempt::plain;
   std::string first_text_ = {};                 // the text that the first leg translates
   std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none
+  std::vector<TextUnit> units_ = {};            // of `first_text_`
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write

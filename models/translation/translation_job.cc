@@ -137,7 +137,7 @@ void add_terms(const Glossary& glossary, const std::string& language, SourceSent
 // its codes, because attention to words cannot place that many.
 std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const std::string& language,
                                          const std::function<bool(const std::string&)>& fits) {
-  constexpr std::size_t kMaxCodes = 32;
+  constexpr std::size_t kMaxCodes = 256;
   std::vector<SourceSentence> all;
   std::size_t begin = 0;
   const auto add = [&](Sentence sentence, bool is_cut) {
@@ -184,8 +184,11 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
     index_of[code] = all.segment.codes.size();
     all.segment.codes.push_back({.place = place, .markup = codes[code].markup, .partner = codes[code].partner});
   };
-  const auto add_codes = [&](std::size_t end) {
-    for (; next < codes.size() && codes[next].place <= end; ++next) add_code(next, text.size());
+  // Adds the codes up to a place of the source. Those in kept white space, whose bytes end there, stay within it.
+  const auto add_codes = [&](std::size_t end, std::size_t kept = 0) {
+    for (; next < codes.size() && codes[next].place <= end; ++next) {
+      add_code(next, text.size() - std::min(kept, end - codes[next].place));
+    }
   };
   const std::vector<Cut>& cuts = part.segment.cuts;
   std::vector<Cut>& placed_cuts = all.segment.cuts;
@@ -194,10 +197,12 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
       placed_cuts.push_back({.place = text.size(), .share_before = cuts[placed_cuts.size()].share_before});
     }
   };
+  std::size_t kept = 0;
   for (const Passage* passage : passages) {
     const SourceSentence& source = passage->source();
-    add_codes(source.begin);
+    add_codes(source.begin, kept);
     add_cuts(source.begin);
+    const std::size_t begin_text = text.size();
     if (!passage->targets().empty()) {
       // The last translation if there are fewer than k + 1.
       const Target& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
@@ -217,9 +222,14 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
       text += target.text;
       add_codes(source.end());
     }
-    text += space_behind(source.sentence, source.is_cut || passage == passages.back(), is_spaceless);
+    const bool is_kept = source.is_cut || passage == passages.back();
+    const std::string space =
+        is_kept ? source.sentence.space
+                : space_behind(source.sentence, std::string_view(text).substr(begin_text), is_spaceless);
+    text += space;
+    kept = space == source.sentence.space ? space.size() : 0;
   }
-  add_codes(part.segment.text.size());
+  add_codes(part.segment.text.size(), kept);
   add_cuts(part.segment.text.size());
   std::ranges::sort(all.segment.placeholders, {}, &Placeholder::begin);
   for (InlineCode& code : all.segment.codes) {

@@ -282,20 +282,19 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
   Text text{.segment = {}, .range = {first.range.begin, last.range.end}, .escape = syntax.escape};
   Segment& segment = text.segment;
   std::vector<std::size_t> number(items.size());  // indices of codes in the segment
-  bool follows_single = false;                    // a code such as an image is between two texts
+  bool follows_code = false;                      // spaces on both sides of a code stay
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
     const std::string_view content = item.content.of(bytes);
-    if (item.kind == Item::Kind::single) follows_single = true;
     if (item.kind == Item::Kind::text) {
       std::string plain = syntax.unescape(content);
       if (syntax.spaces == Spaces::collapse) {
         collapse_spaces(plain);
         const bool follows_space = segment.text.ends_with(' ') || segment.text.ends_with('\n');
-        if (plain.starts_with(' ') && follows_space && !follows_single) plain.erase(0, 1);
+        if (plain.starts_with(' ') && follows_space && !follows_code) plain.erase(0, 1);
       }
       segment.text += plain;
-      follows_single = false;
+      follows_code = false;
     } else if (item.kind == Item::Kind::placeholder) {
       const std::size_t begin = segment.text.size();
       segment.text += syntax.unescape(content);
@@ -310,6 +309,7 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
       }
       segment.codes.push_back(std::move(code));
       text.codes.push_back({.range = item.content});
+      follows_code = true;
     }
   }
   add_marks(text, syntax.placeholders);

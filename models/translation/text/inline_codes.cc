@@ -56,7 +56,7 @@ Element element_tree(std::span<const AlignedCode> codes) {
 
 class Placer {
  public:
-  explicit Placer(std::span<const AlignedWord> words) : words_(words) {}
+  Placer(std::span<const AlignedWord> words, std::span<const AlignedCode> codes) : words_(words), codes_(codes) {}
 
   std::vector<PlacedCode> place(Element& all) {
     all.end_word = words_.size();
@@ -69,11 +69,14 @@ class Placer {
   // Divides the words of `parent` among its children.
   void choose_words(Element& parent) {
     std::vector<bool> is_taken(words_.size());
-    for (Element& child : parent.children) {
-      if (child.begin < child.end) choose_range(parent, is_taken, child);
-      if (child.first_word == child.end_word) continue;
-      for (std::size_t word = child.first_word; word < child.end_word; ++word) is_taken[word] = true;
-      choose_words(child);
+    for (const auto choose : {&Placer::choose_range, &Placer::choose_word}) {
+      for (Element& child : parent.children) {
+        if (child.begin >= child.end || child.first_word < child.end_word) continue;
+        (this->*choose)(parent, is_taken, child);
+        if (child.first_word == child.end_word) continue;
+        for (std::size_t word = child.first_word; word < child.end_word; ++word) is_taken[word] = true;
+        choose_words(child);
+      }
     }
     for (Element& child : parent.children) {
       if (child.first_word == child.end_word) choose_place(parent, child);
@@ -103,56 +106,78 @@ class Placer {
     }
   }
 
-  // Chooses the place of a child without words: in front of the word for the first unit after it, but not inside a
-  // sibling.
-  void choose_place(const Element& parent, Element& child) const {
-    std::size_t place = parent.end_word;
-    for (std::size_t word = parent.end_word; word-- > parent.first_word;) {
-      if (words_[word].unit < child.begin) continue;
-      if (place == parent.end_word || words_[word].unit <= words_[place].unit) place = word;
+  // Gives `child` the word with most weight on its units among those not taken.
+  void choose_word(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
+    if (!child.begins_here || !child.ends_here) return;
+    float most = 0;
+    for (std::size_t word = parent.first_word; word < parent.end_word; ++word) {
+      const std::vector<float>& weights = words_[word].weights;
+      float sum = 0;
+      for (std::size_t unit = child.begin; unit < std::min(child.end, weights.size()); ++unit) sum += weights[unit];
+      if (is_taken[word] || sum <= most) continue;
+      most = sum;
+      child.first_word = word;
+      child.end_word = word + 1;
     }
+  }
+
+  bool translates(std::size_t word, std::size_t unit) const {
+    return word < words_.size() && words_[word].unit == unit;
+  }
+
+  // Chooses the place of a child without words, but not inside a sibling.
+  void choose_place(const Element& parent, Element& child) const {
+    const AlignedCode& code = codes_[child.begin_code ? *child.begin_code : *child.end_code];
+    const int for_left = code.precedes_space && !code.follows_space ? 4 : 2, for_right = 3;
+    int most = 0;
+    std::size_t place = parent.end_word, next = parent.end_word;
+    for (std::size_t word = parent.first_word; word <= parent.end_word; ++word) {
+      const auto is_within = [word](const Element& sibling) {
+        return sibling.first_word < word && word < sibling.end_word;
+      };
+      if (std::ranges::any_of(parent.children, is_within)) continue;
+      // Several words may translate a unit. The place is not between them.
+      const bool follows_left = word > 0 && translates(word - 1, child.begin - 1) && !translates(word, child.begin - 1);
+      const bool precedes_right = translates(word, child.begin) && (word == 0 || !translates(word - 1, child.begin));
+      const int sum = (follows_left ? for_left : 0) + (precedes_right ? for_right : 0);
+      if (sum > most) {
+        most = sum;
+        place = word;
+      }
+      if (word == parent.end_word || words_[word].unit < child.begin) continue;
+      if (next == parent.end_word || words_[word].unit < words_[next].unit) next = word;
+    }
+    if (most == 0) place = next;
     if (!child.begins_here) place = parent.first_word;
     if (!child.ends_here) place = parent.end_word;
-    for (const Element& sibling : parent.children) {
-      if (sibling.first_word < place && place < sibling.end_word) place = sibling.end_word;
-    }
     child.first_word = child.end_word = place;
   }
 
-  void place_children(const Element& parent) {
-    for (const Element& child : parent.children) {
-      const bool is_behind = child.first_word == parent.end_word;
-      if (child.begins_here) go_on_to(is_behind ? end_of(parent) : words_[child.first_word].begin);
-      add(child.begin_code);
-      if (child.first_word < child.end_word) {
-        place_children(child);
-        if (child.ends_here) go_on_to(end_of(child));
-      } else {
-        place_empty(child);
-      }
-      add(child.end_code);
+  void place_children(Element& parent) {
+    for (Element& child : parent.children) {
+      if (parent.first_word == parent.end_word) child.first_word = child.end_word = parent.first_word;
+      add(parent, child.begin_code, child.first_word);
+      place_children(child);
+      add(parent, child.end_code, child.end_word);
     }
   }
 
-  // Places the descendants of an element without words. They have no words either.
-  void place_empty(const Element& element) {
-    for (const Element& child : element.children) {
-      add(child.begin_code);
-      place_empty(child);
-      add(child.end_code);
-    }
-  }
-
-  std::size_t end_of(const Element& element) const {
-    return element.end_word == 0 ? 0 : words_[element.end_word - 1].end;
-  }
-
-  void go_on_to(std::size_t place) { place_ = std::max(place_, place); }
-  void add(const std::optional<std::size_t>& code) {
-    if (code) placed_.push_back({.code = *code, .place = place_});
+  // Adds a code of a child in front of a word.
+  void add(const Element& parent, const std::optional<std::size_t>& number, std::size_t word) {
+    if (!number) return;
+    const AlignedCode& code = codes_[*number];
+    const std::size_t left = word > 0 ? words_[word - 1].end : 0;
+    const std::size_t right = word < words_.size() ? words_[word].begin : left;
+    const bool ends_parent = word == parent.end_word && parent.end_code && !codes_[*parent.end_code].follows_space;
+    const bool follows_word = code.kind == AlignedCode::Kind::end || (code.kind == AlignedCode::Kind::alone &&
+                                                                      word > 0 && translates(word - 1, code.unit - 1));
+    const bool is_left = code.precedes_space || ends_parent || (!code.follows_space && follows_word);
+    place_ = std::max(place_, is_left ? left : right);
+    placed_.push_back({.code = *number, .place = place_});
   }
 
   std::span<const AlignedWord> words_;
+  std::span<const AlignedCode> codes_;
   std::vector<PlacedCode> placed_;
   std::size_t place_ = 0;  // current position in the translation
 };
@@ -161,7 +186,7 @@ class Placer {
 
 std::vector<PlacedCode> place_codes(std::span<const AlignedWord> words, std::span<const AlignedCode> codes) {
   Element all = element_tree(codes);
-  return Placer(words).place(all);
+  return Placer(words, codes).place(all);
 }
 
 }  // namespace encdec

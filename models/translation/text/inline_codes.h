@@ -7,11 +7,12 @@
 
 namespace encdec {
 
-// A word of a translation: its bytes, and the unit of the source that it translates. A unit is the index of a token.
+// A word of a translation: its bytes, and the unit of the source that it translates.
 struct AlignedWord {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t unit = 0;
+  std::vector<float> weights = {};  // of all units, for pairs of which no word translates a unit; may be empty
 };
 
 // A code of the source, which is in front of a unit.
@@ -20,6 +21,7 @@ struct AlignedCode {
   Kind kind = Kind::alone;
   std::size_t unit = 0;
   bool is_whole = true;  // the sentence has both codes of the pair
+  bool follows_space = true, precedes_space = false;
 };
 
 // A code of the source in a translation.
@@ -30,11 +32,14 @@ struct PlacedCode {
   bool operator==(const PlacedCode&) const = default;
 };
 
-// Places each code of a source once in its translation. Returns the codes in the order of the translation. Pairs stay
-// nested as in the source.
+// Places each code of a source once in its translation, between words. Returns the codes in the order of the
+// translation. Pairs stay nested as in the source.
 // - A pair is put around the contiguous words with the largest sum: 1 for a word that translates a unit inside the
-//   pair, -1 for any other word.
-// - A code without a pair, or a pair without words, is put in front of the word for the unit that followed it.
+//   pair, -1 for any other word. If no sum is above 0, it is put around the word with most weight on these units.
+// - A code without a pair, or a pair without units, is put between the words that translate the units on both sides of
+//   it, else beside one of them, else in front of the word for the next unit that has one.
+// - In the space between two words, a code is on the side on which it is in the source. If the source has spaces on
+//   both sides of the code, it is in front of the space.
 // `words` are in the order of the translation, `codes` in the order of the source.
 std::vector<PlacedCode> place_codes(std::span<const AlignedWord> words, std::span<const AlignedCode> codes);
 

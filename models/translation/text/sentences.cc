@@ -148,9 +148,13 @@ std::size_t find_cut(std::string_view text) {
   return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
 }
 
-// Returns whether a period begins a word: ".NET". ICU ends a sentence there if a capital follows.
-bool is_period_of_word(std::string_view text, std::size_t place) {
-  return text[place] == '.' && (place == 0 || text[place - 1] == ' ');
+// Returns whether a place at which ICU ends a sentence is within a word: behind a period that begins it (".NET"), or
+// behind another mark of ASCII without a space ("/search?query").
+bool is_within_word(std::string_view text, std::size_t place) {
+  const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
+  if (!is_mark(text[place - 1])) return false;
+  const bool begins_word = text[place - 1] == '.' && (place == 1 || text[place - 2] == ' ');
+  return begins_word || (static_cast<unsigned char>(text[place]) < 0x80 && text[place] != ' ');
 }
 
 }  // namespace
@@ -171,7 +175,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
     for (const std::size_t end : boundaries(*iterator, part)) {
-      if (end < part.size() && is_period_of_word(part, end - 1)) continue;
+      if (end < part.size() && is_within_word(part, end)) continue;
       take(end - std::exchange(begin, end));
     }
   };
