@@ -1,5 +1,7 @@
 #include "encdec/models/translation/alignment.h"
 
+#include <unicode/uchar.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -20,29 +22,36 @@ float size(const TextUnit& unit) {
   return static_cast<float>(unit.end - unit.begin);
 }
 
-// A word of a source, and the units into which it is divided.
-struct SourceWord {
-  std::size_t first_unit = 0, end_unit = 0;
-  std::string letters = {};  // without differences of case
+// A word, and the units into which a source divides it.
+struct Word {
+  explicit Word(std::string_view text)
+      : letters(without_case(text)), is_mark(u_isalnum(static_cast<UChar32>(first_character(text).value)) == 0) {}
+
+  std::string letters;
+  bool is_mark;  // it has no letters and no digits
+  std::size_t first_unit = 0, units = 1;
 };
 
-std::vector<SourceWord> words_in(std::string_view source, std::span<const TextUnit> units) {
-  std::vector<SourceWord> words;
+std::vector<Word> words_in(std::string_view source, std::span<const TextUnit> units) {
+  std::vector<Word> words;
   for (std::size_t i = 0; i < units.size(); ++i) {
-    if (!units[i].goes_on) words.push_back({.first_unit = i});
-    words.back().end_unit = i + 1;
-    words.back().letters += without_case(source.substr(units[i].begin, units[i].end - units[i].begin));
+    Word word(source.substr(units[i].begin, units[i].end - units[i].begin));
+    if (units[i].goes_on) {
+      words.back().letters += word.letters;
+      ++words.back().units;
+    } else {
+      word.first_unit = i;
+      words.push_back(std::move(word));
+    }
   }
   return words;
 }
 
-// Returns the bytes of the first `count` characters of a text.
-std::size_t bytes_of(std::string_view text, std::size_t count) {
-  std::size_t bytes = 0;
-  while (bytes < text.size() && (count > 0 || is_continuation(text[bytes]))) {
-    if (!is_continuation(text[bytes++])) --count;
-  }
-  return bytes;
+// Returns the bytes of `copy` that have as many characters as `part`.
+std::size_t size_of_same(std::string_view part, std::string_view copy) {
+  auto left = std::ranges::count_if(part, [](char c) { return !is_continuation(c); });
+  const auto end = std::ranges::find_if(copy, [&left](char c) { return !is_continuation(c) && left-- == 0; });
+  return static_cast<std::size_t>(end - copy.begin());
 }
 
 }  // namespace
@@ -54,13 +63,17 @@ SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, co
   const TokenIds ids = tokenizer.encode(text, languages), specials = tokenizer.encode("", languages);
   specials_before_ = common_prefix(specials, ids);
   bytes_.resize(ids.size() - std::min(ids.size(), specials.size()));
-  for (const TextUnit& unit : units_) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
     poll_cancelled();
-    // A unit begins in the first token that differs from those of the text before it.
-    const TokenIds before = tokenizer.encode(std::string_view(text).substr(0, unit.begin), languages);
-    const std::size_t same = common_prefix(before, ids);
-    const std::size_t begin = std::min(same - std::min(same, specials_before_), bytes_.size());
-    if (!tokens_.empty()) tokens_.back().second = std::max(tokens_.back().second, begin);
+    // A unit begins in the first token that differs from those of the text before it. That text may have other tokens
+    // at its end, so it is tried with the space before the unit and without it.
+    std::size_t begin = i > 0 ? tokens_.back().first : 0;
+    for (const std::size_t end : {i > 0 ? units_[i - 1].end : 0, units_[i].begin}) {
+      const std::size_t same = common_prefix(tokenizer.encode(std::string_view(text).substr(0, end), languages), ids);
+      begin = std::max(begin, std::min(same - std::min(same, specials_before_), bytes_.size()));
+      if (end == units_[i].begin) break;
+    }
+    if (i > 0) tokens_.back().second = std::max(tokens_.back().second, begin);
     tokens_.emplace_back(begin, std::min(begin + 1, bytes_.size()));
   }
   if (!tokens_.empty()) tokens_.back().second = bytes_.size();
@@ -156,46 +169,50 @@ std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string&
 
 std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units) {
-  constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10;
-  const std::vector<SourceWord> sources = words_in(source, source_units);
+  constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10, kOtherKind = 1;
+  const std::vector<Word> sources = words_in(source, source_units);
   const std::vector<TextUnit> units = units_of(text);
+  std::vector<std::vector<float>> weights(units.size(), std::vector<float>(source_units.size()));
+  std::vector<float> means(source_units.size());  // of the weights, by unit of the source
+  for (std::size_t i = 0; i < units.size() && alignment.units == means.size(); ++i) {
+    weights[i] = weights_of(alignment, units[i].begin, units[i].end);
+    for (std::size_t j = 0; j < means.size(); ++j) means[j] += weights[i][j] / static_cast<float>(units.size());
+  }
   std::vector<AlignedWord> words;
   for (std::size_t i = 0; i < units.size() && !sources.empty(); ++i) {
     poll_cancelled();
     const auto [begin, end, goes_on] = units[i];
-    const std::string letters = without_case(text.substr(begin, end - begin));
-    std::vector<float> weights(source_units.size());
-    if (alignment.units == weights.size()) weights = weights_of(alignment, begin, end);
+    const Word own(text.substr(begin, end - begin));
     const float place = static_cast<float>(i * sources.size()) / static_cast<float>(units.size());
-    float most = -1;
-    std::size_t best = 0;
-    for (std::size_t j = 0; j < sources.size(); ++j) {
-      const SourceWord& word = sources[j];
-      float sum = kSamePlace * std::max(0.0F, 1 - std::abs(static_cast<float>(j) - place) / kDistance);
-      if (word.letters == letters) sum += kSameLetters;
-      for (std::size_t unit = word.first_unit; unit < word.end_unit; ++unit) sum += weights[unit];
-      if (sum > most) most = sum, best = j;
-    }
-    const SourceWord& word = sources[best];
-    const auto first = weights.begin() + static_cast<std::ptrdiff_t>(word.first_unit);
-    const auto last = weights.begin() + static_cast<std::ptrdiff_t>(word.end_unit);
-    if (word.letters != letters) {
-      const auto unit = static_cast<std::size_t>(std::max_element(first, last) - weights.begin());
-      words.push_back({.begin = begin, .end = end, .unit = unit, .weights = std::move(weights)});
+    const auto likeness = [&](const Word& word) {
+      const float distance = std::abs(static_cast<float>(&word - sources.data()) - place);
+      float sum = kSamePlace * std::max(0.0F, 1 - distance / kDistance);
+      if (word.letters == own.letters) sum += kSameLetters;
+      if (own.is_mark != word.is_mark) sum -= kOtherKind;
+      for (std::size_t unit = word.first_unit; unit < word.first_unit + word.units; ++unit) {
+        sum += weights[i][unit] - means[unit];
+      }
+      return sum;
+    };
+    const Word& word = *std::ranges::max_element(sources, {}, likeness);
+    if (own.is_mark && !word.is_mark) {  // it translates nothing
+      words.push_back({.begin = begin, .end = end, .unit = source_units.size()});
       continue;
     }
-    std::size_t place_in_copy = begin;
-    for (std::size_t unit = word.first_unit; unit < word.end_unit; ++unit) {
-      const TextUnit& part = source_units[unit];
-      const auto characters = code_points(source.substr(part.begin, part.end - part.begin)).size();
-      const std::size_t part_end =
-          unit + 1 < word.end_unit
-              ? place_in_copy + bytes_of(text.substr(place_in_copy, end - place_in_copy), characters)
-              : end;
-      if (part_end == place_in_copy) continue;
-      words.push_back({.begin = place_in_copy, .end = part_end, .unit = unit, .weights = weights});
-      place_in_copy = part_end;
+    std::size_t unit = word.first_unit, part_begin = begin;
+    if (word.letters != own.letters) {
+      const float* weight = &weights[i][unit];
+      unit += static_cast<std::size_t>(std::max_element(weight, weight + word.units) - weight);
+    } else {
+      for (; unit + 1 < word.first_unit + word.units; ++unit) {
+        const auto [first, last, follows] = source_units[unit];
+        const std::size_t part_end =
+            part_begin + size_of_same(source.substr(first, last - first), text.substr(part_begin, end - part_begin));
+        words.push_back({.begin = part_begin, .end = part_end, .unit = unit, .weights = weights[i]});
+        part_begin = part_end;
+      }
     }
+    words.push_back({.begin = part_begin, .end = end, .unit = unit, .weights = std::move(weights[i])});
   }
   return words;
 }

@@ -63,11 +63,13 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
 std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless);
 
 // Splits a translation into its units, and aligns each with a word of the source: the one with the largest sum of
-// - its weight for the tokens of the unit, from 0 to 1,
+// - its weight for the tokens of the unit, from 0 to 1, minus its mean over all units,
 // - 0.3 if both have the same letters,
-// - 0.1 if both have the same place in the order of words, less for each word of distance.
-// So models with poor attention place marks by what is copied and by order. A word of the source that is divided into
-// units divides a copy of it at the same characters; another translation belongs to the unit with most weight.
+// - 0.1 if both have the same place in the order of words, less for each word of distance,
+// - -1 if one of them is a punctuation mark or a symbol, and the other is not.
+// So models with poor attention place codes by what is copied and by order. A mark is aligned with no unit if the
+// source has no marks. A word of the source that is divided into units divides a copy of it at the same characters;
+// another translation belongs to the unit with most weight.
 std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units);
 

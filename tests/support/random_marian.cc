@@ -20,7 +20,7 @@ constexpr float kEndBias = 5.0f;
 constexpr std::string_view kConfig = R"({{
   "model_type": "marian", "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
   "decoder_attention_heads": 4, "encoder_ffn_dim": {}, "decoder_ffn_dim": {}, "activation_function": "swish",
-  "scale_embedding": true, "vocab_size": 100, "max_position_embeddings": 256, "pad_token_id": 99,
+  "scale_embedding": true, "vocab_size": {}, "max_position_embeddings": 256, "pad_token_id": 99,
   "decoder_start_token_id": 99, "eos_token_id": 0}})";
 constexpr std::string_view kGenerationConfig = R"({
   "pad_token_id": 99, "decoder_start_token_id": 99, "eos_token_id": 0, "bad_words_ids": [[99]], "max_new_tokens": 24})";
@@ -28,7 +28,7 @@ constexpr std::string_view kGenerationConfig = R"({
 class Weights {
  public:
   Weights(RandomMarian::Outliers outliers, RandomMarian::HiddenDims hidden) : outliers_(outliers) {
-    add("model.shared.weight", {RandomMarian::kVocabulary, kModelDim}, 1.7);
+    add("model.shared.weight", {hidden.vocabulary, kModelDim}, 1.7);
     for (const std::string side : {"encoder", "decoder"}) {
       const bool is_decoder = side == "decoder";
       for (int i = 0; i < kLayers; ++i) {
@@ -38,7 +38,7 @@ class Weights {
         add_feed_forward(layer, is_decoder ? hidden.decoder : hidden.encoder);
       }
     }
-    Tensor bias = random_.uniform({1, RandomMarian::kVocabulary}, 0.3);
+    Tensor bias = random_.uniform({1, hidden.vocabulary}, 0.3);
     bias.data<float>()[RandomMarian::kEnd] = kEndBias;
     tensors_.push_back({"final_logits_bias", bias});
   }
@@ -84,7 +84,7 @@ class Weights {
 
 RandomMarian::RandomMarian(Outliers outliers, HiddenDims hidden) {
   write_safetensors(folder_ / "model.safetensors", Weights(outliers, hidden).tensors());
-  folder_.write("config.json", fmt::format(kConfig, hidden.encoder, hidden.decoder));
+  folder_.write("config.json", fmt::format(kConfig, hidden.encoder, hidden.decoder, hidden.vocabulary));
   folder_.write("generation_config.json", kGenerationConfig);
 }
 

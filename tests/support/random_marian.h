@@ -21,10 +21,11 @@ class RandomMarian {
     weights,
   };
 
-  // Sizes of the feed-forward networks.
+  // Sizes of the feed-forward networks, and of the vocabulary.
   struct HiddenDims {
     int encoder = 48;
     int decoder = 48;
+    int vocabulary = kVocabulary;
   };
 
   explicit RandomMarian(Outliers outliers = Outliers::none) : RandomMarian(outliers, {}) {}

@@ -71,7 +71,7 @@ class Placer {
     std::vector<bool> is_taken(words_.size());
     for (const auto choose : {&Placer::choose_range, &Placer::choose_word}) {
       for (Element& child : parent.children) {
-        if (child.begin >= child.end || child.first_word < child.end_word) continue;
+        if (child.begin >= child.end || child.first_word < child.end_word) continue;  // empty, or done
         (this->*choose)(parent, is_taken, child);
         if (child.first_word == child.end_word) continue;
         for (std::size_t word = child.first_word; word < child.end_word; ++word) is_taken[word] = true;
@@ -87,7 +87,7 @@ class Placer {
 
   // Gives `child` the contiguous words with the largest sum among those not taken, if the sum is above 0.
   void choose_range(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
-    int sum = 0, best = 0;
+    float sum = 0, best = 0;
     std::size_t begin = parent.first_word;
     for (std::size_t word = parent.first_word; word < parent.end_word; ++word) {
       if (is_taken[word] || (sum <= 0 && child.begins_here)) {
@@ -98,7 +98,8 @@ class Placer {
         if (!child.begins_here) break;
         continue;
       }
-      sum += words_[word].unit >= child.begin && words_[word].unit < child.end ? 1 : -1;
+      sum += words_[word].unit >= child.begin && words_[word].unit < child.end ? 1.0F : -1.0F;
+      if (!words_[word].weights.empty()) sum += 0.25F * (2 * weight_inside(child, word) - 1);
       if (sum <= best || (!child.ends_here && word + 1 < parent.end_word)) continue;
       best = sum;
       child.first_word = begin;
@@ -106,16 +107,23 @@ class Placer {
     }
   }
 
+  // Returns the weight of a word on the units of `child`, from 0 to 1.
+  float weight_inside(const Element& child, std::size_t word) const {
+    const std::vector<float>& weights = words_[word].weights;
+    float sum = 0;
+    for (std::size_t unit = child.begin; unit < std::min(child.end, weights.size()); ++unit) sum += weights[unit];
+    return sum;
+  }
+
   // Gives `child` the word with most weight on its units among those not taken.
   void choose_word(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
-    if (!child.begins_here || !child.ends_here) return;
     float most = 0;
-    for (std::size_t word = parent.first_word; word < parent.end_word; ++word) {
-      const std::vector<float>& weights = words_[word].weights;
-      float sum = 0;
-      for (std::size_t unit = child.begin; unit < std::min(child.end, weights.size()); ++unit) sum += weights[unit];
-      if (is_taken[word] || sum <= most) continue;
-      most = sum;
+    const std::size_t first = child.ends_here ? parent.first_word : parent.end_word - 1;
+    const std::size_t end = child.begins_here ? parent.end_word : parent.first_word + 1;
+    for (std::size_t word = first; word < end; ++word) {
+      const float weight = weight_inside(child, word);
+      if (is_taken[word] || weight <= most) continue;
+      most = weight;
       child.first_word = word;
       child.end_word = word + 1;
     }

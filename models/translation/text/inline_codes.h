@@ -21,7 +21,7 @@ struct AlignedCode {
   Kind kind = Kind::alone;
   std::size_t unit = 0;
   bool is_whole = true;  // the sentence has both codes of the pair
-  bool follows_space = true, precedes_space = false;
+  bool follows_space = false, precedes_space = false;
 };
 
 // A code of the source in a translation.

@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-enum class Kind : std::uint8_t { space, word, single, extension };
+enum class Kind : std::uint8_t { space, letter, digit, single, extension };
 
 bool is_spaceless(UChar32 c) {
   UErrorCode error = U_ZERO_ERROR;
@@ -22,7 +22,8 @@ Kind kind_of(UChar32 c) {
   if (u_isUWhiteSpace(c) != 0) return Kind::space;
   const auto category = U_GET_GC_MASK(c);
   if ((category & (U_GC_M_MASK | U_GC_CF_MASK)) != 0) return Kind::extension;
-  return (category & (U_GC_L_MASK | U_GC_N_MASK)) != 0 && !is_spaceless(c) ? Kind::word : Kind::single;
+  if ((category & U_GC_N_MASK) != 0) return Kind::digit;
+  return (category & U_GC_L_MASK) != 0 && !is_spaceless(c) ? Kind::letter : Kind::single;
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ std::vector<TextUnit> units_of(std::string_view text, std::span<const std::size_
   Kind last = Kind::space;
   for (const auto& [value, place] : code_points(text)) {
     const Kind kind = kind_of(static_cast<UChar32>(value));
-    const bool goes_on = (kind == Kind::extension && last != Kind::space) || (kind == Kind::word && last == Kind::word);
+    const bool is_same = kind == last && (kind == Kind::letter || kind == Kind::digit);
+    const bool goes_on = is_same || (kind == Kind::extension && last != Kind::space);
     const std::size_t end = place + first_character(text.substr(place)).bytes;
     if (goes_on && !std::ranges::binary_search(cuts, place)) {
       units.back().end = end;

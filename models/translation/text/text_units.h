@@ -7,8 +7,8 @@
 
 namespace encdec {
 
-// A unit of a text, in bytes: a word, a character of a script without spaces between words, or another character that
-// is no space. Marks of translations have their places between units.
+// A unit of a text, in bytes: letters of a word, digits of a number, a character of a script without spaces between
+// words, or another character that is no space. Codes have their places between units.
 struct TextUnit {
   std::size_t begin = 0, end = 0;
   bool goes_on = false;  // a cut divides a unit in front of this one

@@ -32,40 +32,38 @@ class Words final : public Tokenizer {
   }
 };
 
-SourceUnits units_of(const std::string& text) {
+SourceUnits tokens_of(const std::string& text, std::vector<std::size_t> cuts = {}) {
   static const Words tokenizer;
-  return {tokenizer, text, {}};
+  return {tokenizer, text, {}, cuts};
 }
 
-TEST(SourceUnits, AreTheTokensOfTheTextWithoutSpecialTokens) {
-  const SourceUnits units = units_of("one two three");
-  EXPECT_EQ(units.count(), 3u);
-  EXPECT_EQ(units.specials_before(), 1u);
-  EXPECT_EQ(units.at(0), 0u);
-  EXPECT_EQ(units.at(4), 1u);
-  EXPECT_EQ(units.at(10), 2u);
-  EXPECT_EQ(units.at(13), 3u);
-  EXPECT_THAT(units_of("a bc d").of_bytes(), ElementsAre(0, 1, 1, 1, 2, 2));
-  EXPECT_TRUE(units_of("").of_bytes().empty());
+TEST(SourceUnits, AreWordsAndMarksWithTheirShareOfTheTokens) {
+  const SourceUnits source = tokens_of("one two, three", {4, 5});
+  EXPECT_THAT(source.units(),
+              ElementsAre(TextUnit{0, 3}, TextUnit{4, 5}, TextUnit{5, 7, true}, TextUnit{7, 8}, TextUnit{9, 14}));
+  EXPECT_EQ(source.specials_before(), 1u);
+  std::vector<float> units(5);
+  source.add(std::vector<float>{1, 4, 2}, units);
+  EXPECT_THAT(units, ElementsAre(1.0F, 1.0F, 2.0F, 1.0F, 2.0F));
+  EXPECT_TRUE(tokens_of("").units().empty());
 }
 
-TEST(Alignment, ComposesOverBytesOfTheTextBetween) {
-  // Source units 0 and 1 -> middle "abcd" in tokens "a", "bcd" -> target token "x", "y". The second model reads the
-  // middle as the tokens "ab", " cd" of another text of the same size.
+TEST(Alignment, ComposesOverUnitsOfTheTextBetween) {
+  // Source units 0 and 1 -> middle "ab cd" in tokens "ab", " cd" -> target tokens "x", "y".
   const Alignment first{.ends = {1, 5}, .units = 2, .weights = {1, 0, 0, 1}};
   const Alignment second{.ends = {1, 3}, .units = 2, .weights = {1, 0, 0.25, 0.5}};
-  const Alignment composed = compose(first, 0, units_of("ab cd"), second);
+  const Alignment composed = compose(first, 0, tokens_of("ab cd"), second);
   EXPECT_EQ(composed.ends, second.ends);
   EXPECT_EQ(composed.units, 2u);
-  // The unit "ab" has one byte of the first token and one of the second; " cd" has three bytes of the second.
+  // The unit "ab" has bytes of both tokens of the first step, "cd" of the second alone.
   EXPECT_THAT(composed.weights, ElementsAre(0.5F, 0.5F, 0.125F, 0.625F));
 }
 
 TEST(Alignment, OfAPartOfTheTextBetweenBeginsThere) {
   const Alignment first{.ends = {2, 5}, .units = 2, .weights = {1, 0, 0, 1}};
   const Alignment second{.ends = {1}, .units = 1, .weights = {1}};
-  EXPECT_THAT(compose(first, 3, units_of("cd"), second).weights, ElementsAre(0.0F, 1.0F));
-  EXPECT_THAT(compose(first, 5, units_of("cd"), second).weights, ElementsAre(0.0F, 0.0F));
+  EXPECT_THAT(compose(first, 3, tokens_of("cd"), second).weights, ElementsAre(0.0F, 1.0F));
+  EXPECT_THAT(compose(first, 5, tokens_of("cd"), second).weights, ElementsAre(0.0F, 0.0F));
 }
 
 TEST(Alignment, GivesAWordTheUnitWithTheLargestSum) {
@@ -77,6 +75,24 @@ TEST(Alignment, GivesAWordTheUnitWithTheLargestSum) {
   EXPECT_EQ(words[1].unit, 0u);
   EXPECT_EQ(words_of(alignment, "ab c", true).size(), 3u);
   EXPECT_TRUE(words_of({}, "ab c", false).empty());
+}
+
+TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
+  const std::string source = "rebuild now";
+  const std::vector<TextUnit> units = units_of(source, std::vector<std::size_t>{2});
+  const auto aligned = [&](const std::string& text) {
+    std::string shown;
+    for (const AlignedWord& word : align_units({}, text, source, units)) {
+      shown += text.substr(word.begin, word.end - word.begin) + "=" + std::to_string(word.unit) + " ";
+    }
+    return shown;
+  };
+  EXPECT_EQ(aligned("Now Rebuild!"), "Now=2 Re=0 build=1 !=3 ");  // the source has no mark
+  const Alignment strong{.ends = {3, 7}, .units = 3, .weights = {0, 0, 1, 0.2F, 0.8F, 0}};
+  const auto words = align_units(strong, "já refaz", source, units);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0].unit, 2u);
+  EXPECT_EQ(words[1].unit, 1u);
 }
 
 }  // namespace

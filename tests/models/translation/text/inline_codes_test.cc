@@ -28,7 +28,9 @@ std::string tagged(const std::string& units, const std::vector<std::string>& tag
                                : tag[0] == '>' ? Kind::end
                                                : Kind::alone,
                        .unit = static_cast<std::size_t>(tag[2] - '0'),
-                       .is_whole = tag[1] >= 'a'});
+                       .is_whole = tag[1] >= 'a',
+                       .follows_space = tag[0] != '>',
+                       .precedes_space = tag[0] == '>'});
   }
   std::string whole;
   std::size_t begin = 0;
