@@ -37,7 +37,8 @@ constexpr std::array kOperators = {
 // that headers have.
 class Expression {
  public:
-  Expression(std::string_view text, Number n) : text_(text), n_(n) {}
+  // Takes no expression that is longer than headers have: each bracket is a recursion.
+  Expression(std::string_view text, Number n) : text_(text.size() <= kMaxExpressionBytes ? text : ""), n_(n) {}
 
   // Returns nullopt if the text is no expression.
   std::optional<Number> value() {
@@ -127,14 +128,16 @@ std::string_view value_of(std::string_view header, std::string_view name) {
 
 std::optional<PluralForms> PluralForms::parse(std::string_view header) {
   constexpr Number kMaxForms = 10;
-  const std::string_view expression = value_of(header, "plural");
-  const auto count = Expression(value_of(header, "nplurals"), 0).value();
-  if (!count || *count == 0 || *count > kMaxForms || expression.size() > kMaxExpressionBytes) return std::nullopt;
+  const std::string_view expression = value_of(header, "plural"), number = trim(value_of(header, "nplurals"));
+  Number count = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
+  if (count == 0 || count > kMaxForms) return std::nullopt;
   PluralForms forms;
-  forms.examples_.resize(*count);
+  forms.examples_.resize(count);
   for (int n = kMaxNumber; n > 0; --n) {
     const auto form = Expression(expression, static_cast<Number>(n)).value();
-    if (!form || *form >= *count) return std::nullopt;
+    if (!form || *form >= count) return std::nullopt;
     if (n > 1) forms.examples_[*form] = n;
     if (n == 1) forms.form_of_one_ = *form;
   }

@@ -163,6 +163,14 @@ TEST(Catalogue, MayHaveDomains) {
   EXPECT_THAT(texts_of(file, Format::po), ElementsAre("a", "b"));
 }
 
+TEST(PluralForms, RefuseNestingWithoutALimit) {
+  const std::string deep(1'000'000, '(');
+  EXPECT_FALSE(PluralForms::parse("nplurals=" + deep));
+  EXPECT_FALSE(PluralForms::parse("nplurals=2; plural=" + deep + "n;"));
+  EXPECT_FALSE(PluralForms::parse("nplurals=2; plural=" + std::string(1'000'000, '!') + "n;"));
+  EXPECT_FALSE(PluralForms::parse("nplurals=1+1; plural=0;"));
+}
+
 TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
   const auto forms = PluralForms::parse(
       "Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);");
