@@ -266,6 +266,32 @@ def test_sessions_have_limits() -> None:
         assert asyncio.run(run(server))["error"]["code"] == "session_idle"
 
 
+def test_unknown_settings_are_not_kept(live: Server) -> None:
+    async def run() -> Event:
+        async with connect(address(live)) as session:
+            others = {f"key{i}": i for i in range(50_000)}
+            for settings in ({"transcription": others | {"language": "en"}}, others, {"format": PCM_16K | others}):
+                await session.send(update(**settings))
+            return (await events_until(session, "session.updated", 3))[-1]
+
+    settings = asyncio.run(run())["session"]["audio"]["input"]
+    assert settings["format"] == PCM_16K
+    assert settings["transcription"] == {"model": "numbers", "language": "en", "prompt": ""}
+    assert sorted(settings) == ["format", "noise_reduction", "transcription", "turn_detection"]
+
+
+def test_one_message_with_minutes_of_sound(live: Server) -> None:
+    async def run() -> list[str]:
+        async with connect(address(live), max_size=None) as session:
+            await session.send(update(format=PCM_16K))
+            await session.send(append(sound() * 8))
+            await session.send(json.dumps({"type": COMMIT}))
+            events = await events_until(session, "transcription.completed", 8 * len(TEXTS))
+            return [event["transcript"] for event in events if event["type"].endswith("transcription.completed")]
+
+    assert asyncio.run(run()) == TEXTS * 8
+
+
 def test_sigterm_gives_texts_first(start_server: StartServer) -> None:
     async def run(server: Server) -> list[Event]:
         async with connect(address(server)) as session:

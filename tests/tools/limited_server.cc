@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
       {"body_time", number(http.body_time)},
       {"write_time", number(http.write_time)},
       {"idle_time", number(http.idle_time)},
+      {"ping_time", number(http.ping_time)},
       {"requests", number(limits.requests)},
       {"total_request_bytes", number(limits.total_request_bytes)},
       {"answer_bytes", number(limits.answer_bytes)},

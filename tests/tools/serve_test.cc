@@ -703,6 +703,30 @@ TEST(Serve, WithoutDescriptorsNewClientsDoNotWait) {
   }
 }
 
+TEST(Serve, AnswersConnectionsThatWaitToBeAcceptedWhenItEnds) {
+  ServeProcess server;
+  EXPECT_EQ(status_of(server.get("/health")), "200");
+  ::kill(server.process(), SIGSTOP);
+  std::deque<Connection> clients;
+  for (int i = 0; i < 40; ++i) clients.emplace_back(server.socket()).send(post_text("/translate", kCat));
+  server.send(SIGTERM);
+  ::kill(server.process(), SIGCONT);
+  for (Connection& client : clients) EXPECT_THAT(status_of(client.receive()), testing::AnyOf("200", "503"));
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+// Under the address sanitizer, a use of freed memory is another status.
+TEST(Serve, EndsWithWorkLeft) {
+  for (const char* path : {"/v1/generate", "/translate"}) {
+    ServeProcess server({"--drain-timeout", "1"});
+    std::deque<Connection> clients;
+    for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(post_text(path, kLong));
+    while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
+    server.send(SIGTERM);
+    EXPECT_EQ(server.wait().status, 0);
+  }
+}
+
 TEST(Serve, ASecondSignalEndsItAtOnce) {
   ServeProcess server;
   const Connection busy(server.socket());

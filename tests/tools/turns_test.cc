@@ -15,12 +15,14 @@ namespace encdec::serve {
 namespace {
 
 const auto kNoCheck = std::make_shared<const std::function<void()>>([] {});
+const auto kSmall = std::make_shared<const std::atomic<bool>>(false);
+const auto kLarge = std::make_shared<const std::atomic<bool>>(true);
 
 Turns::Executor small(Turns& turns, std::uint64_t client) {
-  return {turns, {.client = client, .is_large = false, .check = kNoCheck}};
+  return {turns, {.client = client, .is_large = kSmall, .check = kNoCheck}};
 }
 Turns::Executor large(Turns& turns, std::uint64_t client) {
-  return {turns, {.client = client, .is_large = true, .check = kNoCheck}};
+  return {turns, {.client = client, .is_large = kLarge, .check = kNoCheck}};
 }
 
 TEST(Turns, LargeTasksLeaveAThreadForSmallTasksOfTheSameClient) {
@@ -70,7 +72,7 @@ TEST(Turns, TasksRunInTheCancellationScopeOfTheirRequest) {
   Turns turns(1);
   const auto check = std::make_shared<const std::function<void()>>([] { throw std::runtime_error("over"); });
   std::promise<bool> is_over;
-  Turns::Executor(turns, {.client = 1, .check = check}).execute([&] {
+  Turns::Executor(turns, {.client = 1, .is_large = kSmall, .check = check}).execute([&] {
     try {
       check_cancelled();
       is_over.set_value(false);
@@ -108,6 +110,30 @@ TEST(Turns, WaitingTasksAreDroppedAtTheEnd) {
     for (int i = 0; i < 3; ++i) large(turns, 1).execute([held] {});
     may_end.set_value();
     turns.stop();
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+// Destroying a coroutine destroys what it waits for, which posts to its strand.
+TEST(Turns, TasksMayAddOthersWhenTheyAreDestroyedAtTheEnd) {
+  const auto held = std::make_shared<int>(0);
+  {
+    std::promise<void> is_running, may_end;
+    Turns turns(1);
+    const asio::any_io_executor busy = asio::make_strand(large(turns, 1));
+    asio::post(busy, [&] {
+      is_running.set_value();
+      may_end.get_future().wait();
+    });
+    is_running.get_future().wait();
+    for (std::uint64_t client = 1; client < 4; ++client) {
+      const asio::any_io_executor strand = asio::make_strand(small(turns, client));
+      const auto adds_another = [strand, held](int*) { asio::post(strand, [strand, held] {}); };
+      const std::shared_ptr<int> guard(nullptr, adds_another);
+      for (int i = 0; i < 2; ++i) asio::post(strand, [strand, guard] {});
+      asio::post(busy, [strand, guard] {});
+    }
+    may_end.set_value();
   }
   EXPECT_EQ(held.use_count(), 1);
 }

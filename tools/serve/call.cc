@@ -18,7 +18,7 @@
 namespace encdec::serve {
 namespace {
 
-// A request with a longer body is large; see Turns.
+// A request with a longer body or message is large; see Turns.
 constexpr std::size_t kLargeBody = 64 << 10;
 
 // Returns the time by which a request must be answered: after `longest`, or earlier if the client asks for that.
@@ -48,8 +48,9 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns&
 }
 
 Turns::Owner Call::owner() const {
+  life_->is_large = request().body.size() > kLargeBody;
   return {.client = client_,
-          .is_large = request().body.size() > kLargeBody,
+          .is_large = {life_, &life_->is_large},
           .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {
             if (life->is_abandoned) throw HttpError(499, "the client has gone");
             if (has_stopped) throw HttpError(503, "the server is shutting down");
@@ -247,7 +248,10 @@ void Call::open_socket(std::string_view protocol, std::function<void(std::string
                        Clock::time_point end) {
   is_socket_ = true;
   life_->deadline = end;
-  exchange_->on_message = std::move(on_message);
+  exchange_->on_message = [life = life_, on_message = std::move(on_message)](std::string message, bool is_text) {
+    life->is_large = message.size() > kLargeBody;
+    on_message(std::move(message), is_text);
+  };
   HttpResponse head;
   if (!protocol.empty()) head.headers.emplace_back("Sec-WebSocket-Protocol", protocol);
   exchange_->begin(std::move(head));

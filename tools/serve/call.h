@@ -122,6 +122,7 @@ class Call : public std::enable_shared_from_this<Call> {
   struct Life {
     std::atomic<Clock::time_point> deadline;
     std::atomic<bool> is_abandoned = false;
+    std::atomic<bool> is_large = false;  // its body, or its last message
   };
 
   asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }

@@ -9,7 +9,7 @@ namespace encdec::serve {
 
 Turns::~Turns() {
   stop();
-  // Destroyed after the lock is released: destroying a task may add another.
+  // Destroyed after the lock is released.
   Lane small, large;
   const MutexLock lock(mutex_);
   small.swap(small_);
@@ -17,14 +17,16 @@ Turns::~Turns() {
 }
 
 void Turns::stop() {
+  has_stopped_ = true;
   pool_.stop();
   pool_.join();
 }
 
 void Turns::add(const Owner& owner, std::unique_ptr<Task> task) {
+  if (has_stopped_) return;
   {
     const MutexLock lock(mutex_);
-    Lane& lane = owner.is_large ? large_ : small_;
+    Lane& lane = *owner.is_large ? large_ : small_;
     auto client = std::ranges::find(lane, owner.client, &Client::number);
     if (client == lane.end()) client = lane.insert(client, {.number = owner.client});
     client->tasks.push_back({owner.check, std::move(task)});

@@ -3,6 +3,7 @@
 #include <encdec/engine/base/mutex.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/execution.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
@@ -24,16 +25,16 @@ class Turns {
   // The request to which a task belongs.
   struct Owner {
     std::uint64_t client = 0;
-    bool is_large = false;
+    std::shared_ptr<const std::atomic<bool>> is_large = {};   // its tasks are large now
     std::shared_ptr<const std::function<void()>> check = {};  // called at each cancellation check of its tasks
   };
 
-  explicit Turns(std::size_t threads) : threads_(threads), pool_(threads) {}
+  explicit Turns(std::size_t threads) : pool_(threads), threads_(threads) {}
   ~Turns();
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  // Starts no more tasks, and waits for the running ones.
+  // Starts no more tasks, and waits for the running ones. Tasks that are added later are destroyed.
   void stop();
 
   // An executor, in Asio's sense, for the tasks of one request. Use it through a strand. execute() returns before the
@@ -94,12 +95,14 @@ class Turns {
   void add(const Owner& owner, std::unique_ptr<Task> task);
   void run_next();
 
+  // First, because destroying it or a waiting task destroys others, which may add() more.
+  std::atomic<bool> has_stopped_ = false;
+  asio::thread_pool pool_;
   std::size_t threads_;
   Mutex mutex_;
   Lane small_ ENCDEC_GUARDED_BY(mutex_);
   Lane large_ ENCDEC_GUARDED_BY(mutex_);
   std::size_t large_running_ ENCDEC_GUARDED_BY(mutex_) = 0;
-  asio::thread_pool pool_;
 };
 
 }  // namespace encdec::serve

@@ -102,9 +102,9 @@ bool is_host(std::string_view text) {
   return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
 }
 
-// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, POLLRDHUP if the client sends no more.
-short events_of(int socket) {
-  pollfd polled = {.fd = socket, .events = POLLRDHUP, .revents = 0};
+// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, and those of `wanted`.
+short events_of(int socket, short wanted) {
+  pollfd polled = {.fd = socket, .events = wanted, .revents = 0};
   ::poll(&polled, 1, 0);
   return polled.revents;
 }
@@ -200,15 +200,19 @@ asio::awaitable<void> Connection::run() {
   const auto self = shared_from_this();
   try {
     bool goes_on = true;
-    while (goes_on && !server_.is_draining()) {
+    do {
       // Separate statements: GCC 12 drops the result of a co_await inside &&.
       goes_on = co_await wait_for_request();
       if (goes_on) goes_on = co_await serve_request();
-    }
+    } while (goes_on && !server_.is_draining());
   } catch (const std::exception&) {
     // The connection has failed, so no answer can be sent.
   }
   close();
+}
+
+bool Connection::is_done() {
+  return has_answered_ && (events_of(stream_.socket().native_handle(), POLLIN) & POLLIN) == 0;
 }
 
 void Connection::close() {
@@ -291,6 +295,7 @@ asio::awaitable<bool> Connection::serve_request() {
   }
 
   enter(State::answering);
+  has_answered_ = true;
   if (server_.is_draining()) writing.keep_alive = false;
   bool goes_on = false;
   if (refusal || admission.answer) {
@@ -372,7 +377,7 @@ asio::awaitable<void> Connection::watch(const Writing& writing) {
   }
   asio::steady_timer pause(stream_.get_executor());
   for (short asked = -1;;) {
-    const short events = events_of(socket);
+    const short events = events_of(socket, POLLRDHUP);  // set if the client sends no more
     if ((events & (POLLERR | POLLHUP)) != 0) co_return;
     pause.expires_after(kWatchInterval);
     const auto [error] = co_await pause.async_wait(kResult);
@@ -482,45 +487,64 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
   const auto [refused] = co_await socket.async_accept(head, kResult);
   if (refused) co_return;
 
+  // Pings are answered only while somebody reads: not while the handler has work enough.
   auto last_heard = Clock::now();
+  bool is_reading = false;
   socket.control_callback([&last_heard](websocket::frame_type, beast::string_view) { last_heard = Clock::now(); });
   const auto read = [&]() -> asio::awaitable<void> {
     for (;;) {
       co_await exchange->asked_->take();
       std::string message;
       auto buffer = asio::dynamic_buffer(message);
-      const auto [error, size] = co_await socket.async_read(buffer, kResult);
-      if (error) co_return;
-      last_heard = Clock::now();
+      is_reading = true;
+      do {
+        last_heard = Clock::now();
+        const auto [error, size] = co_await socket.async_read_some(buffer, kBodyBytes, kResult);
+        if (error) co_return;
+      } while (!socket.is_message_done());
+      is_reading = false;
       exchange->on_message(std::move(message), socket.got_text());
     }
   };
+  // Writes a message or the end; without a piece, a ping.
+  const auto write_piece = [&](const std::optional<Exchange::Piece>& piece) -> asio::awaitable<error_code> {
+    error_code error;
+    if (!piece) {
+      std::tie(error) = co_await socket.async_ping({}, kResult);
+    } else if (piece->kind == Kind::end) {
+      websocket::close_reason reason(piece->response.body);
+      reason.code = static_cast<std::uint16_t>(piece->response.status);
+      std::tie(error) = co_await socket.async_close(reason, kResult);
+    } else {
+      const std::string& text = piece->response.body;
+      writing.answered.bytes += text.size();
+      std::tie(error, std::ignore) = co_await socket.async_write(asio::buffer(text), kResult);
+    }
+    co_return error;
+  };
   const auto write = [&]() -> asio::awaitable<void> {
     const auto ping_time = server_.limits().ping_time;
-    asio::steady_timer guard(stream_.get_executor());
     for (error_code error; !error;) {
       const auto piece = co_await exchange->pieces_->take(Clock::now() + ping_time);
-      if (!piece && Clock::now() > last_heard + 2 * ping_time + kWatchInterval) co_return;
-      guard.expires_after(server_.limits().write_time);
-      guard.async_wait([this](error_code cancelled) {
-        if (!cancelled) stream_.close();
-      });
-      if (!piece) {
-        std::tie(error) = co_await socket.async_ping({}, kResult);
-      } else if (piece->kind == Kind::end) {
-        websocket::close_reason reason(piece->response.body);
-        reason.code = static_cast<std::uint16_t>(piece->response.status);
-        co_await socket.async_close(reason, kResult);
-        co_return;
-      } else {
-        const std::string& text = piece->response.body;
-        writing.answered.bytes += text.size();
-        std::tie(error, std::ignore) = co_await socket.async_write(asio::buffer(text), kResult);
-      }
+      if (!piece && is_reading && Clock::now() > last_heard + 2 * ping_time + kWatchInterval) co_return;
+      error = co_await within(server_.limits().write_time, write_piece(piece));
+      if (piece && piece->kind == Kind::end) co_return;
     }
   };
   using asio::experimental::awaitable_operators::operator||;
   co_await (read() || write());
+}
+
+// Waits for an operation, for which expires_after() has no meaning. Closes the connection if it takes longer.
+asio::awaitable<error_code> Connection::within(std::chrono::seconds time, asio::awaitable<error_code> operation) {
+  using asio::experimental::awaitable_operators::operator||;
+  const auto close_late = [](Connection& self, std::chrono::seconds after) -> asio::awaitable<void> {
+    asio::steady_timer timer(self.stream_.get_executor(), after);
+    const auto [error] = co_await timer.async_wait(kResult);
+    if (!error) self.stream_.close();
+  };
+  const auto ended = co_await (std::move(operation) || close_late(*this, time));
+  co_return ended.index() == 0 ? std::get<0>(ended) : make_error_code(beast::error::timeout);
 }
 
 // Gives the client time to read its answer. If a socket is closed while it has unread bytes, the system resets the

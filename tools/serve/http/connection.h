@@ -28,6 +28,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     closed,
   };
   State state() const { return state_; }
+  // Returns whether a request has been answered, and no bytes of another one have arrived.
+  bool is_done();
   // Returns the time of the last change of state. While a body arrives, returns the time when a piece of it was read.
   Clock::time_point last_progress() const { return last_progress_; }
   // Closes the socket at once.
@@ -53,6 +55,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   template <class Request>
   asio::awaitable<void> serve_socket(const Request& head, std::shared_ptr<Exchange> exchange, std::size_t longest,
                                      Writing& writing);
+  asio::awaitable<boost::system::error_code> within(std::chrono::seconds time,
+                                                    asio::awaitable<boost::system::error_code> operation);
   asio::awaitable<void> linger();
 
   HttpServer& server_;
@@ -60,6 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string peer_;
   Buffer buffer_;
   State state_ = State::idle;
+  bool has_answered_ = false;
   Clock::time_point last_progress_ = Clock::now();
 };
 

@@ -18,6 +18,7 @@
 namespace encdec::serve {
 namespace {
 
+constexpr std::chrono::seconds kFirstRequest{2};     // maximum time for a new connection's request when draining
 constexpr std::chrono::milliseconds kShortage{100};  // pause after accept() found no descriptor or no memory
 
 std::string address_of(const sockaddr_storage& name, socklen_t size) {
@@ -55,17 +56,22 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
     const auto [error] =
         co_await listener.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
     if (error || is_draining_) co_return;
-    sockaddr_storage name = {};
-    socklen_t size = sizeof name;
-    const int descriptor =
-        ::accept4(listener.native_handle(), reinterpret_cast<sockaddr*>(&name), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (descriptor >= 0) {
-      add(descriptor, is_local ? "unix" : address_of(name, size));
-    } else if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) && !make_room()) {
+    if (accept_one(listener, is_local)) continue;
+    if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) && !make_room()) {
       pause.expires_after(kShortage);
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
     }
   }
+}
+
+// Returns false, with errno, if no connection waits or none can be accepted.
+bool HttpServer::accept_one(asio::posix::stream_descriptor& listener, bool is_local) {
+  sockaddr_storage name = {};
+  socklen_t size = sizeof name;
+  const int descriptor =
+      ::accept4(listener.native_handle(), reinterpret_cast<sockaddr*>(&name), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (descriptor >= 0) add(descriptor, is_local ? "unix" : address_of(name, size));
+  return descriptor >= 0;
 }
 
 void HttpServer::add(int descriptor, std::string peer) {
@@ -86,12 +92,14 @@ void HttpServer::add(int descriptor, std::string peer) {
   stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
   connections_.push_back(std::make_shared<Connection>(*this, std::move(stream), std::move(peer)));
   application_.on_connections(connections_.size(), false);
-  const auto place = std::prev(connections_.end());
-  asio::co_spawn(context_, (*place)->run(), [this, place](const std::exception_ptr&) {
-    connections_.erase(place);
-    application_.on_connections(connections_.size(), false);
-    on_end();
-  });
+  asio::co_spawn(context_, serve(std::prev(connections_.end())), asio::detached);
+}
+
+asio::awaitable<void> HttpServer::serve(Connections::iterator place) {
+  co_await (*place)->run();
+  connections_.erase(place);
+  application_.on_connections(connections_.size(), false);
+  on_end();
 }
 
 void HttpServer::on_end() {
@@ -111,17 +119,31 @@ bool HttpServer::make_room() {
 void HttpServer::drain(std::chrono::seconds longest) {
   asio::post(context_, [this, longest] {
     if (std::exchange(is_draining_, true)) return;
-    for (const auto& listener : listeners_) listener->cancel();
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      while (accept_one(*listeners_[i], sockets_[i].is_local())) {
+      }
+      listeners_[i]->cancel();
+    }
     sockets_.clear();
+    asio::co_spawn(context_, end_within(longest), asio::detached);
+  });
+}
+
+asio::awaitable<void> HttpServer::end_within(std::chrono::seconds longest) {
+  const auto close_idle = [this](auto is_done) {
     for (const auto& connection : connections_) {
-      if (connection->state() == Connection::State::idle) connection->close();
+      if (connection->state() == Connection::State::idle && is_done(*connection)) connection->close();
     }
     on_end();
-    deadline_.expires_after(longest);
-    deadline_.async_wait([this](boost::system::error_code error) {
-      if (!error) context_.stop();
-    });
-  });
+  };
+  // The first request of a connection may be on its way, and another one may have arrived.
+  close_idle([](Connection& connection) { return connection.is_done(); });
+  asio::steady_timer timer(context_, std::min(longest, kFirstRequest));
+  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  close_idle([](const Connection&) { return true; });
+  timer.expires_after(longest - std::min(longest, kFirstRequest));
+  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+  context_.stop();
 }
 
 void HttpServer::stop() {

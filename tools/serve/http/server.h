@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -98,7 +97,8 @@ class HttpServer {
   void listen(Listener listener);
   // Serves until drain() was called and all requests are answered, or until stop().
   void run();
-  // Stops accepting connections and requests. Requests that are not answered after `longest` are cut off. Thread-safe.
+  // Stops accepting connections, after those that wait for it. Answers the requests that have arrived, and the first
+  // request of a new connection. Requests that are not answered after `longest` are cut off. Thread-safe.
   void drain(std::chrono::seconds longest);
   // Makes run() return at once. Thread-safe.
   void stop();
@@ -110,17 +110,21 @@ class HttpServer {
 
  private:
   asio::awaitable<void> accept(asio::posix::stream_descriptor& listener, bool is_local);
+  using Connections = std::list<std::shared_ptr<Connection>>;
+
+  bool accept_one(asio::posix::stream_descriptor& listener, bool is_local);
   void add(int descriptor, std::string peer);
+  asio::awaitable<void> serve(Connections::iterator place);
+  asio::awaitable<void> end_within(std::chrono::seconds longest);
   void on_end();
   bool make_room();
 
   asio::io_context context_{1};
   HttpApplication& application_;
   HttpLimits limits_;
-  std::list<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
-  std::vector<Listener> sockets_;
-  std::list<std::shared_ptr<Connection>> connections_;
-  asio::steady_timer deadline_{context_};  // end of draining
+  std::vector<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
+  std::vector<Listener> sockets_;  // in the same order
+  Connections connections_;
   bool is_draining_ = false;
 };
 

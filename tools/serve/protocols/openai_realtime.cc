@@ -3,6 +3,7 @@
 #include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/speech/live/live_session.h>
+#include <encdec/models/speech/transcription/transcribe_settings.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -21,9 +23,11 @@
 namespace encdec::serve {
 namespace openai_realtime {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;  // for answers
+using Input = nlohmann::json;
 
-constexpr double kLongestBacklog = 30;  // seconds of speech without a text at which no more is read
+constexpr double kLongestBacklog = 30;       // seconds of speech without a text at which no more is read
+constexpr std::size_t kFedBytes = 64 << 10;  // sound that is fed between two looks at the backlog
 constexpr std::chrono::milliseconds kCheckInterval{250};
 enum CloseCode : int { kGoingAway = 1001, kUnsupported = 1003, kPolicy = 1008, kInternalError = 1011 };
 
@@ -45,11 +49,11 @@ Json default_input(const std::string& model) {
 }
 
 // Returns the fields of the older form of a session under their newer names.
-Json input_of_beta(const Json& session) {
-  Json input = Json::object();
-  const std::map<std::string, Json> formats = {{"pcm16", {{"type", "audio/pcm"}, {"rate", 24'000}}},
-                                               {"g711_ulaw", {{"type", "audio/pcmu"}}},
-                                               {"g711_alaw", {{"type", "audio/pcma"}}}};
+Input input_of_beta(const Input& session) {
+  Input input = Input::object();
+  const std::map<std::string, Input> formats = {{"pcm16", {{"type", "audio/pcm"}, {"rate", 24'000}}},
+                                                {"g711_ulaw", {{"type", "audio/pcmu"}}},
+                                                {"g711_alaw", {{"type", "audio/pcma"}}}};
   if (const auto format = session.find("input_audio_format"); format != session.end()) {
     const auto known = format->is_string() ? formats.find(format->get<std::string>()) : formats.end();
     if (known == formats.end()) {
@@ -63,11 +67,39 @@ Json input_of_beta(const Json& session) {
 }
 
 // Returns a member of an object; an empty object if there is none.
-Json member(const Json& object, const char* key) {
+Input member(const Input& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return Json::object();
+  if (found == object.end() || found->is_null()) return Input::object();
   if (found->is_object()) return *found;
   throw EventError("invalid_type", fmt::format("'{}' is {}, expected a JSON object", key, found->type_name()), key);
+}
+
+// Returns the names under which RowReader reads options.
+template <class Rows>
+std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std::string_view> others) {
+  std::set<std::string_view> names(others);
+  const auto add = [&names](std::string_view name) { names.insert(name.starts_with('!') ? name.substr(1) : name); };
+  for (const auto& row : rows) {
+    add(row.name);
+    std::ranges::for_each(row.other_names, add);
+  }
+  return names;
+}
+
+// Sets what `change` has of one member of a session's settings. Keeps only `names`, which are read. Null ends them.
+void update(Json& input, const Input& change, const char* key, const std::set<std::string_view>& names) {
+  constexpr std::size_t kLongest = 64 << 10;
+  const Input fresh = member(change, key);
+  if (change.contains(key) && change[key].is_null()) input[key] = nullptr;
+  for (const std::string_view name : names) {
+    const auto value = fresh.find(name);
+    if (value == fresh.end()) continue;
+    if (value->is_structured() || (value->is_string() && value->get_ref<const std::string&>().size() > kLongest)) {
+      const std::string where = fmt::format("session.audio.input.{}.{}", key, name);
+      throw EventError("invalid_value", fmt::format("expected a single value of at most {} bytes", kLongest), where);
+    }
+    input[key][std::string(name)] = *value;
+  }
 }
 
 Parameters parameters_of(const Json& object, const std::string& name) {
@@ -155,7 +187,8 @@ class Session {
       } catch (const Error& error) {
         fail(kInternalError, "server_error", error.what());
       }
-      if (is_asking_late_ && backlog() < kLongestBacklog) {
+      while (!sound_.empty() && backlog() < kLongestBacklog) feed(kFedBytes);
+      if (is_asking_late_ && sound_.empty() && backlog() < kLongestBacklog) {
         is_asking_late_ = false;
         call_.ask_message();
       }
@@ -196,6 +229,7 @@ class Session {
     if (is_over_) return;
     if (call_.parts().is_draining && !is_ending_) {
       is_ending_ = true;
+      if (!sound_.empty()) feed(sound_.size());
       finish_part();
     }
     if (is_ending_ && std::ranges::all_of(parts_, [](const Part& part) { return part.session == nullptr; })) {
@@ -219,7 +253,7 @@ class Session {
     client_event_.clear();
     try {
       if (!message.is_text) throw EventError("invalid_event", "a binary message, expected JSON as text");
-      const Json event = parsed(message.text);
+      const Input event = parsed(message.text);
       const std::string type = text_of(event, "type");
       client_event_ = text_of(event, "event_id").substr(0, 512);
       if (type == "input_audio_buffer.append")
@@ -243,27 +277,35 @@ class Session {
     }
     is_asking_late_ = true;
   }
-  static Json parsed(const std::string& text) {
+  static Input parsed(const std::string& text) {
     try {
       return JsonObject(parse_json(text, "the event"), "the event").value();
     } catch (const Error& error) {
       throw EventError("invalid_json", error.what());
     }
   }
-  static std::string text_of(const Json& event, const char* key) {
+  static std::string text_of(const Input& event, const char* key) {
     const auto found = event.find(key);
     return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
   }
 
-  void append(const Json& event) {
+  void append(const Input& event) {
     const auto audio = event.find("audio");
-    const auto bytes =
+    auto bytes =
         audio != event.end() && audio->is_string() ? decode_base64(audio->get_ref<const std::string&>()) : std::nullopt;
     if (!bytes) throw EventError("invalid_value", "expected base64 (RFC 4648)", "audio");
     last_audio_ = Clock::now();
     if (is_ending_) return;
     begin_part();
-    parts_.back().session->feed(std::as_bytes(std::span(*bytes)));
+    sound_ = *std::move(bytes);
+    fed_ = 0;
+  }
+  // Feeds at most `count` bytes of the last message, which is many times larger as samples.
+  void feed(std::size_t count) {
+    const auto left = std::as_bytes(std::span(sound_)).subspan(fed_);
+    parts_.back().session->feed(left.first(std::min(count, left.size())));
+    fed_ += std::min(count, left.size());
+    if (fed_ == sound_.size()) std::string().swap(sound_);
   }
   void commit() {
     if (is_ending_ || !is_current_ || !parts_.back().session->commit()) {
@@ -275,12 +317,17 @@ class Session {
     send({{"type", "input_audio_buffer.cleared"}});
   }
   // Sets what the event has. Sound that came before is transcribed as was set before.
-  void update(const Json& event, bool is_beta) {
-    const Json change =
+  void update(const Input& event, bool is_beta) {
+    static const auto kTranscription =
+        names_of(transcribe_settings(), {"model", "language", "prompt", "temperature_increment_on_fallback",
+                                         "temperature_inc", "vad", "vad_filter", "rules", "chunk_length"});
+    static const auto kTurns = names_of(live_settings(), {"type", "eagerness"});
+    const Input change =
         is_beta ? input_of_beta(member(event, "session")) : member(member(member(event, "session"), "audio"), "input");
-    Json input = input_;
-    input.update(change, true);
-    input["noise_reduction"] = nullptr;  // there is none here
+    Json input = input_;  // without noise_reduction: there is none here
+    openai_realtime::update(input, change, "format", {"type", "rate"});
+    openai_realtime::update(input, change, "transcription", kTranscription);
+    openai_realtime::update(input, change, "turn_detection", kTurns);
     LiveOptions options = read_options(input, call_.parts().settings);
     ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
     model.speech().check(options.transcribe);
@@ -435,7 +482,9 @@ class Session {
   std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
   std::vector<Part> parts_;  // one for each change of settings after which sound has come
   bool is_current_ = false;  // sound goes to parts_.back()
-  double seconds_ = 0;       // length of the sound in parts that have been finished
+  std::string sound_;        // of the last message, of which `fed_` bytes are fed
+  std::size_t fed_ = 0;
+  double seconds_ = 0;  // length of the sound in parts that have been finished
   std::map<std::string, Item> items_;
   std::string last_item_, client_event_;
   std::uint64_t events_ = 0;
