@@ -10,6 +10,7 @@ namespace encdec {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Saved = nlohmann::json;
 
 // Segments translated together: enough for full batches, and soon enough lost if the process is stopped.
 constexpr std::size_t kSegmentsAtOnce = 256;
@@ -30,17 +31,17 @@ Json to_json(const Segment& segment) {
 }
 
 // Throws nlohmann::json::exception for another form.
-Segment segment_of(const Json& json) {
+Segment segment_of(const Saved& json) {
   Segment segment{.text = json.at("text").get<std::string>()};
-  for (const Json& code : json.at("codes")) {
+  for (const Saved& code : json.at("codes")) {
     segment.codes.push_back({.place = code.at(0), .markup = code.at(1).get<std::string>()});
     if (!code.at(2).is_null()) segment.codes.back().partner = code.at(2).get<std::size_t>();
   }
-  for (const Json& kept : json.at("placeholders")) {
+  for (const Saved& kept : json.at("placeholders")) {
     segment.placeholders.push_back({.begin = kept.at(0), .end = kept.at(1)});
     if (!kept.at(2).is_null()) segment.placeholders.back().markup = kept.at(2).get<std::string>();
   }
-  for (const Json& cut : json.at("cuts")) segment.cuts.push_back({.place = cut.at(0), .share_before = cut.at(1)});
+  for (const Saved& cut : json.at("cuts")) segment.cuts.push_back({.place = cut.at(0), .share_before = cut.at(1)});
   return segment;
 }
 
@@ -88,16 +89,16 @@ std::string DocumentJob::take(std::vector<Translation> translations) {
 bool DocumentJob::restore(std::string_view saved) {
   std::vector<Translation> translations;
   try {
-    for (const Json& json : Json::parse(saved)) {
+    for (const Saved& json : Saved::parse(saved)) {
       Translation& translation = translations.emplace_back();
       translation.segment = segment_of(json.at("segment"));
-      for (const Json& term : json.at("terms")) {
+      for (const Saved& term : json.at("terms")) {
         const auto method = value_named<TermReport::Method>(kTermMethods, term.at("method").get<std::string>());
         if (!method) return false;
         translation.terms.push_back({.source = term.at("source"), .target = term.at("target"), .method = *method});
       }
     }
-  } catch (const Json::exception&) {
+  } catch (const Saved::exception&) {
     return false;
   }
   if (translations.empty() || translations.size() > size() - done()) return false;

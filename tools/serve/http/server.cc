@@ -18,7 +18,7 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::chrono::seconds kFirstRequest{2};     // maximum time for a new connection's request when draining
+constexpr std::chrono::seconds kFirstRequest{1};     // maximum time for a new connection's request when draining
 constexpr std::chrono::milliseconds kShortage{100};  // pause after accept() found no descriptor or no memory
 
 std::string address_of(const sockaddr_storage& name, socklen_t size) {
