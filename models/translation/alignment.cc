@@ -148,26 +148,7 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
   return sums;
 }
 
-std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless) {
-  const std::vector<std::size_t>& ends = alignment.ends;
-  const std::size_t tokens = ends.size();
-  std::vector<AlignedWord> words;
-  if (alignment.units == 0) return words;
-  std::size_t token = 0;
-  for (std::size_t begin = text.find_first_not_of(' '); begin < text.size();) {
-    std::size_t end = std::min(text.find(' ', begin), text.size());
-    while (token < tokens && ends[token] <= begin) ++token;
-    if (is_spaceless && token < tokens) end = std::min(end, ends[token]);
-    while (end < text.size() && is_continuation(text[end])) ++end;
-    const std::vector<float> sums = weights_of(alignment, begin, end);
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
-    words.push_back({.begin = begin, .end = end, .unit = best});
-    begin = std::min(text.find_first_not_of(' ', end), text.size());
-  }
-  return words;
-}
-
-std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
+std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units) {
   constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10, kOtherKind = 1;
   const std::vector<Word> sources = words_in(source, source_units);

@@ -58,10 +58,6 @@ Alignment compose(const Alignment& first, std::size_t begin, const SourceUnits& 
 // Returns the weights of the tokens that have bytes from `begin` to before `end`, by unit. Their sum is 1, or 0.
 std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std::size_t end);
 
-// Splits a translation into words: at spaces or, in a language without spaces, at tokens. Aligns each word with the
-// unit that has the largest sum of weights over the tokens of the word. Returns no words if there are no units.
-std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string& text, bool is_spaceless);
-
 // Splits a translation into its units, and aligns each with a word of the source: the one with the largest sum of
 // - its weight for the tokens of the unit, from 0 to 1, minus its mean over all units,
 // - 0.3 if both have the same letters,
@@ -70,7 +66,7 @@ std::vector<AlignedWord> words_of(const Alignment& alignment, const std::string&
 // So models with poor attention place codes by what is copied and by order. A mark is aligned with no unit if the
 // source has no marks. A word of the source that is divided into units divides a copy of it at the same characters;
 // another translation belongs to the unit with most weight.
-std::vector<AlignedWord> align_units(const Alignment& alignment, std::string_view text, std::string_view source,
+std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units);
 
 }  // namespace encdec

@@ -291,12 +291,15 @@ std::vector<std::size_t> Passage::cuts_of(const std::string& text, const Alignme
                                           std::span<const AlignedWord> words) const {
   std::vector<CutWord> all;
   for (const AlignedWord& word : words) {
-    CutWord& cut_word = all.emplace_back();
-    cut_word = {.begin = word.begin, .end = word.end, .weights = std::vector<float>(source_.cuts.size() + 1)};
+    const bool goes_on = !legs_.back().is_spaceless && !all.empty() && all.back().end == word.begin;
+    if (!goes_on) all.push_back({.begin = word.begin, .weights = std::vector<float>(source_.cuts.size() + 1)});
+    all.back().end = word.end;
+  }
+  for (CutWord& word : all) {
     const std::vector<float> weights = weights_of(alignment, word.begin, word.end);
     for (std::size_t unit = 0; unit < weights.size(); ++unit) {
       const auto part = std::ranges::upper_bound(cut_units_, unit) - cut_units_.begin();
-      cut_word.weights[static_cast<std::size_t>(part)] += weights[unit];
+      word.weights[static_cast<std::size_t>(part)] += weights[unit];
     }
   }
   return place_cuts(text, all, source_.shares);
@@ -341,13 +344,16 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
     Edit edit{.term = i, .method = Method::present, .is_needed = false};
     const auto count = std::ranges::count(source_.terms, term.target, &Term::target);
     if (count_term(text, term.target, legs_.back().is_spaceless) < static_cast<std::size_t>(count)) {
-      const auto translates = [&term](const AlignedWord& word) {
+      const auto translates = [&](const AlignedWord& word) {
         return word.unit >= term.first_unit && word.unit < term.end_unit;
       };
+      const auto is_unaligned = [&](const AlignedWord& word) { return word.unit == units_.size(); };
       const auto first = std::ranges::find_if(words, translates);
-      const auto last = std::find_if_not(first, words.end(), translates);
+      auto last = std::find_if_not(first, words.end(),
+                                   [&](const auto& word) { return translates(word) || is_unaligned(word); });
+      while (last != first && is_unaligned(*(last - 1))) --last;
       if (first != last && std::none_of(last, words.end(), translates)) {
-        edit = {.replacement = without_punctuation(text, first->begin, (last - 1)->end), .term = i};
+        edit = {.replacement = {.begin = first->begin, .end = (last - 1)->end}, .term = i};
         edit.replacement.by = term.target;
       } else if (terms == Terms::inserted) {
         const AlignedCode code{.unit = term.first_unit};
@@ -363,7 +369,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
 // Returns a translation with its codes, cuts and terms; nullopt if it lacks a word to keep.
 std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment, Terms terms) const {
   std::vector<AlignedWord> words;
-  if (is_aligned()) words = words_of(alignment, text, legs_.back().is_spaceless);
+  if (is_aligned()) words = align_words(alignment, text, first_text_, units_);
   std::optional<std::vector<Edit>> edits = kept_words(text, words);
   if (!edits) return std::nullopt;
   add_terms(text, words, terms, *edits);
@@ -389,8 +395,7 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
     replacements.push_back(std::move(edit.replacement));
   }
   target.text = replaced(text, replacements);
-  if (!aligned_codes_.empty())
-    target.codes = place_codes(align_units(alignment, text, first_text_, units_), aligned_codes_);
+  target.codes = place_codes(words, aligned_codes_);
   for (PlacedCode& code : target.codes) code.place = moved(code.place, replacements);
   if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
   for (std::size_t& place : target.cuts) place = moved(place, replacements);

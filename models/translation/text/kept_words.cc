@@ -1,13 +1,10 @@
 #include "encdec/models/translation/text/kept_words.h"
 
-#include <unicode/uchar.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/text/language.h"
 
 namespace encdec {
@@ -102,15 +99,6 @@ std::size_t count_term(std::string_view translation, std::string_view term, bool
     count += is_spaceless || !is_joined ? 1 : 0;
   }
   return count;
-}
-
-Replacement without_punctuation(std::string_view text, std::size_t begin, std::size_t end) {
-  const std::string_view part = text.substr(begin, end - begin);
-  if (find_invalid_utf8(part)) return {.begin = begin, .end = end};
-  const auto is_mark = [](char32_t c) { return u_ispunct(static_cast<UChar32>(c)) != 0; };
-  const std::size_t leading = leading_bytes(part, is_mark);
-  if (leading == part.size()) return {.begin = begin, .end = end};
-  return {.begin = begin + leading, .end = end - trailing_bytes(part, is_mark)};
 }
 
 std::span<const std::string_view> stand_ins() {

@@ -30,9 +30,6 @@ std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, 
 // Returns how often a term stands in a translation, whatever its case and its ending: "cell" in "Cells".
 std::size_t count_term(std::string_view translation, std::string_view term, bool is_spaceless);
 
-// Returns a part of a text without the punctuation marks at its ends, as a replacement by nothing.
-Replacement without_punctuation(std::string_view text, std::size_t begin, std::size_t end);
-
 // Returns words that models may copy although they know none of them, to translate in place of other words. First rare
 // words of one script, as in the training data of the models of Firefox, then numbers, then names.
 std::span<const std::string_view> stand_ins();

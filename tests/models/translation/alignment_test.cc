@@ -66,30 +66,19 @@ TEST(Alignment, OfAPartOfTheTextBetweenBeginsThere) {
   EXPECT_THAT(compose(first, 5, tokens_of("cd"), second).weights, ElementsAre(0.0F, 0.0F));
 }
 
-TEST(Alignment, GivesAWordTheUnitWithTheLargestSum) {
-  const Alignment alignment{.ends = {1, 2, 4}, .units = 2, .weights = {0.6F, 0.4F, 0.1F, 0.9F, 0.8F, 0.2F}};
-  const auto words = words_of(alignment, "ab c", false);
-  ASSERT_EQ(words.size(), 2u);
-  EXPECT_EQ(words[0].end, 2u);
-  EXPECT_EQ(words[0].unit, 1u);
-  EXPECT_EQ(words[1].unit, 0u);
-  EXPECT_EQ(words_of(alignment, "ab c", true).size(), 3u);
-  EXPECT_TRUE(words_of({}, "ab c", false).empty());
-}
-
 TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
   const std::string source = "rebuild now";
   const std::vector<TextUnit> units = units_of(source, std::vector<std::size_t>{2});
   const auto aligned = [&](const std::string& text) {
     std::string shown;
-    for (const AlignedWord& word : align_units({}, text, source, units)) {
+    for (const AlignedWord& word : align_words({}, text, source, units)) {
       shown += text.substr(word.begin, word.end - word.begin) + "=" + std::to_string(word.unit) + " ";
     }
     return shown;
   };
   EXPECT_EQ(aligned("Now Rebuild!"), "Now=2 Re=0 build=1 !=3 ");  // the source has no mark
   const Alignment strong{.ends = {3, 7}, .units = 3, .weights = {0, 0, 1, 0.2F, 0.8F, 0}};
-  const auto words = align_units(strong, "já refaz", source, units);
+  const auto words = align_words(strong, "já refaz", source, units);
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0].unit, 2u);
   EXPECT_EQ(words[1].unit, 1u);

@@ -44,13 +44,5 @@ TEST(KeptWords, TermsAreCountedWithoutTheirEndings) {
   EXPECT_EQ(count_term("这是细胞", "细胞", true), 1u);
 }
 
-TEST(KeptWords, PunctuationIsNotAPartOfAWord) {
-  const std::string text = "x „Zelle“, y";
-  const Replacement word = without_punctuation(text, 2, text.size() - 2);
-  EXPECT_EQ(text.substr(word.begin, word.end - word.begin), "Zelle");
-  const Replacement marks = without_punctuation("...", 0, 3);
-  EXPECT_EQ(marks.end - marks.begin, 3u);
-}
-
 }  // namespace
 }  // namespace encdec
