@@ -135,8 +135,7 @@ void add_terms(const Glossary& glossary, const std::string& language, SourceSent
 
 // Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
 // its codes, because attention to words cannot place that many.
-std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const std::string& language,
-                                         const std::function<bool(const std::string&)>& fits) {
+std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const Leg& leg) {
   constexpr std::size_t kMaxCodes = 32;
   std::vector<SourceSentence> all;
   std::size_t begin = 0;
@@ -147,10 +146,10 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
   };
   const auto add_until = [&](std::size_t end) {
     const std::string text = segment.text.substr(begin, end - begin);
-    for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
+    for (Sentence& between : split_text(text, Split::never, leg.step.source)) add(std::move(between), true);
   };
-  std::vector<Sentence> sentences = with_whole(segment.placeholders, split_text(segment.text, split, language));
-  for (Sentence& sentence : cut_to_fit(std::move(sentences), fits)) {
+  std::vector<Sentence> sentences = with_whole(segment.placeholders, split_text(segment.text, split, leg.step.source));
+  for (Sentence& sentence : leg.cut(std::move(sentences))) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineCode> codes = codes_within(segment, begin, end);
     if (codes.size() <= kMaxCodes) {
@@ -292,6 +291,7 @@ const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& sourc
     leg.options.source_lang = languages.sources.at(step.source);
     leg.options.target_lang = languages.targets.at(step.target);
     leg.is_spaceless = is_written_without_spaces(step.target);
+    leg.set_limit();
     leg.step = std::move(step);
   }
   if (options.alternatives > 0) {
@@ -324,8 +324,7 @@ void TranslationJob::Impl::add(HtmlPart part, TextWork& work) {
   const Leg& first = route.front();
   const Split split =
       options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
-  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, work.translation.source,
-                                               [&](const std::string& text) { return first.fits(text); })) {
+  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, first)) {
     if (options.glossary) add_terms(*options.glossary, work.translation.source, sentence);
     Passage& passage = passages.emplace_back(std::move(sentence), route);
     stretch.passages.push_back(&passage);
@@ -373,7 +372,7 @@ std::vector<TranslationBatch> TranslationJob::next() {
     }
     passage->divide();
     for (std::size_t part = 0; part < passage->parts().size(); ++part) {
-      batches[place->second].inputs.push_back({.source = passage->parts()[part].source.text});
+      batches[place->second].inputs.push_back({.source = passage->parts()[part]->source.text});
       impl_->requests[place->second].emplace_back(passage, part);
     }
   }
@@ -404,6 +403,9 @@ std::vector<Translation> TranslationJob::results() {
       }
     }
     translation.terms = reports_of(work);
+    for (const Stretch& stretch : work.stretches) {
+      if (std::ranges::any_of(stretch.passages, &Passage::is_cut_off)) translation.problem = kCutOff;
+    }
     translations.push_back(std::move(translation));
   }
   return translations;

@@ -167,6 +167,21 @@ TEST(Generate, NewTokensAreLimited) {
   EXPECT_EQ(count({"--max-new-tokens", "90", "--min-new-tokens", "90"}), 90u);
 }
 
+TEST(Generate, ALimitThatTheUserDidNotChooseIsToldOnce) {
+  const auto errors = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"generate", "--model", golden_model("text"), "--num-beams", "1"});
+    return encdec_command(std::move(options), "cat\nA small bird sings.\n\n").errors;
+  };
+  constexpr const char* kTold =
+      "encdec: warning: 2 of 3 results reached the model's limit of tokens, so their ends may be missing\n";
+  EXPECT_EQ(errors({}), kTold);
+  EXPECT_EQ(errors({"--max-new-tokens", "1000"}), kTold);  // more than there are positions
+  EXPECT_EQ(errors({"--quiet"}), "");
+  for (const char* option : {"--max-new-tokens", "--max-length", "--max-length-factor"}) {
+    EXPECT_EQ(errors({option, "3"}), "") << option;
+  }
+}
+
 TEST(Generate, ALineOfTenThousandTokensIsProcessedLikeOthers) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += "the ";
