@@ -168,18 +168,23 @@ TEST(Generate, NewTokensAreLimited) {
 }
 
 TEST(Generate, ALimitThatTheUserDidNotChooseIsToldOnce) {
-  const auto errors = [](std::vector<std::string> options) {
-    options.insert(options.begin(), {"generate", "--model", golden_model("text"), "--num-beams", "1"});
-    return encdec_command(std::move(options), "cat\nA small bird sings.\n\n").errors;
+  const auto errors = [](const std::string& model, std::vector<std::string> options, const std::string& input) {
+    options.insert(options.begin(), {"generate", "--model", std::string(ENCDEC_GOLDEN_DIR "/") + model + "/model"});
+    return encdec_command(std::move(options), input).errors;
   };
-  constexpr const char* kTold =
-      "encdec: warning: 2 of 3 results reached the model's limit of tokens, so their ends may be missing\n";
-  EXPECT_EQ(errors({}), kTold);
-  EXPECT_EQ(errors({"--max-new-tokens", "1000"}), kTold);  // more than there are positions
-  EXPECT_EQ(errors({"--quiet"}), "");
-  for (const char* option : {"--max-new-tokens", "--max-length", "--max-length-factor"}) {
-    EXPECT_EQ(errors({option, "3"}), "") << option;
-  }
+  const auto told = [](const char* count) {
+    return fmt::format(
+        "encdec: warning: {} results reached the model's limit of tokens, so their ends may be missing\n", count);
+  };
+  const std::string texts = "cat\nA small bird sings.\n\n";
+  EXPECT_EQ(errors("marian/text", {}, texts), told("2 of 3"));
+  EXPECT_EQ(errors("marian/text", {"--quiet"}, texts), "");
+  EXPECT_EQ(errors("marian/text", {"--max-new-tokens", "3"}, texts), "");
+  EXPECT_EQ(errors("marian/text", {"--max-length-factor", "0.1"}, texts), "");
+  // More than there are positions.
+  EXPECT_EQ(errors("bart/base", {"--token-ids", "--max-new-tokens", "4000"}, "5 6 7\n8 9\n"), told("1 of 2"));
+  // A model that continues a text.
+  EXPECT_EQ(errors("gpt2/with_prefix", {"--token-ids"}, "5 6 7\n"), "");
 }
 
 TEST(Generate, ALineOfTenThousandTokensIsProcessedLikeOthers) {
