@@ -69,15 +69,16 @@ std::span<const InlineCode> codes_within(const Segment& segment, std::size_t beg
   return {first, last};
 }
 
-// Joins neighbouring sentences if the end of the first is inside a placeholder.
+// Joins neighbouring sentences, up to a size, if the end of the first is inside a placeholder.
 std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std::vector<Sentence> sentences) {
+  constexpr std::size_t kMaxBytes = 1024;
   if (placeholders.empty()) return sentences;
   std::vector<Sentence> joined;
   std::size_t end = 0;
   bool is_inside = false;
   for (Sentence& sentence : sentences) {
     end += sentence.text.size() + sentence.space.size();
-    if (is_inside) {
+    if (is_inside && joined.back().text.size() + sentence.text.size() < kMaxBytes) {
       joined.back().text += joined.back().space + sentence.text;
       joined.back().space = std::move(sentence.space);
     } else {
@@ -148,8 +149,8 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
     const std::string text = segment.text.substr(begin, end - begin);
     for (Sentence& between : split_text(text, Split::never, leg.step.source)) add(std::move(between), true);
   };
-  std::vector<Sentence> sentences = with_whole(segment.placeholders, split_text(segment.text, split, leg.step.source));
-  for (Sentence& sentence : leg.cut(std::move(sentences))) {
+  std::vector<Sentence> sentences = leg.cut(split_text(segment.text, split, leg.step.source));
+  for (Sentence& sentence : with_whole(segment.placeholders, std::move(sentences))) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineCode> codes = codes_within(segment, begin, end);
     if (codes.size() <= kMaxCodes) {

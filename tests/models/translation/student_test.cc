@@ -152,6 +152,18 @@ TEST(Students, NothingOfALongSentenceIsLost) {
   }
 }
 
+TEST(Students, ALongSentenceIsNotCutInAWordToKeep) {
+  std::mt19937 random(7);
+  const std::string kept = "f(bjkf, hl, cmc)", text = words_without_stops(70, random);
+  const std::string whole = text + " " + kept + " " + text;
+  const Segment source{.text = whole,
+                       .placeholders = {{.begin = text.size() + 1, .end = text.size() + 1 + kept.size()}}};
+  const Segment result = by_students(source, "fr").segment;
+  EXPECT_EQ(result.text, whole);
+  ASSERT_EQ(result.placeholders.size(), 1u);
+  EXPECT_EQ(result.text.substr(result.placeholders[0].begin, kept.size()), kept);
+}
+
 TEST(Students, HalvesHaveTheMarksOfTheWhole) {
   std::mt19937 random(6);
   for (int round = 0; round < 10; ++round) {
