@@ -147,10 +147,9 @@ std::size_t find_cut(std::string_view text, const std::string& language) {
     return begins_word(place) && end_of_words(text.substr(0, place)) < place;
   };
   const auto is_behind_clause = [&](std::size_t place) {
-    if (!begins_word(place)) return false;
-    const std::size_t end = end_of_words(text.substr(0, place));
     // In Chinese and Japanese there is no space behind a mark.
-    return ends_clause(text.substr(0, end)) && (end < place || is_continuation(text[place - 1]));
+    const bool may_cut = is_behind_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
+    return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
   };
   const std::vector<std::size_t> ends = boundaries(sentence_iterator(language), text);
   const auto is_behind_sentence = [&](std::size_t place) {
