@@ -80,7 +80,7 @@ std::string DocumentJob::take(std::vector<Translation> translations) {
   for (Translation& translation : translations) {
     Json terms = Json::array();
     for (const TermReport& term : translation.terms) terms.push_back(to_json(term));
-    saved.push_back({{"segment", to_json(translation.segment)}, {"terms", terms}});
+    saved.push_back({{"segment", to_json(translation.segment)}, {"terms", terms}, {"problem", translation.problem}});
     translations_.push_back(std::move(translation));
   }
   return saved.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -92,6 +92,7 @@ bool DocumentJob::restore(std::string_view saved) {
     for (const Saved& json : Saved::parse(saved)) {
       Translation& translation = translations.emplace_back();
       translation.segment = segment_of(json.at("segment"));
+      translation.problem = json.value("problem", "");
       for (const Saved& term : json.at("terms")) {
         const auto method = value_named<TermReport::Method>(kTermMethods, term.at("method").get<std::string>());
         if (!method) return false;
@@ -119,6 +120,7 @@ Json DocumentJob::report(const WrittenDocument& written) const {
     Json entry = {
         {"where", document_.where(i)}, {"source", document_.segments()[i].text}, {"target", translation.segment.text}};
     for (const TermReport& term : translation.terms) entry["terms"].push_back(to_json(term));
+    if (!translation.problem.empty()) entry["problem"] = translation.problem;
     list.push_back(std::move(entry));
   }
   for (const UnusedTranslation& unused : written.unused) list[unused.segment]["problem"] = unused.reason;

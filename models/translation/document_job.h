@@ -37,8 +37,8 @@ class DocumentJob {
   WrittenDocument write() const;
   // Returns a list with an object for each segment:
   //   {"where", "source", "target", "terms": [{"source", "target", "method"}], "problem"}
-  // "terms" and "problem" only if there are any. "problem" says why a translation was not used. `written` is the result
-  // of write().
+  // "terms" and "problem" only if there are any. "problem" says why a translation was not used, or
+  // Translation::problem. `written` is the result of write().
   nlohmann::ordered_json report(const WrittenDocument& written) const;
 
  private:

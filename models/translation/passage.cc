@@ -1,9 +1,11 @@
 #include "encdec/models/translation/passage.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/translation/text/cuts.h"
 
 namespace encdec::translation {
@@ -50,14 +52,60 @@ Edit insertion(const std::string& source, const Term& term, const std::string& t
   return edit;
 }
 
+// Returns a part as the parts whose translations are used: itself, or halves if the translation of one has ended.
+std::vector<Part> finished(Part part) {
+  std::vector<Part> all;
+  for (Part& half : part.halves) std::ranges::move(finished(std::move(half)), std::back_inserter(all));
+  if (std::ranges::any_of(all, &Part::is_ended)) return all;
+  all.clear();
+  all.push_back(std::move(part));
+  return all;
+}
+
+// Returns the alignment of a text with itself.
+Alignment identity(const std::vector<TextUnit>& units) {
+  Alignment alignment{.units = units.size()};
+  alignment.weights.resize(units.size() * units.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    alignment.ends.push_back(units[i].end);
+    alignment.weights[i * units.size() + i] = 1;
+  }
+  return alignment;
+}
+
 }  // namespace
 
-bool Leg::fits(const std::string& text) const {
-  const auto limit = model->config().encoder.position_limit();
-  // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
-  constexpr std::size_t kUsual = 512;
-  const std::size_t most = limit ? std::min<std::size_t>(static_cast<std::size_t>(*limit), kUsual) : kUsual;
-  return text.size() + 8 <= most || model->tokenizer()->encode(text, languages()).size() <= most;
+void Leg::set_limit() {
+  // A translation may have more tokens than its source: the model's own settings say how many times, if at all.
+  const GenerateOptions settings = model->generation_config() | options;
+  const auto written = static_cast<float>(new_token_limit(settings));
+  const auto most = static_cast<Dim>(written / std::max(1.0F, settings.max_length_factor.value_or(0)));
+  const TransformerConfig& config = model->config();
+  for (const auto& other : {config.encoder.position_limit(), config.decoder.position_limit(), std::optional(most)}) {
+    if (other) limit = std::min(limit, static_cast<std::size_t>(*other));
+  }
+}
+
+std::vector<Sentence> Leg::cut(std::vector<Sentence> sentences) const {
+  const auto fits = [this](const std::string& text, std::size_t most) {
+    // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
+    return text.size() + 8 <= most || model->tokenizer()->encode(text, languages()).size() <= most;
+  };
+  std::vector<Sentence> all;
+  for (Sentence& sentence : sentences) {
+    const std::size_t most = fits(sentence.text, limit) ? limit : limit * 3 / 4;
+    std::ranges::move(
+        cut_to_fit({std::move(sentence)}, step.source, [&](const std::string& part) { return fits(part, most); }),
+        std::back_inserter(all));
+  }
+  return all;
+}
+
+bool Part::is_to_be_halved() const {
+  // Shorter texts have too little context, and a translation of more than 8 times the length is none.
+  constexpr std::size_t kShortest = 32;
+  constexpr int kMaxHalvings = 3;
+  return !is_ended() && halvings < kMaxHalvings && source.text.size() > kShortest;
 }
 
 std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless) {
@@ -138,32 +186,46 @@ void Passage::begin_attempt() {
   }
   text_ = first_text_ = replaced(text, replacements_);
   leg_ = 0;
+  is_cut_off_ = false;
 }
 
 void Passage::divide() {
-  std::vector<Sentence> sentences = {{text_, ""}};
-  // The job has cut the text of the first leg.
-  if (leg_ > 0)
-    sentences = cut_to_fit(std::move(sentences), [this](const std::string& part) { return leg().fits(part); });
-  std::size_t place = 0;
-  for (Sentence& sentence : sentences) {
-    const std::size_t size = sentence.text.size() + sentence.space.size();
-    parts_.push_back({.source = std::move(sentence), .begin = place});
-    place += size;
+  const auto add = [this](std::vector<Sentence> sentences, std::size_t begin, int halvings, std::vector<Part>& parts) {
+    for (Sentence& sentence : sentences) {
+      const std::size_t size = sentence.text.size() + sentence.space.size();
+      parts.push_back({.source = std::move(sentence), .begin = begin, .halvings = halvings});
+      begin += size;
+    }
+    for (Part& part : parts) pending_.push_back(&part);
+  };
+  const std::vector<Part*> taken = std::exchange(pending_, {});
+  if (taken.empty()) add(leg().cut({{text_, ""}}), 0, 0, parts_);
+  for (Part* part : taken) {
+    if (!part->is_to_be_halved()) continue;
+    const std::size_t size = part->source.text.size();
+    add(cut_to_fit({part->source}, leg().step.source, [size](const std::string& half) { return half.size() < size; }),
+        part->begin, part->halvings + 1, part->halves);
   }
-  missing_ = parts_.size();
+  if (leg_ == 0 && is_aligned()) {
+    find_units();
+    if (pending_.size() > 1) alignment_ = identity(units_);
+  }
+  missing_ = pending_.size();
 }
 
 bool Passage::take(std::size_t number, GenerateResult result) {
-  Part& part = parts_[number];
+  Part& part = *pending_[number];
   part.hypotheses = std::move(result.hypotheses);
+  // Of the alternatives, only those that are whole.
+  if (part.is_ended())
+    std::erase_if(part.hypotheses, [](const Hypothesis& other) { return other.finish_reason != FinishReason::stop; });
   if (is_aligned()) {
-    const std::vector<std::size_t> marks = leg_ == 0 ? marked_places() : std::vector<std::size_t>();
+    const bool is_sentence = leg_ == 0 && part.source.text.size() == text_.size();
+    const std::vector<std::size_t> marks = is_sentence ? marked_places() : std::vector<std::size_t>();
     const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().options, marks);
-    if (leg_ == 0) find_units(units);
     for (Hypothesis& hypothesis : part.hypotheses) {
       Alignment alignment = align(*leg().model, units, hypothesis);
-      part.alignments.push_back(leg_ == 0 ? std::move(alignment) : compose(alignment_, part.begin, units, alignment));
+      part.alignments.push_back(is_sentence ? std::move(alignment) : compose(alignment_, part.begin, units, alignment));
       hypothesis.attention = {};
     }
   }
@@ -178,8 +240,8 @@ std::vector<std::size_t> Passage::marked_places() const {
 }
 
 // Finds the units of everything that has a place in the sentence.
-void Passage::find_units(const SourceUnits& units) {
-  units_ = units.units();
+void Passage::find_units() {
+  units_ = units_of(first_text_, marked_places());
   const auto unit_at = [&](std::size_t place) {
     return static_cast<std::size_t>(std::ranges::upper_bound(units_, place, {}, &TextUnit::end) - units_.begin());
   };
@@ -229,6 +291,12 @@ std::string Passage::joined(std::size_t k, Alignment& alignment) const {
 
 bool Passage::settle() {
   Alignment alignment;
+  const bool was_forced = is_alone();
+  if (!was_forced && std::ranges::any_of(pending_, &Part::is_to_be_halved)) return true;
+  pending_.clear();
+  for (Part& part : std::exchange(parts_, {})) std::ranges::move(finished(std::move(part)), std::back_inserter(parts_));
+  const bool is_ended = std::ranges::all_of(parts_, &Part::is_ended);
+  is_cut_off_ |= !was_forced && !is_ended;
   if (&leg() != &legs_.back()) {
     text_ = joined(0, alignment);
     parts_.clear();
@@ -252,7 +320,7 @@ bool Passage::settle() {
       found.push_back(*std::move(target));
     }
   }
-  const bool is_one_part = parts_.size() == 1, was_forced = is_alone();
+  const bool is_one_part = parts_.size() == 1;
   parts_.clear();
   forced_.clear();
   if (found.empty() && !was_forced) {  // a word to keep is missing
@@ -260,8 +328,8 @@ bool Passage::settle() {
     begin_attempt();
     return true;
   }
-  const bool lacks =
-      found.empty() || std::ranges::find(found.front().methods, Method::failed) != found.front().methods.end();
+  const bool lacks = found.empty() || (!is_ended && !is_cut_off_) ||
+                     std::ranges::find(found.front().methods, Method::failed) != found.front().methods.end();
   if (!was_forced || !lacks) {
     for (std::size_t i = 0; was_forced && i < source_.terms.size(); ++i) {
       Method& method = found.front().methods[i];

@@ -25,20 +25,29 @@ struct Leg {
   RouteStep step;
   GenerateOptions options;
   bool is_spaceless = false;  // the target language is written without spaces
+  std::size_t limit = 512;    // maximum number of tokens of a text
 
   EncodeOptions languages() const {
     return {.source_language = options.source_lang, .target_language = options.target_lang};
   }
-  // Returns whether a text has at most 512 tokens, and at most one for each position of the encoder.
-  bool fits(const std::string& text) const;
+  // Lowers the limit to what the model can read and write: few translations have fewer tokens than their sources.
+  void set_limit();
+  // Cuts each sentence that is over the limit into parts well within it: models leave out text near their limits.
+  std::vector<Sentence> cut(std::vector<Sentence> sentences) const;
 };
 
 // A part of a sentence that fits the model of a leg, and its translations.
 struct Part {
   Sentence source;
   std::size_t begin = 0;  // position in the text of the leg
+  int halvings = 0;       // number of times that the text was halved to get this part
   std::vector<Hypothesis> hypotheses = {};
   std::vector<Alignment> alignments = {};  // one for each hypothesis if the sentence is aligned, else empty
+  std::vector<Part> halves = {};           // translated because the best translation of the whole part is not ended
+
+  // Returns whether the model ended the best translation. Else its limit of tokens did.
+  bool is_ended() const { return hypotheses.front().finish_reason == FinishReason::stop; }
+  bool is_to_be_halved() const;
 };
 
 // A word to keep or a term of a glossary, in a sentence.
@@ -90,6 +99,10 @@ struct SourceSentence {
 // A sentence on its way through the legs of its route. Order of calls, until start() or settle() returns false:
 // start (divide take* settle)*.
 //
+// A part whose translation runs into the model's limit of tokens is translated again in halves, and these again: up to
+// 8 parts, so that at most 15 translations are made of a part. If none of them ends, the model does not stop on such a
+// text, and the first one is used.
+//
 // Words to keep are tried in three ways, until each stands in the translation once and whole: as they are, as other
 // words that models copy, and left out, then put in by alignment. A term of a glossary that the translation lacks is
 // put in place of the words aligned with it or, if these are not one block, forced. If the forced translation lacks it
@@ -102,12 +115,14 @@ class Passage {
   const SourceSentence& source() const { return source_; }
   // Returns the translations, best first. Empty if the sentence is only space.
   const std::vector<Target>& targets() const { return targets_; }
+  // Returns whether a limit of tokens ended a part of the best translation, so text may be missing.
+  bool is_cut_off() const { return is_cut_off_; }
   // Returns the reports on the terms in the best translation.
   std::vector<TermReport> reports() const;
 
   const Leg& leg() const { return legs_[leg_]; }
-  // Returns the parts of the text that the current leg translates.
-  const std::vector<Part>& parts() const { return parts_; }
+  // Returns the parts of its text that the current leg translates now.
+  const std::vector<Part*>& parts() const { return pending_; }
   // Returns whether the results must have the attention that align() needs.
   bool is_aligned() const;
   // Returns whether the passage needs options of its own.
@@ -117,18 +132,18 @@ class Passage {
 
   // Begins the first leg. Returns false if there is nothing to translate.
   bool start();
-  // Divides the text of the current leg into parts that fit its model.
+  // Divides the text of the current leg into parts that fit its model, or halves the parts that need it.
   void divide();
   // Takes the result for a part. Returns whether all parts have their results.
   bool take(std::size_t part, GenerateResult result);
-  // Ends a leg. Returns whether the passage has another leg to go.
+  // Ends a leg if no part needs halving. Returns whether there is more to translate.
   bool settle();
 
  private:
   enum class Attempt : std::uint8_t { plain, stand_ins, left_out };
 
   void begin_attempt();
-  void find_units(const SourceUnits& units);
+  void find_units();
   std::vector<std::size_t> marked_places() const;
   std::string joined(std::size_t k, Alignment& alignment) const;
   std::vector<std::size_t> cuts_of(const std::string& text, const Alignment& alignment,
@@ -145,10 +160,12 @@ class Passage {
   SourceSentence source_;
   const std::vector<Leg>& legs_;
   std::size_t leg_ = 0;
-  std::string text_ = {};         // the text that the current leg translates
-  std::vector<Part> parts_ = {};  // the parts of `text_`
-  std::size_t missing_ = 0;       // number of parts without a result
-  Alignment alignment_ = {};      // after the first leg: the alignment of `text_` with the sentence
+  std::string text_ = {};            // the text that the current leg translates
+  std::vector<Part> parts_ = {};     // the parts of `text_`
+  std::vector<Part*> pending_ = {};  // the parts, or halves of parts, of the last divide()
+  std::size_t missing_ = 0;          // number of these without a result
+  bool is_cut_off_ = false;
+  Alignment alignment_ = {};  // of `text_` with the sentence; in the first leg only if that has several parts
   Attempt attempt_ = Attempt::plain;
   std::string first_text_ = {};                 // the text that the first leg translates
   std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none

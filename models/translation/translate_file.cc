@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // Version of progress files, a part of their first line. Raise it when texts are cut into other pieces, or the lines of
 // DocumentJob::take() change.
-constexpr int kProgressVersion = 2;
+constexpr int kProgressVersion = 3;
 
 // The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().

@@ -69,15 +69,16 @@ std::span<const InlineCode> codes_within(const Segment& segment, std::size_t beg
   return {first, last};
 }
 
-// Joins neighbouring sentences if the end of the first is inside a placeholder.
+// Joins neighbouring sentences, up to a size, if the end of the first is inside a placeholder.
 std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std::vector<Sentence> sentences) {
+  constexpr std::size_t kMaxBytes = 1024;
   if (placeholders.empty()) return sentences;
   std::vector<Sentence> joined;
   std::size_t end = 0;
   bool is_inside = false;
   for (Sentence& sentence : sentences) {
     end += sentence.text.size() + sentence.space.size();
-    if (is_inside) {
+    if (is_inside && joined.back().text.size() + sentence.text.size() < kMaxBytes) {
       joined.back().text += joined.back().space + sentence.text;
       joined.back().space = std::move(sentence.space);
     } else {
@@ -135,8 +136,7 @@ void add_terms(const Glossary& glossary, const std::string& language, SourceSent
 
 // Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
 // its codes, because attention to words cannot place that many.
-std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const std::string& language,
-                                         const std::function<bool(const std::string&)>& fits) {
+std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const Leg& leg) {
   constexpr std::size_t kMaxCodes = 256;
   std::vector<SourceSentence> all;
   std::size_t begin = 0;
@@ -147,10 +147,10 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
   };
   const auto add_until = [&](std::size_t end) {
     const std::string text = segment.text.substr(begin, end - begin);
-    for (Sentence& between : split_text(text, Split::never, language)) add(std::move(between), true);
+    for (Sentence& between : split_text(text, Split::never, leg.step.source)) add(std::move(between), true);
   };
-  std::vector<Sentence> sentences = with_whole(segment.placeholders, split_text(segment.text, split, language));
-  for (Sentence& sentence : cut_to_fit(std::move(sentences), fits)) {
+  std::vector<Sentence> sentences = leg.cut(split_text(segment.text, split, leg.step.source));
+  for (Sentence& sentence : with_whole(segment.placeholders, std::move(sentences))) {
     const std::size_t end = begin + sentence.text.size();
     const std::span<const InlineCode> codes = codes_within(segment, begin, end);
     if (codes.size() <= kMaxCodes) {
@@ -302,6 +302,7 @@ const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& sourc
     leg.options.source_lang = languages.sources.at(step.source);
     leg.options.target_lang = languages.targets.at(step.target);
     leg.is_spaceless = is_written_without_spaces(step.target);
+    leg.set_limit();
     leg.step = std::move(step);
   }
   if (options.alternatives > 0) {
@@ -334,8 +335,7 @@ void TranslationJob::Impl::add(HtmlPart part, TextWork& work) {
   const Leg& first = route.front();
   const Split split =
       options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
-  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, work.translation.source,
-                                               [&](const std::string& text) { return first.fits(text); })) {
+  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, first)) {
     if (options.glossary) add_terms(*options.glossary, work.translation.source, sentence);
     Passage& passage = passages.emplace_back(std::move(sentence), route);
     stretch.passages.push_back(&passage);
@@ -383,7 +383,7 @@ std::vector<TranslationBatch> TranslationJob::next() {
     }
     passage->divide();
     for (std::size_t part = 0; part < passage->parts().size(); ++part) {
-      batches[place->second].inputs.push_back({.source = passage->parts()[part].source.text});
+      batches[place->second].inputs.push_back({.source = passage->parts()[part]->source.text});
       impl_->requests[place->second].emplace_back(passage, part);
     }
   }
@@ -414,6 +414,9 @@ std::vector<Translation> TranslationJob::results() {
       }
     }
     translation.terms = reports_of(work);
+    for (const Stretch& stretch : work.stretches) {
+      if (std::ranges::any_of(stretch.passages, &Passage::is_cut_off)) translation.problem = kCutOff;
+    }
     translations.push_back(std::move(translation));
   }
   return translations;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "encdec/models/model.h"
@@ -33,6 +34,10 @@ struct TranslateOptions {
 // target. Replaces the languages of the options by their canonical codes. Throws InputError if there is no route.
 std::vector<std::string> possible_sources(const TranslationRoutes& routes, TranslateOptions& options);
 
+// The problem of a translation that a limit of tokens ended.
+inline constexpr std::string_view kCutOff =
+    "the model reached its limit of tokens, so the end of a sentence may be missing";
+
 // The translation of one text.
 struct Translation {
   std::string text = {};  // empty for a Segment
@@ -43,6 +48,7 @@ struct Translation {
   std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
   // Reports on the terms of the glossary, and on the words to keep that the model did not write by itself.
   std::vector<TermReport> terms = {};
+  std::string problem = {};  // kCutOff, or empty
 };
 
 // Inputs for one model.

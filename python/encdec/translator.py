@@ -46,6 +46,8 @@ class Translation:
     #: The languages from the source to the target: ``["de", "en", "fr"]``.
     route: list[str]
     terms: list[Term]
+    #: Why text may be missing at the end of a sentence; None if nothing says so.
+    problem: str | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class TranslatedSegment:
     source: str
     target: str
     terms: list[Term]
-    #: Why the translation was not used; None if it was.
+    #: Why the translation was not used, or why text may be missing in it; else None.
     problem: str | None
 
 

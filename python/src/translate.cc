@@ -115,6 +115,7 @@ nb::dict to_python(const Translation& translation) {
   fields["source"] = translation.source;
   fields["route"] = translation.route;
   fields["terms"] = terms;
+  fields["problem"] = translation.problem.empty() ? nb::none() : nb::object(text_of(translation.problem));
   return fields;
 }
 

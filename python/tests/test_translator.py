@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,14 @@ def test_a_glossary(students: Path, tmp_path: Path) -> None:
         encdec.Translator(students / "en_de", do_not_translate=tmp_path / "none.txt")
     with pytest.raises(TypeError, match="a term of the glossary: int, expected str"):
         encdec.Translator(students / "en_de", glossary={"a": 5})  # type: ignore[dict-item]
+
+
+def test_a_limit_of_tokens_is_told(german: encdec.Translator, golden: Callable[[str], encdec.Model]) -> None:
+    text = " ".join(["bjkf hl cmc"] * 100)
+    result = german.translate(text, target="de")
+    assert result.text == " ".join(["hglcf lmldk lkjhh"] * 100) and result.problem is None
+    endless = encdec.Translator(golden("marian/text"), languages="en:fr")
+    assert "limit of tokens" in (endless.translate("cat").problem or "")
 
 
 def test_a_file(german: encdec.Translator, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (const auto split : {Split::never, Split::newlines, Split::sentences, Split::sentences_over_lines}) {
     const auto sentences = split_text(text, split, "en");
-    const auto parts = cut_to_fit(sentences, [](const std::string& part) { return part.size() <= 16; });
+    const auto parts = cut_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 16; });
     std::string whole, again;
     for (const Sentence& sentence : sentences) whole += sentence.text + sentence.space;
     for (const Sentence& part : parts) again += part.text + part.space;

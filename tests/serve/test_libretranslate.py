@@ -191,6 +191,36 @@ def test_a_pair_that_no_model_has_goes_through_a_third_language(start_server: St
             }
 
 
+def test_a_long_text_is_translated_in_parts(german_server: Server, pairs: list[tuple[str, str]]) -> None:
+    source, target = (" ".join(each[side].rstrip(".") for each in pairs * 12) for side in (0, 1))
+    for address, body in (("/translate", {"q": source, "source": "en", "target": "de"}),
+                          ("/v2/translate", {"text": [source], "target_lang": "DE"})):  # fmt: skip
+        answer = post(german_server.url + address, body)
+        each = answer.get("translations", [answer])[0]
+        assert (each.get("translatedText") or each["text"]) == target and "problem" not in each
+
+
+def test_a_limit_of_tokens_is_told(start_server: StartServer) -> None:
+    model = GOLDEN / "marian/text/model"  # goes on to its limit
+    problem = "the model reached its limit of tokens, so the end of a sentence may be missing"
+    with start_server("--model", f"one={model}", "--languages", "one=en:fr") as server:
+        body = {"q": ["cat", ""], "source": "en", "target": "fr"}
+        answer = post(server.url + "/translate", body)
+        assert answer == {"translatedText": texts(model, ["cat", ""]), "problem": [problem, None]}
+        assert post(server.url + "/translate", {**body, "q": "cat"})["problem"] == problem
+        found = post(server.url + "/v2/translate", {"text": ["cat", ""], "source_lang": "EN", "target_lang": "FR"})
+        assert [each.get("problem") for each in found["translations"]] == [problem, None]
+        form = "".join(
+            f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
+            for name, text in (("source", "en"), ("target", "fr"), ('file"; filename="a.txt', "cat"))
+        )
+        headers = {"Content-Type": "multipart/form-data; boundary=b"}
+        with urlopen(Request(server.url + "/v1/translate_file", f"{form}--b--\r\n".encode(), headers)) as file:
+            assert file.headers["X-Problem"] == problem
+        with urlopen(Request(server.url + "/translate_file", f"{form}--b--\r\n".encode(), headers)) as file:
+            assert json.load(file)["problem"] == problem
+
+
 def test_glossary(german_server: Server, pairs: list[tuple[str, str]]) -> None:
     text = pairs[0][0]
     body = {"q": text, "source": "en", "target": "de"}

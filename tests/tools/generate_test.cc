@@ -167,6 +167,26 @@ TEST(Generate, NewTokensAreLimited) {
   EXPECT_EQ(count({"--max-new-tokens", "90", "--min-new-tokens", "90"}), 90u);
 }
 
+TEST(Generate, ALimitThatTheUserDidNotChooseIsToldOnce) {
+  const auto errors = [](const std::string& model, std::vector<std::string> options, const std::string& input) {
+    options.insert(options.begin(), {"generate", "--model", std::string(ENCDEC_GOLDEN_DIR "/") + model + "/model"});
+    return encdec_command(std::move(options), input).errors;
+  };
+  const auto told = [](const char* count) {
+    return fmt::format(
+        "encdec: warning: {} results reached the model's limit of tokens, so their ends may be missing\n", count);
+  };
+  const std::string texts = "cat\nA small bird sings.\n\n";
+  EXPECT_EQ(errors("marian/text", {}, texts), told("2 of 3"));
+  EXPECT_EQ(errors("marian/text", {"--quiet"}, texts), "");
+  EXPECT_EQ(errors("marian/text", {"--max-new-tokens", "3"}, texts), "");
+  EXPECT_EQ(errors("marian/text", {"--max-length-factor", "0.1"}, texts), "");
+  // More than there are positions.
+  EXPECT_EQ(errors("bart/base", {"--token-ids", "--max-new-tokens", "4000"}, "5 6 7\n8 9\n"), told("1 of 2"));
+  // A model that continues a text.
+  EXPECT_EQ(errors("gpt2/with_prefix", {"--token-ids"}, "5 6 7\n"), "");
+}
+
 TEST(Generate, ALineOfTenThousandTokensIsProcessedLikeOthers) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += "the ";

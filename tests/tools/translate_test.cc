@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -146,6 +147,23 @@ TEST_F(TranslateTest, WarnsOnceOfATranslationThatIsNotUsed) {
   EXPECT_THAT(finished.errors, HasSubstr("placeholder 'http://a.b/xxx"));
   EXPECT_THAT(finished.errors, Not(HasSubstr("is not in the translation")));
   EXPECT_LT(finished.errors.size(), 400u);
+}
+
+TEST_F(TranslateTest, ALimitOfTokensIsOneLineOfARun) {
+  const std::string file = folder_.write("a.txt", "cat\n\nhouse\n\ndog\n"), report = folder_.path("r.json");
+  const Arguments arguments = {"translate", file,   "--model",   ENCDEC_GOLDEN_DIR "/marian/text/model",
+                               "--report",  report, "--from",    "en",
+                               "--to",      "fr",   "--threads", "1"};
+  const Finished finished = encdec_command(arguments, "");
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_EQ(finished.errors,
+            "encdec: warning: " + file +
+                ": line 1: the model reached its limit of tokens, so the end of a sentence may be missing; texts like "
+                "this: 3\n");
+  EXPECT_EQ(std::ranges::count(finished.output, '\n'), 5);
+  for (const json& segment : json::parse(folder_.read("r.json"))[0]["segments"]) {
+    EXPECT_EQ(segment["problem"], "the model reached its limit of tokens, so the end of a sentence may be missing");
+  }
 }
 
 TEST_F(TranslateTest, JavaPropertiesGoThereAndBackThroughTranslateToolkit) {

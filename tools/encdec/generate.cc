@@ -1,5 +1,6 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/base/mutex.h>
+#include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -107,6 +108,10 @@ class Generation final : private GenerateStream {
     stats_.total_seconds = stopwatch_.seconds();
     if (truncated_ > 0 && !options_.model.quiet) {
       spdlog::warn("{} of {} sources had too many tokens and were truncated", truncated_, lines_);
+    }
+    if (cut_off_ > 0 && !options_.model.quiet) {
+      spdlog::warn("{} of {} results reached the model's limit of tokens, so their ends may be missing", cut_off_,
+                   lines_);
     }
     if (stats_file_) {
       stats_file_->write(to_json(stats_) + "\n");
@@ -220,6 +225,8 @@ class Generation final : private GenerateStream {
     }
     ++lines_;
     if (result.source_truncated) ++truncated_;
+    const Hypothesis& best = result.hypotheses.front();
+    if (best.finish_reason == FinishReason::length && !is_chosen(best.token_ids.size())) ++cut_off_;
     finished_bytes_ = unfinished_.front();
     unfinished_.pop_front();
     if (attention_file_) attention_file_->write(result);
@@ -233,6 +240,13 @@ class Generation final : private GenerateStream {
     }
     const Hypothesis& best = result.hypotheses.front();
     return options_.form == LineForm::text ? as_line(best.text) : format_token_ids(best.token_ids);
+  }
+
+  // Returns whether the user chose a limit of tokens, or a model that continues texts, which have no end.
+  bool is_chosen(std::size_t limit) const {
+    const GenerateOptions& typed = options_.generation.options;
+    if (typed.max_length_factor || !model_.config().has_encoder()) return true;
+    return (typed.max_new_tokens || typed.max_length) && static_cast<int>(limit) + 1 >= new_token_limit(typed);
   }
 
   void show(const GenerateProgress& progress) ENCDEC_REQUIRES(mutex_) {
@@ -279,6 +293,7 @@ class Generation final : private GenerateStream {
   // Written with mutex_ held, and read without it after the end.
   std::int64_t lines_ = 0;      // lines written
   std::int64_t truncated_ = 0;  // lines written whose source was truncated
+  std::int64_t cut_off_ = 0;    // lines written whose result reached a limit of the model
 };
 
 void add_options(CLI::App& command, GenerateArguments& options) {

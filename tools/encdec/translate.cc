@@ -132,6 +132,7 @@ class Files {
       note_problems(file, segments);
       reports.push_back({{"file", file}, {"output", output}, {"segments", std::move(segments)}});
     }
+    if (cut_off_ > 0) spdlog::warn("{}; texts like this: {}", first_cut_off_, cut_off_);
     if (!report) return;
     report->write(reports.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     report->commit();
@@ -181,12 +182,15 @@ class Files {
     to.commit();
   }
 
-  void note_problems(const std::string& file, const Json& segments) const {
+  void note_problems(const std::string& file, const Json& segments) {
     if (arguments_.model.quiet) return;
     for (const Json& segment : segments) {
       const std::string where = fmt::format("{}: {}", file, segment["where"].get<std::string>());
-      if (segment.contains("problem")) {
-        spdlog::warn("{}: {}", where, segment["problem"].get<std::string>());
+      const std::string problem = segment.value("problem", "");
+      if (problem == kCutOff) {
+        if (++cut_off_ == 1) first_cut_off_ = fmt::format("{}: {}", where, problem);
+      } else if (!problem.empty()) {
+        spdlog::warn("{}: {}", where, problem);
         continue;  // the translation is not used, whatever it lacks
       }
       if (!segment.contains("terms")) continue;
@@ -203,6 +207,8 @@ class Files {
   ProgressBar bar_;
   std::size_t number_ = 0;                // number of the current file
   std::size_t finished_ = 0, total_ = 0;  // segments of the files before, of the current file
+  std::size_t cut_off_ = 0;               // segments with the problem kCutOff
+  std::string first_cut_off_ = {};        // where the first of them is, and the problem
 };
 
 void run(TranslateArguments& arguments) {

@@ -81,9 +81,11 @@ HttpResponse file_response(Downloads::File file) {
   std::ranges::replace(plain, '%', '_');
   // RFC 6266, section 5: for clients that do not decode the second name.
   const std::string disposition = fmt::format("attachment; filename=\"{}\"; filename*=UTF-8''{}", plain, name);
-  return {.body = std::move(file.content),
-          .content_type = std::string(media_type_of(file.name)),
-          .headers = {{"Content-Disposition", disposition}, {"X-Content-Type-Options", "nosniff"}}};
+  HttpResponse response{.body = std::move(file.content),
+                        .content_type = std::string(media_type_of(file.name)),
+                        .headers = {{"Content-Disposition", disposition}, {"X-Content-Type-Options", "nosniff"}}};
+  if (!file.problem.empty()) response.headers.emplace_back("X-Problem", file.problem);
+  return response;
 }
 
 }  // namespace encdec::serve

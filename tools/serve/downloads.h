@@ -21,7 +21,8 @@ class Downloads {
   static constexpr std::chrono::hours kTime{1};
 
   struct File {
-    std::string name, content;
+    std::string name, content = {};
+    std::string problem = {};  // Translation::problem of one of its texts
   };
 
   // `unfinished` is the maximum number of documents that are being translated.

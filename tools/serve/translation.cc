@@ -4,6 +4,7 @@
 #include <encdec/models/translation/document_job.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -72,7 +73,8 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
   co_return translations;
 }
 
-asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options) {
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
+                                                std::string& problem) {
   const ModelSet& models = translators_of(call);
   std::size_t sentences = 0;
   DocumentJob job(std::move(document), models.translators(), models.routes(), std::move(options));
@@ -80,6 +82,7 @@ asio::awaitable<std::string> translate_document(Call& call, Document document, T
     sentences += next->sentences();
     check_sentences(call, sentences);
     std::vector<Translation> translations = co_await run(call, *next);
+    for (const Translation& each : translations) problem = std::max(problem, each.problem);
     job.take(std::move(translations));
   }
   co_return job.write().bytes;

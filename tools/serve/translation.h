@@ -25,7 +25,9 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
 asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
                                                         std::vector<std::string> kept, TranslateOptions options);
 
-// Translates a document, as DocumentJob does. Throws as translate() does.
-asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options);
+// Translates a document, as DocumentJob does. `problem` gets Translation::problem if a translation has one. Throws as
+// translate() does.
+asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
+                                                std::string& problem);
 
 }  // namespace encdec::serve

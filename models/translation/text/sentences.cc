@@ -113,6 +113,15 @@ icu::BreakIterator& word_iterator(const std::string& language) {
   return kept.get(language, icu::BreakIterator::createWordInstance);
 }
 
+// Returns whether a place at which ICU ends a sentence is within a word: behind a period that begins it (".NET"), or
+// behind another mark of ASCII without a space ("/search?query").
+bool is_within_word(std::string_view text, std::size_t place) {
+  const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
+  if (!is_mark(text[place - 1])) return false;
+  const bool begins_word = text[place - 1] == '.' && (place == 1 || text[place - 2] == ' ');
+  return begins_word || (static_cast<unsigned char>(text[place]) < 0x80 && text[place] != ' ');
+}
+
 bool ends_clause(std::string_view text) {
   constexpr std::string_view kMarks[] = {",", ";", ":", "\u3001", "\uff0c", "\uff1b", "\u060c", "\u2014"};
   for (const std::string_view mark : kMarks) {
@@ -133,28 +142,27 @@ std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
   return 0;
 }
 
-std::size_t find_cut(std::string_view text) {
-  const auto is_behind_space = [text](std::size_t place) {
+std::size_t find_cut(std::string_view text, const std::string& language) {
+  const auto begins_word = [text](std::size_t place) {
     constexpr std::size_t kLongestCharacter = 4;
-    const std::size_t before = place - std::min(place, kLongestCharacter);
-    return !is_continuation(text[place]) && end_of_words(text.substr(before, place - before)) < place - before &&
-           begin_of_words(text.substr(place, kLongestCharacter)) == 0;
+    return !is_continuation(text[place]) && begin_of_words(text.substr(place, kLongestCharacter)) == 0;
+  };
+  const auto is_behind_space = [&](std::size_t place) {
+    return begins_word(place) && end_of_words(text.substr(0, place)) < place;
   };
   const auto is_behind_clause = [&](std::size_t place) {
-    return is_behind_space(place) && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
+    // In Chinese and Japanese there is no space behind a mark.
+    const bool may_cut = is_behind_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
+    return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
   };
+  const std::vector<std::size_t> ends = boundaries(sentence_iterator(language), text);
+  const auto is_behind_sentence = [&](std::size_t place) {
+    return std::ranges::binary_search(ends, place) && !is_within_word(text, place);
+  };
+  if (const std::size_t place = cut_near_middle(text, is_behind_sentence)) return place;
   if (const std::size_t place = cut_near_middle(text, is_behind_clause)) return place;
   if (const std::size_t place = cut_near_middle(text, is_behind_space)) return place;
   return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
-}
-
-// Returns whether a place at which ICU ends a sentence is within a word: behind a period that begins it (".NET"), or
-// behind another mark of ASCII without a space ("/search?query").
-bool is_within_word(std::string_view text, std::size_t place) {
-  const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
-  if (!is_mark(text[place - 1])) return false;
-  const bool begins_word = text[place - 1] == '.' && (place == 1 || text[place - 2] == ' ');
-  return begins_word || (static_cast<unsigned char>(text[place]) < 0x80 && text[place] != ' ');
 }
 
 }  // namespace
@@ -202,13 +210,14 @@ std::vector<std::size_t> word_boundaries(std::string_view text, const std::strin
   return boundaries(word_iterator(language), text);
 }
 
-std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits) {
+std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::string& language,
+                                 const std::function<bool(const std::string&)>& fits) {
   std::vector<Sentence> parts;
   std::vector<Sentence> rest(std::make_move_iterator(sentences.rbegin()), std::make_move_iterator(sentences.rend()));
   while (!rest.empty()) {
     Sentence sentence = std::move(rest.back());
     rest.pop_back();
-    const std::size_t cut = sentence.text.empty() || fits(sentence.text) ? 0 : find_cut(sentence.text);
+    const std::size_t cut = sentence.text.empty() || fits(sentence.text) ? 0 : find_cut(sentence.text, language);
     if (cut == 0) {
       parts.push_back(std::move(sentence));
       continue;

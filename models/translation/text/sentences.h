@@ -36,9 +36,10 @@ inline constexpr std::array kSplits = {
 // abbreviations of the language (CLDR). The texts and spaces one after the other are the text again.
 std::vector<Sentence> split_text(std::string_view text, Split split, const std::string& language);
 
-// Cuts each sentence that does not fit into parts that fit: after a comma or a similar mark, else between words, else
-// between any two characters.
-std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::function<bool(const std::string&)>& fits);
+// Cuts each text that does not fit into parts that fit: between sentences of the language, else after a comma or a
+// similar mark, else between words, else between any two characters; each time as near to the middle as possible.
+std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::string& language,
+                                 const std::function<bool(const std::string&)>& fits);
 
 // Returns the positions of the boundaries of words (Unicode annex 29) after the beginning of a text, including its end.
 std::vector<std::size_t> word_boundaries(std::string_view text, const std::string& language);

@@ -46,8 +46,11 @@ struct Copier {
     TranslationJob job(all, routes, {.source = "en", .target = "de", .is_html = true});
     job.add(page);
     for (auto batches = job.next(); !batches.empty(); batches = job.next()) {
-      for (std::size_t i = 0; i < batches.front().inputs.size(); ++i) {
-        job.take(0, i, copied(std::get<std::string>(batches.front().inputs[i].source), batches.front().options, blur));
+      for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+        const auto& [model, options, inputs] = batches[batch];
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+          job.take(batch, i, copied(std::get<std::string>(inputs[i].source), options, blur));
+        }
       }
     }
     return job.results().front().text;

@@ -117,7 +117,7 @@ TEST(DocumentJob, ReportsProblemsOfTranslations) {
   DocumentJob job = job_for("msgid \"bjkf %s\"\nmsgstr \"\"\n\nmsgid \"hl\"\nmsgstr \"\"\n", DocumentFormat::po);
   ASSERT_TRUE(job.restore(R"([
     {"segment": {"text": "without", "codes": [], "placeholders": [], "cuts": []}, "terms": []},
-    {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []},
+    {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []}, "problem": "its end is missing",
      "terms": [{"source": "hl", "target": "x", "method": "failed"}]}])"));
   const WrittenDocument written = job.write();
   EXPECT_EQ(written.bytes, "msgid \"bjkf %s\"\nmsgstr \"\"\n\n#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
@@ -125,7 +125,8 @@ TEST(DocumentJob, ReportsProblemsOfTranslations) {
   EXPECT_EQ(report.dump(), R"([{"where":"line 1","source":"bjkf %s","target":"without",)"
                            R"("problem":"placeholder '%s' is missing"},)"
                            R"({"where":"line 4","source":"hl","target":"lmldk",)"
-                           R"("terms":[{"source":"hl","target":"x","method":"failed"}]}])");
+                           R"("terms":[{"source":"hl","target":"x","method":"failed"}],)"
+                           R"("problem":"its end is missing"}])");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,70 @@ TEST(Students, TermsOfAGlossaryStandWhereTheirWordsStood) {
       EXPECT_TRUE(result.segment.text.substr(now[1]).starts_with("Zellwand")) << result.segment.text;
       ASSERT_FALSE(result.terms.empty());
       EXPECT_EQ(result.terms.front().method, TermReport::Method::alignment);
+    }
+  }
+}
+
+// Returns `count` words of the sentences, without stops.
+std::string words_without_stops(std::size_t count, std::mt19937& random) {
+  std::vector<std::string> words;
+  for (const std::string& sentence : students().sentences) {
+    std::istringstream stream(sentence);
+    for (std::string word; stream >> word;) {
+      if (!word.ends_with('.')) words.push_back(word);
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? " " : "") + words[random() % words.size()];
+  return text;
+}
+
+TEST(Students, NothingOfALongSentenceIsLost) {
+  std::mt19937 random(5);
+  for (const std::size_t count : {300u, 600u, 3000u}) {
+    const std::string text = words_without_stops(count, random);
+    const Translation result = by_students({.text = text}, "fr");
+    EXPECT_EQ(result.segment.text, text);
+    EXPECT_EQ(result.problem, "");
+  }
+}
+
+TEST(Students, ALongSentenceIsNotCutInAWordToKeep) {
+  std::mt19937 random(7);
+  const std::string kept = "f(bjkf, hl, cmc)", text = words_without_stops(70, random);
+  const std::string whole = text + " " + kept + " " + text;
+  const Segment source{.text = whole,
+                       .placeholders = {{.begin = text.size() + 1, .end = text.size() + 1 + kept.size()}}};
+  const Segment result = by_students(source, "fr").segment;
+  EXPECT_EQ(result.text, whole);
+  ASSERT_EQ(result.placeholders.size(), 1u);
+  EXPECT_EQ(result.text.substr(result.placeholders[0].begin, kept.size()), kept);
+}
+
+TEST(Students, HalvesHaveTheMarksOfTheWhole) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 10; ++round) {
+    const std::string text = words_without_stops(24, random);
+    const std::vector<std::size_t> words = word_places(text);
+    const std::size_t first = random() % 24, last = first + 1 + random() % (24 - first);
+    const Segment source{.text = text,
+                         .codes = {{.place = words[first], .markup = "<b>", .partner = 1},
+                                   {.place = words[last] - 1, .markup = "</b>", .partner = 0}},
+                         .cuts = {{.place = words[12], .share_before = 0.5}}};
+    for (const char* target : {"en", "fr"}) {
+      TranslateOptions options{.source = "de", .target = target};
+      const auto translated = [&] {
+        TranslationJob job(students().all, students().routes, options);
+        job.add(source);
+        return translate(students().all, job).front();
+      };
+      const Translation whole = translated();
+      options.generate.max_length_factor = 0.8F;  // so each result of more than 20 tokens reaches the limit
+      const Translation halves = translated();
+      EXPECT_EQ(halves.segment.text, whole.segment.text);
+      EXPECT_EQ(halves.segment.codes, whole.segment.codes);
+      EXPECT_EQ(halves.segment.cuts, whole.segment.cuts);
+      EXPECT_EQ(halves.problem, "");
     }
   }
 }

@@ -133,7 +133,7 @@ TEST_F(TranslateFileTest, OptionsOfLinesDoNotMatter) {
 TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionIsReplaced) {
   stop(kGerman);
   std::string saved = content_of(progress_);
-  ASSERT_TRUE(saved.starts_with("encdec progress 2 "));
+  ASSERT_TRUE(saved.starts_with("encdec progress 3 "));
   folder_.write("a.de.po.progress", saved.replace(16, 1, "1"));
   EXPECT_THAT(finish(kGerman), ElementsAre(200u));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <set>
 #include <string>
@@ -86,6 +87,88 @@ TEST(TranslationJob, CutsATextBetweenThatIsTooLongForTheSecondModel) {
   EXPECT_EQ(joined, middle);
   EXPECT_TRUE(job.next().empty());
   EXPECT_EQ(job.results().front().text, wanted);
+}
+
+TEST(TranslationJob, CutsATextByWhatTheModelCanWrite) {
+  std::string text = "cat";
+  for (int i = 0; i < 50; ++i) text += " cat";
+  TranslationJob job = job_for({.source = "en", .target = "arpabet"});
+  job.add(text);
+  std::string joined;
+  const std::vector<GenerateInput> inputs = job.next().front().inputs;
+  for (const GenerateInput& input : inputs) {
+    const std::string& part = std::get<std::string>(input.source);
+    EXPECT_LE(models().all[0].tokenizer()->encode(part).size(), 63u);  // max_length 64 with the start token
+    joined += (joined.empty() ? "" : " ") + part;
+  }
+  EXPECT_EQ(joined, text);
+}
+
+// Answers the inputs of a job: with their texts in upper case or, where `is_too_long` says so, with the first word and
+// a limit of tokens. Returns the texts of the inputs.
+template <class IsTooLong>
+std::vector<std::string> answer(TranslationJob& job, const IsTooLong& is_too_long) {
+  std::vector<std::string> texts;
+  for (auto batches = job.next(); !batches.empty(); batches = job.next()) {
+    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+      for (std::size_t i = 0; i < batches[batch].inputs.size(); ++i) {
+        std::string text = std::get<std::string>(batches[batch].inputs[i].source);
+        texts.push_back(text);
+        GenerateResult result{.hypotheses = {{.finish_reason = FinishReason::stop}}};
+        if (is_too_long(text)) {
+          result.hypotheses.front().finish_reason = FinishReason::length;
+          text.resize(text.find(' '));
+        }
+        for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        result.hypotheses.front().text = text;
+        job.take(batch, i, std::move(result));
+      }
+    }
+  }
+  return texts;
+}
+
+TEST(TranslationJob, TranslatesInHalvesWhatReachedTheLimit) {
+  TranslationJob job = job_for({.source = "en", .target = "arpabet"});
+  for (const char* text : {"six small cats", "one two three four five six seven, eight nine"})
+    job.add(std::string(text));
+  const auto texts = answer(job, [](const std::string& text) { return text.size() > 20; });
+  EXPECT_THAT(texts,
+              ElementsAre("six small cats", "one two three four five six seven, eight nine",
+                          "one two three four five six seven,", "eight nine", "one two three four", "five six seven,"));
+  const std::vector<Translation> all = job.results();
+  EXPECT_EQ(all[1].text, "ONE TWO THREE FOUR FIVE SIX SEVEN, EIGHT NINE");
+  EXPECT_EQ(all[1].problem, "");
+}
+
+TEST(TranslationJob, ATranslationThatNeverEndsIsTriedFifteenTimesAndTold) {
+  TranslationJob job = job_for({.source = "en", .target = "arpabet"});
+  std::string text = "first";
+  for (int i = 0; i < 15; ++i) text += " あああああああああ";  // few tokens, and 400 bytes
+  job.add(text);
+  job.add(std::string("cat"));
+  EXPECT_EQ(answer(job, [](const std::string& part) { return part != "cat"; }).size(), 16u);
+  const std::vector<Translation> all = job.results();
+  EXPECT_EQ(all[0].text, "FIRST");
+  EXPECT_EQ(all[0].problem, kCutOff);
+  EXPECT_EQ(all[1].problem, "");
+}
+
+TEST(TranslationJob, UsesTheHalfThatEnds) {
+  TranslationJob job = job_for({.source = "en", .target = "arpabet"});
+  job.add(std::string("one two three four, five six seven"));
+  answer(job, [](const std::string& part) { return part.starts_with("one"); });
+  const Translation result = job.results().front();
+  EXPECT_EQ(result.text, "ONE FIVE SIX SEVEN");
+  EXPECT_EQ(result.problem, kCutOff);
+}
+
+TEST(TranslationJob, LeavesOutAlternativesWithoutAnEnd) {
+  TranslationJob job = job_for({.source = "en", .target = "arpabet", .alternatives = 2});
+  job.add(std::string("cat"));
+  job.next();
+  job.take(0, 0, {.hypotheses = {{.text = "a"}, {.text = "b", .finish_reason = FinishReason::length}, {.text = "c"}}});
+  EXPECT_THAT(job.results().front().alternatives, ElementsAre("c", "c"));
 }
 
 TEST(TranslationJob, TakesResultsInAnyOrder) {
@@ -187,7 +270,7 @@ TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
   for (int i = 0; i < 100'000; ++i) many += "A b. ";
   TranslationJob job = job_for({.source = "en", .target = "arpabet"});
   job.add(with_placeholders("Cat <" + many + "> dog."));
-  EXPECT_LT(job.sentences(), 10'000u);
+  EXPECT_LT(job.sentences(), 20'000u);
 }
 
 TEST(TranslationJob, WritesTheTermsOfAGlossary) {

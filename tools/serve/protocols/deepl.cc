@@ -90,6 +90,7 @@ asio::awaitable<void> translate_texts(Call& call) {
     list.push_back({{"detected_source_language", upper_case(translation.source)},
                     {"text", translation.text},
                     {"billed_characters", characters[list.size()]}});
+    if (!translation.problem.empty()) list.back()["problem"] = translation.problem;
   }
   call.respond({{"translations", list}});
 }

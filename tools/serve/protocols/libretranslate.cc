@@ -67,19 +67,23 @@ asio::awaitable<void> translate_texts(Call& call) {
     for (std::string& text : texts) std::erase(text, '\r');
   }
   const auto translations = co_await translate(call, std::move(texts), options);
-  Json translated = Json::array(), detected = Json::array(), others = Json::array(), routes = Json::array();
-  bool has_long_route = false;
+  Json translated = Json::array(), detected = Json::array(), others = Json::array(), routes = Json::array(),
+       problems = Json::array();
+  bool has_long_route = false, has_problem = false;
   for (const Translation& translation : translations) {
     translated.push_back(translation.text);
     detected.push_back({{"confidence", translation.confidence}, {"language", translation.source}});
     others.push_back(translation.alternatives);
     routes.push_back(translation.route);
     has_long_route |= translation.route.size() > 2;
+    problems.push_back(translation.problem.empty() ? Json() : Json(translation.problem));
+    has_problem |= !translation.problem.empty();
   }
   Json answer = {{"translatedText", is_list ? translated : translated.front()}};
   if (options.source.empty()) answer["detectedLanguage"] = is_list ? detected : detected.front();
   if (options.alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
-  // LibreTranslate's answers do not have it.
+  // LibreTranslate's answers do not have these.
+  if (has_problem) answer["problem"] = is_list ? problems : problems.front();
   if (has_long_route) answer["route"] = is_list ? routes : routes.front();
   call.respond(answer);
 }
@@ -135,8 +139,8 @@ asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload&
   TranslateOptions options = read_options(parameters);
   possible_sources(call.parts().models.routes(), options);
   DocumentRequest request = read_document(call, parameters, options.target, upload);
-  std::string content = co_await translate_document(call, std::move(request.document), options);
-  Downloads::File file{.name = translated_name(request.name, options.target), .content = std::move(content)};
+  Downloads::File file{.name = translated_name(request.name, options.target)};
+  file.content = co_await translate_document(call, std::move(request.document), options, file.problem);
   co_return file;
 }
 
@@ -145,11 +149,14 @@ asio::awaitable<void> translate_file(Call& call) {
   Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
+  Json answer = {{"translatedFileUrl", ""}};
+  if (!file.problem.empty()) answer["problem"] = file.problem;
   upload.finish(std::move(file));
   // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
-  call.respond({{"translatedFileUrl", host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path)}});
+  answer["translatedFileUrl"] = host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path);
+  call.respond(answer);
 }
 
 asio::awaitable<void> download_file(Call& call) {

@@ -47,17 +47,21 @@ TEST(Sentences, AndTheSpacesBetweenThemJoinToTheText) {
     for (const Split split : {Split::never, Split::newlines, Split::sentences, Split::sentences_over_lines}) {
       const auto sentences = split_text(text, split, "en");
       EXPECT_EQ(joined(sentences), text);
-      const auto parts = cut_to_fit(sentences, [](const std::string& part) { return part.size() <= 3; });
+      const auto parts = cut_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 3; });
       EXPECT_EQ(joined(parts), text);
     }
   }
 }
 
-TEST(Sentences, AreCutAtClausesThenAtWordsIfTooLong) {
+TEST(Sentences, AreCutAtSentencesThenAtClausesThenAtWordsIfTooLong) {
   const auto cut = [](const std::string& text, std::size_t longest) {
-    return texts_of(cut_to_fit({{text, ""}}, [longest](const std::string& part) { return part.size() <= longest; }));
+    return texts_of(
+        cut_to_fit({{text, ""}}, "en", [longest](const std::string& part) { return part.size() <= longest; }));
   };
+  EXPECT_THAT(cut("He came, saw Mr. Smith, left. Then one, two", 40),
+              ElementsAre("He came, saw Mr. Smith, left.", "Then one, two"));
   EXPECT_THAT(cut("one two, three four five", 16), ElementsAre("one two,", "three four five"));
+  EXPECT_THAT(cut("今天很好，我们一起走吧", 24), ElementsAre("今天很好，", "我们一起走吧"));
   EXPECT_THAT(cut("one two three four", 9), ElementsAre("one two", "three", "four"));
   EXPECT_THAT(cut("aaaaaaaa", 4), ElementsAre("aaaa", "aaaa"));
   EXPECT_THAT(cut("あいう", 3), ElementsAre("あ", "い", "う"));
