@@ -441,6 +441,13 @@ void InputFile::refuse_at(std::size_t byte, std::string_view what) const {
   refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
 }
 
+void InputFile::check_encoding() const {
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) refuse_at(0, "UTF-16, expected UTF-8");
+  const auto byte = find_invalid_utf8(bytes);
+  if (!byte) return;
+  refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
+}
+
 std::size_t columns(std::string_view text) {
   std::size_t sum = 0;
   for (const CodePoint& c : code_points(text)) {
