@@ -81,7 +81,8 @@ class Tree {
   const GumboElement& root() const { return output_->root->v.element; }
 
  private:
-  static constexpr std::size_t kMaxDepth = 256, kMaxAttributes = 128, kMaxRootBytes = 1 << 17, kMaxBytes = 1 << 31;
+  static constexpr std::size_t kMaxDepth = 256, kMaxAttributes = 128, kMaxRootBytes = 1 << 17,
+                               kMaxBytes = std::size_t{1} << 31;
 
   // Gumbo gives an element the attributes of all its tags.
   void check_roots() {
@@ -128,13 +129,13 @@ class Tree {
     const auto parent = depths_.find(node.parent);
     depth_ = 1 + (parent == depths_.end() ? depth_ : parent->second);
     depths_.emplace(block, depth_);
-    at_ = node.type == GUMBO_NODE_ELEMENT ? node.v.element.original_tag.data : node.v.text.original_text.data;
+    for (const char* at : {node.v.text.original_text.data, node.v.element.original_tag.data}) {
+      if (!std::less<>()(at, html_.data()) && std::less<>()(at, html_.data() + html_.size())) at_ = at;
+    }
     if (depth_ > kMaxDepth) refusal_ = "an element inside 256 others, expected fewer";
   }
   [[noreturn]] void refuse() const {
-    const std::less<> less;
-    const char* end = less(at_, html_.data()) || less(html_.data() + html_.size(), at_) ? html_.data() : at_;
-    throw InputError(fmt::format("line {}: {}", 1 + std::count(html_.data(), end, '\n'), refusal_));
+    throw InputError(fmt::format("line {}: {}", 1 + std::count(html_.data(), at_, '\n'), refusal_));
   }
 
   std::string_view html_;
@@ -143,7 +144,7 @@ class Tree {
   std::unordered_map<const void*, std::size_t> depths_;
   std::array<void*, 8> recent_ = {};  // nodes that may have no parent yet
   const void* first_attribute_ = nullptr;
-  const char *refusal_ = nullptr, *at_ = nullptr;
+  const char *refusal_ = nullptr, *at_ = html_.data();  // at_: the last node
   std::jmp_buf stop_;
   const GumboOutput* output_ = nullptr;
 };
@@ -275,7 +276,7 @@ HtmlPage read_html_page(std::string_view html) {
     }
     if (!is_document) use = add_element(node->v.element, use);
     const GumboVector& children = is_document ? node->v.document.children : node->v.element.children;
-    for (unsigned i = 0; i < children.length; ++i) {
+    for (unsigned i = children.length; i-- > 0;) {  // in order: a clone is not before its original
       open.emplace_back(static_cast<const GumboNode*>(children.data[i]), use);
     }
   }

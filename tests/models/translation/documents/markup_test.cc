@@ -142,6 +142,18 @@ TEST(Xhtml, IsReadAsXml) {
   }
 }
 
+TEST(Xhtml, TagsWithoutTheOtherTagStayOutsidePairs) {
+  const std::string page = "<?xml version='1.0'?><p><i>a</i> b <b>c<code>d</code></b></p>";
+  const Document document = Document::parse(page, Format::html, "file");
+  std::vector<Segment> moved = document.segments();
+  ASSERT_EQ(moved.at(0).codes.size(), 3u);
+  std::swap(moved[0].codes[1], moved[0].codes[2]);
+  for (InlineCode& code : moved[0].codes) code.place = 0;
+  const WrittenDocument written = document.write(moved);
+  EXPECT_EQ(written.bytes, page);
+  EXPECT_EQ(written.unused.at(0).reason, "the codes are not nested as in the source");
+}
+
 TEST(Html, IsWrittenInTheCharsetThatItDeclares) {
   const auto translated = [](const std::string& page) {
     return with_first_text(page, Format::html, "\u00fc\u201c\u65e5").bytes;
