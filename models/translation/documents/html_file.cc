@@ -87,7 +87,7 @@ class Html final : public TextFile {
     std::ranges::transform(input_.bytes, std::back_inserter(ascii), [](char c) { return (c & 0x80) == 0 ? c : '?'; });
     HtmlPage page = is_xhtml_ ? HtmlPage() : read_tree(is_utf8 ? input_.bytes : ascii);
     std::string charset = first_encoding(input_.bytes);
-    if (charset.empty()) charset = page.charset;
+    if (charset.empty()) charset = trim(page.charset);
     if (!charset.empty() && !charset.starts_with("utf")) {
       decode(charset, is_utf8 && ascii != input_.bytes);
       if (!is_xhtml_) page = read_tree(input_.bytes);
@@ -185,7 +185,7 @@ class Html final : public TextFile {
   }
 
   const bool is_xhtml_;
-  std::string file_, charset_;  // of a charset other than UTF-8
+  std::string file_, charset_;  // set if the charset is not UTF-8
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ struct XmlToken {
 class XmlTokens {
  public:
   enum class Declarations : std::uint8_t {
-    none,  // of entities and of encodings other than UTF-8
-    any,   // not used: an entity may be unknown
+    none,  // no entities, no encoding other than UTF-8
+    any,   // all are ignored, and an entity is text
   };
 
   // Throws FileError unless the bytes are well-formed XML in UTF-8 with these declarations, nested at most 256 deep.

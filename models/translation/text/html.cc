@@ -224,7 +224,7 @@ class Parts {
 
   std::vector<HtmlPart> parts_;
   std::size_t tags_ = 0;
-  bool is_reading_ = false;                                // the last code is a reading, and nothing is behind it
+  bool is_reading_ = false;                                // the last piece is a reading, which may grow
   std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text: name, index of tag
 };
 
@@ -293,7 +293,7 @@ HtmlPage read_html_page(std::string_view html) {
 
 std::vector<HtmlPart> parts_of(std::string_view html, const std::vector<HtmlMark>& marks) {
   Parts parts;
-  HtmlUse use = HtmlUse::translate;  // of text here
+  HtmlUse use = HtmlUse::translate;  // the use of text at `place`
   auto mark = marks.begin();
   for (std::size_t place = 0; place < html.size();) {
     while (mark != marks.end() && mark->begin < place) ++mark;

@@ -17,7 +17,7 @@ struct HtmlPart {
   bool is_text = false;
   Segment segment;
   std::size_t bytes = 0;                 // size in the HTML text
-  std::vector<std::size_t> places = {};  // of the codes, in these bytes
+  std::vector<std::size_t> places = {};  // positions of the codes in these bytes
 };
 
 // Splits an HTML text into parts. The structure is the tree of WHATWG HTML. Markup is:
@@ -36,7 +36,7 @@ std::string write_html(const HtmlPart& part);
 // How text is used. A reading is in a code.
 enum class HtmlUse : std::uint8_t { translate, keep, reading };
 
-// Returns the use of the text of an element. `parent` is that of the element around it.
+// Returns the use of the text in an element. The element around it has the use `parent`.
 HtmlUse html_use(HtmlUse parent, std::string_view name, std::string_view translate, std::string_view classes);
 
 // A place of a page where a parser found something.
@@ -53,7 +53,7 @@ std::vector<HtmlPart> parts_of(std::string_view html, const std::vector<HtmlMark
 
 struct HtmlPage {
   std::vector<HtmlMark> marks = {};
-  std::string charset = {};                                         // of a meta element, in lower case
+  std::string charset = {};                                         // from a meta element, in lower case
   std::vector<std::pair<std::size_t, std::size_t>> languages = {};  // bytes of the values of lang of the root
 };
 
