@@ -253,13 +253,10 @@ HtmlPage read_html_page(std::string_view html) {
     const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
     const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
     const std::size_t begin = add(tag, HtmlMark::Kind::tag, use);
-    // Gumbo gives an end tag also to the elements inside that it ends.
-    const bool has_end =
-        end_tag.length > 0 && end_tag.data[1] == '/' && tag_name({end_tag.data, end_tag.length}) == name;
-    if (has_end) add(end_tag, HtmlMark::Kind::tag, use);
+    add(end_tag, HtmlMark::Kind::tag, use);  // also of elements inside, which come later
     if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
       const HtmlMark::Kind kind = has_word(kCode, name) ? HtmlMark::Kind::other : HtmlMark::Kind::text;
-      const std::size_t end = has_end ? place_of(end_tag.data) : html.size();
+      const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
       page.marks.push_back({.begin = begin, .end = end, .kind = kind, .use = use});
     }
     if (name == "meta" && page.charset.empty()) page.charset = charset_of(element);
