@@ -63,7 +63,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   std::string page;
-  for (const HtmlPart& part : parse_html(text)) {
+  std::vector<HtmlPart> parts;
+  try {
+    parts = parse_html(text);
+  } catch (const InputError&) {  // too deep
+    return 0;
+  }
+  for (const HtmlPart& part : parts) {
     std::size_t begin = 0;
     for (const InlineCode& code : part.segment.codes) {
       page += part.segment.text.substr(begin, code.place - begin) + code.markup;

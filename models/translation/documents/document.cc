@@ -6,7 +6,6 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/text/word_list.h"
 
@@ -40,16 +39,6 @@ const FormatRow* row_of(std::string_view file_name) {
   const std::string extension = lower_case(file_name.substr(dot + 1));
   const auto row = std::ranges::find_if(kRows, [&](const FormatRow& r) { return has_word(r.extensions, extension); });
   return row == kRows.end() ? nullptr : &*row;
-}
-
-void check_encoding(const InputFile& input) {
-  if (input.bytes.starts_with("\xff\xfe") || input.bytes.starts_with("\xfe\xff")) {
-    input.refuse_at(0, "UTF-16, expected UTF-8");
-  }
-  const auto byte = find_invalid_utf8(input.bytes);
-  if (!byte) return;
-  const auto value = static_cast<unsigned char>(input.bytes[*byte]);
-  input.refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, value));
 }
 
 }  // namespace
@@ -112,7 +101,7 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
                          const DocumentOptions& options) {
   const auto content = std::make_shared<Content>(std::move(bytes));
   const InputFile input = {content->bytes, name, options};
-  check_encoding(input);
+  if (format != DocumentFormat::html) input.check_encoding();  // a page declares its encoding
   content->take(std::ranges::find(kRows, format, &FormatRow::format)->read(input));
   return Document(content);
 }
@@ -120,7 +109,7 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
 Document Document::parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name) {
   const auto content = std::make_shared<Content>(std::move(bytes));
   const InputFile input = {content->bytes, name};
-  check_encoding(input);
+  input.check_encoding();
   content->take(read_xml_text(input, kept));
   return Document(content);
 }

@@ -210,10 +210,19 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
   replace_in(segment, removed);
 }
 
+// Returns whether a code is a tag whose other tag is not in the text.
+bool is_half(const InlineCode& code) {
+  const std::string_view tag = code.markup;
+  if (code.partner || tag.size() < 3 || tag.starts_with("<!") || tag.starts_with("<?")) return false;
+  return tag.starts_with("</") || (!tag.ends_with("/>") && tag.find("</") == tag.npos);
+}
+
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
   std::vector<std::string_view> open;  // markups that end the open pairs
+  std::size_t last_half = 0;
   for (const std::size_t i : code_of) {
     const InlineCode& code = source.codes[i];
+    if (is_half(code) && (!open.empty() || i < std::exchange(last_half, i))) return false;
     if (!code.partner) continue;
     if (*code.partner > i) {
       open.push_back(source.codes[*code.partner].markup);
@@ -439,6 +448,13 @@ void InputFile::refuse_at(std::size_t byte, std::string_view what) const {
   const std::size_t line_end = byte == 0 ? bytes.npos : bytes.rfind('\n', byte - 1);
   const std::size_t column = line_end == bytes.npos ? byte + 1 : byte - line_end;
   refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
+}
+
+void InputFile::check_encoding() const {
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) refuse_at(0, "UTF-16, expected UTF-8");
+  const auto byte = find_invalid_utf8(bytes);
+  if (!byte) return;
+  refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
 }
 
 std::size_t columns(std::string_view text) {

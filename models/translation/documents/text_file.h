@@ -35,6 +35,8 @@ struct InputFile {
 
   // Throws FileError "NAME: line 3, column 7: ..." for a byte of the file.
   [[noreturn]] void refuse_at(std::size_t byte, std::string_view what) const;
+  // Throws FileError unless the bytes are UTF-8.
+  void check_encoding() const;
 };
 
 // Bytes to write: `text`, then a range of the file, with the edits inside it.
@@ -158,7 +160,7 @@ class TextFile {
   // Adds the edits of a translation. Throws UnusableTranslation, and adds nothing, if it cannot be used.
   virtual void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const;
   // Returns the file with edits. Throws FileError instead of breaking the XML of a file.
-  std::string with(std::vector<Edit> edits) const;
+  virtual std::string with(std::vector<Edit> edits) const;
   // Adds the edits of a document with at least one translation.
   virtual void edit_rest(std::vector<Edit>& edits) const { edits.insert(edits.end(), edits_.begin(), edits_.end()); }
 

@@ -24,9 +24,13 @@ struct XmlToken {
 // The tokens of an XML file, with their places.
 class XmlTokens {
  public:
-  // Throws FileError unless the file is well-formed XML in UTF-8, without declarations of entities, and nested at most
-  // 256 deep.
-  explicit XmlTokens(const InputFile& input);
+  enum class Declarations : std::uint8_t {
+    none,  // no entities, no encoding other than UTF-8
+    any,   // all are ignored, and an entity is text
+  };
+
+  // Throws FileError unless the bytes are well-formed XML in UTF-8 with these declarations, nested at most 256 deep.
+  explicit XmlTokens(const InputFile& input, Declarations declarations = Declarations::none);
 
   std::string_view bytes() const { return bytes_; }
   std::size_t size() const { return tokens_.size(); }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/translation/text/segment.h"
@@ -14,22 +16,51 @@ namespace encdec {
 struct HtmlPart {
   bool is_text = false;
   Segment segment;
-  std::size_t bytes = 0;  // size in the HTML text
+  std::size_t bytes = 0;                 // size in the HTML text
+  std::vector<std::size_t> places = {};  // positions of the codes in these bytes
 };
 
-// Splits an HTML text into parts, in linear time. Tokens are those of WHATWG HTML, section 13.2.5. Markup is:
+// Splits an HTML text into parts. The structure is the tree of WHATWG HTML. Markup is:
 // - tags of elements that are not inline, with their attributes,
 // - comments, scripts, styles and code,
-// - elements that are not to be translated: translate="no" or class "notranslate",
+// - elements that are not to be translated: translate="no" or class "notranslate", except a translate="yes" in them,
 // - inline tags after the first 65,536 of them.
-// Everything else is text, with the inline tags in it. The parts written by write_html(), one after the other, are the
-// HTML text again.
+// Everything else is text, with the inline tags in it. A reading of ruby is a code. The parts written by write_html(),
+// one after the other, are the HTML text again. Throws InputError, with the line, for an element inside 256 others or
+// with more than 128 attributes, and for a tree that is too large for its text.
 std::vector<HtmlPart> parse_html(std::string_view html);
 
 // Returns a part as HTML.
 std::string write_html(const HtmlPart& part);
 
-// Replaces all entities of HTML by their characters. REQUIRES: `text` has no tags.
+// How text is used. A reading is in a code.
+enum class HtmlUse : std::uint8_t { translate, keep, reading };
+
+// Returns the use of the text in an element. The element around it has the use `parent`.
+HtmlUse html_use(HtmlUse parent, std::string_view name, std::string_view translate, std::string_view classes);
+
+// A place of a page where a parser found something.
+struct HtmlMark {
+  enum class Kind : std::uint8_t { text, tag, alone, other };
+
+  std::size_t begin = 0, end = 0;  // bytes. Of a text without an end, the tags in it have no marks
+  Kind kind = Kind::text;          // alone: the tag of an element without an end tag
+  HtmlUse use = HtmlUse::translate;
+};
+
+// Returns the parts of a page. REQUIRES: `marks` are in order; of two at a place, the second one is not used.
+std::vector<HtmlPart> parts_of(std::string_view html, const std::vector<HtmlMark>& marks);
+
+struct HtmlPage {
+  std::vector<HtmlMark> marks = {};
+  std::string charset = {};                                         // from a meta element, in lower case
+  std::vector<std::pair<std::size_t, std::size_t>> languages = {};  // bytes of the values of lang of the root
+};
+
+// Reads an HTML text, as parse_html() does.
+HtmlPage read_html_page(std::string_view html);
+
+// Replaces all entities of HTML by their characters. `text` has no tags.
 std::string unescape_html(std::string_view text);
 
 // Returns `text` with the characters &, < and > as entities.

@@ -115,5 +115,91 @@ TEST(Html, GetsTheTargetLanguage) {
             "<html class=a lang=\"de\"><p>A");
 }
 
+TEST(Html, LanguageMayStandAnywhereInItsTag) {
+  const DocumentOptions options = {.target_language = "de"};
+  EXPECT_EQ(in_upper_case("<!-- <html lang=x> --><html\n\tLANG = en data-lang='en'><p>a", Format::html, options),
+            "<!-- <html lang=x> --><html\n\tLANG = de data-lang='en'><p>A");
+  const std::string page = "<?xml version='1.0'?>\n<html a='>'\n  lang='en'\txml:lang=\"en\"><p>a</p></html>";
+  EXPECT_EQ(in_upper_case(page, Format::html, options),
+            "<?xml version='1.0'?>\n<html a='>'\n  lang='de'\txml:lang=\"de\"><p>A</p></html>");
+}
+
+TEST(Xhtml, IsReadAsXml) {
+  EXPECT_EQ(in_upper_case("<?xml version='1.0'?><!DOCTYPE html [<!ENTITY own 'x'>]>\n<html><title>a</title>"
+                          "<p translate='no'/><p>b <![CDATA[<i> &]]> <i>c<b/></i> &own;&nbsp;&lt;d&gt;</p>"
+                          "<script><![CDATA[<p>e]]></script><svg><text translate='yes'>f</text></svg>g</html>",
+                          Format::html),
+            "<?xml version='1.0'?><!DOCTYPE html [<!ENTITY own 'x'>]>\n<html><title>A</title>"
+            "<p translate='no'/><p>B &lt;I&gt; &amp; <i>C<b/></i> &own;\u00a0&lt;D&gt;</p>"
+            "<script><![CDATA[<p>e]]></script><svg><text translate='yes'>F</text></svg>G</html>");
+  // Without the extension, a page that is not XML is HTML.
+  EXPECT_EQ(in_upper_case("<?xml version='1.0'?><p>a<br>b", Format::html), "<?xml version='1.0'?><p>A<br>B");
+  try {
+    Document::parse("<p>a\n<br>b</p>", Format::html, "a.xhtml");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_STREQ(error.what(), "a.xhtml: line 2, column 8: mismatched tag, expected well-formed XML");
+  }
+}
+
+TEST(Xhtml, TagsWithoutTheOtherTagStayOutsidePairs) {
+  const std::string page = "<?xml version='1.0'?><p><i>a</i> b <b>c<code>d</code></b></p>";
+  const Document document = Document::parse(page, Format::html, "file");
+  std::vector<Segment> moved = document.segments();
+  ASSERT_EQ(moved.at(0).codes.size(), 3u);
+  std::swap(moved[0].codes[1], moved[0].codes[2]);
+  for (InlineCode& code : moved[0].codes) code.place = 0;
+  const WrittenDocument written = document.write(moved);
+  EXPECT_EQ(written.bytes, page);
+  EXPECT_EQ(written.unused.at(0).reason, "the codes are not nested as in the source");
+}
+
+TEST(Html, IsWrittenInTheCharsetThatItDeclares) {
+  const auto translated = [](const std::string& page) {
+    return with_first_text(page, Format::html, "\u00fc\u201c\u65e5").bytes;
+  };
+  const std::pair<std::string, std::string> pages[] = {
+      {"<meta charset=iso-8859-1><p>a<p>\xe9", "<meta charset=iso-8859-1><p>\xfc&#8220;&#26085;<p>\xe9"},
+      {"<meta charset=iso-8859-1><p>a<p>\x93", "<meta charset=iso-8859-1><p>\xfc\x93&#26085;<p>\x93"},
+      {"<META http-equiv='content-type' content='text/html; charset=Shift_JIS'><p>\x93\xfa",
+       "<META http-equiv='content-type' content='text/html; charset=Shift_JIS'><p>&#252;\x81\x67\x93\xfa"},
+      {"<?xml version='1.0' encoding='windows-1252'?><p>\xe9</p>",
+       "<?xml version='1.0' encoding='windows-1252'?><p>\xfc\x93&#26085;</p>"},
+      {"\ufeff<meta charset=iso-8859-1><p>a\u00e9", "\ufeff<meta charset=iso-8859-1><p>\u00fc\u201c\u65e5"},
+      {"<!-- <meta charset=koi8-r> --><p>\u00e9", "<!-- <meta charset=koi8-r> --><p>\u00fc\u201c\u65e5"},
+      {"<meta charset=UTF-8><p>\u00e9", "<meta charset=UTF-8><p>\u00fc\u201c\u65e5"},
+  };
+  for (const auto& [page, written] : pages) {
+    EXPECT_EQ(translated(page), written);
+    EXPECT_EQ(in_upper_case(page, Format::html).size(), page.size()) << page;
+  }
+  const std::pair<std::string, std::string> refused[] = {
+      {"<meta charset=iso-8859-1><p>\u00e9", "file: charset 'iso-8859-1' of bytes in UTF-8, expected utf-8"},
+      {"<meta charset=x-a><p>a", "file: charset 'x-a' that cannot be read and written again, expected utf-8"},
+      {"<meta charset=euc-jp><p>\xff", "file: charset 'euc-jp' that cannot be read and written again, expected utf-8"},
+      {"<p>a\n\xe9", "file: line 2, column 1: byte 5 is 0xe9, expected UTF-8"},
+      {"\xff\xfe<", "file: line 1, column 1: UTF-16, expected UTF-8"},
+  };
+  for (const auto& [page, error] : refused) {
+    try {
+      Document::parse(page, Format::html, "file");
+      ADD_FAILURE() << error;
+    } catch (const FileError& refusal) {
+      EXPECT_EQ(refusal.what(), error);
+    }
+  }
+}
+
+TEST(Html, LimitsOfThePageNameTheFile) {
+  std::string page = "<p>a\n";
+  for (int i = 0; i < 300; ++i) page += "<div>";
+  try {
+    Document::parse(page, Format::html, "file");
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_STREQ(error.what(), "file: line 2: an element inside 256 others, expected fewer");
+  }
+}
+
 }  // namespace
 }  // namespace encdec
