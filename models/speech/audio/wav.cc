@@ -242,7 +242,9 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       }
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;
-      if (size == 0 || bytes == 0) bytes.reset();
+      // Programs that write to a pipe state 0, all ones or about 2 GiB (SoX, arecord).
+      const bool is_streamed = !input.source().size() && size >= 0x7FFF'0000U && size <= 0x8000'0000U;
+      if (size == 0 || bytes == 0 || is_streamed) bytes.reset();
       return std::make_unique<PlainDecoder>(std::move(input), *encoding, wave->format, bytes);
     }
     if (tag == "fmt " || tag == "ds64") {
