@@ -181,6 +181,10 @@ TEST(Classifier, InputsTimesBytesAreCountedFirst) {
   const SharedText text(std::string(1'000'000, 'a'));
   EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(67, {text, "b"}), 0));
   EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(1000, {text, "b"}), 512));
+  std::vector<TextPair> own(2000, {std::string("a"), "b"});
+  for (TextPair& pair : own) pair.first = std::string("c");
+  own.push_back({text, "b"});
+  EXPECT_NO_THROW(check_shared_texts(own, 0));
   EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(100'000, {std::string(65'536, 'a'), "b"}), 0));
   EXPECT_EQ(message_of<InputError>([&] {
               check_shared_texts(std::vector<TextPair>(68, {text, "b"}), 0);
