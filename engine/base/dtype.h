@@ -31,8 +31,10 @@ std::string_view to_string(DataType type);
 
 // Returns true for the types in which a weight may be stored without a scale.
 constexpr bool is_weight_type(DataType type) {
-  return type == DataType::float32 || type == DataType::float16 || type == DataType::bfloat16;
+  return type == DataType::float32 || type == DataType::float16 || type == DataType::bfloat16 ||
+         type == DataType::float64;
 }
+inline constexpr std::string_view kWeightTypes = "float32, float16, bfloat16 or float64";
 
 // Return the value of an IEEE 754 binary16 or of a bfloat16, given as bits. Exact: subnormals, infinities and NaN are
 // kept.

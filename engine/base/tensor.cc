@@ -82,9 +82,14 @@ void copy_as_float(const Tensor& tensor, std::int64_t first, std::int64_t count,
     case DataType::bfloat16:
       for (std::int64_t i = 0; i < count; ++i) output[i] = bfloat16_to_float(half(i));
       return;
-    default:
-      throw WeightError("tensor stored as " + std::string(to_string(tensor.type())) +
-                        ", expected float32, float16 or bfloat16");
+    case DataType::float64:
+      for (std::int64_t i = 0; i < count; ++i) {
+        double value;
+        std::memcpy(&value, source + i * 8, sizeof(value));
+        output[i] = static_cast<float>(value);
+      }
+      return;
+    default: throw WeightError(fmt::format("tensor stored as {}, expected {}", to_string(tensor.type()), kWeightTypes));
   }
 }
 

@@ -154,8 +154,7 @@ WeightScope::Located WeightScope::locate(std::string_view name, const Shape& sha
     throw WeightError(fmt::format("{} is missing, expected shape {}", where(), to_string(expected)));
   found.scale = store_->find_scale(stored.name);
   if (!is_weight_type(tensor->type()) && found.scale == nullptr) {
-    throw WeightError(
-        fmt::format("{}: stored as {}, expected float32, float16 or bfloat16", where(), to_string(tensor->type())));
+    throw WeightError(fmt::format("{}: stored as {}, expected {}", where(), to_string(tensor->type()), kWeightTypes));
   }
   if (!fits(tensor->shape(), expected, found.scale)) {
     throw WeightError(
@@ -200,8 +199,7 @@ WeightMatrix::WeightMatrix(const Tensor& tensor) : stored_(tensor) {
     throw ShapeError(fmt::format("weight has shape {}, expected [N, K]", to_string(tensor.shape())));
   }
   if (!is_weight_type(tensor.type())) {
-    throw WeightError(
-        fmt::format("weight stored as {}, expected float32, float16 or bfloat16", to_string(tensor.type())));
+    throw WeightError(fmt::format("weight stored as {}, expected {}", to_string(tensor.type()), kWeightTypes));
   }
   outputs_ = tensor.shape()[0];
   inputs_ = tensor.shape()[1];

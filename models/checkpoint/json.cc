@@ -1,5 +1,6 @@
 #include "encdec/models/checkpoint/json.h"
 
+#include <cmath>
 #include <functional>
 
 #include "encdec/engine/base/cancellation.h"
@@ -31,6 +32,10 @@ std::string described(ValueRange<T> range, std::string_view what) {
 }
 
 bool is_in(const nlohmann::json& value, IntegerRange range) {
+  if (value.is_number_float()) {  // 512.0 is an integer, as in Python
+    const auto number = value.get<double>();
+    return number == std::trunc(number) && std::abs(number) < 0x1p53 && is_in(static_cast<std::int64_t>(number), range);
+  }
   if (!value.is_number_integer()) return false;
   // An unsigned value above the signed range would wrap around.
   const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
@@ -201,6 +206,23 @@ void check_json_tokens(std::string_view text, const std::string& file) {
   end_at(text.size());
 }
 
+// Returns the text with NaN, Infinity and -Infinity, which Python's json writes although JSON lacks them, as strings.
+// So they are values of no use, and refused where a number is read.
+std::string with_numbers_as_strings(std::string_view text) {
+  std::string result;
+  bool in_string = false;
+  for (std::size_t i = 0, size = 0; i < text.size(); i += size) {
+    size = in_string && text[i] == '\\' ? 2 : 1;
+    if (text[i] == '"') in_string = !in_string;
+    for (const std::string_view name : {"NaN", "Infinity", "-Infinity"}) {
+      if (!in_string && text.substr(i).starts_with(name)) size = name.size();
+    }
+    const std::string_view part = text.substr(i, size);
+    result += size > 2 ? fmt::format("\"{}\"", part) : part;
+  }
+  return result;
+}
+
 }  // namespace
 
 void read_json_events(std::string_view text, JsonEvents& events) {
@@ -220,7 +242,9 @@ nlohmann::json parse_json(std::string_view text, const std::string& file) {
 }
 
 nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes) {
-  return parse_json(read_text_file(path, max_bytes), path.string());
+  std::string text = read_text_file(path, max_bytes);
+  if (text.find("NaN") != text.npos || text.find("Infinity") != text.npos) text = with_numbers_as_strings(text);
+  return parse_json(text, path.string());
 }
 
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes) {

@@ -95,8 +95,8 @@ inline constexpr std::size_t kMaxJsonDepth = 64;
 // described one by one, as in tokenizer_config.json, about 30 MB.
 inline constexpr std::size_t kMaxJsonTreeBytes = 32u << 20;
 
-// Reads a JSON file. Throws FileError if the file cannot be read, is larger than `max_bytes`, or is refused by
-// parse_json().
+// Reads a JSON file. NaN, Infinity and -Infinity, as Python writes them, become strings. Throws FileError if the file
+// cannot be read, is larger than `max_bytes`, or is refused by parse_json().
 nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
 // The same for a file whose top level is an object.
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);

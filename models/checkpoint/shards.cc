@@ -1,7 +1,8 @@
 #include "encdec/models/checkpoint/shards.h"
 
-#include <map>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
@@ -12,43 +13,28 @@ namespace {
 
 constexpr std::string_view kIndexEnding = ".index.json";
 
-// Reads the files that an index lists. Returns their stores by file name. Throws FileError if a tensor is not in the
-// file that the index gives for it.
-std::map<std::string, std::shared_ptr<const WeightStore>> read_listed(const std::filesystem::path& folder,
-                                                                      const JsonObject& index,
-                                                                      const ParseWeights& parse) {
+// Reads the files that an index lists. As in transformers, the tensors are what the files have: of a name in two files
+// the last file counts, and the index may name tensors that no file has, such as tied ones.
+std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path, const ParseWeights& parse) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const JsonObject index = read_json_object(path);
   const auto map = index.value().find("weight_map");
   if (map == index.value().end() || !map->is_object()) {
     refuse(index.file(), "'weight_map' is missing, expected an object of file names");
   }
-  std::map<std::string, std::shared_ptr<const WeightStore>> shards;
+  std::set<std::string, std::greater<>> names;
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string()) {
       refuse(index.file(), "tensor '{}': {}, expected a file name", printable(tensor), file.type_name());
     }
-    const auto& name = file.get_ref<const std::string&>();
-    if (!shards.contains(name)) {
-      check_plain_file_name(name, index.file());
-      shards[name] = read_file(folder / name, parse);
-    }
-    const WeightStore& shard = *shards[name];
-    if (shard.find(tensor) == nullptr) {
-      refuse(shard.origin(), "tensor '{}' is missing, expected it here as {} says", printable(tensor), index.file());
-    }
+    names.insert(file.get<std::string>());
   }
-  return shards;
-}
-
-std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& index, const ParseWeights& parse) {
-  const std::filesystem::path folder = index.has_parent_path() ? index.parent_path() : ".";
   auto store = std::make_shared<WeightStore>(folder.string());
-  for (const auto& [file, shard] : read_listed(folder, read_json_object(index), parse)) {
-    for (const auto& [name, tensor] : shard->tensors()) {
-      if (store->find(name) != nullptr) {
-        refuse(shard->origin(), "tensor '{}' is in another file of {} too, expected it once", printable(name),
-               index.string());
-      }
-      store->add(name, tensor);
+  for (const std::string& name : names) {
+    check_plain_file_name(name, index.file());
+    const auto shard = read_file(folder / name, parse);
+    for (const auto& [tensor, values] : shard->tensors()) {
+      if (store->find(tensor) == nullptr) store->add(tensor, values);
     }
     store->add_files_of(*shard);
   }

@@ -37,7 +37,25 @@ ScoreFunction pipeline_function(const JsonObject& config, std::size_t labels) {
   return ScoreFunction::softmax;
 }
 
+// Throws InputError if a text is too long to be used `count` times.
+void check_shared(std::string_view what, std::size_t bytes, std::size_t count) {
+  constexpr std::size_t kAlways = 64u << 10, kTogether = 64u << 20;
+  const std::size_t most = count < 2 ? bytes : std::max(kAlways, kTogether / count);
+  if (bytes <= most) return;
+  throw InputError(fmt::format("{} of {} bytes for {} inputs, expected at most {} bytes", what, bytes, count, most));
+}
+
 }  // namespace
+
+void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens) {
+  std::size_t longest = 0;
+  const std::string* last = nullptr;
+  for (const TextPair& pair : pairs) {
+    if (&*pair.first == last) longest = std::max(longest, last->size());
+    last = &*pair.first;
+  }
+  check_shared("a text", max_tokens == 0 ? longest : std::min(longest, max_tokens), pairs.size());
+}
 
 Classifier::Classifier(const std::filesystem::path& folder, const JsonObject& config, Dim labels)
     : labels_(static_cast<std::size_t>(labels)) {
@@ -112,8 +130,7 @@ std::vector<std::string> split_labels(std::string_view list) {
   return labels;
 }
 
-std::vector<TextPair> hypotheses(const std::string& text, std::span<const std::string> labels,
-                                 const std::string& hypothesis_template) {
+std::vector<SharedText> hypotheses(std::span<const std::string> labels, const std::string& hypothesis_template) {
   constexpr std::string_view kPlace = "{}";
   const std::size_t place = hypothesis_template.find(kPlace);
   if (place == std::string::npos) {
@@ -121,12 +138,13 @@ std::vector<TextPair> hypotheses(const std::string& text, std::span<const std::s
         fmt::format("hypothesis template '{}', expected one with {{}} for the label", printable(hypothesis_template)));
   }
   if (labels.empty()) throw InputError("no labels, expected at least one");
-  std::vector<TextPair> pairs;
+  check_shared("a template", hypothesis_template.size(), labels.size());
+  std::vector<SharedText> sentences;
   for (const std::string& label : labels) {
     std::string sentence = hypothesis_template;
-    pairs.push_back({text, sentence.replace(place, kPlace.size(), label)});
+    sentences.push_back(sentence.replace(place, kPlace.size(), label));
   }
-  return pairs;
+  return sentences;
 }
 
 std::vector<Ranking> ranked(std::span<const float> scores, int top_n) {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "encdec/engine/base/named_values.h"
@@ -28,11 +30,27 @@ inline constexpr std::array kScoreFunctionNames = {
     Named{ScoreFunction::softmax, "softmax"},
 };
 
-// A text, or a pair of texts that a model reads together.
-struct TextPair {
-  std::string first;
-  std::optional<std::string> second = {};
+// A text that several pairs may have: copies share the characters.
+class SharedText {
+ public:
+  SharedText(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
+  SharedText(const char* text) : SharedText(std::string(text)) {}
+  const std::string& operator*() const { return *text_; }
+
+ private:
+  std::shared_ptr<const std::string> text_;
 };
+
+// A text, or a pair of texts that a model reads together. Pairs in a row with the same SharedText cost one
+// tokenization.
+struct TextPair {
+  SharedText first;
+  std::optional<SharedText> second = {};
+};
+
+// Throws InputError if pairs x the bytes of the longest first text that pairs in a row share are too many. `max_tokens`
+// is what the model reads of a pair; 0 if it reads all.
+void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens);
 
 // Options of Model::classify().
 struct ClassifyOptions {
@@ -101,10 +119,9 @@ void to_scores(ScoreFunction function, std::span<float> logits);
 
 // Returns the labels of a list with commas, without spaces around them and without empty ones.
 std::vector<std::string> split_labels(std::string_view list);
-// Returns a text with each sentence that says that the text has a label. Throws InputError if there are no labels or
-// the template has no {} for them.
-std::vector<TextPair> hypotheses(const std::string& text, std::span<const std::string> labels,
-                                 const std::string& hypothesis_template);
+// Returns for each label the sentence that says that a text has it. Throws InputError if there are no labels, if the
+// template has no {} for them, or if it is too long for their number.
+std::vector<SharedText> hypotheses(std::span<const std::string> labels, const std::string& hypothesis_template);
 
 // Returns the best documents first, at most `top_n` unless that is 0. Equal scores stay in the order of the documents.
 std::vector<Ranking> ranked(std::span<const float> scores, int top_n);

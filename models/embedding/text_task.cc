@@ -30,16 +30,20 @@ std::size_t TextTask::smaller_limit(std::size_t folder, int call) {
   return folder == 0 || own == 0 ? std::max(folder, own) : std::min(folder, own);
 }
 
-Encoding TextTask::read(const std::string& text, const std::string* second, std::size_t number,
-                        std::size_t max_length) const {
+Encoding TextTask::read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length,
+                        FirstText& last) const {
   EncodeOptions options{.max_length = max_length, .truncation = settings_.truncation};
   if (settings_.long_texts == LongSources::truncate_left) options.truncation_side = TruncationSide::left;
   if (settings_.long_texts == LongSources::truncate_right) options.truncation_side = TruncationSide::right;
-  const std::string first = settings_.prompt + text;
+  const Tokenizer& tokenizer = *parts_.tokenizer;
   try {
-    return second != nullptr       ? parts_.tokenizer->encode_pair(first, *second, options)
-           : settings_.with_ranges ? parts_.tokenizer->encode_with_ranges(first, options)
-                                   : Encoding{parts_.tokenizer->encode(first, options)};
+    if (second != nullptr) {
+      if (last.text != &text) last = {&text, tokenizer.encode_segment(settings_.prompt + text)};
+      return tokenizer.join_pair(last.tokens, tokenizer.encode_segment(*second), options);
+    }
+    const std::string first = settings_.prompt + text;
+    return settings_.with_ranges ? tokenizer.encode_with_ranges(first, options)
+                                 : Encoding{tokenizer.encode(first, options)};
   } catch (const InputError& error) {
     throw InputError(fmt::format("text {}: {}", number, error.what()));
   }
@@ -55,16 +59,19 @@ void TextTask::check(const TokenIds& ids, std::size_t number) const {
   check_end(ids, parts_.network.config.head, "text", number);
 }
 
-Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number) const {
-  Encoding encoding = read(text, second, number, settings_.long_texts == LongSources::error ? 0 : settings_.max_length);
+Encoding TextTask::encode(const std::string& text, const std::string* second, std::size_t number,
+                          FirstText& last) const {
+  const std::size_t max_length = settings_.long_texts == LongSources::error ? 0 : settings_.max_length;
+  Encoding encoding = read(text, second, number, max_length, last);
   check(encoding.ids, number);
   return encoding;
 }
 
 std::vector<Encoding> TextTask::encode_windows(const std::string& text, std::size_t number) const {
   const std::size_t limit = settings_.max_length, stride = settings_.stride;
-  if (stride == 0 || limit == 0) return {encode(text, nullptr, number)};
-  const Encoding whole = read(text, nullptr, number, 0);
+  FirstText none;
+  if (stride == 0 || limit == 0) return {encode(text, nullptr, number, none)};
+  const Encoding whole = read(text, nullptr, number, 0, none);
   const std::size_t special = whole.special_before + whole.special_after, count = whole.ids.size() - special;
   const std::size_t room = limit - std::min(limit, special);
   if (2 * stride > room) {

@@ -27,15 +27,22 @@ class TextTask {
   TextTask(const TextTask&) = delete;
   TextTask& operator=(const TextTask&) = delete;
 
+  // The first text of the last pair. Pairs in a row that share it are tokenized once.
+  struct FirstText {
+    const std::string* text = nullptr;
+    TokenIds tokens = {};
+  };
+
   // Returns the tokens of a text, or of a pair of texts if `second` is not null. Throws InputError, naming the text by
-  // `number`, if the model cannot read it.
-  Encoding encode(const std::string& text, const std::string* second, std::size_t number) const;
+  // `number`, if the model cannot read it. REQUIRES: the text of `last`, if there is one, exists.
+  Encoding encode(const std::string& text, const std::string* second, std::size_t number, FirstText& last) const;
   // Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
   // tokens around each window. Neighbouring windows have `stride` tokens in common. Without a stride there is one
   // window, encode(text). Throws as encode() does, and InputError if the stride is larger than half a window.
   // REQUIRES: with a stride, encode() sets ranges.
   std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
   Reads reads() const { return settings_.reads; }
+  std::size_t max_length() const { return settings_.max_length; }  // of a text in tokens; 0: no limit
 
  protected:
   struct Settings {
@@ -56,7 +63,8 @@ class TextTask {
   static std::size_t smaller_limit(std::size_t folder, int call);
 
  private:
-  Encoding read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length) const;
+  Encoding read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length,
+                FirstText& last) const;
   void check(const TokenIds& ids, std::size_t number) const;
 
   ModelParts parts_;

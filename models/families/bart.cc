@@ -145,10 +145,11 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
     if (!lineage.scale_encoder_only) result.decoder.embedding_scale = scale;
   }
   result.target_language = lineage.target_language;
-  result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
+  result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
   constexpr std::int32_t kEnd = 2;
-  if (lineage.end_before_language && result.decoder_start_token == json.integer("eos_token_id").value_or(kEnd)) {
+  const auto ends = json.integers("eos_token_id");
+  if (lineage.end_before_language && result.decoder_start_token == (ends.empty() ? kEnd : ends.front())) {
     result.target_language = TargetLanguage::first_token;
   }
   // The decoder of a classifier of a multilingual family starts with the last token of the text.

@@ -47,7 +47,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   result.activation = config.activation(keys.activation, keys.missing_activation);
   result.norm_epsilon = 1e-12f;
   result.output_bias = Bias::required;
-  result.pad_token = config.token("pad_token_id", result.encoder.vocabulary);
+  result.pad_token = config.pad_token(result.encoder.vocabulary);
   return result;
 }
 
@@ -155,7 +155,8 @@ void number_as_fairseq(const JsonObject& json, std::int32_t pad_token, PositionO
 
 ModelDescription describe_roberta(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 50265);
-  number_as_fairseq(json, config.pad_token.value_or(1), config.encoder.positions);
+  const auto pad = ConfigReader(json).token("pad_token_id", config.encoder.vocabulary);
+  number_as_fairseq(json, pad.value_or(1), config.encoder.positions);
   set_language_model_activation(config.head);
   WeightNames names = bert_weight_names("roberta.", weights, roberta_head(json, config.head, "roberta."));
   return {std::move(config), std::move(names)};

@@ -42,6 +42,11 @@ class ConfigReader {
     const auto id = config_.integer(key, {0, vocabulary - 1});
     return id ? std::optional(static_cast<std::int32_t>(*id)) : std::nullopt;
   }
+  // Returns pad_token_id; nullopt also if the vocabulary does not have it, as some files say with -1.
+  std::optional<std::int32_t> pad_token(Dim vocabulary) const {
+    const std::int64_t id = config_.integer("pad_token_id").value_or(-1);
+    return id >= 0 && id < vocabulary ? std::optional(static_cast<std::int32_t>(id)) : std::nullopt;
+  }
 
   // Throws unless the model dimension is a multiple of the number of heads.
   void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const {

@@ -25,7 +25,7 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   if (!config.flag("scale_attn_weights", true)) result.score_scale = 1.0f;
   result.divide_scores_by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
   result.output_bias = Bias::none;
-  result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
+  result.pad_token = config.pad_token(result.decoder.vocabulary);
   return result;
 }
 

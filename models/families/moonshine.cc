@@ -36,7 +36,7 @@ TransformerConfig read_sizes(const ConfigReader& config) {
   result.encoder.feed_forward = FeedForwardKind::plain;
   result.encoder.positions.kind = result.decoder.positions.kind = PositionOptions::Kind::none;
   result.decoder.vocabulary = config.vocabulary("vocab_size", 32768);
-  result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
+  result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
   if (!result.decoder_start_token) {
     result.decoder_start_token = config.token("bos_token_id", result.decoder.vocabulary).value_or(1);

@@ -53,7 +53,7 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
   result.norm_epsilon = config.epsilon("norm_eps", 1e-5);
   result.norm_bias = Bias::optional;
   result.first_layer_has_norm = false;
-  result.pad_token = config.token("pad_token_id", stack.vocabulary);
+  result.pad_token = config.pad_token(stack.vocabulary);
   const float global_base = modern_bert_base(json, "full_attention", "global_rope_theta", 160'000);
   const float local_base = modern_bert_base(json, "sliding_attention", "local_rope_theta", 10'000);
   const auto window = static_cast<int>(json.integer("local_attention", {1, 1 << 30}).value_or(128) / 2);
@@ -135,7 +135,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   network.activation = config.activation("hidden_act", "gelu");
   network.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
-  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_head(json, {Activation::tanh, Activation::gelu}, stack.vocabulary);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
@@ -187,7 +187,7 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   network.activation = config.activation("hidden_act", "silu");
   network.norm_epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
-  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_head(json, {Activation::tanh, network.activation}, stack.vocabulary);
   read_rotary(json, "rotary_emb_base", 1000, stack);
   if (const auto growth = json.number("rotary_scaling_factor", kFactors)) {
@@ -250,7 +250,7 @@ ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& w
   network.norm_order = NormOrder::first;
   network.norm = NormKind::rms;
   network.norm_epsilon = config.epsilon("rms_norm_eps", 1e-5);
-  network.pad_token = config.token("pad_token_id", stack.vocabulary);
+  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_classifier_head(json, Activation::gelu);
   network.head.pooling = euro_bert_pooling(json);
   const std::string layer = "model.layers.*.";

@@ -88,7 +88,7 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   result.norm_epsilon = config.epsilon("layer_norm_epsilon", 1e-6);
   result.score_scale = 1.0f;  // no 1 / sqrt(head_dim): the initial weights are scaled instead
   result.output_bias = Bias::none;
-  result.pad_token = config.token("pad_token_id", stack.vocabulary);
+  result.pad_token = config.pad_token(stack.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", stack.vocabulary).value_or(0);
   result.head = read_decoder_head(json, stack.vocabulary, 1, result.decoder_start_token);
   if (result.head.kind == HeadKind::tokens) {

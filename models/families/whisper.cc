@@ -35,7 +35,7 @@ TransformerConfig read_whisper(const JsonObject& json) {
   if (config.flag("scale_embedding", false)) {
     result.decoder.embedding_scale = std::sqrt(static_cast<float>(result.model_dim));
   }
-  result.pad_token = config.token("pad_token_id", result.decoder.vocabulary);
+  result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
   return result;
 }

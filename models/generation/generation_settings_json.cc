@@ -105,7 +105,8 @@ class SettingsReader {
   }
   void take(const Setting& setting, Setting::Member<TokenIds> member) {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
-    const bool any = setting.range.tokens == Tokens::of_any_vocabulary;
+    // A file may name tokens that the vocabulary lacks, such as the end tokens of a larger one.
+    const bool any = source_ == Source::file || setting.range.tokens == Tokens::of_any_vocabulary;
     TokenIds& tokens = (result_.options.*member).emplace();
     for (const std::int64_t id : object_.integers(key_of(setting), any ? kAnyToken : in_vocabulary())) {
       if (id >= 0 && id < vocabulary_) tokens.push_back(static_cast<std::int32_t>(id));
@@ -155,16 +156,16 @@ nlohmann::ordered_json as_json(const Value& value) {
 
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config) {
   SettingsReader reader(generation, config.decoder.vocabulary, SettingsReader::Source::file);
-  const auto bos = reader.token("bos_token_id");
+  const auto bos = [&] { return reader.token("bos_token_id"); };  // read only where it is used
   StoredSettings settings = reader.read();
   GenerateOptions& options = settings.options;
   // Old BART checkpoints have this key instead of forced_bos_token_id.
-  if (generation.boolean("force_bos_token_to_be_generated").value_or(false)) options.forced_bos_token = bos;
+  if (generation.boolean("force_bos_token_to_be_generated").value_or(false)) options.forced_bos_token = bos();
   auto& start = options.decoder_start_token;
   if (!config.has_encoder()) {
     start.reset();  // a decoder-only model begins with its prompt
   } else if (!start) {
-    start = config.decoder_start_token ? config.decoder_start_token : bos;
+    start = config.decoder_start_token ? config.decoder_start_token : bos();
   }
   return settings;
 }

@@ -525,9 +525,11 @@ Tensor Model::classify_by_labels(std::span<const std::string> texts, std::span<c
                             .long_texts = options.long_texts,
                             .truncation = Truncation::only_first};
   const auto outputs = static_cast<std::size_t>(classification_task(raw)->width());
+  const std::vector<SharedText> sentences = hypotheses(labels, options.hypothesis_template);
   std::vector<TextPair> pairs;
-  for (const std::string& text : texts) {
-    std::ranges::move(hypotheses(text, labels, options.hypothesis_template), std::back_inserter(pairs));
+  for (const std::string& each : texts) {
+    const SharedText text(each);
+    for (const SharedText& sentence : sentences) pairs.push_back({text, sentence});
   }
   const Tensor logits = classify(pairs, raw);
   Tensor scores = Tensor::allocate({static_cast<Dim>(texts.size()), static_cast<Dim>(labels.size())});
@@ -548,8 +550,9 @@ std::vector<Ranking> Model::rerank(const std::string& query, std::span<const std
   if (documents.empty()) throw InputError("a query without documents, expected at least one");
   check_range("top_n", options.top_n, 0, std::numeric_limits<int>::max());
   pairs.function = options.raw_scores ? ScoreFunction::none : classifier()->ranking_function();
+  const SharedText shared(query);
   std::vector<TextPair> texts;
-  for (const std::string& document : documents) texts.push_back({query, document});
+  for (const std::string& document : documents) texts.push_back({shared, document});
   const Tensor scores = classify(texts, pairs);
   return ranked({scores.data<float>(), documents.size()}, options.top_n);
 }

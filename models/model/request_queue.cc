@@ -336,7 +336,11 @@ Request RequestQueue::submit_texts(std::span<const Text> texts, std::unique_ptr<
                                    VectorHandlers handlers, std::uint64_t client) {
   const auto request = std::make_shared<TextRequest>(model_, std::move(task), std::move(handlers));
   std::vector<DecodeJob> jobs;
-  for (const Text& text : texts) jobs.push_back(request->job(text, jobs.size()));
+  TextTask::FirstText last;
+  for (const Text& text : texts) {
+    poll_cancelled();
+    jobs.push_back(request->job(text, jobs.size(), last));
+  }
   sort_longest_first(jobs);  // so that texts of similar length are read together
   return submit(request, std::move(jobs), client);
 }
@@ -348,7 +352,9 @@ Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOpti
 
 Request RequestQueue::submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
                              std::uint64_t client) {
-  return submit_texts(texts, model_.classification_task(options), std::move(handlers), client);
+  auto task = model_.classification_task(options);
+  check_shared_texts(texts, task->max_length());
+  return submit_texts(texts, std::move(task), std::move(handlers), client);
 }
 
 Request RequestQueue::submit(std::span<const std::string> texts, const TagOptions& options, TagHandlers handlers,

@@ -25,9 +25,11 @@ class TextRequest final : public RequestState {
         handlers_(std::move(handlers)) {}
 
   // Returns the job of a text or of a pair of texts. Throws as TextTask::encode() does.
-  DecodeJob job(const std::string& text, std::size_t index) const { return job_of(text, nullptr, index); }
-  DecodeJob job(const TextPair& pair, std::size_t index) const {
-    return job_of(pair.first, pair.second ? &*pair.second : nullptr, index);
+  DecodeJob job(const std::string& text, std::size_t index, TextTask::FirstText& last) const {
+    return job_of(text, nullptr, index, last);
+  }
+  DecodeJob job(const TextPair& pair, std::size_t index, TextTask::FirstText& last) const {
+    return job_of(*pair.first, pair.second ? &**pair.second : nullptr, index, last);
   }
 
   void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}
@@ -41,8 +43,9 @@ class TextRequest final : public RequestState {
   }
 
  private:
-  DecodeJob job_of(const std::string& text, const std::string* second, std::size_t index) const {
-    Encoding encoding = task_->encode(text, second, index + 1);
+  DecodeJob job_of(const std::string& text, const std::string* second, std::size_t index,
+                   TextTask::FirstText& last) const {
+    Encoding encoding = task_->encode(text, second, index + 1, last);
     DecodeJob job{.index = index};
     job.prompt.source_tokens = encoding.ids.size();
     job.prompt.second_segment = encoding.second_segment;

@@ -9,6 +9,7 @@ SpeechRequest::SpeechRequest(const Model& model, std::shared_ptr<const Recording
     : RequestState(model, [on_failure = std::move(handlers.on_failure)](
                               std::size_t, std::exception_ptr failure) { on_failure(std::move(failure)); }),
       task_(std::move(task)),
+      is_cut_(recording.is_cut),
       recording_(std::move(recording)),
       handlers_(std::move(handlers)) {}
 
@@ -25,6 +26,7 @@ RequestState::Prepared SpeechRequest::prepare(DecodeJob& job, Clock::time_point 
       return Prepared::ready;
     }
     Transcript transcript = transcriber_->transcript();
+    transcript.is_cut = *is_cut_;
     call([&] { handlers_.on_result(std::move(transcript)); });
   } catch (...) {
     on_failure(job, std::current_exception());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,7 @@ class SpeechRequest final : public RequestState {
 
  private:
   std::shared_ptr<const RecordingTask> task_;
+  std::shared_ptr<const std::atomic<bool>> is_cut_;
   Recording recording_;
   TranscribeHandlers handlers_;
   std::unique_ptr<Transcriber> transcriber_;  // set by the first worker

@@ -57,7 +57,7 @@ def by_labels(core: _encdec.Model, texts: str | Iterable[str], labels: str | Ite
     _classifier(core)
     inputs, single = _inputs.as_list(texts, "texts")
     names = [each.strip() for each in labels.split(",") if each.strip()] if isinstance(labels, str) else list(labels)
-    sentences = core.hypotheses("", names, template)
+    sentences = core.hypotheses(names, template)
 
     def finish(rows: Iterable[FloatArray]) -> Classification | list[Classification]:
         lists, found = [row.tolist() for row in rows], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -80,15 +81,20 @@ class LiveSession:
 
     def close(self) -> None:
         """Ends the session without the texts that are not final."""
-        self._is_over = True
         self._core.close()
+        self._end()
+
+    def _end(self) -> None:
+        """Ends every iteration: those of other threads and tasks wait for the inbox."""
+        self._is_over = True
+        self._inbox.end()
 
     def events(self) -> list[LiveEvent]:
         """Returns the events that have come since the last call."""
         found = []
         for _, _, _, fields in self._inbox.take():
             if fields["kind"] == "ended":
-                self._is_over = True
+                self._end()
                 continue
             transcript = fields["transcript"] and make_transcript(fields["transcript"], self._has_words)
             found.append(LiveEvent(**{**fields, "transcript": transcript}))
@@ -102,7 +108,8 @@ class LiveSession:
     async def __aiter__(self) -> AsyncIterator[LiveEvent]:
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
-        loop.add_reader(self._inbox.fileno(), changed.set)
+        descriptor = os.dup(self._inbox.fileno())  # a loop has one reader for a descriptor, and each task needs its own
+        loop.add_reader(descriptor, changed.set)
         try:
             while not self._is_over:
                 await changed.wait()
@@ -110,7 +117,8 @@ class LiveSession:
                 for event in self.events():
                     yield event
         finally:
-            loop.remove_reader(self._inbox.fileno())
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
 
     def __enter__(self) -> LiveSession:
         return self

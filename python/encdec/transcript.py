@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,6 +74,8 @@ class Transcript:
     #: The length of the recording in seconds.
     duration: float
     segments: list[TranscriptSegment] = field(repr=False)
+    #: Whether the recording ends before the length that its file states. A RuntimeWarning tells it, too.
+    is_cut: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -115,8 +118,14 @@ def make_segment(fields: dict[str, Any], has_words: bool) -> TranscriptSegment:
     return TranscriptSegment(**{**fields, "words": words})
 
 
+def _warn_if_cut(fields: dict[str, Any]) -> None:
+    if fields["is_cut"]:
+        warnings.warn("the recording ends before its stated length (is_cut)", RuntimeWarning, stacklevel=4)
+
+
 def make_transcript(fields: dict[str, Any], has_words: bool) -> Transcript:
     """Makes a transcript from the fields that the extension returns."""
+    _warn_if_cut(fields)
     return Transcript(**{**fields, "segments": [make_segment(each, has_words) for each in fields["segments"]]})
 
 
@@ -159,6 +168,8 @@ class Alignment:
     unaligned: list[UnalignedWord]
     #: The lines that are not blank.
     segments: list[AlignedLine] = field(repr=False)
+    #: As in ``Transcript``.
+    is_cut: bool
     _fields: dict[str, Any] = field(repr=False, compare=False)
 
     def to(self, format: AlignmentFormat) -> str:
@@ -172,6 +183,7 @@ class Alignment:
 
 def make_alignment(fields: dict[str, Any]) -> Alignment:
     """Makes an alignment from the fields that the extension returns."""
+    _warn_if_cut(fields)
     words: list[TranscriptWord] = []
     unaligned: list[UnalignedWord] = []
     lines: list[AlignedLine] = []
@@ -184,4 +196,4 @@ def make_alignment(fields: dict[str, Any]) -> Alignment:
                 words.append(TranscriptWord(**{**word, "word": text}))
         start, end = (None, None) if math.isnan(line["start"]) else (line["start"], line["end"])
         lines.append(AlignedLine(line["id"], start, end, line["text"]))
-    return Alignment(fields["text"], fields["language"], fields["duration"], words, unaligned, lines, fields)
+    return Alignment(fields["text"], fields["language"], fields["duration"], words, unaligned, lines, fields["is_cut"], fields)

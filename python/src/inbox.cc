@@ -33,21 +33,31 @@ class Inbox::State {
   void put(Event event) {
     const MutexLock lock(mutex_);
     events_.push_back(std::move(event));
-    const std::uint64_t one = 1;
-    if (events_.size() == 1) static_cast<void>(::write(descriptor_, &one, sizeof(one)) == sizeof(one));
+    if (events_.size() == 1) wake();
+  }
+  void end() {
+    const MutexLock lock(mutex_);
+    has_ended_ = true;
+    wake();
   }
   std::vector<Event> take() {
     const MutexLock lock(mutex_);
     std::uint64_t count = 0;
-    static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
+    if (!has_ended_) static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
     return std::exchange(events_, {});
   }
 
  private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    static_cast<void>(::write(descriptor_, &one, sizeof(one)) == sizeof(one));
+  }
+
   const ::pid_t process_ = ::getpid();
   const int descriptor_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   Mutex mutex_;
   std::vector<Event> events_ ENCDEC_GUARDED_BY(mutex_);
+  bool has_ended_ ENCDEC_GUARDED_BY(mutex_) = false;
 };
 
 Inbox::Inbox() : state_(std::make_shared<State>()) {}
@@ -59,6 +69,10 @@ int Inbox::descriptor() const {
 std::vector<Event> Inbox::take() {
   check_process();
   return state_->take();
+}
+
+void Inbox::end() {
+  state_->end();
 }
 
 void Inbox::check_process() const {

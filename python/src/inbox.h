@@ -34,7 +34,10 @@ class Inbox {
   int descriptor() const;
   // Removes and returns all events. Throws Error in a forked process, which has no workers.
   std::vector<Event> take();
-  // Waits until there are events. Meanwhile runs Python's signal handlers, and throws the exception of a handler.
+  // Ends the inbox: wait() returns at once, and the descriptor stays readable, for every thread and task that waits.
+  void end();
+  // Waits until there are events or the inbox has ended. Meanwhile runs Python's signal handlers, and throws the
+  // exception of a handler.
   void wait() const;
 
   // Return callbacks that add events of the request with the given number. They may be called after the inbox is

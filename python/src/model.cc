@@ -94,9 +94,9 @@ nb::object classifier_of(const Model& model) {
   return fields;
 }
 
-nb::list hypotheses_of(const std::string& text, const std::vector<std::string>& labels, const std::string& pattern) {
+nb::list hypotheses_of(const std::vector<std::string>& labels, const std::string& pattern) {
   nb::list sentences;
-  for (const TextPair& pair : hypotheses(text, labels, pattern)) sentences.append(*pair.second);
+  for (const SharedText& sentence : hypotheses(labels, pattern)) sentences.append(*sentence);
   return sentences;
 }
 
@@ -196,9 +196,10 @@ void bind_model(nb::module_& module) {
       .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
       .def(
           "hypotheses",
-          [](const Model&, const std::string& text, const std::vector<std::string>& labels,
-             const std::string& pattern) { return hypotheses_of(text, labels, pattern); },
-          nb::arg("text"), nb::arg("labels"), nb::arg("pattern"))
+          [](const Model&, const std::vector<std::string>& labels, const std::string& pattern) {
+            return hypotheses_of(labels, pattern);
+          },
+          nb::arg("labels"), nb::arg("pattern"))
       .def(
           "candidate_scores",
           [](const Model& model, const std::vector<float>& logits, bool multi_label) {

@@ -22,11 +22,6 @@ std::shared_ptr<const Bytes> copied(nb::handle object) {
   return std::make_shared<const Bytes>(bytes_of_buffer(object));
 }
 
-Recording::Read read_with(AudioReader reader) {
-  const auto shared = std::make_shared<AudioReader>(std::move(reader));
-  return [shared](std::span<float> samples) { return shared->read(samples); };
-}
-
 void check_samples(const std::string& name, const Bytes& bytes) {
   for (std::size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
     float sample = 0;
@@ -46,18 +41,13 @@ Bytes bytes_of_buffer(nb::handle object) {
 }
 
 Sound sound_of_file(const std::string& path) {
-  return {.recording = {.name = path, .open = [path] { return read_with(AudioReader::open(path)); }}};
+  return {.recording = Recording::of_readers(path, [path] { return AudioReader::open(path); })};
 }
 
 Sound sound_of_bytes(nb::object bytes, std::string name) {
   const std::shared_ptr<const Bytes> kept = copied(bytes);
-  // The reader has only a view of the bytes, so the function that reads keeps them.
-  const auto open = [kept, name] {
-    return [kept, read = read_with(AudioReader(AudioInput(bytes_of(*kept), name)))](std::span<float> samples) {
-      return read(samples);
-    };
-  };
-  return {.recording = {.name = std::move(name), .open = open}, .bytes = kept->size()};
+  const auto open = [kept, name] { return AudioReader(AudioInput(bytes_of(*kept), name)); };
+  return {.recording = Recording::of_readers(name, open), .bytes = kept->size()};
 }
 
 Sound sound_of_samples(nb::object samples, std::string name, nb::object sampling_rate, bool is_int16) {
@@ -69,11 +59,8 @@ Sound sound_of_samples(nb::object samples, std::string name, nb::object sampling
   }
   const std::shared_ptr<const Bytes> kept = copied(samples);
   if (!is_int16) check_samples(name, *kept);
-  const auto open = [kept, name, raw] {
-    return [kept, read = read_with(AudioReader(open_raw(AudioInput(bytes_of(*kept), name), raw)))](
-               std::span<float> to) { return read(to); };
-  };
-  return {.recording = {.name = std::move(name), .open = open}, .bytes = kept->size()};
+  const auto open = [kept, name, raw] { return AudioReader(open_raw(AudioInput(bytes_of(*kept), name), raw)); };
+  return {.recording = Recording::of_readers(name, open), .bytes = kept->size()};
 }
 
 }  // namespace encdec::python

@@ -218,6 +218,7 @@ void bind_requests(nb::module_& module) {
       .def(nb::init<>())
       .def("fileno", &Inbox::descriptor)
       .def("take", &take)
+      .def("end", &Inbox::end)
       .def("wait", &Inbox::wait);
   nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<LockReleased>());
   nb::class_<ClosableQueue>(module, "RequestQueue", nb::is_weak_referenceable())

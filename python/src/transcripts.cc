@@ -21,6 +21,7 @@ constexpr std::tuple kTranscriptFields = {
     Field{"language", &Transcript::language},
     Field{"language_probability", &Transcript::language_probability},
     Field{"duration", &Transcript::duration},
+    Field{"is_cut", &Transcript::is_cut},
 };
 
 nb::object object_of(const std::string& text) {

@@ -68,6 +68,8 @@ def test_zero_shot_classification(inference: encdec.Model) -> None:
     assert by_commas[0] == inference.classify(text, labels=zero_shot["labels"]) and len(by_commas) == 2
     with pytest.raises(encdec.InputError, match="no labels"):
         inference.classify(text, labels=[])
+    with pytest.raises(encdec.InputError, match="a template of 1000003 bytes for 100 inputs, expected at most 671088"):
+        inference.classify(text, labels=["b"] * 100, hypothesis_template="{} " + "a" * 1_000_000)
     with pytest.raises(TypeError, match="both 'pairs' and 'labels'"):
         inference.classify(text, "a", labels="b")
 

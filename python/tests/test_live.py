@@ -103,6 +103,42 @@ def test_threads_and_tasks(numbers: encdec.Model, sound: Any) -> None:
     assert asyncio.run(run()) == [TEXTS] * 4
 
 
+def test_every_iteration_ends(numbers: encdec.Model, sound: Any) -> None:
+    """Of several threads and tasks that iterate, each gets some of the events, and none waits for ever."""
+    found: list[str] = []
+
+    def listen(session: encdec.LiveSession) -> None:
+        found.extend(event.text for event in session if event.kind == "final")
+
+    for end in ("finish", "close"):
+        found.clear()
+        with numbers.live() as session:
+            threads = [threading.Thread(target=listen, args=[session], daemon=True) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            session.feed(sound)
+            getattr(session, end)()
+            for thread in threads:
+                thread.join(60)
+            assert not any(thread.is_alive() for thread in threads), end
+            assert end == "close" or sorted(found) == sorted(TEXTS)
+            assert list(session) == []
+
+    async def run(end: str) -> list[str]:
+        async def collect(session: encdec.LiveSession) -> list[str]:
+            return [event.text async for event in session if event.kind == "final"]
+
+        async with numbers.live() as session:
+            tasks = [asyncio.create_task(collect(session)) for _ in range(3)]
+            await asyncio.sleep(0)
+            session.feed(sound)
+            getattr(session, end)()
+            return sum(await asyncio.wait_for(asyncio.gather(*tasks), 60), [])
+
+    assert sorted(asyncio.run(run("finish"))) == sorted(TEXTS)
+    asyncio.run(run("close"))
+
+
 def test_wrong_use(numbers: encdec.Model) -> None:
     with pytest.raises(TypeError, match=r"live\(\) got an unexpected keyword argument 'stepms', did you mean 'step_ms'"):
         numbers.live(stepms=1)  # type: ignore[call-arg]

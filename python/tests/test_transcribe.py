@@ -43,6 +43,19 @@ def test_moonshine_writes_one_segment_for_a_short_recording() -> None:
         model.transcribe(noise(2), word_timestamps=True)
 
 
+def test_a_recording_that_ends_early_is_told(speech_model: encdec.Model) -> None:
+    data, part = wav(noise(2)), noise(2)[:24_000]
+    with pytest.warns(RuntimeWarning, match="ends before its stated length"):
+        cut = speech_model.transcribe(data[: -2 * 8_000])
+    whole = speech_model.transcribe(part)
+    assert cut.is_cut and not whole.is_cut
+    assert cut.segments == whole.segments
+    with pytest.warns(RuntimeWarning, match="ends before its stated length"):
+        assert speech_model.align(data[: -2 * 8_000], "a b").is_cut
+    with pytest.raises(encdec.InputError, match="a text of 200000 bytes, expected at most 12.* for 1.5 s of sound"):
+        speech_model.align(part, "a " * 100_000)
+
+
 def texts(transcripts: list[encdec.Transcript]) -> list[str]:
     return [each.text for each in transcripts]
 

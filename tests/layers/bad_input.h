@@ -42,7 +42,7 @@ void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights
     }
     const Tensor integers = Tensor::allocate(shape, DataType::int8);
     EXPECT_EQ(message_for(name, &integers),
-              "test: tensor '" + name + "': stored as int8, expected float32, float16 or bfloat16");
+              "test: tensor '" + name + "': stored as int8, expected float32, float16, bfloat16 or float64");
   }
 }
 

@@ -34,6 +34,17 @@ class AlignTest : public testing::Test {
   std::string text_ = folder_.write("pause.txt", "Four, two seven!\n\nplay some music\n");
 };
 
+TEST_F(AlignTest, TheRecordingLimitsTheTextAndTellsThatItIsCut) {
+  std::string words;
+  while (words.size() < 200'000) words += "a ";
+  EXPECT_TRUE(failed(align({"--text", folder_.write("long.txt", words), kPause}), 1,
+                     {"a text of 200001 bytes, expected at most 128", " s of sound"}));
+  const std::string bytes = read_file(kPause);
+  const Finished cut = align({"--text", text_, folder_.write("cut.wav", bytes.substr(0, bytes.size() - 2000))});
+  EXPECT_EQ(cut.status, 0);
+  EXPECT_THAT(cut.errors, HasSubstr("cut.wav: the recording ends before its stated length"));
+}
+
 TEST_F(AlignTest, WordsAndLinesGetTimes) {
   const std::string output = output_of({"--text", text_, kPause});
   const auto json = nlohmann::json::parse(output);

@@ -93,6 +93,18 @@ TEST(ServeSpeech, AnswersEqualTheCommandsOutput) {
   EXPECT_EQ(last["segments"], wanted["segments"]);
 }
 
+TEST(ServeSpeech, ARecordingThatEndsEarlyIsToldInTheAnswer) {
+  const ServeProcess server({"--model", kWhisper});
+  const std::string file = sound(1.7), cut = file.substr(0, file.size() - 10'000), told = "the recording ends before";
+  for (const char* format : {"json", "verbose_json", "text", "srt", "vtt"}) {
+    const std::string field = fmt::format("response_format={}", format);
+    EXPECT_THAT(answer_to(server, form_text(kPath, cut, {field})), HasSubstr("Warning: 299 - \"" + told)) << format;
+    EXPECT_THAT(answer_to(server, form_text(kPath, file, {field})), testing::Not(HasSubstr(told))) << format;
+  }
+  EXPECT_THAT(json_of(answer_to(server, form_text(kPath, cut)))["warning"].get<std::string>(), StartsWith(told));
+  EXPECT_THAT(answer_to(server, form_text(kPath, cut, {"stream=true"})), HasSubstr(told));
+}
+
 TEST(ServeSpeech, MoonshineIsServed) {
   const std::string model = std::string(ENCDEC_GOLDEN_DIR) + "/moonshine/streaming";
   const ServeProcess server({"--model", model});
@@ -118,6 +130,9 @@ TEST(ServeSpeech, AlignsAKnownTextAsTheCommandDoes) {
   };
   const json wanted = json::parse(command("json"));
   EXPECT_EQ(wanted["words"].size(), 6u);
+  const std::string longer = answer_to(server, form_text(path, file, {"text=" + std::string(200'000, 'a')}));
+  EXPECT_EQ(status_of(longer), "400");
+  EXPECT_THAT(longer, HasSubstr("a text of 200000 bytes, expected at most 128317 for 2.0 s of sound"));
   EXPECT_EQ(json_of(answer_to(server, form_text(path, file, {"text=" + text}))), wanted);
   for (const char* format : {"srt", "vtt", "tsv", "textgrid"}) {
     const std::string answer =

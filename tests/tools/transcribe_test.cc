@@ -280,6 +280,23 @@ TEST_F(TranscribeTest, DamagedRecordingsAreReported) {
   EXPECT_TRUE(finished.status == 0 || finished.status == 1) << finished.status << finished.errors;
 }
 
+TEST_F(TranscribeTest, ARecordingThatEndsEarlyHasItsTextAndANotice) {
+  const std::string whole = wav(samples(2, 300));
+  const std::string file = folder_.write("cut.wav", whole.substr(0, 44 + 32'000));
+  const std::string same = folder_.write("same.wav", wav(samples(2, 300).substr(0, 32'000)));
+  for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--live"}}) {
+    std::vector<std::string> arguments{"transcribe", "--model", kModel, file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = encdec_command(arguments);
+    EXPECT_EQ(finished.status, 0);
+    EXPECT_EQ(split_lines(finished.errors).size(), 1u) << finished.errors;
+    EXPECT_THAT(finished.errors, HasSubstr("the recording ends before its stated length"));
+    arguments[3] = same;
+    EXPECT_EQ(encdec_command(arguments).output, finished.output);
+    EXPECT_EQ(encdec_command(arguments).errors, "");
+  }
+}
+
 TEST_F(TranscribeTest, NumbersOutOfRangeAreRefusedBeforeTheModelIsLoaded) {
   struct Row {
     const char* option;

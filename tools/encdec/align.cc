@@ -68,6 +68,7 @@ void align(AlignArguments arguments) {
   output.write(format_alignment(alignment, format));
   if (format == AlignmentFormat::json) output.write("\n");
   output.commit();
+  if (alignment.is_cut && !settings.quiet) spdlog::warn("{}: {}", arguments.file, kCutRecording);
 
   std::size_t aligned = 0, unaligned = 0;
   for (const TranscriptSegment& line : alignment.segments) {

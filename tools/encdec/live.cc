@@ -3,6 +3,7 @@
 #include <encdec/models/model/mailbox.h>
 #include <encdec/models/speech/transcript/segment_json.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -175,6 +176,7 @@ bool transcribe_live(const TranscribeArguments& given) {
   session.finish();
   while (!is_over(kCancellationInterval)) {
   }
+  if (reader.is_cut() && !arguments.model.quiet) spdlog::warn("{}", kCutRecording);
   return !output.has_failed();
 }
 

@@ -202,6 +202,7 @@ class Transcription final : TranscribeStream {
 
   void write(std::size_t number, Transcript transcript) override {
     bar_.clear();
+    if (transcript.is_cut && !arguments_.model.quiet) spdlog::warn("{}: {}", arguments_.files[number], kCutRecording);
     if (!arguments_.output_dir.empty()) {
       written(number).end(transcript);
       open_.erase(number);

@@ -44,21 +44,21 @@ class AudioDecoder {
 };
 
 // Returns whether the input begins as RIFF WAVE, RF64 or BW64 (Microsoft's and IBM's Multimedia Programming Interface
-// 1.0; EBU Tech 3306; ITU-R BS.2088).
-bool is_wav(AudioInput& input);
+// 1.0; EBU Tech 3306; ITU-R BS.2088) with samples that open_wav() reads. Throws FileError for a damaged 'fmt '.
+bool is_plain_wav(AudioInput& input);
 // Opens WAV with integers of 8 to 32 bits, floats of 32 or 64 bits, A-law or mu-law, also as WAVE_FORMAT_EXTENSIBLE. If
 // the stated size is 0 or all ones, reads to the end of the input. Throws AudioFormatError for a compressed file,
 // FileError for a damaged one.
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input);
 
-// Returns whether the input begins as MPEG-1 or MPEG-2 audio, layers I to III, with or without an ID3 tag. Returns
-// false in a build without libmpg123.
+// Returns whether the input begins as MPEG-1 or MPEG-2 audio, layers I to III. Returns false in a build without
+// libmpg123.
 bool is_mp3(AudioInput& input);
-// Opens MPEG audio. Throws FileError if the input contains none.
+// Opens MPEG audio. Throws FileError, perhaps from the first read(), if the input contains none.
 std::unique_ptr<AudioDecoder> open_mp3(AudioInput input);
 
-// Opens a file with libsndfile: FLAC, Ogg Vorbis and Opus, AIFF and more. Throws AudioFormatError if libsndfile cannot
-// read it, and in a build without libsndfile.
+// Opens a file with libsndfile: FLAC, Ogg Vorbis and Opus, AIFF, WAV with GSM or ADPCM and more. Throws
+// AudioFormatError if libsndfile cannot read it, and in a build without libsndfile.
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
 // Format of samples without a header.

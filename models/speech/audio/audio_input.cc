@@ -110,7 +110,9 @@ std::size_t AudioInput::read(std::span<std::byte> bytes) {
   const std::size_t known = std::min(bytes.size(), peeked_.size());
   std::copy_n(peeked_.begin(), known, bytes.begin());
   peeked_.erase(peeked_.begin(), peeked_.begin() + static_cast<std::ptrdiff_t>(known));
-  return known + source_->read(bytes.subspan(known));
+  const std::size_t count = known + source_->read(bytes.subspan(known));
+  place_ += count;
+  return count;
 }
 
 std::uint64_t AudioInput::skip(std::uint64_t count) {

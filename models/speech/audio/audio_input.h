@@ -37,6 +37,8 @@ class AudioInput {
 
   const std::string& name() const { return name_; }
   ByteSource& source() { return *source_; }
+  // Returns the number of bytes consumed.
+  std::uint64_t place() const { return place_; }
 
   // Returns the next `count` bytes without consuming them; fewer only at the end. REQUIRES: `count` is small, as all
   // these bytes are kept in memory.
@@ -50,6 +52,7 @@ class AudioInput {
   std::unique_ptr<ByteSource> source_;
   std::string name_;
   std::vector<std::byte> peeked_;
+  std::uint64_t place_ = 0;
 };
 
 }  // namespace encdec

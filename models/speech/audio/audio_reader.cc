@@ -1,14 +1,30 @@
 #include "encdec/models/speech/audio/audio_reader.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace encdec {
 namespace {
 
+// Skips ID3v2 tags (id3.org), which recordings of every format have in front. Returns whether there was one.
+bool skip_id3(AudioInput& input) {
+  for (bool found = false;; found = true) {
+    const auto head = input.peek(10);
+    const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
+    if (head.size() < 10 || byte(0) != 'I' || byte(1) != 'D' || byte(2) != '3') return found;
+    const unsigned footer = byte(5) & 0x10U ? 10 : 0;
+    input.skip(head.size() + (byte(6) << 21 | byte(7) << 14 | byte(8) << 7 | byte(9)) + footer);
+  }
+}
+
 std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
-  if (is_wav(input)) return open_wav(std::move(input));
-  return is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
+  const bool had_tag = skip_id3(input);
+  if (is_plain_wav(input)) return open_wav(std::move(input));
+  // Other formats begin with a letter; between a tag and the first frame of MP3 there may be zeros.
+  const auto first = input.peek(1);
+  const bool is_mp3_behind = had_tag && !first.empty() && (first[0] < std::byte{' '} || first[0] > std::byte{'~'});
+  return is_mp3_behind || is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
 }
 
 }  // namespace

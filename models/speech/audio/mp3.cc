@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
@@ -14,15 +15,14 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kTagHeader = 10;  // bytes of an ID3v2 header
-
 struct DeleteHandle {
   void operator()(mpg123_handle* handle) const { mpg123_delete(handle); }
 };
 
 class Mp3 final : public AudioDecoder {
  public:
-  explicit Mp3(AudioInput input) : input_(std::move(input)), handle_(mpg123_new(nullptr, nullptr)) {
+  explicit Mp3(AudioInput input)
+      : states_length_(has_length(input)), input_(std::move(input)), handle_(mpg123_new(nullptr, nullptr)) {
     if (handle_ == nullptr) throw std::bad_alloc();
     constexpr long kFlags =
         MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_SKIP_ID3V2 | MPG123_FUZZY | MPG123_NO_FRANKENSTEIN;
@@ -65,32 +65,46 @@ class Mp3 final : public AudioDecoder {
       done += count;
     }
     input_.rethrow();
-    is_cut_ = done < wanted && status != MPG123_DONE;
     const std::size_t frames = done / frame_bytes;
+    read_ += frames;
+    if (done < wanted) {
+      if (read_ == 0) refuse(input_.name(), "an MP3 without one frame that can be decoded");
+      is_cut_ = status != MPG123_DONE || (states_length_ && read_ + kInexact < format_.frames.value_or(0));
+    }
     check_samples(input_.name(), samples.first(frames * channels));
     return frames;
   }
 
  private:
+  static constexpr std::uint64_t kInexact = 3 * 1152;  // encoders state one or two frames too many
+
+  // Returns whether the first frame states the length (Xing's header). Else libmpg123 guesses it.
+  static bool has_length(AudioInput& input) {
+    const auto frame = input.peek(40);
+    const std::string_view text(reinterpret_cast<const char*>(frame.data()), frame.size());
+    return text.find("Xing") != text.npos || text.find("Info") != text.npos;
+  }
+
   void check(int status) {
     input_.rethrow();
     if (status != MPG123_OK) refuse(input_.name(), "damaged MP3: {}", mpg123_strerror(handle_.get()));
   }
 
+  bool states_length_;
   SeekableInput input_;
   std::unique_ptr<mpg123_handle, DeleteHandle> handle_;
   AudioFormat format_;
+  std::uint64_t read_ = 0;
   bool is_cut_ = false;
 };
 
 }  // namespace
 
 bool is_mp3(AudioInput& input) {
-  const auto begin = input.peek(kTagHeader);
+  const auto begin = input.peek(2);
   const auto byte = [&](std::size_t i) { return i < begin.size() ? std::to_integer<int>(begin[i]) : 0; };
-  const bool is_tag = byte(0) == 'I' && byte(1) == 'D' && byte(2) == '3';
   // Eleven ones begin a frame; the layer must not be the reserved value 0.
-  return is_tag || (byte(0) == 0xFF && (byte(1) & 0xE0) == 0xE0 && (byte(1) & 0x06) != 0);
+  return byte(0) == 0xFF && (byte(1) & 0xE0) == 0xE0 && (byte(1) & 0x06) != 0;
 }
 
 std::unique_ptr<AudioDecoder> open_mp3(AudioInput input) {

@@ -14,7 +14,8 @@ std::unique_ptr<AudioDecoder> open_mp3(AudioInput input) {
 }
 
 std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input) {
-  refuse<AudioFormatError>(input.name(), "not WAV, expected WAV: this build has no libsndfile (ENCDEC_SNDFILE=OFF)");
+  refuse<AudioFormatError>(
+      input.name(), "not WAV or compressed, expected plain WAV: this build has no libsndfile (ENCDEC_SNDFILE=OFF)");
 }
 
 }  // namespace encdec

@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-SeekableInput::SeekableInput(AudioInput input) : input_(std::move(input)) {
+SeekableInput::SeekableInput(AudioInput input) : input_(std::move(input)), begin_(input_.place()) {
   if (input_.source().size()) return;
   constexpr std::size_t kPiece = 1 << 20, kMost = std::size_t{1} << 30;
   while (kept_.size() < kMost) {
@@ -20,6 +20,7 @@ SeekableInput::SeekableInput(AudioInput input) : input_(std::move(input)) {
   }
   if (kept_.size() >= kMost) refuse(name(), "more than 1 GiB from a pipe, expected a file or WAV");
   input_ = AudioInput(bytes_of(kept_), name());
+  begin_ = 0;
 }
 
 std::int64_t SeekableInput::seek(std::int64_t offset, int from) noexcept {
@@ -32,7 +33,7 @@ std::int64_t SeekableInput::read(void* to, std::int64_t count) noexcept {
   if (failure_ || count <= 0) return 0;
   try {
     ByteSource& source = input_.source();
-    source.seek(static_cast<std::uint64_t>(place_));
+    source.seek(begin_ + static_cast<std::uint64_t>(place_));
     const std::size_t done = source.read({static_cast<std::byte*>(to), static_cast<std::size_t>(count)});
     place_ += static_cast<std::int64_t>(done);
     return static_cast<std::int64_t>(done);

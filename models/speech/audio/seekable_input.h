@@ -15,14 +15,15 @@ namespace encdec {
 // the decoder: it is kept until rethrow().
 class SeekableInput {
  public:
-  // Throws FileError, also for a pipe of more than 1 GiB.
+  // Positions count from the first byte of `input` that is not consumed. Throws FileError, also for a pipe of more than
+  // 1 GiB.
   explicit SeekableInput(AudioInput input);
 
   // Returns the object behind the handle that a C decoder passes to its callbacks.
   static SeekableInput& of(void* handle) { return *static_cast<SeekableInput*>(handle); }
 
   const std::string& name() const { return input_.name(); }
-  std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.source().size()); }
+  std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.source().size() - begin_); }
   std::int64_t place() const noexcept { return place_; }
   // Seeks as lseek(): `from` is SEEK_SET, SEEK_CUR or SEEK_END. Returns the new position, which is limited to the range
   // from 0 to size().
@@ -34,6 +35,7 @@ class SeekableInput {
 
  private:
   AudioInput input_;
+  std::uint64_t begin_;          // position 0, in bytes of the source
   std::vector<std::byte> kept_;  // contents of a pipe
   std::int64_t place_ = 0;
   std::exception_ptr failure_;

@@ -22,6 +22,21 @@ SNDFILE* open(SeekableInput& input, SF_INFO& info) {
   return sf_open_virtual(&calls, SFM_READ, &info, &input);
 }
 
+// Returns whether an Ogg stream ends within or before its last page (RFC 3533, section 6); libsndfile does not tell.
+bool is_cut_ogg(SeekableInput& input) {
+  constexpr std::int64_t kLargestPage = 65'307;
+  const std::int64_t place = input.place();
+  std::string end(kLargestPage, '\0');
+  input.seek(-std::min(kLargestPage, input.size()), SEEK_END);
+  end.resize(static_cast<std::size_t>(input.read(end.data(), kLargestPage)));
+  input.seek(place, SEEK_SET);
+  const std::size_t page = std::min(end.rfind("OggS"), end.size());
+  const auto byte = [&](std::size_t i) { return page + i < end.size() ? static_cast<unsigned char>(end[page + i]) : 0U; };
+  std::size_t size = 27 + byte(26);  // the header, then the sizes of the segments
+  for (std::size_t i = 0; i < byte(26); ++i) size += byte(27 + i);
+  return (byte(5) & 4U) == 0 || page + size > end.size();
+}
+
 struct CloseSoundFile {
   void operator()(SNDFILE* file) const { sf_close(file); }
 };
@@ -38,6 +53,7 @@ class SoundFile final : public AudioDecoder {
                                problem_of(nullptr));
     }
     format_ = checked_format(input_.name(), info.samplerate, info.channels);
+    is_cut_ = (info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG && is_cut_ogg(input_);
     if (info.frames > 0 && info.frames < SF_COUNT_MAX) format_.frames = static_cast<std::uint64_t>(info.frames);
   }
 
@@ -51,8 +67,9 @@ class SoundFile final : public AudioDecoder {
     input_.rethrow();
     read_ += static_cast<std::uint64_t>(count);
     if (count < frames) {
-      is_cut_ = sf_error(file_.get()) != SF_ERR_NO_ERROR || read_ < format_.frames.value_or(0);
-      if (is_cut_ && read_ == 0) refuse(input_.name(), "{}", problem_of(file_.get()));
+      const bool has_failed = sf_error(file_.get()) != SF_ERR_NO_ERROR || read_ < format_.frames.value_or(0);
+      is_cut_ = is_cut_ || has_failed;
+      if (has_failed && read_ == 0) refuse(input_.name(), "{}", problem_of(file_.get()));
     }
     check_samples(input_.name(), samples.first(static_cast<std::size_t>(count * format_.channels)));
     return static_cast<std::size_t>(count);

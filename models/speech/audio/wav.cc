@@ -109,6 +109,7 @@ Encoding encoding_of(RawAudio::Samples samples) {
   return Encoding::int16;
 }
 
+constexpr std::size_t kExtensibleBytes = 40;  // of 'fmt '
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
 // Contents of the chunk "fmt ".
@@ -177,7 +178,7 @@ class PlainDecoder final : public AudioDecoder {
 };
 
 WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const std::byte> chunk) {
-  constexpr std::size_t kPlainBytes = 16, kExtensibleBytes = 40;
+  constexpr std::size_t kPlainBytes = 16;
   if (chunk.size() < kPlainBytes) {
     refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes);
   }
@@ -200,11 +201,22 @@ WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const st
 
 }  // namespace
 
-bool is_wav(AudioInput& input) {
+bool is_plain_wav(AudioInput& input) {
+  constexpr std::size_t kMaxBefore = 1 << 16;  // bytes in which 'fmt ' is searched for
   const auto head = input.peek(12);
   if (head.size() < 12 || tag_at(head, 8) != "WAVE") return false;
-  const std::string_view tag = tag_at(head, 0);
-  return tag == "RIFF" || tag == "RF64" || tag == "BW64";
+  const std::string_view form = tag_at(head, 0);
+  if (form != "RIFF" && form != "RF64" && form != "BW64") return false;
+  for (std::size_t at = 12; at < kMaxBefore;) {
+    if (input.peek(at + 8).size() < at + 8) break;
+    const std::size_t size = number_at<std::uint32_t>(input.peek(at + 8), at + 4);
+    if (tag_at(input.peek(at + 8), at) == "fmt ") {
+      const auto chunk = input.peek(at + 8 + std::min(size, kExtensibleBytes)).subspan(at + 8);
+      return PlainDecoder::read_format(input, chunk).encoding().has_value();
+    }
+    at += 8 + size + size % 2;
+  }
+  return true;  // open_wav() tells what is wrong
 }
 
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
@@ -230,7 +242,9 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       }
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;
-      if (size == 0 || bytes == 0) bytes.reset();
+      // Programs that write to a pipe state 0, all ones or about 2 GiB (SoX, arecord).
+      const bool is_streamed = !input.source().size() && size >= 0x7FFF'0000U && size <= 0x8000'0000U;
+      if (size == 0 || bytes == 0 || is_streamed) bytes.reset();
       return std::make_unique<PlainDecoder>(std::move(input), *encoding, wave->format, bytes);
     }
     if (tag == "fmt " || tag == "ds64") {

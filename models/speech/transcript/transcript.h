@@ -68,12 +68,17 @@ void for_each_field(const Fields& fields, const Visit& visit) {
   std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
 }
 
+// What callers are told of a recording that is cut.
+inline constexpr const char* kCutRecording =
+    "the recording ends before its stated length; the text is of what is there";
+
 // The transcript of a recording.
 struct Transcript {
   std::string text = {};                         // text of all segments
   std::string language = {};                     // code of the language, such as "en"
   double language_probability = 1;               // 1 if the language was given
   double duration = 0;                           // seconds
+  bool is_cut = false;                           // the recording ends early: kCutRecording
   std::vector<TranscriptSegment> segments = {};  // in order
 };
 

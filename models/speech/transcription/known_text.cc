@@ -42,13 +42,13 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
   const auto decode = [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); };
   const bool has_spaces = is_written_with_spaces(language);
   for (std::size_t at = 0; at < text.size();) {
-    poll_cancelled();
     std::string_view line = text.substr(at, text.find('\n', at) - at);
     at += line.size() + 1;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (leading_bytes(line, is_space) == line.size()) continue;
     lines.emplace_back(line);
     while (!line.empty()) {
+      poll_cancelled();
       const std::size_t spaces = leading_bytes(line, is_space);
       line.remove_prefix(spaces);
       const std::size_t size = leading_bytes(line, [](char32_t c) { return !is_space(c); });

@@ -10,16 +10,22 @@
 
 namespace encdec {
 
+Recording Recording::of_readers(std::string name, std::function<AudioReader()> open_reader) {
+  Recording recording{.name = std::move(name), .open = {}};
+  recording.open = [open_reader = std::move(open_reader), is_cut = recording.is_cut]() -> Read {
+    return [open_reader, is_cut, reader = std::make_shared<AudioReader>(open_reader())](std::span<float> samples) {
+      const std::size_t count = reader->read(samples);
+      if (count < samples.size()) *is_cut = reader->is_cut();
+      return count;
+    };
+  };
+  return recording;
+}
+
 Recording Recording::of_file(const std::string& path) {
-  // Opening the file throws FileError if it is not a recording.
-  const std::optional<double> seconds = AudioReader::open(path).seconds();
-  return {.name = path,
-          .open =
-              [path] {
-                const auto reader = std::make_shared<AudioReader>(AudioReader::open(path));
-                return [reader](std::span<float> samples) { return reader->read(samples); };
-              },
-          .seconds = seconds};
+  Recording recording = of_readers(path, [path] { return AudioReader::open(path); });
+  recording.seconds = AudioReader::open(path).seconds();  // throws FileError if the file is not a recording
+  return recording;
 }
 
 Recording Recording::of_samples(std::vector<float> samples, std::string name) {
@@ -39,16 +45,10 @@ Recording Recording::of_samples(std::vector<float> samples, std::string name) {
 }
 
 Recording Recording::of_bytes(std::shared_ptr<const std::string> bytes, std::string name) {
-  const auto open_reader = [bytes, name] {
-    return std::make_shared<AudioReader>(AudioInput(bytes_of(std::as_bytes(std::span(*bytes))), name));
-  };
-  const std::optional<double> seconds = open_reader()->seconds();
-  return {.name = std::move(name),
-          .open =
-              [open_reader, bytes] {
-                return [reader = open_reader(), bytes](std::span<float> samples) { return reader->read(samples); };
-              },
-          .seconds = seconds};
+  const auto open = [bytes, name] { return AudioReader(AudioInput(bytes_of(std::as_bytes(std::span(*bytes))), name)); };
+  Recording recording = of_readers(name, open);
+  recording.seconds = open().seconds();
+  return recording;
 }
 
 Recording Recording::of_stream(AudioReader& reader, std::string name) {
@@ -76,7 +76,8 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
                   return count;
                 };
               },
-          .seconds = static_cast<double>(total) / AudioReader::kSampleRate};
+          .seconds = static_cast<double>(total) / AudioReader::kSampleRate,
+          .is_cut = std::make_shared<std::atomic<bool>>(reader.is_cut())};
 }
 
 }  // namespace encdec

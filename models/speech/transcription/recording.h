@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -22,13 +23,17 @@ struct Recording {
   std::string name = {};               // for messages
   std::function<Read()> open;          // returns a reader from the beginning
   std::optional<double> seconds = {};  // duration; unset if unknown
-  std::string draft = {};              // expected text, such as an earlier transcript, for guesses; empty if unknown
+  // Set by a reader at its end: see AudioReader::is_cut().
+  std::shared_ptr<std::atomic<bool>> is_cut = std::make_shared<std::atomic<bool>>(false);
+  std::string draft = {};  // expected text, such as an earlier transcript, for guesses; empty if unknown
   // Returns the encoder's rows for the first samples, if another reader of the recording keeps them; else an empty
   // tensor. Optional.
   std::function<Tensor(std::span<const float> samples)> encode = {};
   // Known text, to align with the recording (see SpeechModel::align). If unset, the recording is transcribed.
   std::optional<std::string> text = {};
 
+  // Makes a recording from what `open_reader` opens. Readers may have views of what that function keeps.
+  static Recording of_readers(std::string name, std::function<AudioReader()> open_reader);
   // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.
   static Recording of_file(const std::string& path);
   // Makes a recording from samples between -1 and 1.

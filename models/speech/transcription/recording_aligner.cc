@@ -21,7 +21,8 @@ constexpr std::size_t kLongSilence = 50;  // longer silence is skipped
 constexpr std::size_t kBefore = 15;       // silence before speech that is not skipped
 constexpr double kImprobable = 0.05;      // words below this are unaligned
 constexpr std::size_t kLookAhead = 4000;  // words of the text in which heard words are searched for
-constexpr std::size_t kDraft = 100;       // words of the text that are expected in a window
+constexpr std::size_t kWordBytes = 32, kBytesPerSecond = 160;  // of a text; nobody says 20 words of 8 bytes in a second
+constexpr std::size_t kDraft = 100;                            // words of the text that are expected in a window
 
 double time_of(std::size_t position) {
   return static_cast<double>(position) / kPositionsPerSecond;
@@ -57,11 +58,6 @@ RecordingAligner::RecordingAligner(const TranscriptionTask& task, Recording reco
 
 void RecordingAligner::open(Recording recording) {
   recording_ = std::move(recording);
-  const std::string& text = *recording_.text;
-  if (spoken_part(text).empty()) {
-    throw InputError(
-        fmt::format("{}: a text of {} bytes without a word, expected words to align", recording_.name, text.size()));
-  }
   finder_.emplace(recording_, task_.voice_activity(), task_.options().vad);
 }
 
@@ -74,6 +70,7 @@ bool RecordingAligner::read_window() {
   }
   if (!windows_->find_largest()) return false;
   if (speech_.empty()) {
+    check_text();
     constexpr std::size_t kSamples = AudioReader::kSampleRate / kPositionsPerSecond;
     speech_.resize((windows_->frames() + 1) / kWhisperFramesPerRow, spans_.empty());
     for (const SpeechSpan& span : spans_) {
@@ -89,6 +86,19 @@ bool RecordingAligner::read_window() {
     seek_ = speech_after(0);
   }
   return is_done() || windows_->reach(seek_ * kWhisperFramesPerRow, task_.facts().window_frames());
+}
+
+// Throws InputError for a text without words, and for one that is too long for the recording.
+void RecordingAligner::check_text() const {
+  const std::string& text = *recording_.text;
+  const auto most = kLookAhead * kWordBytes + static_cast<std::size_t>(windows_->seconds() * kBytesPerSecond);
+  if (text.size() > most) {
+    throw InputError(fmt::format("{}: a text of {} bytes, expected at most {} for {:.1f} s of sound", recording_.name,
+                                 text.size(), most, windows_->seconds()));
+  }
+  if (!spoken_part(text).empty()) return;
+  throw InputError(
+      fmt::format("{}: a text of {} bytes without a word, expected words to align", recording_.name, text.size()));
 }
 
 // Returns where to go on: behind a long silence.

@@ -43,10 +43,10 @@ class RecordingAligner final : public Transcriber {
   };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  // Throws InputError for a text without words, and TokenizerError for one that is not UTF-8.
   void open(Recording recording) override;
-  // Throws InputError for a recording without samples.
+  // Throws InputError as check_text() and for a recording without samples, TokenizerError for a text that is not UTF-8.
   bool read_window() override;
+  void check_text() const;
   bool is_done() const { return next_word_ >= text_->words.size() || seek_ >= speech_.size(); }
   std::size_t cut(std::size_t most) const;
   std::size_t speech_after(std::size_t position) const;

@@ -6,14 +6,17 @@
 
 namespace encdec {
 
-Encoding PairAffixes::join(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second) const {
+Encoding PairAffixes::join(std::span<const std::int32_t> first, std::span<const std::int32_t> second) const {
   Encoding encoding;
-  for (const auto* part : {&before, &first, &between, &second, &after}) {
-    if (part == &between && first_segment != kNoSecondSegment) {
-      encoding.second_segment = encoding.ids.size() + first_segment;
-    }
-    encoding.ids.insert(encoding.ids.end(), part->begin(), part->end());
-  }
+  const auto add = [&ids = encoding.ids](std::span<const std::int32_t> part) {
+    ids.insert(ids.end(), part.begin(), part.end());
+  };
+  add(before);
+  add(first);
+  if (first_segment != kNoSecondSegment) encoding.second_segment = encoding.ids.size() + first_segment;
+  add(between);
+  add(second);
+  add(after);
   return encoding;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct PairAffixes {
   std::size_t first_segment = kNoSecondSegment;  // number of ids in `between` of the first segment; none: all ids are
 
   // Puts a pair together.
-  Encoding join(const std::vector<std::int32_t>& first, const std::vector<std::int32_t>& second) const;
+  Encoding join(std::span<const std::int32_t> first, std::span<const std::int32_t> second) const;
 };
 
 // The special tokens before and after the ids of a text.

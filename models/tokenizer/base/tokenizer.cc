@@ -15,8 +15,7 @@ std::vector<std::string> Tokenizer::pieces(std::span<const std::int32_t> ids, Te
   return result;
 }
 
-Encoding Tokenizer::encode_pair(std::string_view /*first*/, std::string_view /*second*/,
-                                const EncodeOptions& /*options*/) const {
+std::vector<std::int32_t> Tokenizer::encode_segment(std::string_view /*text*/) const {
   throw InputError(fmt::format("a pair of texts, but the tokenizer ({}) reads single texts", kind()));
 }
 

@@ -91,8 +91,15 @@ class Tokenizer {
   }
   // Returns the ids of two texts that the model reads together, as a source. Throws as encode() does, and InputError if
   // the tokenizer has no form for pairs.
-  virtual Encoding encode_pair(std::string_view first, std::string_view second,
-                               const EncodeOptions& options = {}) const;
+  Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options = {}) const {
+    return join_pair(encode_segment(first), encode_segment(second), options);
+  }
+  // Two steps of encode_pair(): the ids of one text without special tokens, and the pair from the ids of both.
+  virtual std::vector<std::int32_t> encode_segment(std::string_view text) const;
+  virtual Encoding join_pair(std::span<const std::int32_t> /*first*/, std::span<const std::int32_t> /*second*/,
+                             const EncodeOptions& /*options*/) const {
+    return {};
+  }
   // Returns the ids of encode() and the parts of the text that they stand for: offset_mapping in transformers. Throws
   // as encode() does, and InputError if the tokenizer does not know these parts.
   virtual Encoding encode_with_ranges(std::string_view text, const EncodeOptions& options = {}) const;

@@ -19,19 +19,21 @@ class PipelineTokenizer final : public Tokenizer {
 
   std::string kind() const override { return parts_.kind; }
 
-  Encoding encode_pair(std::string_view first, std::string_view second, const EncodeOptions& options) const override {
+  std::vector<std::int32_t> encode_segment(std::string_view text) const override { return encode_plain(text); }
+  Encoding join_pair(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
+                     const EncodeOptions& options) const override {
     const std::optional<PairAffixes> pair = affixes_of(options, TextSide::source).pair;
-    if (!pair) return Tokenizer::encode_pair(first, second, options);
+    if (!pair) return {Tokenizer::encode_segment({})};  // throws
     const PairAffixes& affixes = *pair;
-    std::vector<std::int32_t> first_ids = encode_plain(first), second_ids = encode_plain(second);
     if (options.max_length > 0) {
       const std::size_t special = affixes.before.size() + affixes.between.size() + affixes.after.size();
       const std::size_t room = options.max_length - std::min(special, options.max_length);
-      const auto lengths = pair_lengths(first_ids.size(), second_ids.size(), room, options.truncation);
-      keep(first_ids, lengths.first, side_of(options));
-      keep(second_ids, lengths.second, side_of(options));
+      const auto lengths = pair_lengths(first.size(), second.size(), room, options.truncation);
+      const bool is_left = side_of(options) == TruncationSide::left;
+      first = is_left ? first.last(lengths.first) : first.first(lengths.first);
+      second = is_left ? second.last(lengths.second) : second.first(lengths.second);
     }
-    Encoding encoding = affixes.join(first_ids, second_ids);
+    Encoding encoding = affixes.join(first, second);
     if (!parts_.has_segments) encoding.second_segment = kNoSecondSegment;
     return encoding;
   }

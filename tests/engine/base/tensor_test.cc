@@ -176,16 +176,25 @@ TEST(CopyAsFloat, ReadsAPartOfAnUnalignedTensor) {
   }
 }
 
+TEST(CopyAsFloat, RoundsDoubles) {
+  const double values[] = {0.1, -1e300, 0x1p-149, 3};
+  std::vector<std::byte> memory(sizeof(values) + 1);
+  std::memcpy(memory.data() + 1, values, sizeof(values));
+  std::vector<float> floats(3);
+  copy_as_float(Tensor(memory.data() + 1, DataType::float64, {4}), 0, 3, floats.data());
+  EXPECT_EQ(floats, (std::vector<float>{0.1F, -std::numeric_limits<float>::infinity(), 0x1p-149F}));
+}
+
 TEST(CopyAsFloat, RefusesOtherTypes) {
-  for (const DataType type : {DataType::float64, DataType::int8, DataType::int16, DataType::int32, DataType::int64,
-                              DataType::uint8, DataType::boolean}) {
+  for (const DataType type :
+       {DataType::int8, DataType::int16, DataType::int32, DataType::int64, DataType::uint8, DataType::boolean}) {
     float output = 0.0f;
     try {
       copy_as_float(Tensor::allocate({1}, type), 0, 1, &output);
       ADD_FAILURE() << "no exception for " << to_string(type);
     } catch (const WeightError& error) {
-      EXPECT_EQ(std::string(error.what()),
-                "tensor stored as " + std::string(to_string(type)) + ", expected float32, float16 or bfloat16");
+      EXPECT_EQ(std::string(error.what()), "tensor stored as " + std::string(to_string(type)) +
+                                               ", expected float32, float16, bfloat16 or float64");
     }
   }
 }

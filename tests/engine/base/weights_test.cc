@@ -201,13 +201,13 @@ TEST(WeightScope, TrailingOnesMayBeExtra) {
 }
 
 TEST(WeightScope, RefusesStoredTypesThatAreNotWeights) {
-  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
+  for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16, DataType::float64}) {
     EXPECT_EQ(make_scope({{"w", Tensor::allocate({2}, type)}}).tensor("w", {2}).type(), DataType::float32);
   }
   EXPECT_EQ(message_of<WeightError>([] {
               make_scope({{"w", Tensor::allocate({2}, DataType::int8)}}).tensor("w", {2});
             }),
-            "test: tensor 'w': stored as int8, expected float32, float16 or bfloat16");
+            "test: tensor 'w': stored as int8, expected float32, float16, bfloat16 or float64");
 }
 
 TEST(WeightScope, UnusedTensorsAreThoseThatWereNeverTaken) {

@@ -76,6 +76,14 @@ TEST(JsonObject, ReadsIntegersUpToTheLimitsOfTheirRange) {
   EXPECT_THAT(object.integer("largest"), Optional(INT64_MAX));
 }
 
+TEST(JsonObject, AnIntegerMayBeWrittenAsAFloat) {
+  const auto object = object_of(R"({"a": 512.0, "b": [1.0, 2e3], "c": 0.5, "d": 1e300})");
+  EXPECT_THAT(object.integer("a"), Optional(512));
+  EXPECT_THAT(object.integers("b"), testing::ElementsAre(1, 2000));
+  for (const char* key : {"c", "d"}) EXPECT_THROW(static_cast<void>(object.integer(key)), ConfigError);
+  EXPECT_THROW(static_cast<void>(object.integer("a", {.max = 511})), ConfigError);
+}
+
 TEST(JsonObject, KeepsTheFileAliveThroughItsParts) {
   const auto inner = [] { return object_of(R"({"a": {"b": {"c": 7}}})").object("a")->required_object("b"); }();
   EXPECT_THAT(inner.integer("c"), Optional(7));
@@ -109,7 +117,7 @@ TEST(JsonObject, NamesTheWrongValue) {
        "'d' is 65, expected an integer from 1 to 64"},
       {R"({"d": -1})", [](auto& o) { o.integer("d", {.min = 0}); }, "'d' is -1, expected an integer of at least 0"},
       {R"({"d": 1})", [](auto& o) { o.integer("d", {.max = 0}); }, "'d' is 1, expected an integer of at most 0"},
-      {R"({"d": 2.0})", [](auto& o) { o.integer("d"); }, "'d' is 2.0, expected an integer"},
+      {R"({"d": 2.5})", [](auto& o) { o.integer("d"); }, "'d' is 2.5, expected an integer"},
       {R"({"d": true})", [](auto& o) { o.integer("d"); }, "'d' is true, expected an integer"},
       {R"({"d": "2"})", [](auto& o) { o.integer("d"); }, "'d' is \"2\", expected an integer"},
       {R"({"d": [2]})", [](auto& o) { o.integer("d"); }, "'d' is array of 1, expected an integer"},
@@ -288,6 +296,21 @@ TEST(ParseJson, ReportsAnErrorOrReturnsAValueForEveryChangedByte) {
     }
   }
   EXPECT_GT(refused, 1000);
+}
+
+TEST(ReadJsonObject, ReadsNumbersThatOnlyPythonWrites) {
+  const TempFolder folder;
+  const JsonObject object = read_json_object(folder.write(
+      "config.json", R"({"a": NaN, "b": [0.0, Infinity, -Infinity, {"c": NaN}], "d": "NaN, \"-Infinity\\", "e": 7})"));
+  EXPECT_EQ(object.string("d"), "NaN, \"-Infinity\\");
+  EXPECT_EQ(object.integer("e"), 7);
+  EXPECT_EQ(object.value()["b"].size(), 4u);
+  EXPECT_EQ(message_of<ConfigError>([&] { static_cast<void>(object.number("a")); }),
+            (folder / "config.json").string() + ": 'a' is \"NaN\", expected a number");
+  for (const char* text : {"{\"a\": Nan}", "{\"a\": nullNaN}", "{\"a\": --Infinity}", "{\"a\": NaN"}) {
+    EXPECT_THROW(read_json_object(folder.write("bad.json", text)), FileError) << text;
+  }
+  EXPECT_THROW(parse_json("NaN", "x"), FileError);
 }
 
 TEST(ReadJsonObject, NamesTheFileInEveryError) {

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
@@ -51,8 +54,8 @@ class ClassifierGolden : public testing::TestWithParam<std::string> {
 TEST_P(ClassifierGolden, LogitsOfTextsAndPairsEqualTransformersInAnyBatch) {
   std::vector<TextPair> texts;
   std::vector<std::vector<float>> logits;
-  for (const json& pair : expected_["texts"]) texts.push_back({pair[0], pair[1].get<std::string>()});
-  for (const json& pair : expected_["texts"]) texts.push_back({pair[0]});
+  for (const json& pair : expected_["texts"]) texts.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+  for (const json& pair : expected_["texts"]) texts.push_back({pair[0].get<std::string>()});
   for (const char* kind : {"pairs", "single"}) {
     for (const json& row : expected_[kind]) logits.push_back(row["logits"]);
   }
@@ -73,7 +76,7 @@ TEST_P(ClassifierGolden, LogitsOfTextsAndPairsEqualTransformersInAnyBatch) {
 TEST_P(ClassifierGolden, ScoresEqualThePipeline) {
   std::vector<TextPair> texts;
   for (const json& pair : expected_["texts"]) {
-    if (!pair[0].get<std::string>().empty()) texts.push_back({pair[0]});
+    if (!pair[0].get<std::string>().empty()) texts.push_back({pair[0].get<std::string>()});
   }
   const Tensor scores = model_.classify(texts);
   const auto& labels = model_.classifier()->labels();
@@ -82,7 +85,7 @@ TEST_P(ClassifierGolden, ScoresEqualThePipeline) {
     const std::vector<Ranking> best = ranked(row, 0);
     ASSERT_EQ(best.size(), expected_["classify"][i].size());
     for (std::size_t k = 0; k < best.size(); ++k) {
-      EXPECT_EQ(labels[best[k].index], expected_["classify"][i][k]["label"]) << texts[i].first;
+      EXPECT_EQ(labels[best[k].index], expected_["classify"][i][k]["label"]) << *texts[i].first;
       EXPECT_NEAR(best[k].score, expected_["classify"][i][k]["score"].get<float>(), 2e-6);
     }
   }
@@ -145,6 +148,50 @@ TEST(Classifier, ModulesOfACrossEncoderGiveNoEmbeddings) {
   EXPECT_THAT(
       message_of<ConfigError>([&] { model.embed({"a"}); }),
       HasSubstr("no dense vectors, expected a model with Pooling that is neither SpladePooling nor of a Cross"));
+}
+
+// Steps of `work`: polls of its thread and those that help it, in thousands.
+template <class Work>
+int steps_of(const Work& work) {
+  std::atomic<int> steps = 0;
+  const std::function<void()> count = [&] { ++steps; };
+  const CancellationScope scope(count);
+  work();
+  return steps;
+}
+
+TEST(Classifier, AQueryIsTokenizedOnceForAllDocuments) {
+  const Model model = Model::load(kClassifiers / "reranker" / "model");
+  std::string query = "who sat on the mat?";
+  while (query.size() < 300'000) query += " the cat";
+  std::vector<std::string> documents;
+  for (int i = 0; i < 24; ++i) documents.push_back("cat " + std::string(static_cast<std::size_t>(i), 'a'));
+  const int one = steps_of([&] { model.rerank(query, std::span(documents).first(1)); });
+  std::vector<Ranking> all;
+  const int many = steps_of([&] { all = model.rerank(query, documents); });
+  EXPECT_GT(one, 10);
+  EXPECT_LT(many, 2 * one);
+  for (const Ranking& ranking : all) {
+    const auto alone = model.rerank(query, std::span(documents).subspan(ranking.index, 1));
+    EXPECT_EQ(alone.front().score, ranking.score);
+  }
+}
+
+TEST(Classifier, InputsTimesBytesAreCountedFirst) {
+  const SharedText text(std::string(1'000'000, 'a'));
+  EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(67, {text, "b"}), 0));
+  EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(1000, {text, "b"}), 512));
+  std::vector<TextPair> own(2000, {std::string("a"), "b"});
+  for (TextPair& pair : own) pair.first = std::string("c");
+  own.push_back({text, "b"});
+  EXPECT_NO_THROW(check_shared_texts(own, 0));
+  EXPECT_NO_THROW(check_shared_texts(std::vector<TextPair>(100'000, {std::string(65'536, 'a'), "b"}), 0));
+  EXPECT_EQ(message_of<InputError>([&] {
+              check_shared_texts(std::vector<TextPair>(68, {text, "b"}), 0);
+            }),
+            "a text of 1000000 bytes for 68 inputs, expected at most 986895 bytes");
+  EXPECT_EQ(message_of<InputError>([&] { hypotheses(std::vector<std::string>(68, "b"), "{}" + *text); }),
+            "a template of 1000002 bytes for 68 inputs, expected at most 986895 bytes");
 }
 
 TEST(Classifier, LargeLogitsHaveScores) {

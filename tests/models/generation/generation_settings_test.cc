@@ -121,6 +121,12 @@ TEST(GenerationSettings, OldFoldersOfBartHaveAnotherNameForForcingTheFirstToken)
   EXPECT_EQ(read(R"({"force_bos_token_to_be_generated": false, "bos_token_id": 5})").forced_bos_token, std::nullopt);
 }
 
+TEST(GenerationSettings, AFileMayNameTokensThatNothingUses) {
+  EXPECT_EQ(read(R"({"bos_token_id": 50256, "eos_token_id": [50256, 5, -1]})").eos_tokens, TokenIds{5});
+  EXPECT_EQ(config_failure(R"({"force_bos_token_to_be_generated": true, "bos_token_id": 50256})"),
+            "g.json: 'bos_token_id' is 50256, expected an integer from 0 to 99");
+}
+
 TEST(GenerationSettings, WordsWithoutTokensAreIgnored) {
   const auto config = read(R"({"bad_words_ids": [[4], [], [4, 5]], "force_words_ids": [[]]})");
   EXPECT_THAT(*config.bad_words, ElementsAre(ElementsAre(4), ElementsAre(4, 5)));
@@ -163,7 +169,7 @@ TEST(GenerationSettings, NeutralValuesOfUnknownSettingsAreNotReported) {
 
 TEST(GenerationSettings, ErrorsNameTheFileTheKeyAndTheRange) {
   EXPECT_THAT(config_failure(R"({"max_length": 0})"), HasSubstr("g.json: 'max_length' is 0, expected"));
-  EXPECT_THAT(config_failure(R"({"eos_token_id": 100})"), HasSubstr("'eos_token_id' is 100, expected"));
+  EXPECT_THAT(config_failure(R"({"forced_bos_token_id": 100})"), HasSubstr("'forced_bos_token_id' is 100, expected"));
   EXPECT_THAT(config_failure(R"({"bad_words_ids": [[100]]})"), HasSubstr("bad_words_ids"));
   EXPECT_THAT(config_failure(R"({"bad_words_ids": 3})"), HasSubstr("bad_words_ids"));
   EXPECT_THAT(config_failure(R"({"force_words_ids": [3]})"), HasSubstr("force_words_ids[0]"));

@@ -251,6 +251,21 @@ TEST(RecordingAligner, RefusesTextsThatCannotBeThatOfTheRecording) {
   EXPECT_THROW(align(second, "a \xFF"), TokenizerError);
 }
 
+TEST(RecordingAligner, TheLengthOfTheRecordingLimitsTheText) {
+  std::string words = "a ";
+  while (words.size() < 128'161) words += "a ";
+  EXPECT_EQ(message_of<InputError>([&] { align(std::vector<float>(16'000), words); }),
+            "samples: a text of 128162 bytes, expected at most 128160 for 1.0 s of sound");
+  // The text of a recording may go on for long, and a longer recording may have more text.
+  const Joined joined(1);
+  const Transcript alignment = align(joined.samples, joined.text() + words);
+  const Transcript alone = align(joined.samples, joined.text());
+  for (std::size_t i = 0; i + 1 < joined.lines.size(); ++i) {
+    EXPECT_EQ(alignment.segments[i].start, alone.segments[i].start);
+    EXPECT_EQ(alignment.segments[i].end, alone.segments[i].end);
+  }
+}
+
 // Random weights give random times, but every word is accounted for.
 TEST(RecordingAligner, AModelWithRandomWeightsAccountsForEveryWord) {
   const SpeechModel random(

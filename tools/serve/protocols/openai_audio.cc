@@ -118,6 +118,12 @@ Json verbose_json(const Request& request, const Transcript& transcript) {
   return json;
 }
 
+// Tells in a header that the recording is cut; JSON has the field "warning" too.
+HttpResponse with_warning(HttpResponse response, const Transcript& transcript) {
+  if (transcript.is_cut) response.headers.emplace_back("Warning", fmt::format("299 - \"{}\"", kCutRecording));
+  return response;
+}
+
 HttpResponse response(const Request& request, const Transcript& transcript) {
   if (request.format == AnswerFormat::text) {
     return {.body = text_of(transcript) + "\n", .content_type = "text/plain; charset=utf-8"};
@@ -126,6 +132,7 @@ HttpResponse response(const Request& request, const Transcript& transcript) {
   if (request.format == AnswerFormat::vtt) return subtitles_of(transcript, TranscriptFormat::vtt, request.lines);
   Json json = request.format == AnswerFormat::verbose_json ? verbose_json(request, transcript)
                                                            : Json{{"text", text_of(transcript)}};
+  if (transcript.is_cut) json["warning"] = kCutRecording;
   if (request.options.task == SpeechTask::transcribe) {
     json["usage"] = {{"type", "duration"}, {"seconds", std::ceil(transcript.duration)}};
   }
@@ -153,6 +160,7 @@ Call::OnSegments delta_sender(Call& call, const Request& request) {
 Json done_event(const Request& request, const Transcript& transcript) {
   Json event = {{"type", "transcript.text.done"}, {"text", text_of(transcript)}};
   if (request.format == AnswerFormat::verbose_json) event.update(verbose_json(request, transcript));
+  if (transcript.is_cut) event["warning"] = kCutRecording;
   return event;
 }
 
@@ -168,7 +176,7 @@ asio::awaitable<void> answer(Call& call, SpeechTask task) {
   }
   const Transcript transcript = co_await call.transcript(work, on_segments);
   if (!request.is_stream) {
-    call.answer(response(request, transcript));
+    call.answer(with_warning(response(request, transcript), transcript));
     co_return;
   }
   call.send_event(done_event(request, transcript));
@@ -205,11 +213,10 @@ asio::awaitable<void> alignments(Call& call) {
   Work work = call.start(model, std::move(recording), read_transcribe_options(parameters, call.parts().settings));
   const Call::OnSegments nothing;
   const Transcript alignment = co_await call.transcript(work, nothing);
-  if (format == AlignmentFormat::json) {
-    call.respond(alignment_json(alignment));
-  } else {
-    call.answer({.body = format_alignment(alignment, format), .content_type = "text/plain; charset=utf-8"});
-  }
+  HttpResponse answer{.body = format == AlignmentFormat::json ? to_text(alignment_json(alignment))
+                                                              : format_alignment(alignment, format)};
+  if (format != AlignmentFormat::json) answer.content_type = "text/plain; charset=utf-8";
+  call.answer(with_warning(std::move(answer), alignment));
 }
 
 constexpr auto kRecording = Route::Body::recording;

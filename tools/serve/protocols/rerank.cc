@@ -58,8 +58,9 @@ Request read_request(const Call& call, const JsonObject& json, const char* docum
 // Returns the scores of the documents, and sets `tokens` to the number of all tokens read.
 asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, const Request& request,
                                               std::size_t& tokens) {
+  const SharedText query(request.query);
   std::vector<TextPair> pairs;
-  for (const std::string& document : request.documents) pairs.push_back({request.query, document});
+  for (const std::string& document : request.documents) pairs.push_back({query, document});
   const auto results = co_await call.classify(model, std::move(pairs), request.options);
   std::vector<float> scores;
   for (const VectorResult& result : results) {
