@@ -14,7 +14,8 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange range, const std::v
   };
   // An entity that HTML does not have is one of the file's own.
   const auto add_text = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = bytes.find('&', begin); i < end; i = bytes.find('&', i + 1)) {
+    const std::string_view before_end = bytes.substr(0, end);
+    for (std::size_t i = before_end.find('&', begin); i < end; i = before_end.find('&', i + 1)) {
       const std::size_t last = bytes.find_first_of("&;< \n", i + 1);
       if (last >= end || bytes[last] != ';' || last == i + 1) continue;
       const std::string_view entity = bytes.substr(i, last + 1 - i);

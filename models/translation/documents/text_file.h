@@ -27,12 +27,18 @@ struct ByteRange {
   std::string_view of(std::string_view text) const { return text.substr(begin, end - begin); }
 };
 
+struct Item;
+
 // A file that is read.
 struct InputFile {
   std::string_view bytes;  // UTF-8; must outlive the TextFile
   std::string name;        // begins every message
   DocumentOptions options = {};
 
+  // Counts memory that is taken, and polls for cancellation.
+  void count(std::size_t memory) const;
+  // Counts what the text of some items takes.
+  void count(const std::vector<Item>& items) const;
   // Throws FileError "NAME: line 3, column 7: ..." for a byte of the file.
   [[noreturn]] void refuse_at(std::size_t byte, std::string_view what) const;
 };
