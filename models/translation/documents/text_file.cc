@@ -125,7 +125,7 @@ void sort_codes(Text& text) {
 bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
   Segment& segment = text.segment;
   if (!add_placeholders(segment, syntax)) return false;
-  constexpr std::size_t kMostMarks = 1000;  // of codes, whose pairs may be nested
+  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
   if (!syntax.markup || segment.placeholders.size() > kMostMarks) return true;
   std::vector<Replacement> removed;
   std::size_t run = 0;  // place of the first of some tags without text between them
