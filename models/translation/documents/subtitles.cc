@@ -298,9 +298,7 @@ class SubtitleFile final : public TextFile {
     for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
       end = i + 1;
       while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
-      std::vector<Item> items = items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_);
-      input_.count(items);
-      auto text = text_of(input_.bytes, std::move(items), syntax);
+      auto text = text_of(input_, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
       if (!text) continue;
       const bool has_lines = text->range.of(input_.bytes).find_first_of("\r\n") != input_.bytes.npos;
       cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});

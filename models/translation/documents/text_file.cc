@@ -279,7 +279,12 @@ bool has_letters(std::string_view text) {
                              [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
 }
 
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax) {
+std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
+  const std::string_view bytes = input.bytes;
+  // Three texts: in the file, in the document and translated.
+  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
+  input.count(3 * sizeof(Segment));
+  for (const Item& item : items) input.count(kItemBytes + 3 * (item.content.end - item.content.begin));
   const ByteRange kept = without_ends(bytes, items);
   if (kept.begin == kept.end) return std::nullopt;
   Item &first = items[kept.begin], &last = items[kept.end - 1];
@@ -426,8 +431,7 @@ std::string value_of(const FittedTranslation& translation, const Text& source) {
 }
 
 void TextFile::add(std::vector<Item> items) {
-  input_.count(items);
-  if (auto text = text_of(input_.bytes, std::move(items), syntax_)) texts_.push_back(*std::move(text));
+  if (auto text = text_of(input_, std::move(items), syntax_)) texts_.push_back(*std::move(text));
 }
 
 void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
@@ -455,13 +459,6 @@ std::vector<Line> lines_of(std::string_view bytes) {
 void InputFile::count(std::size_t memory) const {
   poll_cancelled();
   if (options.on_memory) options.on_memory(memory);
-}
-
-void InputFile::count(const std::vector<Item>& items) const {
-  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
-  std::size_t memory = 3 * sizeof(Segment);  // in the file, in the document and translated
-  for (const Item& item : items) memory += kItemBytes + 3 * (item.content.end - item.content.begin);
-  count(memory);
 }
 
 void InputFile::refuse_at(std::size_t byte, std::string_view what) const {

@@ -27,8 +27,6 @@ struct ByteRange {
   std::string_view of(std::string_view text) const { return text.substr(begin, end - begin); }
 };
 
-struct Item;
-
 // A file that is read.
 struct InputFile {
   std::string_view bytes;  // UTF-8; must outlive the TextFile
@@ -37,8 +35,6 @@ struct InputFile {
 
   // Counts memory that is taken, and polls for cancellation.
   void count(std::size_t memory) const;
-  // Counts what the text of some items takes.
-  void count(const std::vector<Item>& items) const;
   // Throws FileError "NAME: line 3, column 7: ..." for a byte of the file.
   [[noreturn]] void refuse_at(std::size_t byte, std::string_view what) const;
 };
@@ -104,7 +100,7 @@ struct Item {
 void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax);
+std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax);
 
 // Returns the text of a range that is one value, whose markup has codes.
 Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax);
