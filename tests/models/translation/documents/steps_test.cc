@@ -1,6 +1,6 @@
-// Readers and writers of files take time in proportion to the size of a file. Counted are steps, not seconds: this
-// program's copy of the readers calls __sanitizer_cov_trace_pc() at each of its basic blocks, and the functions below
-// count the bytes that they look at or copy.
+// Readers and writers of files take steps in proportion to the size of a file.
+#include "tests/support/steps.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,64 +10,14 @@
 #include "encdec/engine/base/error.h"
 #include "tests/models/translation/documents/upper_case.h"
 
-namespace {
-std::size_t steps = 0;
-}  // namespace
-
-extern "C" {
-void __sanitizer_cov_trace_pc() {
-  ++steps;
-}
-// They take the place of the C library's, also in libraries.
-const void* counted_memchr(const void* begin, int byte, std::size_t size) noexcept __asm__("memchr");
-const void* counted_memchr(const void* begin, int byte, std::size_t size) noexcept {
-  const auto* bytes = static_cast<const volatile unsigned char*>(begin);
-  for (std::size_t i = 0; i < size; ++i, ++steps) {
-    if (bytes[i] == static_cast<unsigned char>(byte)) return static_cast<const unsigned char*>(begin) + i;
-  }
-  return nullptr;
-}
-void* counted_memmove(void* to, const void* from, std::size_t size) noexcept __asm__("memmove");
-void* counted_memmove(void* to, const void* from, std::size_t size) noexcept {
-  auto* written = static_cast<volatile unsigned char*>(to);
-  const auto* read = static_cast<const volatile unsigned char*>(from);
-  const bool is_before = to < from;
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t k = is_before ? i : size - 1 - i;
-    written[k] = read[k];
-  }
-  steps += size;
-  return to;
-}
-void* counted_memcpy(void* to, const void* from, std::size_t size) noexcept __asm__("memcpy");
-void* counted_memcpy(void* to, const void* from, std::size_t size) noexcept {
-  return counted_memmove(to, from, size);
-}
-}
-
 namespace encdec {
 namespace {
 
 using Format = DocumentFormat;
 
-// Returns `begin`, n times the text `each`, in which "#" is a number, and `end`.
-std::string numbered(std::string_view begin, std::string_view each, std::string_view end, std::size_t n) {
-  std::string all(begin);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const char c : each) all += c == '#' ? std::to_string(i) : std::string(1, c);
-  }
-  return all.append(end);
-}
-
-struct Shape {
-  const char* begin;
-  const char* each;
-  const char* end;
-};
-
 struct Maker {
   Format format;
-  std::vector<Shape> shapes;
+  std::vector<Repetition> shapes;
 };
 
 constexpr const char* kCue = "1\n00:00:01,000 --> 00:00:02,000\n";
@@ -196,69 +146,42 @@ const std::vector<Maker>& makers() {
   return all;
 }
 
-// What reading a file, and writing it with other texts, takes.
-struct Cost {
-  std::size_t steps = 0, memory = 0;
-};
-
-Cost cost_of(const std::function<Document(const DocumentOptions&)>& parse) {
-  Cost cost;
-  const DocumentOptions options{.target_language = "ru", .on_memory = [&](std::size_t bytes) { cost.memory += bytes; }};
-  steps = 0;
+// Reads a file, and writes it with other texts. Returns the memory that was counted.
+std::size_t read_and_write(const std::function<Document(const DocumentOptions&)>& parse) {
+  std::size_t memory = 0;
+  const DocumentOptions options{.target_language = "ru", .on_memory = [&](std::size_t bytes) { memory += bytes; }};
   try {
     const Document document = parse(options);
-    const std::size_t read = steps;
-    const std::vector<Segment> translations = upper_case(document.segments());
-    steps = read;
-    static_cast<void>(document.write(translations));
-  } catch (const FileError&) {  // a refusal has its cost too
+    static_cast<void>(document.write(upper_case(document.segments())));
+  } catch (const FileError&) {  // a refusal takes steps too
   }
-  cost.steps = steps;
-  return cost;
+  return memory;
 }
 
-// The cost of 4n must be about 4 times that of n: sorting adds a factor of log(4n) / log(n).
-void expect_linear(const std::function<Cost(std::size_t)>& cost) {
-  constexpr std::size_t kSmall = 1000, kLinear = 6;
-  const Cost small = cost(kSmall), large = cost(4 * kSmall);
-  EXPECT_LT(large.steps, kLinear * small.steps);
-  EXPECT_LE(large.memory, kLinear * small.memory);
-}
-
-TEST(Steps, AreInProportionToTheSizeOfAFile) {
+TEST(DocumentSteps, AreInProportionToTheSizeOfAFile) {
   for (const Maker& maker : makers()) {
-    for (const Shape& shape : maker.shapes) {
+    for (const Repetition& shape : maker.shapes) {
       SCOPED_TRACE(testing::Message() << to_string(maker.format) << ": " << shape.begin << " n * " << shape.each);
       expect_linear([&](std::size_t n) {
-        const std::string file = numbered(shape.begin, shape.each, shape.end, n);
-        return cost_of(
+        const std::string file = shape.of_size(n);
+        const std::size_t memory = read_and_write(
             [&](const DocumentOptions& options) { return Document::parse(file, maker.format, "file", options); });
+        EXPECT_LE(memory, 1000 * file.size());
       });
     }
   }
 }
 
-TEST(Steps, AreInProportionToNamesAndElements) {
+TEST(DocumentSteps, AreInProportionToNamesAndElements) {
   for (const char* each : {"<a#/>b ", "<a#>b</a#> ", "<c>b</c>", "<c/>", "&amp;", "<c>", "<!-- a -->"}) {
     SCOPED_TRACE(each);
     expect_linear([&](std::size_t n) {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < n; ++i) names.push_back("a" + std::to_string(i));
-      const std::string text = numbered("b ", each, "", n);
-      return cost_of(
+      const std::string text = Repetition{"b ", each, ""}.of_size(n);
+      read_and_write(
           [&](const DocumentOptions& options) { return Document::parse_xml_text(text, names, "text", options); });
     });
-  }
-}
-
-TEST(Steps, AFileTakesAtMostAThousandTimesItsMemory) {
-  for (const Maker& maker : makers()) {
-    for (const Shape& shape : maker.shapes) {
-      const std::string file = numbered(shape.begin, shape.each, shape.end, 1000);
-      const Cost cost =
-          cost_of([&](const DocumentOptions& options) { return Document::parse(file, maker.format, "file", options); });
-      EXPECT_LT(cost.memory, 1000 * file.size()) << shape.begin << shape.each;
-    }
   }
 }
 
