@@ -146,8 +146,11 @@ bool add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
     const auto code = std::ranges::lower_bound(segment.codes, found.begin + 1, {}, &InlineCode::place);
     const bool is_free = next == segment.placeholders.end() || next->begin >= found.end;
     const bool has_code = code != segment.codes.end() && code->place < found.end;
-    if (is_free && !has_code) added.push_back(found);
-    if (!(is_free && !has_code) && is_message(part(segment.text, found))) return false;
+    if (is_free && !has_code) {
+      added.push_back(found);
+    } else if ((is_free || next->begin > found.begin) && is_message(part(segment.text, found))) {
+      return false;
+    }
   }
   segment.placeholders.insert(segment.placeholders.end(), added.begin(), added.end());
   std::ranges::sort(segment.placeholders, {}, &Placeholder::begin);

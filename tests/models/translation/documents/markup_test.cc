@@ -125,6 +125,10 @@ TEST(Xliff, LeavesMessagesOfIcu) {
   EXPECT_THAT(in_upper_case(xliff("<trans-unit><source>a {n, plural, other {# b {c}}} d {e}</source></trans-unit>"),
                             Format::xliff),
               HasSubstr(">A {n, plural, other {# b {c}}} D {e}</target>"));
+  const std::string protected_message = "<mrk mtype=\"protected\">{n, plural, other {b}}</mrk>";
+  EXPECT_THAT(
+      in_upper_case(xliff("<trans-unit><source>a " + protected_message + " c</source></trans-unit>"), Format::xliff),
+      HasSubstr(">A " + protected_message + " C</target>"));
 }
 
 TEST(Xliff, WritesThePartsOfSegmentedSources) {

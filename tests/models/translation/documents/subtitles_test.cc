@@ -112,7 +112,7 @@ TEST(Subtitles, HaveTimesThatAreReadOrRefused) {
           << times;
     }
   }
-  for (const char* text : {"Open from 10:30 to 11:45: no, 12:30!", "10:30 - 11:45", "a -> b: c: d"}) {
+  for (const char* text : {"Open from 10:30 to 11:45: no, 12:30!", "10:30 - 11:45", "a -> b: c: d", ":::: ->"}) {
     EXPECT_NO_THROW(Document::parse(srt({text}), Format::srt, "file")) << text;
   }
 }
