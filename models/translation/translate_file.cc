@@ -1,11 +1,18 @@
 #include "encdec/models/translation/translate_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
+#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
@@ -19,33 +26,50 @@ namespace fs = std::filesystem;
 // Version of progress files, a part of their first line. Raise it when texts are cut into other pieces, or the lines of
 // DocumentJob::take() change.
 constexpr int kProgressVersion = 3;
+constexpr std::string_view kProgress = "encdec progress ";
 
 // The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
 // each DocumentJob::take().
 class Progress {
  public:
-  // Gives `job` what an earlier translation with the same key has done.
+  // Gives `job` what an earlier translation with the same key has done. Throws FileError for a file of another kind,
+  // which would be lost. Links are not followed, and pipes not waited for.
   Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
-    std::ifstream file(path_, std::ios::binary);
-    std::string line;
+    const int descriptor = ::open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0 && errno == ENOENT) return;
+    if (descriptor >= 0) file_.reset(::fdopen(descriptor, "r+"));
+    std::string saved, line;
+    struct stat status = {};
+    if (file_ != nullptr && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
+      saved.resize(static_cast<std::size_t>(status.st_size));
+      saved.resize(std::fread(saved.data(), 1, saved.size(), file_.get()));
+    }
+    if (!S_ISREG(status.st_mode) || (!saved.empty() && !saved.starts_with(kProgress))) {
+      refuse(path_.string(), "not the progress of a translation, expected that or no file of this name");
+    }
+    std::istringstream file(saved);
     if (!std::getline(file, line) || line != key) return;
     while (std::getline(file, line) && job.restore(line)) lines_ += line + '\n';
   }
-  // Writes the file anew with the first line, so that nothing unreadable is left in it.
+  // Writes the file anew with the first line, so that nothing unreadable is left in it. A failure costs time only,
+  // after another stop.
   void add(const std::string& line) {
-    if (!file_.is_open()) file_.open(path_, std::ios::binary);
-    file_ << std::exchange(lines_, "") << line << '\n' << std::flush;  // a failure costs time only, after another stop
+    if (file_ == nullptr) file_.reset(std::fopen(path_.c_str(), "wbx"));
+    if (file_ == nullptr || (!lines_.empty() && ::ftruncate(::fileno(file_.get()), 0) != 0)) return;
+    if (!lines_.empty()) std::rewind(file_.get());
+    const std::string text = std::exchange(lines_, "") + line + '\n';
+    std::fwrite(text.data(), 1, text.size(), file_.get());
+    std::fflush(file_.get());
   }
   void remove() {
-    file_.close();
     std::error_code ignored;
-    fs::remove(path_, ignored);
+    if (file_ != nullptr) fs::remove(path_, ignored);
   }
 
  private:
   fs::path path_;
   std::string lines_;  // to be written at first
-  std::ofstream file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 
 std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
@@ -62,7 +86,7 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
   if (translate.glossary) {
     for (const auto& [source, target] : translate.glossary->terms()) hasher.add_text(source + '\t' + target);
   }
-  return fmt::format("encdec progress {} {}", kProgressVersion, to_string(hasher.hash()));
+  return fmt::format("{}{} {}", kProgress, kProgressVersion, to_string(hasher.hash()));
 }
 
 std::string translated(DocumentJob& job, std::span<const Model> models, const TranslateFileOptions& options,
@@ -96,6 +120,9 @@ void translate_file(const fs::path& source, const fs::path& target, std::span<co
                     nlohmann::ordered_json* report) {
   const std::string bytes = read_text_file(source, kMaxDocumentBytes), name = source.string();
   const DocumentFormat format = format_or_that_of(name, options.format);
+  if (std::error_code unknown; fs::equivalent(source, target, unknown)) {
+    throw InputError(fmt::format("{}: the translation would replace it, expected another output", name));
+  }
   DocumentJob job(Document::parse(bytes, format, name, options.document), models, routes, options.translate);
   NewFile file(target, NewFile::Kind::output, target.string());
   Progress progress(target.string() + ".progress", key_of(bytes, models, job, format, options), job);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -110,10 +112,10 @@ def read(path: str | os.PathLike[str], **options: Unpack[_options.DocumentOption
 
 def _segment(parts: _encdec.Parts, where: str) -> Segment:
     text, codes, placeholders, cuts = parts
-    data = text.encode()
+    before = _bytes_before(text)
 
     def place(byte: int) -> int:
-        return byte if len(data) == len(text) else len(data[:byte].decode())
+        return bisect.bisect_left(before, byte)
 
     return Segment(
         text,
@@ -124,9 +126,18 @@ def _segment(parts: _encdec.Parts, where: str) -> Segment:
     )
 
 
+def _bytes_before(text: str) -> Sequence[int]:
+    """Returns the number of bytes before each character, and of all bytes."""
+    if text.isascii():
+        return range(len(text) + 1)
+    return list(itertools.accumulate((len(each.encode()) for each in text), initial=0))
+
+
 def _parts(segment: Segment) -> _encdec.Parts:
+    before = _bytes_before(segment.text)
+
     def byte(place: int) -> int:
-        return len(segment.text[:place].encode())
+        return before[max(0, min(place, len(segment.text)))]
 
     return (
         segment.text,
@@ -143,10 +154,15 @@ def _completed(translation: str | Segment | None, source: Segment) -> Segment:
     if not isinstance(translation, str):
         raise TypeError(f"translations: {type(translation).__name__}, expected str, Segment or None")
     found: list[Placeholder] = []
+    is_taken = bytearray(len(translation))
+    last: dict[str, int] = {}  # where a placeholder was looked for
     for begin, end, markup in source.placeholders:
-        kept, place = source.text[begin:end], -1
-        while (place := translation.find(kept, place + 1)) >= 0:
-            if all(place >= each.end or place + len(kept) <= each.begin for each in found):
-                found.append(Placeholder(place, place + len(kept), markup))
-                break
+        kept = source.text[begin:end]
+        place = last.get(kept, -1)
+        while (place := translation.find(kept, place + 1)) >= 0 and 1 in is_taken[place : place + len(kept)]:
+            pass
+        last[kept] = place if place >= 0 else len(translation)
+        if place >= 0:
+            is_taken[place : place + len(kept)] = b"\1" * len(kept)
+            found.append(Placeholder(place, place + len(kept), markup))
     return Segment(translation, placeholders=tuple(sorted(found)))

@@ -215,7 +215,8 @@ class Translator:
         and the same call goes on from there.
 
         Raises FileError if a file cannot be read or written, or does not follow its format; the message has line and
-        column. Raises InputError for a name without a known extension, and for languages as ``translate`` does.
+        column. Raises InputError for a name without a known extension, for an output that is the source, and for
+        languages as ``translate`` does.
 
         >>> result = translator.translate_file(subtitles, output=subtitles.with_name("translated.srt"))
         >>> result.segments[0].target

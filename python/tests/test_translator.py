@@ -148,6 +148,11 @@ def test_failures_leave_no_output(german: encdec.Translator, tmp_path: Path) -> 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.txt.progress", "a.txt", "a.unknown", "a.xlf"]
     german.translate_file(text)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.de.txt", "a.txt", "a.unknown", "a.xlf"]
+    (tmp_path / "link.txt").symlink_to(text)
+    for output in (text, tmp_path / "link.txt"):
+        with pytest.raises(encdec.InputError, match="the translation would replace it"):
+            german.translate_file(text, output=output)
+    assert text.read_text() == "hl\n"
 
 
 def test_threads_and_tasks(routes: encdec.Translator) -> None:
@@ -226,6 +231,14 @@ def test_placeholders_of_a_document(tmp_path: Path) -> None:
         document.write([])
     with pytest.raises(encdec.FileError, match="none.srt"):
         encdec.documents.read(tmp_path / "none.srt")
+
+
+def test_places_in_a_long_text(tmp_path: Path) -> None:
+    file, count = tmp_path / "a.html", 60_000  # more would take minutes if each place were counted from the beginning
+    file.write_text("<p>" + "ü<br>" * count + "ü</p>", encoding="utf-8")
+    document = encdec.documents.read(file)
+    assert [each.place for each in document.segments[0].codes[:3]] == [1, 2, 3]
+    assert document.write(document.segments).content == file.read_bytes()
 
 
 def test_a_build_without_translation_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,11 @@ TEST_F(TranslateTest, ReadsStandardInput) {
   EXPECT_EQ(output_of({"--format", "html", "-"}, {"en_de"}, "<p>bjkf <b>hl</b></p>"), "<p>hglcf <b>lmldk</b></p>");
 }
 
+TEST_F(TranslateTest, LimitsStandardInputAsFiles) {
+  EXPECT_TRUE(failed(translate({}, {"en_de"}, std::string((std::size_t{1} << 28) + 1, 'a')), 1,
+                     {"standard input: more than 268435456 bytes, expected fewer"}));
+}
+
 TEST_F(TranslateTest, SubtitlesThereAndBackAreTheSameBytes) {
   const std::string file = folder_.write("a.srt", kSubtitles), german = folder_.path("a.de.srt");
   EXPECT_EQ(output_of({file, "--output", german}), "");
@@ -287,7 +292,8 @@ TEST_F(StoppedTranslateTest, WithOtherOptionsOrAnotherFileStartsAgain) {
 
 TEST_F(StoppedTranslateTest, ADamagedLineEndsWhatIsUsed) {
   std::string progress = folder_.read("out.txt.progress");
-  for (const std::string& damaged : {progress + "{]\n", progress.substr(0, progress.size() / 2), std::string("?\n")}) {
+  for (const std::string& damaged :
+       {progress + "{]\n", progress.substr(0, progress.size() / 2), progress.substr(0, 20)}) {
     folder_.write("out.txt.progress", damaged);
     EXPECT_EQ(translated({}), fresh_);
     fs::remove(folder_.path("out.txt"));

@@ -172,7 +172,11 @@ class Files {
     OutputFile to(output);
     std::string bytes;
     if (file == "-") {
-      bytes.assign(std::istreambuf_iterator<char>(std::cin), {});
+      for (std::istreambuf_iterator<char> next(std::cin); next != std::istreambuf_iterator<char>(); ++next) {
+        if (bytes.size() == kMaxDocumentBytes)
+          throw FileError(fmt::format("standard input: more than {} bytes, expected fewer", kMaxDocumentBytes));
+        bytes += *next;
+      }
       if (!options.format) options.format = DocumentFormat::text;
     } else {
       bytes = read_text_file(file, kMaxDocumentBytes);

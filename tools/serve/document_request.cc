@@ -17,17 +17,6 @@ std::string extension_of(const std::string& name) {
   return name.substr(std::min(name.rfind('.'), name.size()));
 }
 
-// Returns an estimate of the memory of a document.
-std::size_t memory_of(const Document& document) {
-  std::size_t bytes = 0;
-  for (const Segment& segment : document.segments()) {
-    bytes += sizeof segment + segment.text.size() + segment.codes.size() * sizeof(InlineCode) +
-             segment.placeholders.size() * sizeof(Placeholder) + segment.cuts.size() * sizeof(Cut);
-    for (const InlineCode& code : segment.codes) bytes += code.markup.size();
-  }
-  return 3 * bytes;  // in the document, in its reader, and in the translations
-}
-
 }  // namespace
 
 DocumentRequest read_document(const Call& call, const Parameters& parameters, const std::string& target,
@@ -42,10 +31,11 @@ DocumentRequest read_document(const Call& call, const Parameters& parameters, co
                                      fmt::join(document_extensions(), ", ")));
   }
   // The form and the request keep the file too.
-  const std::size_t bytes = 3 * call.request().body.size();
+  std::size_t bytes = 3 * call.request().body.size();
   upload.set_bytes(bytes);
   DocumentOptions options;
   options.target_language = canonical_language(target);
+  options.on_memory = [&](std::size_t taken) { upload.set_bytes(bytes += taken); };
   const auto parse = [&] {
     try {
       return Document::parse(file->content, *format, std::string(shown(file_name)), options);
@@ -55,7 +45,6 @@ DocumentRequest read_document(const Call& call, const Parameters& parameters, co
   };
   DocumentRequest request{.name = file_name, .document = parse()};
   check_sentences(call, request.document.segments().size());
-  upload.set_bytes(bytes + memory_of(request.document));
   return request;
 }
 

@@ -11,6 +11,8 @@
 namespace encdec::serve {
 namespace {
 
+constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // of the elements of a request
+
 const ModelSet& translators_of(const Call& call) {
   const ModelSet& models = call.parts().models;
   if (!models.routes().sources().empty()) return models;
@@ -55,9 +57,14 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
   const ModelSet& models = translators_of(call);
   TranslationJob job(models.translators(), models.routes(), std::move(options));
   std::vector<Document> documents;
+  std::size_t memory = 0;
+  const auto count = [&memory](std::size_t bytes) {
+    memory += bytes;
+    if (memory > kMaxXmlMemory) throw HttpError(413, "texts that take too much memory, expected fewer elements");
+  };
   for (std::string& text : texts) {
     try {
-      documents.push_back(Document::parse_xml_text(std::move(text), kept, "'text'"));
+      documents.push_back(Document::parse_xml_text(std::move(text), kept, "'text'", {.on_memory = count}));
     } catch (const FileError& error) {
       throw HttpError(400, error.what());
     }
@@ -67,8 +74,8 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
   }
   std::vector<Translation> translations = co_await run(call, job);
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    const std::size_t count = documents[i].segments().size();
-    translations[i].text = documents[i].write(std::span(&translations[i].segment, count)).bytes;
+    const std::size_t segments = documents[i].segments().size();
+    translations[i].text = documents[i].write(std::span(&translations[i].segment, segments)).bytes;
   }
   co_return translations;
 }

@@ -1,6 +1,7 @@
 // Catalogues of GNU gettext (manual, "PO files"). Only msgstr, flags and some lines of the header are written.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "encdec/engine/base/refuse.h"
@@ -192,12 +193,12 @@ std::string in_order(std::string_view target, std::string_view source, Placehold
   const std::vector<Placeholder> old = arguments(source), turned = arguments(target);
   std::vector<Replacement> numbered;
   bool is_turned = false, is_possible = syntax.spaced;
-  std::vector<bool> is_used(old.size());
+  std::map<std::string_view, std::vector<std::size_t>> left;  // numbers in the source, the first at the end
+  for (std::size_t i = old.size(); i-- > 0;) left[part(source, old[i])].push_back(i);
   for (std::size_t i = 0; i < turned.size(); ++i) {
     const std::string own(part(target, turned[i]));
-    std::size_t number = 0;
-    while (is_used[number] || part(source, old[number]) != own) ++number;
-    is_used[number] = true;
+    const std::size_t number = left[own].back();
+    left[own].pop_back();
     is_turned = is_turned || number != i;
     is_possible = is_possible && own.find_first_of("$*(") == own.npos;
     numbered.push_back({turned[i].begin, turned[i].end, fmt::format("%{}${}", number + 1, own.substr(1))});
@@ -366,6 +367,7 @@ class Catalogue final : public TextFile {
   }
   void add_form(Form form, const std::optional<int>& number) {
     if (find_invalid_utf8(form.source)) return;
+    input_.count(sizeof(Form) + 3 * sizeof(Segment) + 4 * form.source.size());
     std::string value(trim(form.source));
     const std::size_t mark = mnemonic_mark(value);
     if (mark != value.npos) {

@@ -106,9 +106,10 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
   return Document(content);
 }
 
-Document Document::parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name) {
+Document Document::parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name,
+                                  const DocumentOptions& options) {
   const auto content = std::make_shared<Content>(std::move(bytes));
-  const InputFile input = {content->bytes, name};
+  const InputFile input = {content->bytes, name, options};
   input.check_encoding();
   content->take(read_xml_text(input, kept));
   return Document(content);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,6 +75,9 @@ struct DocumentOptions {
   std::optional<std::size_t> line_width = {};  // subtitles: characters a line; 42 if unset, 16 for zh, ja and ko
   std::size_t max_lines = 2;                   // subtitles: longer texts are not wrapped
   double join_gap = 3.0;                       // subtitles: pause in seconds at which a sentence ends
+
+  // Called with the bytes of memory that texts and markup take, while they are read. May throw.
+  std::function<void(std::size_t bytes)> on_memory = {};
 };
 
 // A translation that write() could not use. The source stays in its place.
@@ -98,7 +102,8 @@ class Document {
 
   // The same for a text with elements of XML: one segment, or none without letters. All elements are codes in it,
   // except those with a name of `kept`, which are placeholders.
-  static Document parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name);
+  static Document parse_xml_text(std::string bytes, std::span<const std::string> kept, const std::string& name,
+                                 const DocumentOptions& options = {});
 
   const std::vector<Segment>& segments() const;
   // Returns the place of a segment in the file: "line 12".

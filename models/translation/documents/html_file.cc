@@ -61,6 +61,7 @@ class Html final : public TextFile {
                          .nesting = is_xhtml ? Nesting::strict : Nesting::free}),
         is_xhtml_(is_xhtml) {
     const HtmlPage page = read();
+    input_.count(page.marks.size() * sizeof(HtmlMark));
     std::size_t begin = 0;
     for (const HtmlPart& part : parts_of(input_.bytes, page.marks)) {
       if (part.is_text) add(items_of(begin, part));

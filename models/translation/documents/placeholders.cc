@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/word_list.h"
 
 namespace encdec::documents {
 namespace {
@@ -46,11 +49,12 @@ std::size_t percent_size(std::string_view text, bool spaced) {
 }
 
 std::size_t braces_size(std::string_view text) {
+  const bool is_long = is_message(text);
   std::size_t depth = 0;
-  for (std::size_t i = 0; i < std::min(text.size(), kMostPlaceholderBytes); ++i) {
+  for (std::size_t i = 0; i < (is_long ? text.size() : std::min(text.size(), kMostPlaceholderBytes)); ++i) {
     if (text[i] == '{') ++depth;
     if (text[i] == '}' && --depth == 0) return i + 1;
-    if (text[i] == '\n') return 0;
+    if (text[i] == '\n' && !is_long) return 0;
   }
   return 0;
 }
@@ -95,13 +99,26 @@ std::string tag_name(std::string_view tag) {
   return lower_case(tag.substr(begin, tag.find_first_of(" \t\r\n/>", begin) - begin));
 }
 
+bool is_message(std::string_view text) {
+  if (!text.starts_with('{')) return false;
+  text = text.substr(0, kMostPlaceholderBytes);
+  text.remove_prefix(std::min(text.find(','), text.size() - 1) + 1);
+  const std::string kind = lower_case(text.substr(0, text.find(',')));
+  return kind.size() < text.size() && has_word("choice plural select selectordinal", trim(kind));
+}
+
 std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax) {
   std::vector<Placeholder> found;
+  bool has_open = false;  // a message without an end
   for (std::size_t i = 0; i < text.size();) {
+    poll_cancelled();
     const std::string_view rest = text.substr(i);
     std::size_t size = 0;
     if (rest.front() == '%' && syntax.percent) size = percent_size(rest, syntax.spaced);
-    if (rest.front() == '{' && syntax.braces) size = braces_size(rest);
+    if (rest.front() == '{' && syntax.braces && !(has_open && is_message(rest))) {
+      size = braces_size(rest);
+      has_open = has_open || (size == 0 && is_message(rest));
+    }
     if (rest.front() == '$' && syntax.dollars) size = dollar_size(rest);
     if (rest.front() == '|' && syntax.bars) size = bars_size(rest);
     if (rest.front() == '<' && syntax.markup) size = tag_size(rest);
@@ -122,17 +139,22 @@ std::vector<std::string> sorted_placeholders(std::string_view text, const Placeh
   return sorted;
 }
 
-void add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
+bool add_placeholders(Segment& segment, const PlaceholderSyntax& syntax) {
   std::vector<Placeholder> added;
   for (const Placeholder& found : find_placeholders(segment.text, syntax)) {
     const auto next = std::ranges::lower_bound(segment.placeholders, found.begin + 1, {}, &Placeholder::end);
     const auto code = std::ranges::lower_bound(segment.codes, found.begin + 1, {}, &InlineCode::place);
     const bool is_free = next == segment.placeholders.end() || next->begin >= found.end;
     const bool has_code = code != segment.codes.end() && code->place < found.end;
-    if (is_free && !has_code) added.push_back(found);
+    if (is_free && !has_code) {
+      added.push_back(found);
+    } else if ((is_free || next->begin > found.begin) && is_message(part(segment.text, found))) {
+      return false;
+    }
   }
   segment.placeholders.insert(segment.placeholders.end(), added.begin(), added.end());
   std::ranges::sort(segment.placeholders, {}, &Placeholder::begin);
+  return true;
 }
 
 }  // namespace encdec::documents

@@ -33,7 +33,11 @@ std::vector<Placeholder> find_placeholders(std::string_view text, const Placehol
 // Returns the bytes of placeholders as they are in the text, sorted.
 std::vector<std::string> sorted_placeholders(std::string_view text, const PlaceholderSyntax& syntax);
 
-// Adds to a segment the placeholders of its text that are not inside others.
-void add_placeholders(Segment& segment, const PlaceholderSyntax& syntax);
+// Returns whether a text begins as a message of ICU: "{n, plural, one {# file} other {# files}}".
+bool is_message(std::string_view text);
+
+// Adds to a segment the placeholders of its text that are not inside others. Returns false if there is a message of ICU
+// with codes or placeholders in it.
+bool add_placeholders(Segment& segment, const PlaceholderSyntax& syntax);
 
 }  // namespace encdec::documents

@@ -65,6 +65,14 @@ std::optional<std::pair<double, double>> times_of(std::string_view line) {
   return end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
 }
 
+// Returns whether a line is meant as one of times: it has an arrow, or nothing but two times.
+bool is_like_times(std::string_view line) {
+  if (line.find("-->") != line.npos) return true;
+  std::size_t colons = 0;  // behind a digit
+  for (std::size_t i = 1; i < line.size(); ++i) colons += line[i] == ':' && line[i - 1] >= '0' && line[i - 1] <= '9';
+  return colons >= (line.find("->") == line.npos ? 4 : 2) && !has_letters(line);
+}
+
 bool is_cue_number(std::string_view line) {
   const std::string_view number = trim(line, kBlanks);
   return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
@@ -107,7 +115,8 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
     begin = place;
     const bool is_end = rest.starts_with("</");
     const std::size_t name_begin = is_end ? 2 : 1;
-    const std::string_view name = rest.substr(name_begin, rest.find_first_of(" .>\t/", name_begin) - name_begin);
+    const std::string_view tag = rest.substr(0, size);
+    const std::string_view name = tag.substr(name_begin, tag.find_first_of(" .>\t/", name_begin) - name_begin);
     if (rest[1] >= '0' && rest[1] <= '9') {  // a time inside a subtitle: left out
       items.push_back({.kind = Item::Kind::text, .range = range, .content = {begin, begin}});
     } else if (is_end && !open.empty() && open.back().first == name) {
@@ -261,7 +270,11 @@ class SubtitleFile final : public TextFile {
     const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
     std::vector<std::size_t> headers;  // indices of lines of times
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (times_of(lines[i].text)) headers.push_back(i);
+      if (times_of(lines[i].text)) {
+        headers.push_back(i);
+      } else if (is_like_times(lines[i].text)) {
+        input_.refuse_at(lines[i].begin, "times that cannot be read, expected 00:00:01,000 --> 00:00:02,000");
+      }
     }
     for (std::size_t i = 0; headers.empty() && kind_ == Subtitles::srt && i < lines.size(); ++i) {
       if (is_blank(i) || is_cue_number(lines[i].text)) continue;
@@ -287,7 +300,7 @@ class SubtitleFile final : public TextFile {
     for (std::size_t i = 0, end = 0; i < lines.size(); i = end) {
       end = i + 1;
       while (end < lines.size() && !(has_speakers && is_dialogue(lines[end].text))) ++end;
-      auto text = text_of(input_.bytes, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
+      auto text = text_of(input_, items_of(input_.bytes, {lines[i].begin, lines[end - 1].end}, kind_), syntax);
       if (!text) continue;
       const bool has_lines = text->range.of(input_.bytes).find_first_of("\r\n") != input_.bytes.npos;
       cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});

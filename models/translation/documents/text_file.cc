@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/xml.h"
@@ -21,6 +22,7 @@ void copy(std::string_view file, ByteRange range, std::span<const Edit> edits, s
   std::size_t place = range.begin;
   auto edit = std::ranges::lower_bound(edits, place, {}, [](const Edit& e) { return e.range.begin; });
   for (; edit != edits.end() && (edit->range.begin < range.end || range.end == file.size()); ++edit) {
+    poll_cancelled();
     if (edit->range.begin < place || edit->range.end > range.end) continue;
     written += file.substr(place, edit->range.begin - place);
     for (const Piece& piece : edit->pieces) {
@@ -82,18 +84,20 @@ constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p 
 std::vector<Tag> tags_of(const Segment& segment) {
   std::vector<Tag> tags;
   std::vector<std::size_t> open;
+  std::map<std::string, std::size_t> number;  // of open tags with a name
   for (const Placeholder& place : segment.placeholders) {
     const std::string_view markup = part(segment.text, place);
     if (place.markup || markup.front() != '<') continue;
     Tag tag{.place = place, .name = tag_name(markup)};
     tag.is_code = has_word(kBreakTags, tag.name);
-    const auto start =
-        std::find_if(open.rbegin(), open.rend(), [&](std::size_t i) { return tags[i].name == tag.name; });
-    if (markup.starts_with("</") && start != open.rend()) {
-      tag.start = *start;
-      tag.is_code = tags[*start].is_code = true;
-      open.erase(start.base() - 1, open.end());
+    if (markup.starts_with("</") && number[tag.name] > 0) {
+      while (tags[open.back()].name != tag.name) --number[tags[open.back()].name], open.pop_back();
+      --number[tag.name];
+      tag.start = open.back();
+      tag.is_code = tags[open.back()].is_code = true;
+      open.pop_back();
     } else if (!markup.starts_with("</") && !tag.is_code) {
+      ++number[tag.name];
       open.push_back(tags.size());
     }
     tags.push_back(std::move(tag));
@@ -117,11 +121,12 @@ void sort_codes(Text& text) {
 }
 
 // Adds the placeholders that a text shows, and codes for its tags. Breaks between two words leave the end of a line.
-void add_marks(Text& text, const PlaceholderSyntax& syntax) {
+// Returns false if a message of ICU has codes in it.
+bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
   Segment& segment = text.segment;
-  add_placeholders(segment, syntax);
-  constexpr std::size_t kMostMarks = 1000;  // maximum: the time grows with the square of their number
-  if (!syntax.markup || segment.placeholders.size() > kMostMarks) return;
+  if (!add_placeholders(segment, syntax)) return false;
+  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
+  if (!syntax.markup || segment.placeholders.size() > kMostMarks) return true;
   std::vector<Replacement> removed;
   std::size_t run = 0;  // place of the first of some tags without text between them
   bool is_break = false;
@@ -145,11 +150,16 @@ void add_marks(Text& text, const PlaceholderSyntax& syntax) {
       segment.codes[tags[*tag.start].code].partner = tag.code;
     }
     text.codes.push_back({.text = markup});
-    std::erase(segment.placeholders, tag.place);
   }
+  auto tag = tags.begin();  // both are in order
+  std::erase_if(segment.placeholders, [&](const Placeholder& place) {
+    while (tag != tags.end() && tag->place.begin < place.begin) ++tag;
+    return tag != tags.end() && tag->is_code && tag->place == place;
+  });
   end_run(segment.text.size());
   sort_codes(text);
   replace_in(segment, removed);
+  return true;
 }
 
 void check_characters_and_places(const Segment& translation) {
@@ -255,10 +265,11 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
 
 void replace_in(Segment& segment, const std::vector<Replacement>& replacements) {
   segment.text = replaced(segment.text, replacements);
-  const auto move = [&replacements](std::size_t& place) { place = moved(place, replacements); };
-  for (InlineCode& code : segment.codes) move(code.place);
-  for (Placeholder& placeholder : segment.placeholders) move(placeholder.begin), move(placeholder.end);
-  for (Cut& cut : segment.cuts) move(cut.place);
+  PlaceMover codes(replacements), placeholders(replacements), cuts(replacements);
+  for (InlineCode& code : segment.codes) code.place = codes(code.place);
+  for (Placeholder& kept : segment.placeholders)
+    kept.begin = placeholders(kept.begin), kept.end = placeholders(kept.end);
+  for (Cut& cut : segment.cuts) cut.place = cuts(cut.place);
 }
 
 std::string_view trim(std::string_view text, std::string_view characters) {
@@ -277,7 +288,12 @@ bool has_letters(std::string_view text) {
                              [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
 }
 
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax) {
+std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
+  const std::string_view bytes = input.bytes;
+  // Three texts: in the file, in the document and translated.
+  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
+  input.count(3 * sizeof(Segment));
+  for (const Item& item : items) input.count(kItemBytes + 3 * (item.content.end - item.content.begin));
   const ByteRange kept = without_ends(bytes, items);
   if (kept.begin == kept.end) return std::nullopt;
   Item &first = items[kept.begin], &last = items[kept.end - 1];
@@ -321,8 +337,12 @@ std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, con
       follows_code = true;
     }
   }
-  add_marks(text, syntax.placeholders);
-  return has_letters(segment.text) ? std::optional(std::move(text)) : std::nullopt;
+  if (!add_marks(text, syntax.placeholders)) return std::nullopt;
+  std::vector<Replacement> messages;
+  for (const Placeholder& p : segment.placeholders) {
+    if (is_message(part(segment.text, p))) messages.push_back({.begin = p.begin, .end = p.end});
+  }
+  return has_letters(replaced(segment.text, messages)) ? std::optional(std::move(text)) : std::nullopt;
 }
 
 Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax) {
@@ -396,6 +416,7 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
     place = std::max(place, until);
   };
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+    poll_cancelled();
     const InlineCode& code = segment.codes[j];
     const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].place < code.place;
     if (code.place < begin || code.place > end || (code.place == begin && begin > 0 && ends_pair) ||
@@ -419,7 +440,7 @@ std::string value_of(const FittedTranslation& translation, const Text& source) {
 }
 
 void TextFile::add(std::vector<Item> items) {
-  if (auto text = text_of(input_.bytes, std::move(items), syntax_)) texts_.push_back(*std::move(text));
+  if (auto text = text_of(input_, std::move(items), syntax_)) texts_.push_back(*std::move(text));
 }
 
 void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
@@ -436,11 +457,17 @@ std::vector<Line> lines_of(std::string_view bytes) {
   std::vector<Line> lines;
   for (std::size_t begin = bytes.starts_with("\ufeff") ? 3 : 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find_first_of("\r\n", begin), bytes.size());
+    poll_cancelled();
     const std::size_t next = std::min(bytes.size(), end + (bytes.substr(end).starts_with("\r\n") ? 2 : 1));
     lines.push_back({.text = bytes.substr(begin, end - begin), .begin = begin, .end = end, .next = next});
     begin = next;
   }
   return lines;
+}
+
+void InputFile::count(std::size_t memory) const {
+  poll_cancelled();
+  if (options.on_memory) options.on_memory(memory);
 }
 
 void InputFile::refuse_at(std::size_t byte, std::string_view what) const {

@@ -33,6 +33,8 @@ struct InputFile {
   std::string name;        // begins every message
   DocumentOptions options = {};
 
+  // Counts memory that is taken, and polls for cancellation.
+  void count(std::size_t memory) const;
   // Throws FileError "NAME: line 3, column 7: ..." for a byte of the file.
   [[noreturn]] void refuse_at(std::size_t byte, std::string_view what) const;
   // Throws FileError unless the bytes are UTF-8.
@@ -100,7 +102,7 @@ struct Item {
 void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
-std::optional<Text> text_of(std::string_view bytes, std::vector<Item> items, const Syntax& syntax);
+std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax);
 
 // Returns the text of a range that is one value, whose markup has codes.
 Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "encdec/models/translation/documents/xml.h"
 
@@ -22,11 +23,10 @@ class Xliff final : public TextFile {
     const std::size_t root = xml_.root();
     if (xml_.name(root) != "xliff") input.refuse_at(xml_[root].range.begin, "no element xliff, expected one");
     is_2_ = xml_.attribute(root, "version").starts_with('2');
+    count_texts();
     for (std::size_t i = root; i < xml_.size(); ++i) {
       if (i == root ? is_2_ : !is_2_ && xml_.name(i) == "file") name_language(i);
-      if (xml_.attribute(i, "translate") == "no") {
-        i = xml_[i].partner;
-      } else if (xml_.name(i) == (is_2_ ? "segment" : "trans-unit")) {
+      if (xml_.name(i) == (is_2_ ? "segment" : "trans-unit")) {
         add_unit(i);
         i = xml_[i].partner;
       }
@@ -75,6 +75,35 @@ class Xliff final : public TextFile {
     xml_.set_attribute(i, name, input_.options.target_language, edits_);
   }
 
+  // Counts the texts to translate: those outside of translate="no", or inside of a "yes" in it. <sm/> and <em/> of
+  // XLIFF 2 are the ends of a part of a unit's sources.
+  void count_texts() {
+    std::map<std::size_t, bool> open = {};       // starts: whether the texts behind them stay
+    std::map<std::string, std::size_t> sm = {};  // starts by id
+    for (std::size_t i = 0; i < xml_.size(); ++i) {
+      const std::string_view name = xml_.name(xml_[i].kind == XmlToken::Kind::end ? xml_[i].partner : i);
+      const bool stays = !open.empty() && open.rbegin()->second;
+      texts_before_.push_back(texts_before_.back() + (xml_[i].kind == XmlToken::Kind::text && !stays ? 1 : 0));
+      if (xml_[i].kind == XmlToken::Kind::end) {
+        if (name == "unit") sm.clear(), open.erase(open.upper_bound(xml_[i].partner), open.end());
+        if (name != "sm") open.erase(xml_[i].partner);
+      } else if (name == "target") {  // has marks with the same ids
+        const std::size_t end = xml_[i].partner;
+        for (; i < end; ++i) texts_before_.push_back(texts_before_.back());
+      } else if (name == "em") {
+        const auto found = sm.find(xml_.attribute(i, "startRef"));
+        if (found != sm.end()) open.erase(found->second);
+      } else if (xml_.is_start(i)) {
+        if (is_protected(i) || xml_.attribute(i, "translate") == "yes") open[i] = is_protected(i);
+        if (name == "sm") sm[xml_.attribute(i, "id")] = i;
+      }
+    }
+  }
+  bool has_texts(std::size_t begin, std::size_t end) const { return texts_before_[begin] < texts_before_[end]; }
+  bool is_protected(std::size_t i) const {
+    return xml_.attribute(i, "translate") == "no" || xml_.attribute(i, "mtype") == "protected";
+  }
+
   void add_unit(std::size_t i) {
     const auto source = xml_.child(i, "source"), parts = xml_.child(i, "seg-source"), target = xml_.child(i, "target");
     if (!source || xml_.attribute(i, "approved") == "yes") return;
@@ -87,21 +116,23 @@ class Xliff final : public TextFile {
       return;
     }
     const std::size_t before = texts_.size(), unit_source = parts.value_or(*source);
+    if (!has_texts(unit_source, xml_[unit_source].partner)) return;
     add(xml_.items(unit_source, [this](std::size_t token) { return kind_of(token); }));
     if (texts_.size() > before) units_.push_back({.source = unit_source, .target = target, .segment = i});
   }
 
   XmlTokens::Inline kind_of(std::size_t token) const {
     const std::string_view name = xml_.name(token);
-    const bool is_protected =
-        xml_.attribute(token, "translate") == "no" || xml_.attribute(token, "mtype") == "protected";
-    if (name == "mrk" && is_protected) return XmlTokens::Inline::placeholder;
+    const std::size_t end = xml_.is_start(token) ? xml_[token].partner : token + 1;
+    const bool may_stay = name.empty() || (name == "mrk" && is_protected(token));
+    if (may_stay && !has_texts(token, end)) return XmlTokens::Inline::placeholder;
     return name == "g" || name == "pc" || name == "mrk" ? XmlTokens::Inline::pair : XmlTokens::Inline::single;
   }
 
   const XmlTokens xml_;
   bool is_2_ = false;
-  std::vector<Unit> units_;  // one for each of texts_
+  std::vector<std::size_t> texts_before_ = {0};  // of each token: the number of earlier texts to translate
+  std::vector<Unit> units_;                      // one for each of texts_
 };
 
 }  // namespace

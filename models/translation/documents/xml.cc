@@ -3,6 +3,7 @@
 #include <expat.h>
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <memory>
 
@@ -23,7 +24,7 @@ class Collector {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
     // Without handlers for them, expat reports tags, pieces of text and all else here.
-    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
+    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add_safely(); });
     if (declarations == XmlTokens::Declarations::any) {
       std::ranges::replace(bytes_, '&', 'x');  // entities of the same size that are text
       return;
@@ -43,6 +44,7 @@ class Collector {
       refuse(input_.name, "{} bytes of XML, expected less than 2 GiB", size);
     }
     const XML_Status status = XML_Parse(parser_.get(), bytes_.data(), static_cast<int>(size), 1);
+    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
     if (status == XML_STATUS_OK && refusal_.empty()) return;
     const char* error = XML_ErrorString(XML_GetErrorCode(parser_.get()));
     input_.refuse_at(place(), refusal_.empty() ? fmt::format("{}, expected well-formed XML", error) : refusal_);
@@ -59,7 +61,17 @@ class Collector {
     refusal_ = refusal;
     XML_StopParser(parser_.get(), XML_FALSE);
   }
+  // Keeps an exception, which must not pass through expat, until the end of the parsing.
+  void add_safely() noexcept {
+    try {
+      if (thrown_ == nullptr) add();
+    } catch (...) {
+      thrown_ = std::current_exception();
+      XML_StopParser(parser_.get(), XML_FALSE);
+    }
+  }
   void add() {
+    input_.count(sizeof(XmlToken));
     const std::size_t begin = place();
     const ByteRange range = {begin, begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()))};
     const std::string_view piece = range.of(input_.bytes);
@@ -99,6 +111,7 @@ class Collector {
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::size_t> open_;
   std::string refusal_;
+  std::exception_ptr thrown_;
   bool in_cdata_ = false;  // the last token is a CDATA section without its end
 };
 
@@ -175,7 +188,9 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
       continue;
     }
     Item item{.kind = token.kind == XmlToken::Kind::text ? Item::Kind::text : Item::Kind::single, .range = token.range};
-    if (token.kind == XmlToken::Kind::start) {
+    if (token.kind == XmlToken::Kind::text) {
+      if (kind_of(j) == Inline::placeholder) item.kind = Item::Kind::placeholder;
+    } else if (token.kind == XmlToken::Kind::start) {
       const Inline kind = kind_of(j);
       const bool is_empty = j + 1 == token.partner && bytes_of(token.partner).empty();
       if (kind == Inline::pair && !is_empty) {

@@ -53,7 +53,7 @@ class XmlTokens {
   ByteRange element(std::size_t i) const { return {tokens_[i].range.begin, tokens_[tokens_[i].partner].range.end}; }
   ByteRange content(std::size_t i) const { return {tokens_[i].range.end, tokens_[tokens_[i].partner].range.begin}; }
 
-  // The kind of an element inside a paragraph.
+  // The kind of an element inside a paragraph. A text is a placeholder, or not.
   enum class Inline : std::uint8_t {
     pair,         // its tags are codes
     single,       // all of it is a code

@@ -1,7 +1,7 @@
 // Texts of clients with elements of XML.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "encdec/models/translation/documents/xml.h"
 
@@ -17,8 +17,9 @@ class XmlText final : public TextFile {
       : TextFile(input, syntax()), file_(fmt::format("{}{}{}", kBegin, input.bytes, kEnd)) {
     input_.bytes = file_;
     const XmlTokens xml(input_);
+    const std::set<std::string_view> names(kept.begin(), kept.end());
     add(xml.items(0, [&](std::size_t i) {
-      const bool is_kept = std::ranges::find(kept, xml.full_name(i)) != kept.end();
+      const bool is_kept = xml.is_start(i) && names.contains(xml.full_name(i));
       return is_kept ? XmlTokens::Inline::placeholder : XmlTokens::Inline::pair;
     }));
     add_edit({0, kBegin.size()}, "");

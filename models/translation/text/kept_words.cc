@@ -61,15 +61,14 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
   return all += text.substr(begin);
 }
 
-std::size_t moved(std::size_t place, std::span<const Replacement> replacements) {
-  std::size_t added = 0, removed = 0;
-  for (const auto& [begin, end, by] : replacements) {
-    if (place <= begin) break;
-    if (place < end) return begin + added - removed;
-    added += by.size();
-    removed += end - begin;
+std::size_t PlaceMover::operator()(std::size_t place) {
+  for (; !left_.empty() && place > left_.front().begin; left_ = left_.subspan(1)) {
+    const auto& [begin, end, by] = left_.front();
+    if (place < end) return begin + added_ - removed_;
+    added_ += by.size();
+    removed_ += end - begin;
   }
-  return place + added - removed;
+  return place + added_ - removed_;
 }
 
 std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, std::string_view source,

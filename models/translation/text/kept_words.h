@@ -18,9 +18,21 @@ struct Replacement {
 // Returns the text with all replacements, which are in order and do not overlap.
 std::string replaced(std::string_view text, std::span<const Replacement> replacements);
 
-// Returns the position in replaced() of a position in the text. A position inside a replaced part becomes the beginning
-// of what replaces it.
-std::size_t moved(std::size_t place, std::span<const Replacement> replacements);
+// Returns the positions in replaced() of positions in the text, which do not decrease. A position inside a replaced
+// part becomes the beginning of what replaces it.
+class PlaceMover {
+ public:
+  explicit PlaceMover(std::span<const Replacement> replacements) : left_(replacements) {}
+  std::size_t operator()(std::size_t place);
+
+ private:
+  std::span<const Replacement> left_;
+  std::size_t added_ = 0, removed_ = 0;
+};
+// The same for one position.
+inline std::size_t moved(std::size_t place, std::span<const Replacement> replacements) {
+  return PlaceMover(replacements)(place);
+}
 
 // Returns the places of `words` in a translation, in the order of `words`. A word stands there as often as in the
 // source, and each time whole: "5" is not in "15". Returns nullopt if one does not.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -138,8 +139,46 @@ TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionIsReplaced) {
   EXPECT_THAT(finish(kGerman), ElementsAre(200u));
 }
 
-TEST_F(TranslateFileTest, AProgressFileThatCannotBeReadIsReplaced) {
-  for (const char* content : {"", "x", "\n\n\n"}) {
+TEST_F(TranslateFileTest, AnotherFileOfItsNameIsRefusedAndStays) {
+  for (const char* content : {"x", "\n\n\n", "my notes\nencdec progress 3 \n"}) {
+    folder_.write("a.de.po.progress", content);
+    EXPECT_THAT(
+        message_of([&] { translate(kGerman); }),
+        HasSubstr("a.de.po.progress: not the progress of a translation, expected that or no file of this name"));
+    EXPECT_EQ(content_of(progress_), content);
+    EXPECT_FALSE(fs::exists(target_));
+  }
+}
+
+TEST_F(TranslateFileTest, ALinkOrAPipeOfItsNameIsRefusedAndStays) {
+  const fs::path other = folder_.write("other", "encdec progress 3 ");
+  fs::create_symlink(other, progress_);
+  EXPECT_THROW(translate(kGerman), FileError);
+  EXPECT_EQ(content_of(other), "encdec progress 3 ");
+  fs::remove(progress_);
+  fs::create_symlink(folder_ / "new", progress_);
+  EXPECT_THROW(translate(kGerman), FileError);
+  EXPECT_FALSE(fs::exists(folder_ / "new"));
+  fs::remove(progress_);
+  ASSERT_EQ(::mkfifo(progress_.c_str(), 0600), 0);
+  EXPECT_THROW(translate(kGerman), FileError);
+  EXPECT_TRUE(fs::is_fifo(progress_));
+}
+
+TEST_F(TranslateFileTest, ItsOutputIsNotItsSource) {
+  const std::string before = content_of(source_);
+  fs::create_symlink(source_, folder_ / "link.po");
+  fs::create_hard_link(source_, folder_ / "hard.po");
+  for (const fs::path& target : {source_, folder_ / "." / "a.po", folder_ / "link.po", folder_ / "hard.po"}) {
+    EXPECT_THAT(
+        message_of([&] { translate_file(source_, target, student_models().all, student_models().routes, kGerman); }),
+        HasSubstr("a.po: the translation would replace it, expected another output"));
+    EXPECT_EQ(content_of(source_), before);
+  }
+}
+
+TEST_F(TranslateFileTest, AnOldProgressFileIsReplaced) {
+  for (const char* content : {"", "encdec progress 3 0\n", "encdec progress 3"}) {
     folder_.write("a.de.po.progress", content);
     EXPECT_THAT(finish(kGerman), ElementsAre(200u));
     fs::remove(target_);

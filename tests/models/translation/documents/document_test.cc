@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
+#include <stdexcept>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/models/translation/documents/xml.h"
 #include "tests/models/translation/documents/upper_case.h"
 #include "tests/support/damage.h"
@@ -140,6 +143,38 @@ TEST(Document, IsNotWrittenIfItsXmlWouldBreak) {
                          file.with({{.range = {3, 4}, .pieces = {{.text = "<b>"}}}});
                        }),
             "file: its translation: line 1, column 9: mismatched tag, expected well-formed XML");
+}
+
+TEST(Document, IsCancelledWhileItIsReadAndWritten) {
+  struct Stopped : std::runtime_error {
+    Stopped() : std::runtime_error("stopped") {}
+  };
+  const std::function<void()> stop = [] { throw Stopped(); };
+  const auto many = [](const std::string& begin, const std::string& each, const std::string& end) {
+    std::string file = begin;
+    for (int i = 0; i < 5000; ++i) file += each;
+    return file + end;
+  };
+  const std::string xliff = "<xliff version=\"1.2\"><file><body>";
+  const std::vector<std::pair<Format, std::string>> files = {
+      {Format::text, many("", "a\n\n", "")},
+      {Format::html, many("", "<p>a</p>", "")},
+      {Format::html, many("a", "<b>b</b>", "")},
+      {Format::srt, many("", "1\n00:00:01,000 --> 00:00:02,000\na.\n\n", "")},
+      {Format::vtt, many("WEBVTT\n\n", "00:01.000 --> 00:02.000\na.\n\n", "")},
+      {Format::po, many("", "msgid \"a\"\nmsgstr \"\"\n\n", "")},
+      {Format::xliff, many(xliff, "<trans-unit><source>a</source></trans-unit>", "</body></file></xliff>")},
+      {Format::xliff, many(xliff + "<trans-unit><source>a", "<x/>", "b</source></trans-unit></body></file></xliff>")}};
+  for (const auto& [format, bytes] : files) {
+    SCOPED_TRACE(bytes.substr(0, 70));
+    const Document document = Document::parse(bytes, format, "file");
+    const std::vector<Segment> translations = upper_case(document.segments());
+    const DocumentOptions counted{.on_memory = [](std::size_t /*bytes*/) { throw Stopped(); }};
+    EXPECT_THROW(Document::parse(bytes, format, "file", counted), Stopped);
+    const CancellationScope scope(stop);
+    EXPECT_THROW(Document::parse(bytes, format, "file"), Stopped);
+    EXPECT_THROW(static_cast<void>(document.write(translations)), Stopped);
+  }
 }
 
 TEST(Document, SaysWhereASegmentIs) {

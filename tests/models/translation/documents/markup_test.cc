@@ -78,6 +78,59 @@ TEST(Xliff, KeepsNativeCodesAndProtectedText) {
           "A <bpt id=\"1\">&lt;b></bpt>B<ept id=\"1\">&lt;/b></ept> <mrk mtype=\"protected\">Acme</mrk> C</target>"));
 }
 
+TEST(Xliff, TranslatesAnInnerYesInAnOuterNo) {
+  EXPECT_THAT(texts_of(xliff("<group translate=\"no\"><trans-unit translate=\"yes\"><source>a</source></trans-unit>"
+                             "<trans-unit><source>b</source></trans-unit><group translate=\"yes\"><trans-unit><source>c"
+                             "</source></trans-unit></group></group><trans-unit><source>d</source></trans-unit>"),
+                       Format::xliff),
+              ElementsAre("a", "c", "d"));
+  const std::string version_2 =
+      "<xliff version=\"2.0\"><file translate=\"no\"><unit><segment><source>a</source></segment></unit><unit translate="
+      "\"yes\"><segment><source>b</source></segment><segment><source>c <mrk translate=\"no\">d <mrk translate=\"yes\">e"
+      "</mrk> f</mrk></source></segment></unit><unit><segment><source>g <mrk "
+      "translate=\"yes\">h</mrk></source></segment>"
+      "</unit></file></xliff>";
+  EXPECT_THAT(texts_of(version_2, Format::xliff), ElementsAre("b", "c d e f", "g h"));
+  const std::string upper = in_upper_case(version_2, Format::xliff);
+  EXPECT_THAT(upper, HasSubstr("<target>C <mrk translate=\"no\">d <mrk translate=\"yes\">E</mrk> f</mrk></target>"));
+  EXPECT_THAT(upper, HasSubstr("<target>g <mrk translate=\"yes\">H</mrk></target>"));
+}
+
+TEST(Xliff, KeepsTextBetweenMarks) {
+  const auto target = [](const std::string& segments) {
+    return in_upper_case(
+        "<xliff version=\"2.0\"><file><unit><segment><source>" + segments +
+            "</source></segment></unit><unit><segment><source>z</source></segment></unit></file></xliff>",
+        Format::xliff);
+  };
+  const std::string sm = "<sm id=\"1\" translate=\"no\"/>", em = "<em startRef=\"1\"/>";
+  EXPECT_THAT(target("a " + sm + "b <ph/>c" + em + " d"),
+              HasSubstr("<target>A " + sm + "b <ph/>c" + em + " D</target>"));
+  EXPECT_THAT(target("a " + sm + "b</source></segment><segment><source>c" + em + " d"),
+              testing::AllOf(HasSubstr("<target>A " + sm + "b</target>"), HasSubstr("<target>c" + em + " D</target>")));
+  EXPECT_THAT(target("a <pc>" + sm + "b</pc> c" + em + " d"),
+              HasSubstr("<target>A <pc>" + sm + "b</pc> c" + em + " D</target>"));
+  EXPECT_THAT(target("a " + sm + "b"), HasSubstr("<target>Z</target>"));  // ends with its unit
+  EXPECT_THAT(target(sm + "b" + em), testing::Not(HasSubstr("<target>B")));
+}
+
+TEST(Xliff, LeavesMessagesOfIcu) {
+  const std::string message = "{VAR_PLURAL, plural, =1 {one minute} other {<x id=\"I\"/> minutes}}";
+  for (const std::string& source : {message, "a " + message, std::string("{n, select, a {b {m}} other {c}}"),
+                                    " {n,PLURAL, other {" + std::string(300, 'a') + "\n}} "}) {
+    EXPECT_THAT(texts_of(xliff("<trans-unit><source>" + source + "</source></trans-unit>"), Format::xliff),
+                ElementsAre())
+        << source;
+  }
+  EXPECT_THAT(in_upper_case(xliff("<trans-unit><source>a {n, plural, other {# b {c}}} d {e}</source></trans-unit>"),
+                            Format::xliff),
+              HasSubstr(">A {n, plural, other {# b {c}}} D {e}</target>"));
+  const std::string protected_message = "<mrk mtype=\"protected\">{n, plural, other {b}}</mrk>";
+  EXPECT_THAT(
+      in_upper_case(xliff("<trans-unit><source>a " + protected_message + " c</source></trans-unit>"), Format::xliff),
+      HasSubstr(">A " + protected_message + " C</target>"));
+}
+
 TEST(Xliff, WritesThePartsOfSegmentedSources) {
   EXPECT_THAT(in_upper_case(xliff("<trans-unit><source>a. b.</source><seg-source><mrk mtype=\"seg\" mid=\"0\">a.</mrk> "
                                   "<mrk mtype=\"seg\" mid=\"1\">b.</mrk></seg-source></trans-unit>"),

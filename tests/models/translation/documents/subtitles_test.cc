@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/translation/documents/upper_case.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
@@ -95,6 +96,25 @@ TEST(Subtitles, MayHaveWrongNumbers) {
   const std::string file = "00:00:01,000 --> 00:00:02,000\none.\n\n2a\n00:00:03,000 --> 00:00:04,000\ntwo\n";
   EXPECT_EQ(in_upper_case(file, Format::srt),
             "00:00:01,000 --> 00:00:02,000\nONE.\n\n2a\n00:00:03,000 --> 00:00:04,000\nTWO\n");
+}
+
+TEST(Subtitles, HaveTimesThatAreReadOrRefused) {
+  for (const char* times :
+       {"0:00:05,200.0000000000582 --> 00:00:07,000", "00:00:05:000 --> 00:00:07:000", "-00:00:01,000 --> 00:00:07,000",
+        "00: 00: 05,000 -> 00: 00: 07,000", "00:00:05,000 -> 00:00:07,000", "00:00:05,000 00:00:07,000",
+        "00:05,000 -> 00:07,000", "00:00:05,000 -->", "--> 00:00:07,000", "00:00:0S,000 --> 00:00:07,000", "a --> b"}) {
+    for (const Format format : {Format::srt, Format::vtt}) {
+      const std::string file =
+          std::string(format == Format::vtt ? "WEBVTT\n" : "") + srt({"One."}) + "2\n" + times + "\nTwo.\n";
+      EXPECT_EQ(message_of([&] { Document::parse(file, format, "file"); }),
+                std::string("file: line ") + (format == Format::vtt ? "7" : "6") +
+                    ", column 1: times that cannot be read, expected 00:00:01,000 --> 00:00:02,000")
+          << times;
+    }
+  }
+  for (const char* text : {"Open from 10:30 to 11:45: no, 12:30!", "10:30 - 11:45", "a -> b: c: d", ":::: ->"}) {
+    EXPECT_NO_THROW(Document::parse(srt({text}), Format::srt, "file")) << text;
+  }
 }
 
 TEST(Subtitles, OfWebVttKeepReadings) {
