@@ -4,6 +4,7 @@
 #include <unicode/unistr.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
@@ -30,17 +31,11 @@ std::string encoded(std::string_view text, const std::string& charset) {
 
 // Returns the text of bytes in a charset; nullopt if it would not be written as the same bytes.
 std::optional<std::string> decoded(std::string_view bytes, const std::string& charset) {
-  UErrorCode status = U_ZERO_ERROR;
-  const icu::LocalUConverterPointer converter(ucnv_open(charset.c_str(), &status));
-  if (U_FAILURE(status)) return std::nullopt;
-  const icu::UnicodeString characters(bytes.data(), static_cast<std::int32_t>(bytes.size()), converter.getAlias(),
-                                      status);
   std::string text;
-  characters.toUTF8String(text);
-  const bool has_controls =
-      std::ranges::any_of(code_points(text), [](const CodePoint& c) { return c.value >> 5 == 4; });
-  const bool has_tags = encoded("<a>", charset) == "<a>";
-  return !has_tags || has_controls || encoded(text, charset) != bytes ? std::nullopt : std::optional(std::move(text));
+  icu::UnicodeString(bytes.data(), static_cast<std::int32_t>(bytes.size()), charset.c_str()).toUTF8String(text);
+  const auto is_control = [](const CodePoint& c) { return c.value >> 5 == 4; };
+  const bool is_same = encoded("<a>", charset) == "<a>" && encoded(text, charset) == bytes;
+  return is_same && std::ranges::none_of(code_points(text), is_control) ? std::optional(text) : std::nullopt;
 }
 
 // Returns the encoding that the first bytes declare, in lower case; an empty text if they do not.
@@ -62,11 +57,25 @@ class Html final : public TextFile {
         is_xhtml_(is_xhtml) {
     const HtmlPage page = read();
     input_.count(page.marks.size() * sizeof(HtmlMark));
-    std::size_t begin = 0;
-    for (const HtmlPart& part : parts_of(input_.bytes, page.marks)) {
-      if (part.is_text) add(items_of(begin, part));
-      begin += part.bytes;
+    std::vector<Item> items;
+    std::vector<std::size_t> open;  // pairs: indices of items
+    const std::vector<HtmlPiece> pieces = pieces_of(input_.bytes, page.marks);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      auto [kind, begin, end, partner] = pieces[i];
+      if (kind == HtmlPiece::Kind::markup) {
+        if (!items.empty()) add(std::exchange(items, {}));
+      } else if (kind == HtmlPiece::Kind::text) {
+        while (!is_xhtml_ && i + 1 < pieces.size() && pieces[i + 1].kind == kind) end = pieces[++i].end;
+        add_text({begin, end}, items);
+      } else if (partner && *partner < i) {
+        add_close(items, open.back(), {begin, end});
+        open.pop_back();
+      } else {
+        if (partner) open.push_back(items.size());
+        items.push_back({.kind = Item::Kind::single, .range = {begin, end}});
+      }
     }
+    add(std::move(items));
     if (input_.options.target_language.empty()) return;
     for (const auto& [first, last] : page.languages)
       add_edit({first, last}, escape_html(input_.options.target_language));
@@ -82,85 +91,44 @@ class Html final : public TextFile {
   static constexpr auto kAny = XmlTokens::Declarations::any;
 
   // Reads the page in the charset that it declares.
-  HtmlPage read() {
+  HtmlPage read() try {
     const bool is_utf8 = !find_invalid_utf8(input_.bytes);
-    std::string ascii;
-    std::ranges::transform(input_.bytes, std::back_inserter(ascii), [](char c) { return (c & 0x80) == 0 ? c : '?'; });
-    HtmlPage page = is_xhtml_ ? HtmlPage() : read_tree(is_utf8 ? input_.bytes : ascii);
+    HtmlPage page = is_xhtml_ ? HtmlPage() : read_html_page(input_.bytes);
     std::string charset = first_encoding(input_.bytes);
     if (charset.empty()) charset = trim(page.charset);
     if (!charset.empty() && !charset.starts_with("utf")) {
-      decode(charset, is_utf8 && ascii != input_.bytes);
-      if (!is_xhtml_) page = read_tree(input_.bytes);
+      auto text = decoded(input_.bytes, charset_ = charset);
+      // Browsers read windows-1252, which has more characters, in place of these.
+      if (!text && has_word("ascii iso-8859-1 latin1 us-ascii", charset))
+        text = decoded(input_.bytes, charset_ = "windows-1252");
+      const bool has_utf8 = is_utf8 && std::ranges::any_of(input_.bytes, [](char c) { return (c & 0x80) != 0; });
+      if (!text || has_utf8) {
+        refuse(input_.name, "charset '{}' {}, expected utf-8", printable(charset),
+               has_utf8 ? "of bytes in UTF-8" : "that cannot be read and written again");
+      }
+      input_.bytes = file_ = *std::move(text);
+      if (!is_xhtml_) page = read_html_page(input_.bytes);
     }
     input_.check_encoding();
     return is_xhtml_ ? read_xhtml() : page;
+  } catch (const InputError& error) {
+    refuse(input_.name, "{}", error.what());
   }
 
-  HtmlPage read_tree(std::string_view bytes) const {
-    try {
-      return read_html_page(bytes);
-    } catch (const InputError& error) {
-      refuse(input_.name, "{}", error.what());
-    }
-  }
-
-  void decode(const std::string& charset, bool is_utf8) {
-    auto text = decoded(input_.bytes, charset_ = charset);
-    // Browsers read windows-1252, which has more characters, in place of these.
-    if (!text && has_word("ascii iso-8859-1 latin1 us-ascii", charset))
-      text = decoded(input_.bytes, charset_ = "windows-1252");
-    if (!text || is_utf8) {
-      refuse(input_.name, "charset '{}' {}, expected utf-8", printable(charset),
-             is_utf8 ? "of bytes in UTF-8" : "that cannot be read and written again");
-    }
-    file_ = *std::move(text);
-    input_.bytes = file_;
-  }
-
-  std::vector<Item> items_of(std::size_t begin, const HtmlPart& part) const {
-    std::vector<Item> items;
-    std::vector<std::size_t> open;  // pairs: indices of items
-    ByteRange text = {begin, begin + part.bytes};
-    for (std::size_t i = 0; i < part.places.size(); ++i) {
-      const auto& [_, markup, partner] = part.segment.codes[i];
-      const ByteRange code = {begin + part.places[i], begin + part.places[i] + markup.size()};
-      add_text({text.begin, code.begin}, items);
-      text.begin = code.end;
-      if (partner && *partner < i) {
-        add_close(items, open.back(), code);
-        open.pop_back();
-      } else {
-        if (partner) open.push_back(items.size());
-        items.push_back({.kind = Item::Kind::single, .range = code});
-      }
-    }
-    add_text(text, items);
-    return items;
-  }
-
-  // Adds a text. A section of XHTML is an item. An entity that HTML does not have is one of the file's own.
+  // Adds a text. An entity that HTML does not have is one of the file's own. A section of XHTML has none.
   void add_text(ByteRange range, std::vector<Item>& items) const {
     const std::string_view bytes = input_.bytes.substr(0, range.end);
-    const auto add_item = [&](Item::Kind kind, std::size_t end) {
-      if (range.begin < end) items.push_back({.kind = kind, .range = {range.begin, end}});
-      range.begin = end;
-    };
-    for (std::size_t i = range.begin; (i = bytes.find_first_of("&<", i)) < range.end;
-         i = std::max(i + 1, range.begin)) {
-      if (is_xhtml_ && bytes[i] == '<') {
-        add_item(Item::Kind::text, i);
-        add_item(Item::Kind::text, bytes.find("]]>", i) + 3);
-        continue;
-      }
-      const std::size_t last = bytes.find_first_of("&;< \n", i + 1);
-      if (bytes[i] == '<' || last == bytes.npos || bytes[last] != ';' || last == i + 1) continue;
-      const std::string_view entity = bytes.substr(i, last + 1 - i);
+    const bool is_section = is_xhtml_ && bytes[range.begin] == '<';
+    for (std::size_t i = range.begin; !is_section && (i = bytes.find('&', i)) < range.end; ++i) {
+      const std::size_t end = bytes.find_first_of("&;< \n", i + 1) + 1;
+      if (end < i + 3 || bytes[end - 1] != ';') continue;
+      const std::string_view entity = bytes.substr(i, end - i);
       if (unescape_html(entity) != entity) continue;
-      add_item(Item::Kind::text, i);
-      add_item(Item::Kind::placeholder, last + 1);
+      if (range.begin < i) items.push_back({.kind = Item::Kind::text, .range = {range.begin, i}});
+      items.push_back({.kind = Item::Kind::placeholder, .range = {i, end}});
+      range.begin = end;
     }
-    add_item(Item::Kind::text, range.end);
+    if (range.begin < range.end) items.push_back({.kind = Item::Kind::text, .range = range});
   }
 
   HtmlPage read_xhtml() const {
@@ -169,14 +137,14 @@ class Html final : public TextFile {
     std::vector<HtmlUse> open = {HtmlUse::translate};
     for (std::size_t i = 0; i < xml.size(); ++i) {
       const auto& [kind, range, partner] = xml[i];
-      if (kind == XmlToken::Kind::start) {
+      const bool is_start = kind == XmlToken::Kind::start, is_end = kind == XmlToken::Kind::end;
+      if (is_start) {
         open.push_back(html_use(open.back(), xml.name(i), xml.attribute(i, "translate"), xml.attribute(i, "class")));
       }
       HtmlMark& mark = page.marks.emplace_back(HtmlMark{.begin = range.begin, .end = range.end, .use = open.back()});
-      if (kind == XmlToken::Kind::other) mark.kind = HtmlMark::Kind::other;
-      if (kind == XmlToken::Kind::start || kind == XmlToken::Kind::end) mark.kind = HtmlMark::Kind::tag;
-      if (kind == XmlToken::Kind::start && xml.bytes_of(partner).empty()) mark.kind = HtmlMark::Kind::alone;
-      if (kind == XmlToken::Kind::end) open.pop_back();
+      if (kind != XmlToken::Kind::text) mark.kind = is_start || is_end ? HtmlMark::Kind::tag : HtmlMark::Kind::other;
+      if (is_start && xml.bytes_of(partner).empty()) mark.kind = HtmlMark::Kind::alone;
+      if (is_end) open.pop_back();
     }
     for (const char* name : {"lang", "xml:lang"}) {
       if (const auto place = xml.attribute_place(xml.root(), name))

@@ -94,11 +94,6 @@ std::size_t address_size(std::string_view text) {
 
 }  // namespace
 
-std::string tag_name(std::string_view tag) {
-  const std::size_t begin = std::min<std::size_t>(tag.starts_with("</") ? 2 : 1, tag.size());
-  return lower_case(tag.substr(begin, tag.find_first_of(" \t\r\n/>", begin) - begin));
-}
-
 bool is_message(std::string_view text) {
   if (!text.starts_with('{')) return false;
   text = text.substr(0, kMostPlaceholderBytes);

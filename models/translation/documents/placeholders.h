@@ -24,9 +24,6 @@ inline std::string_view part(std::string_view text, const Placeholder& placehold
   return text.substr(placeholder.begin, placeholder.end - placeholder.begin);
 }
 
-// Returns the name of the tag at the beginning of a text, in lower case.
-std::string tag_name(std::string_view tag);
-
 // Returns the placeholders of a text, in order. Addresses of pages, http://..., are always among them.
 std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax);
 

@@ -11,6 +11,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/xml.h"
+#include "encdec/models/translation/text/html.h"
 #include "encdec/models/translation/text/kept_words.h"
 #include "encdec/models/translation/text/word_list.h"
 

@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <csetjmp>
+#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory_resource>
 #include <unordered_map>
 
@@ -20,6 +19,7 @@ namespace encdec {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\n\f\r";
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // Elements without an end tag.
 constexpr std::string_view kVoid = "area base br col embed hr img input link meta param source wbr";
@@ -34,14 +34,6 @@ constexpr std::string_view kInline =
     "sub sup time tt u wbr";
 // Elements with readings.
 constexpr std::string_view kReading = "rp rt rtc";
-
-// Returns the name of the tag that a text begins with, in lower case; an empty text if it is none.
-std::string tag_name(std::string_view text) {
-  const std::size_t begin = text.starts_with("</") ? 2 : 1;
-  if (text.size() <= begin || lower_case(text.substr(begin, 1)).find_first_of("abcdefghijklmnopqrstuvwxyz") != 0)
-    return "";
-  return lower_case(text.substr(begin, text.find_first_of(" \t\n\f\r/>", begin) - begin));
-}
 
 // Returns the size of the tag that a text begins with; the size of the text if the tag has no end.
 std::size_t tag_size(std::string_view text) {
@@ -58,9 +50,9 @@ std::size_t tag_size(std::string_view text) {
   return place < text.size() ? place + 1 : text.size();
 }
 
-// The tree of a text. Gumbo has no limits, takes time by the square of depth and attributes, frees a tree by recursion
-// and cannot take a failed allocation. So its allocator counts, and leaves Gumbo by a jump; all memory is freed at
-// once.
+// The tree of a text. Gumbo has no limits, takes time by the square of depth and attributes, and frees a tree by
+// recursion. So its allocator counts, and frees all memory at once. What it throws passes through Gumbo, which then
+// has nothing to undo.
 class Tree {
  public:
   explicit Tree(std::string_view html, GumboTag parent = GUMBO_TAG_LAST) : html_(html) {
@@ -71,7 +63,6 @@ class Tree {
     options.max_errors = 0;
     options.fragment_context = parent;
     check_roots();
-    if (setjmp(stop_) != 0) refuse();
     output_ = gumbo_parse_with_options(&options, html.data(), html.size());
   }
   Tree(const Tree&) = delete;
@@ -87,35 +78,26 @@ class Tree {
   // Gumbo gives an element the attributes of all its tags.
   void check_roots() {
     std::size_t bytes = 0;
-    for (std::size_t i = html_.find('<'); i != html_.npos && bytes <= kMaxRootBytes; i = html_.find('<', i + 1)) {
-      const std::string name = lower_case(html_.substr(i + 1, 4));
-      if (name == "html" || name == "body") bytes += tag_size(html_.substr(i));
-      at_ = html_.data() + i;
+    for (std::size_t at = html_.find('<'); at < html_.size(); at = html_.find('<', at + 1)) {
+      const std::string name = lower_case(html_.substr(at + 1, 4));
+      if (name == "html" || name == "body") bytes += tag_size(html_.substr(at));
+      if (bytes > kMaxRootBytes) refuse("tags html and body with more than 128 KiB, expected less", at);
     }
-    if (bytes <= kMaxRootBytes) return;
-    refusal_ = "tags html and body with more than 128 KiB, expected less";
-    refuse();
   }
   void* allocate(std::size_t size) {
-    void* block = nullptr;
-    try {
-      block = memory_.allocate(size);
-      if (size == sizeof(GumboNode)) {
-        void*& oldest = recent_[nodes_++ % recent_.size()];
-        if (oldest != nullptr) take_depth(oldest);
-        oldest = std::memset(block, 0, size);
-      }
-    } catch (const std::bad_alloc&) {  // a jump from here would not free the exception
-      block = nullptr;
-    }
+    void* block = memory_.allocate(size);
     bytes_ += size;
-    if (size == sizeof(GumboNode)) attributes_ = 0;
     if (size == sizeof(GumboAttribute) && attributes_++ == 0) first_attribute_ = block;
-    if (attributes_ > kMaxAttributes) refusal_ = "an element with more than 128 attributes, expected fewer";
-    if (bytes_ > std::min(kMaxBytes, (1 << 26) + 64 * html_.size()))
-      refusal_ = "elements that are repeated, expected fewer";
-    if (block == nullptr) refusal_ = "not enough memory for its elements";
-    if (refusal_ != nullptr) std::longjmp(stop_, 1);
+    if (size == sizeof(GumboNode)) {
+      void*& oldest = recent_[nodes_++ % recent_.size()];
+      if (oldest != nullptr) take_depth(oldest);
+      oldest = std::memset(block, 0, size);
+      attributes_ = 0;
+    }
+    if (attributes_ > kMaxAttributes) refuse("an element with more than 128 attributes, expected fewer");
+    if (bytes_ > std::min(kMaxBytes, (1 << 26) + 64 * html_.size())) {
+      refuse("elements that are repeated, expected fewer");
+    }
     return block;
   }
   void deallocate(const void* block) {
@@ -129,13 +111,18 @@ class Tree {
     const auto parent = depths_.find(node.parent);
     depth_ = 1 + (parent == depths_.end() ? depth_ : parent->second);
     depths_.emplace(block, depth_);
-    for (const char* at : {node.v.text.original_text.data, node.v.element.original_tag.data}) {
-      if (!std::less<>()(at, html_.data()) && std::less<>()(at, html_.data() + html_.size())) at_ = at;
-    }
-    if (depth_ > kMaxDepth) refusal_ = "an element inside 256 others, expected fewer";
+    if (depth_ > kMaxDepth) refuse("an element inside 256 others, expected fewer");
   }
-  [[noreturn]] void refuse() const {
-    throw InputError(fmt::format("line {}: {}", 1 + std::count(html_.data(), at_, '\n'), refusal_));
+  // `at` is the place of the last element, if none was read.
+  [[noreturn]] void refuse(const char* what, std::size_t at = 0) const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(html_.data());
+    for (const void* block : recent_) {
+      GumboNode node = {};
+      if (block != nullptr) std::memcpy(&node, block, sizeof(node));
+      const auto place = reinterpret_cast<std::uintptr_t>(node.v.element.original_tag.data) - begin;
+      if (place < html_.size()) at = std::max(at, place);
+    }
+    throw InputError(fmt::format("line {}: {}", 1 + std::ranges::count(html_.substr(0, at), '\n'), what));
   }
 
   std::string_view html_;
@@ -144,8 +131,6 @@ class Tree {
   std::unordered_map<const void*, std::size_t> depths_;
   std::array<void*, 8> recent_ = {};  // nodes that may have no parent yet
   const void* first_attribute_ = nullptr;
-  const char *refusal_ = nullptr, *at_ = html_.data();  // at_: the last node
-  std::jmp_buf stop_;
   const GumboOutput* output_ = nullptr;
 };
 
@@ -161,69 +146,48 @@ std::string charset_of(const GumboElement& meta) {
   return begin == content.npos ? "" : content.substr(begin + 8, content.find_first_of(" ;", begin) - begin - 8);
 }
 
-class Parts {
+class Pieces {
  public:
-  void add_text(std::string_view bytes, HtmlUse use) {
-    if (bytes.empty()) return;
-    if (use == HtmlUse::reading) return add_reading(bytes);
-    HtmlPart& added = part(use == HtmlUse::translate, bytes);
-    added.segment.text += added.is_text ? unescape_html(bytes) : std::string(bytes);
-  }
-  void add_markup(std::string_view bytes, HtmlUse use) {
-    add_text(bytes, use == HtmlUse::reading ? use : HtmlUse::keep);
-  }
-  void add_tag(std::string_view bytes, bool is_alone, HtmlUse use) {
-    const std::string name = tag_name(bytes);
-    if (use != HtmlUse::translate || !has_word(kInline, name) || tags_ == kMaxTags) return add_markup(bytes, use);
-    const bool is_end = bytes.starts_with("</");
-    const bool is_last = is_end && !open_.empty() && open_.back().first == name;
-    std::vector<InlineCode>& codes = is_last && is_reading_ ? extend(bytes) : add_code(bytes);
-    is_reading_ = false;
+  explicit Pieces(std::string_view html) : html_(html) {}
+
+  void add(const HtmlMark& mark) {
+    if (mark.begin == mark.end) return;
+    const std::string_view bytes = html_.substr(mark.begin, mark.end - mark.begin);
+    const bool is_tag = mark.kind == HtmlMark::Kind::tag || mark.kind == HtmlMark::Kind::alone;
+    const bool is_reading = mark.use == HtmlUse::reading, is_text = mark.use == HtmlUse::translate;
+    const std::string name = is_tag && is_text ? tag_name(bytes) : "";
+    const bool is_code = is_reading || has_word(kInline, name), is_end = bytes.starts_with("</");
+    const bool is_last = is_end && !name.empty() && !open_.empty() && open_.back().first == name;
+    if (is_reading_ && (is_reading || is_last)) {  // a reading stays with the end of its base
+      pieces_.back().end = mark.end;
+    } else if (is_code && codes_++ < kMaxCodes) {
+      pieces_.push_back({.kind = HtmlPiece::Kind::code, .begin = mark.begin, .end = mark.end});
+    } else {
+      const bool is_kept = !is_text || mark.kind != HtmlMark::Kind::text;
+      const HtmlPiece::Kind kind = is_kept ? HtmlPiece::Kind::markup : HtmlPiece::Kind::text;
+      pieces_.push_back({.kind = kind, .begin = mark.begin, .end = mark.end});
+      if (is_kept) open_.clear();
+    }
+    const std::size_t last = pieces_.size() - 1;
+    const bool is_new_code = pieces_[last].kind == HtmlPiece::Kind::code;
+    is_reading_ = is_reading && is_new_code;
+    if (!is_new_code || is_reading) return;
     if (is_last) {
-      codes.back().partner = open_.back().second;
-      codes[open_.back().second].partner = codes.size() - 1;
+      pieces_[last].partner = open_.back().second;
+      pieces_[open_.back().second].partner = last;
       open_.pop_back();
-    } else if (!is_end && !is_alone && !has_word(kVoid, name)) {
-      open_.emplace_back(name, codes.size() - 1);
+    } else if (!is_end && mark.kind == HtmlMark::Kind::tag && !has_word(kVoid, name)) {
+      open_.emplace_back(name, last);
     }
   }
-  std::vector<HtmlPart> take() { return std::move(parts_); }
+  std::vector<HtmlPiece> take() { return std::move(pieces_); }
 
  private:
-  static constexpr std::size_t kMaxTags = 1 << 16;  // later ones are markup, which takes less memory
+  static constexpr std::size_t kMaxCodes = 1 << 16;  // later ones are markup, which takes less memory
 
-  HtmlPart& part(bool is_text, std::string_view bytes) {
-    if (parts_.empty() || parts_.back().is_text != is_text) {
-      parts_.push_back({.is_text = is_text, .segment = {}});
-      open_.clear();
-    }
-    is_reading_ = false;
-    parts_.back().bytes += bytes.size();
-    return parts_.back();
-  }
-  std::vector<InlineCode>& add_code(std::string_view bytes) {
-    ++tags_;
-    HtmlPart& added = part(true, bytes);
-    added.places.push_back(added.bytes - bytes.size());
-    Segment& text = added.segment;
-    text.codes.push_back({.place = text.text.size(), .markup = std::string(bytes)});
-    return text.codes;
-  }
-  // Adds to the last code. A reading stays with the end of its base.
-  std::vector<InlineCode>& extend(std::string_view bytes) {
-    HtmlPart& last = parts_.back();
-    last.bytes += bytes.size();
-    last.segment.codes.back().markup += bytes;
-    return last.segment.codes;
-  }
-  void add_reading(std::string_view bytes) {
-    if (!is_reading_ && tags_ == kMaxTags) return add_text(bytes, HtmlUse::keep);
-    is_reading_ ? extend(bytes) : add_code(bytes);
-    is_reading_ = true;
-  }
-
-  std::vector<HtmlPart> parts_;
-  std::size_t tags_ = 0;
+  std::string_view html_;
+  std::vector<HtmlPiece> pieces_;
+  std::size_t codes_ = 0;
   bool is_reading_ = false;                                // the last piece is a reading, which may grow
   std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text: name, index of tag
 };
@@ -243,21 +207,20 @@ HtmlPage read_html_page(std::string_view html) {
   const Tree tree(html.substr(html.starts_with("\ufeff") ? 3 : 0));
   const auto place_of = [html](const char* data) { return static_cast<std::size_t>(data - html.data()); };
   const auto add = [&](GumboStringPiece part, HtmlMark::Kind kind, HtmlUse use) {
-    const std::size_t begin = part.length == 0 ? 0 : place_of(part.data);
-    const std::size_t end = begin + (kind == HtmlMark::Kind::text ? 0 : part.length);
-    if (part.length > 0) page.marks.push_back({.begin = begin, .end = end, .kind = kind, .use = use});
-    return end;
+    if (part.length == 0) return;
+    const std::size_t begin = place_of(part.data), size = kind == HtmlMark::Kind::text ? 0 : part.length;
+    page.marks.push_back({.begin = begin, .end = begin + size, .kind = kind, .use = use});
   };
   const auto add_element = [&](const GumboElement& element, HtmlUse parent) {
     const auto& [tag, end_tag] = std::pair(element.original_tag, element.original_end_tag);
     const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
     const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
-    const std::size_t begin = add(tag, HtmlMark::Kind::tag, use);
+    add(tag, HtmlMark::Kind::tag, use);
     add(end_tag, HtmlMark::Kind::tag, use);  // also of elements inside, which come later
     if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
       const HtmlMark::Kind kind = has_word(kCode, name) ? HtmlMark::Kind::other : HtmlMark::Kind::text;
       const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
-      page.marks.push_back({.begin = begin, .end = end, .kind = kind, .use = use});
+      page.marks.push_back({.begin = place_of(tag.data + tag.length), .end = end, .kind = kind, .use = use});
     }
     if (name == "meta" && page.charset.empty()) page.charset = charset_of(element);
     return use;
@@ -281,49 +244,65 @@ HtmlPage read_html_page(std::string_view html) {
   for (const char* name : {"lang", "xml:lang"}) {
     const GumboAttribute* found = gumbo_get_attribute(&tree.root().attributes, name);
     if (found == nullptr || found->original_value.length == 0) continue;
-    const std::string_view value(found->original_value.data, found->original_value.length);
-    const std::size_t quote = value.find_first_of("\"'") == 0 ? 1 : 0, begin = place_of(value.data());
-    page.languages.emplace_back(begin + quote, begin + value.size() - quote);
+    const auto& [data, size] = found->original_value;
+    const std::size_t begin = place_of(data), quote = *data == '"' || *data == '\'' ? 1 : 0;
+    page.languages.emplace_back(begin + quote, begin + size - quote);
   }
   return page;
 }
 
-std::vector<HtmlPart> parts_of(std::string_view html, const std::vector<HtmlMark>& marks) {
-  Parts parts;
+std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlMark>& marks) {
+  Pieces pieces(html);
   HtmlUse use = HtmlUse::translate;  // the use of text at `place`
   auto mark = marks.begin();
   for (std::size_t place = 0; place < html.size();) {
     while (mark != marks.end() && mark->begin < place) ++mark;
     const std::string_view rest = html.substr(place);
+    HtmlMark next = {.begin = place, .use = use};
     if (mark != marks.end() && mark->begin == place) {
-      const std::string_view bytes = rest.substr(0, mark->end - place);
-      switch (mark->kind) {
-        case HtmlMark::Kind::text: parts.add_text(bytes, use = mark->use); break;
-        case HtmlMark::Kind::other: parts.add_markup(bytes, mark->use); break;
-        default: parts.add_tag(bytes, mark->kind == HtmlMark::Kind::alone, mark->use);
-      }
-      place = mark++->end;
-    } else if (rest[0] == '<' && !tag_name(rest).empty()) {  // a tag that the parser ignores
-      const std::size_t size = tag_size(rest);
-      parts.add_tag(rest.substr(0, size), false, use);
-      place += size;
+      next = *mark++;
+      if (next.kind == HtmlMark::Kind::text) use = next.use;
+    } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
+      next.kind = HtmlMark::Kind::tag;  // which the parser ignores
+      next.end = place + tag_size(rest);
     } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
       const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
-      const std::size_t size = std::min(rest.find(end), rest.size() - end.size()) + end.size();
-      parts.add_markup(rest.substr(0, size), use);
-      place += size;
+      next.kind = HtmlMark::Kind::other;
+      next.end = place + std::min(rest.find(end), rest.size() - end.size()) + end.size();
     } else {
-      const std::size_t next = mark == marks.end() ? html.size() : mark->begin;
-      const std::size_t size = std::min(rest.find('<', 1), next - place);
-      parts.add_text(rest.substr(0, size), use);
-      place += size;
+      next.end = std::min({html.find('<', place + 1), mark == marks.end() ? html.npos : mark->begin, html.size()});
     }
+    pieces.add(next);
+    place = next.end;
   }
-  return parts.take();
+  return pieces.take();
 }
 
 std::vector<HtmlPart> parse_html(std::string_view html) {
-  return parts_of(html, read_html_page(html).marks);
+  const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).marks);
+  std::vector<HtmlPart> parts;
+  std::vector<std::size_t> number(pieces.size());  // of each code in its part
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [kind, begin, end, partner] = pieces[i];
+    const std::string bytes(html.substr(begin, end - begin));
+    const bool is_text = kind != HtmlPiece::Kind::markup;
+    if (parts.empty() || parts.back().is_text != is_text) parts.push_back({.is_text = is_text, .segment = {}});
+    HtmlPart& part = parts.back();
+    std::string& text = part.segment.text;
+    part.bytes += bytes.size();
+    if (kind != HtmlPiece::Kind::code) {
+      text += is_text ? unescape_html(bytes) : bytes;
+      continue;
+    }
+    std::vector<InlineCode>& codes = part.segment.codes;
+    number[i] = codes.size();
+    part.places.push_back(part.bytes - bytes.size());
+    codes.push_back({.place = text.size(), .markup = bytes});
+    if (!partner || *partner > i) continue;
+    codes.back().partner = number[*partner];
+    codes[number[*partner]].partner = number[i];
+  }
+  return parts;
 }
 
 std::string write_html(const HtmlPart& part) {
@@ -336,6 +315,11 @@ std::string write_html(const HtmlPart& part) {
     begin = code.place;
   }
   return html + escape_html(text.substr(begin));
+}
+
+std::string tag_name(std::string_view text) {
+  const std::size_t begin = std::min<std::size_t>(text.starts_with("</") ? 2 : 1, text.size());
+  return lower_case(text.substr(begin, text.find_first_of(" \t\n\f\r/>", begin) - begin));
 }
 
 std::string unescape_html(std::string_view text) {

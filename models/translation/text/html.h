@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,17 @@ struct HtmlMark {
   HtmlUse use = HtmlUse::translate;
 };
 
-// Returns the parts of a page. REQUIRES: `marks` are in order; of two at a place, the second one is not used.
-std::vector<HtmlPart> parts_of(std::string_view html, const std::vector<HtmlMark>& marks);
+// A piece of a page: text to translate, markup to keep, or a code of the text around it.
+struct HtmlPiece {
+  enum class Kind : std::uint8_t { text, markup, code };
+
+  Kind kind = Kind::text;
+  std::size_t begin = 0, end = 0;           // bytes
+  std::optional<std::size_t> partner = {};  // index of the code that is the other tag of a pair
+};
+
+// Returns the pieces of a page. REQUIRES: `marks` are in order; of two at a place, the second one is not used.
+std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlMark>& marks);
 
 struct HtmlPage {
   std::vector<HtmlMark> marks = {};
@@ -59,6 +69,9 @@ struct HtmlPage {
 
 // Reads an HTML text, as parse_html() does.
 HtmlPage read_html_page(std::string_view html);
+
+// Returns the name of the tag that a text begins with, in lower case.
+std::string tag_name(std::string_view text);
 
 // Replaces all entities of HTML by their characters. `text` has no tags.
 std::string unescape_html(std::string_view text);
