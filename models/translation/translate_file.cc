@@ -1,15 +1,11 @@
 #include "encdec/models/translation/translate_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -35,40 +31,36 @@ class Progress {
   // Gives `job` what an earlier translation with the same key has done. Throws FileError for a file of another kind,
   // which would be lost. Links are not followed, and pipes not waited for.
   Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
-    const int descriptor = ::open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0 && errno == ENOENT) return;
-    if (descriptor >= 0) file_.reset(::fdopen(descriptor, "r+"));
-    std::string saved, line;
-    struct stat status = {};
-    if (file_ != nullptr && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
-      saved.resize(static_cast<std::size_t>(status.st_size));
-      saved.resize(std::fread(saved.data(), 1, saved.size(), file_.get()));
-    }
-    if (!S_ISREG(status.st_mode) || (!saved.empty() && !saved.starts_with(kProgress))) {
+    const fs::file_type type = fs::symlink_status(path_).type();
+    is_new_ = type == fs::file_type::not_found;
+    if (is_new_) return;
+    std::ifstream file;
+    if (type == fs::file_type::regular) file.open(path_, std::ios::binary);
+    std::string line;
+    if (!file.is_open() || (std::getline(file, line) && !line.starts_with(kProgress))) {
       refuse(path_.string(), "not the progress of a translation, expected that or no file of this name");
     }
-    std::istringstream file(saved);
-    if (!std::getline(file, line) || line != key) return;
+    if (line != key) return;
     while (std::getline(file, line) && job.restore(line)) lines_ += line + '\n';
   }
   // Writes the file anew with the first line, so that nothing unreadable is left in it. A failure costs time only,
   // after another stop.
   void add(const std::string& line) {
-    if (file_ == nullptr) file_.reset(std::fopen(path_.c_str(), "wbx"));
-    if (file_ == nullptr || (!lines_.empty() && ::ftruncate(::fileno(file_.get()), 0) != 0)) return;
-    if (!lines_.empty()) std::rewind(file_.get());
+    if (file_ == nullptr) file_.reset(std::fopen(path_.c_str(), is_new_ ? "wbx" : "wb"));
+    if (file_ == nullptr) return;
     const std::string text = std::exchange(lines_, "") + line + '\n';
     std::fwrite(text.data(), 1, text.size(), file_.get());
     std::fflush(file_.get());
   }
   void remove() {
     std::error_code ignored;
-    if (file_ != nullptr) fs::remove(path_, ignored);
+    if (!is_new_ || file_ != nullptr) fs::remove(path_, ignored);
   }
 
  private:
   fs::path path_;
   std::string lines_;  // to be written at first
+  bool is_new_ = false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 

@@ -226,7 +226,8 @@ class Catalogue final : public TextFile {
   void edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const override {
     const Form& form = forms_[text];
     const Entry& entry = entries_[form.entry];
-    const std::string value = value_of(translation, texts_[text]);
+    std::string value;
+    for (const Piece& piece : pieces_of(translation, texts_[text])) value += piece.text;
     const std::string_view trimmed = trim(value), source = form.source;
     if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
     const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;

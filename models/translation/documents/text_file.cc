@@ -39,6 +39,12 @@ bool is_white_space(char c) {
   return kWhiteSpace.find(c) != kWhiteSpace.npos;
 }
 
+void collapse_spaces(std::string& text) {
+  std::ranges::replace_if(text, is_white_space, ' ');
+  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(same.begin(), same.end());
+}
+
 // Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
 std::string shown(std::string_view content) {
   constexpr std::size_t kMostBytes = 1000;
@@ -278,12 +284,6 @@ std::string_view trim(std::string_view text, std::string_view characters) {
   return text.substr(0, text.find_last_not_of(characters) + 1);
 }
 
-void collapse_spaces(std::string& text) {
-  std::ranges::replace_if(text, is_white_space, ' ');
-  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
-  text.erase(same.begin(), same.end());
-}
-
 bool has_letters(std::string_view text) {
   return std::ranges::any_of(code_points(text),
                              [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
@@ -432,12 +432,6 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
   }
   write_text(end);
   return pieces;
-}
-
-std::string value_of(const FittedTranslation& translation, const Text& source) {
-  std::string value;
-  for (const Piece& piece : pieces_of(translation, source)) value += piece.text;
-  return value;
 }
 
 void TextFile::add(std::vector<Item> items) {

@@ -112,7 +112,6 @@ void replace_in(Segment& segment, const std::vector<Replacement>& replacements);
 
 // Returns a text without some characters at its ends.
 std::string_view trim(std::string_view text, std::string_view characters = kWhiteSpace);
-void collapse_spaces(std::string& text);
 // Returns whether there is something to translate.
 bool has_letters(std::string_view text);
 
@@ -134,9 +133,6 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
 // codes between two parts, the ends of pairs belong to the first one and all others to the second one.
 std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin = 0,
                              std::size_t end = std::string::npos);
-
-// Returns the value that is the translation of text_of_value().
-std::string value_of(const FittedTranslation& translation, const Text& source);
 
 // The texts of a file, as the reader of its format found them, and how translations are written. Here translations
 // replace the texts; formats in which that is not all have classes of their own.

@@ -23,7 +23,7 @@ class Xliff final : public TextFile {
     const std::size_t root = xml_.root();
     if (xml_.name(root) != "xliff") input.refuse_at(xml_[root].range.begin, "no element xliff, expected one");
     is_2_ = xml_.attribute(root, "version").starts_with('2');
-    count_texts();
+    find_texts();
     for (std::size_t i = root; i < xml_.size(); ++i) {
       if (i == root ? is_2_ : !is_2_ && xml_.name(i) == "file") name_language(i);
       if (xml_.name(i) == (is_2_ ? "segment" : "trans-unit")) {
@@ -75,21 +75,20 @@ class Xliff final : public TextFile {
     xml_.set_attribute(i, name, input_.options.target_language, edits_);
   }
 
-  // Counts the texts to translate: those outside of translate="no", or inside of a "yes" in it. <sm/> and <em/> of
+  // Finds the texts to translate: those outside of translate="no", or inside of a "yes" in it. <sm/> and <em/> of
   // XLIFF 2 are the ends of a part of a unit's sources.
-  void count_texts() {
+  void find_texts() {
     std::map<std::size_t, bool> open = {};       // starts: whether the texts behind them stay
     std::map<std::string, std::size_t> sm = {};  // starts by id
     for (std::size_t i = 0; i < xml_.size(); ++i) {
       const std::string_view name = xml_.name(xml_[i].kind == XmlToken::Kind::end ? xml_[i].partner : i);
       const bool stays = !open.empty() && open.rbegin()->second;
-      texts_before_.push_back(texts_before_.back() + (xml_[i].kind == XmlToken::Kind::text && !stays ? 1 : 0));
+      if (xml_[i].kind == XmlToken::Kind::text && !stays) to_translate_.push_back(i);
       if (xml_[i].kind == XmlToken::Kind::end) {
         if (name == "unit") sm.clear(), open.erase(open.upper_bound(xml_[i].partner), open.end());
         if (name != "sm") open.erase(xml_[i].partner);
       } else if (name == "target") {  // has marks with the same ids
-        const std::size_t end = xml_[i].partner;
-        for (; i < end; ++i) texts_before_.push_back(texts_before_.back());
+        i = xml_[i].partner;
       } else if (name == "em") {
         const auto found = sm.find(xml_.attribute(i, "startRef"));
         if (found != sm.end()) open.erase(found->second);
@@ -99,7 +98,10 @@ class Xliff final : public TextFile {
       }
     }
   }
-  bool has_texts(std::size_t begin, std::size_t end) const { return texts_before_[begin] < texts_before_[end]; }
+  bool has_texts(std::size_t begin, std::size_t end) const {
+    const auto next = std::ranges::lower_bound(to_translate_, begin);
+    return next != to_translate_.end() && *next < end;
+  }
   bool is_protected(std::size_t i) const {
     return xml_.attribute(i, "translate") == "no" || xml_.attribute(i, "mtype") == "protected";
   }
@@ -131,8 +133,8 @@ class Xliff final : public TextFile {
 
   const XmlTokens xml_;
   bool is_2_ = false;
-  std::vector<std::size_t> texts_before_ = {0};  // of each token: the number of earlier texts to translate
-  std::vector<Unit> units_;                      // one for each of texts_
+  std::vector<std::size_t> to_translate_;  // indices of texts
+  std::vector<Unit> units_;                // one for each of texts_
 };
 
 }  // namespace

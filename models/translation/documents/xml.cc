@@ -3,13 +3,11 @@
 #include <expat.h>
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <memory>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
-#include "encdec/models/translation/text/html.h"
 
 namespace encdec::documents {
 namespace {
@@ -23,19 +21,20 @@ class Collector {
       : input_(input), bytes_(input.bytes), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
-    // Without handlers for them, expat reports tags, pieces of text and all else here.
-    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add_safely(); });
+    // Without handlers for them, expat reports tags, pieces of text and all else here. What a handler throws passes
+    // through expat, which then is only freed.
+    XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
     if (declarations == XmlTokens::Declarations::any) {
       std::ranges::replace(bytes_, '&', 'x');  // entities of the same size that are text
       return;
     }
     XML_SetXmlDeclHandler(parser_.get(), [](void* self, const char*, const char* encoding, int) {
       if (encoding != nullptr && lower_case(encoding) != "utf-8")
-        of(self).stop("encoding is not UTF-8, expected UTF-8");
+        of(self).refuse_here("encoding is not UTF-8, expected UTF-8");
     });
     XML_SetEntityDeclHandler(parser_.get(),
                              [](void* self, const char*, int, const char*, int, const char*, const char*, const char*,
-                                const char*) { of(self).stop("declaration of an entity, expected none"); });
+                                const char*) { of(self).refuse_here("declaration of an entity, expected none"); });
   }
 
   void parse() {
@@ -43,11 +42,8 @@ class Collector {
     if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
       refuse(input_.name, "{} bytes of XML, expected less than 2 GiB", size);
     }
-    const XML_Status status = XML_Parse(parser_.get(), bytes_.data(), static_cast<int>(size), 1);
-    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
-    if (status == XML_STATUS_OK && refusal_.empty()) return;
-    const char* error = XML_ErrorString(XML_GetErrorCode(parser_.get()));
-    input_.refuse_at(place(), refusal_.empty() ? fmt::format("{}, expected well-formed XML", error) : refusal_);
+    if (XML_Parse(parser_.get(), bytes_.data(), static_cast<int>(size), 1) == XML_STATUS_OK) return;
+    refuse_here(fmt::format("{}, expected well-formed XML", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
   }
 
  private:
@@ -57,19 +53,7 @@ class Collector {
     const XML_Index index = XML_GetCurrentByteIndex(parser_.get());
     return index < 0 ? 0 : static_cast<std::size_t>(index);
   }
-  void stop(const char* refusal) {
-    refusal_ = refusal;
-    XML_StopParser(parser_.get(), XML_FALSE);
-  }
-  // Keeps an exception, which must not pass through expat, until the end of the parsing.
-  void add_safely() noexcept {
-    try {
-      if (thrown_ == nullptr) add();
-    } catch (...) {
-      thrown_ = std::current_exception();
-      XML_StopParser(parser_.get(), XML_FALSE);
-    }
-  }
+  [[noreturn]] void refuse_here(std::string_view what) const { input_.refuse_at(place(), what); }
   void add() {
     input_.count(sizeof(XmlToken));
     const std::size_t begin = place();
@@ -85,7 +69,7 @@ class Collector {
       end(range);
     } else if (piece.starts_with('<') && !piece.starts_with("<!") && !piece.starts_with("<?")) {
       start(range);
-      if (piece.ends_with("/>") && refusal_.empty()) end({range.end, range.end});
+      if (piece.ends_with("/>")) end({range.end, range.end});
     } else if (piece.starts_with('<') || open_.empty()) {
       tokens_.push_back({.kind = XmlToken::Kind::other, .range = range});
     } else if (tokens_.back().kind == XmlToken::Kind::text && input_.bytes[tokens_.back().range.begin] != '<') {
@@ -95,7 +79,7 @@ class Collector {
     }
   }
   void start(ByteRange range) {
-    if (open_.size() == kMaxDepth) return stop("element inside 256 others, expected fewer");
+    if (open_.size() == kMaxDepth) refuse_here("element inside 256 others, expected fewer");
     open_.push_back(tokens_.size());
     tokens_.push_back({.kind = XmlToken::Kind::start, .range = range});
   }
@@ -110,8 +94,6 @@ class Collector {
   std::vector<XmlToken>& tokens_;
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::size_t> open_;
-  std::string refusal_;
-  std::exception_ptr thrown_;
   bool in_cdata_ = false;  // the last token is a CDATA section without its end
 };
 
@@ -222,7 +204,7 @@ void XmlTokens::set_attribute(std::size_t i, std::string_view name, std::string_
 
 std::string xml_attribute(std::string_view name, std::string_view value) {
   std::string escaped;
-  for (const char c : value) escaped += c == '"' ? "&quot;" : escape_xml({&c, 1});
+  for (const char c : value) escaped += c == '"' ? "&quot;" : escape_html({&c, 1});
   return fmt::format(" {}=\"{}\"", name, escaped);
 }
 
@@ -236,10 +218,6 @@ std::string unescape_xml(std::string_view text) {
     html += text[i] == '\r' ? "\n" : text[i] == '<' ? "&lt;" : std::string(1, text[i]);
   }
   return unescape_html(html);
-}
-
-std::string escape_xml(std::string_view text) {
-  return escape_html(text);
 }
 
 }  // namespace encdec::documents

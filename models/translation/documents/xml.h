@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "encdec/models/translation/documents/text_file.h"
+#include "encdec/models/translation/text/html.h"
 
 namespace encdec::documents {
 
@@ -73,8 +74,6 @@ class XmlTokens {
 // Replaces entities, also those of HTML and WebVTT, and a CDATA section by their characters, and ends of lines by LF.
 // REQUIRES: `text` has no tags.
 std::string unescape_xml(std::string_view text);
-// Returns `text` with the characters &, < and > as entities.
-std::string escape_xml(std::string_view text);
 
 // Returns ` name="value"`.
 std::string xml_attribute(std::string_view name, std::string_view value);
@@ -82,7 +81,7 @@ std::string xml_attribute(std::string_view name, std::string_view value);
 // Returns the syntax of texts in XML.
 inline Syntax xml_syntax(Spaces spaces, const PlaceholderSyntax& placeholders = {}) {
   return {.unescape = unescape_xml,
-          .escape = escape_xml,
+          .escape = escape_html,
           .spaces = spaces,
           .nesting = Nesting::strict,
           .is_xml = true,

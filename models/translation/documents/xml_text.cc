@@ -14,7 +14,8 @@ constexpr std::string_view kBegin = "<x>", kEnd = "</x>";
 class XmlText final : public TextFile {
  public:
   XmlText(const InputFile& input, std::span<const std::string> kept)
-      : TextFile(input, syntax()), file_(fmt::format("{}{}{}", kBegin, input.bytes, kEnd)) {
+      : TextFile(input, {.unescape = unescape_xml, .escape = escape_html, .nesting = Nesting::strict}),
+        file_(fmt::format("{}{}{}", kBegin, input.bytes, kEnd)) {
     input_.bytes = file_;
     const XmlTokens xml(input_);
     const std::set<std::string_view> names(kept.begin(), kept.end());
@@ -27,12 +28,6 @@ class XmlText final : public TextFile {
   }
 
  private:
-  static Syntax syntax() {
-    Syntax syntax = xml_syntax(Spaces::keep);
-    syntax.is_xml = false;  // may be without a root
-    return syntax;
-  }
-
   const std::string file_;
 };
 

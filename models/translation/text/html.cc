@@ -65,8 +65,6 @@ class Tree {
     check_roots();
     output_ = gumbo_parse_with_options(&options, html.data(), html.size());
   }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
 
   const GumboNode* document() const { return output_->document; }
   const GumboElement& root() const { return output_->root->v.element; }
@@ -338,14 +336,8 @@ std::string unescape_html(std::string_view text) {
 
 std::string escape_html(std::string_view text) {
   std::string escaped;
-  escaped.reserve(text.size());
   for (const char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      default: escaped += c;
-    }
+    escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string_view(&c, 1);
   }
   return escaped;
 }
