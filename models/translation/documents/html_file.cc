@@ -56,13 +56,13 @@ class Html final : public TextFile {
                          .nesting = is_xhtml ? Nesting::strict : Nesting::free}),
         is_xhtml_(is_xhtml) {
     const HtmlPage page = read();
-    input_.count(page.marks.size() * sizeof(HtmlMark));
+    input_.count(page.found.size() * sizeof(HtmlPiece));
     std::vector<Item> items;
     std::vector<std::size_t> open;  // pairs: indices of items
-    const std::vector<HtmlPiece> pieces = pieces_of(input_.bytes, page.marks);
+    const std::vector<HtmlPiece> pieces = pieces_of(input_.bytes, page.found);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      auto [kind, begin, end, partner] = pieces[i];
-      if (kind == HtmlPiece::Kind::markup) {
+      auto [begin, end, kind, use, partner] = pieces[i];
+      if (kind == HtmlPiece::Kind::other) {
         if (!items.empty()) add(std::exchange(items, {}));
       } else if (kind == HtmlPiece::Kind::text) {
         while (!is_xhtml_ && i + 1 < pieces.size() && pieces[i + 1].kind == kind) end = pieces[++i].end;
@@ -141,9 +141,9 @@ class Html final : public TextFile {
       if (is_start) {
         open.push_back(html_use(open.back(), xml.name(i), xml.attribute(i, "translate"), xml.attribute(i, "class")));
       }
-      HtmlMark& mark = page.marks.emplace_back(HtmlMark{.begin = range.begin, .end = range.end, .use = open.back()});
-      if (kind != XmlToken::Kind::text) mark.kind = is_start || is_end ? HtmlMark::Kind::tag : HtmlMark::Kind::other;
-      if (is_start && xml.bytes_of(partner).empty()) mark.kind = HtmlMark::Kind::alone;
+      HtmlPiece& piece = page.found.emplace_back(HtmlPiece{.begin = range.begin, .end = range.end, .use = open.back()});
+      if (kind != XmlToken::Kind::text) piece.kind = is_start || is_end ? HtmlPiece::Kind::tag : HtmlPiece::Kind::other;
+      if (is_start && xml.bytes_of(partner).empty()) piece.kind = HtmlPiece::Kind::alone;
       if (is_end) open.pop_back();
     }
     for (const char* name : {"lang", "xml:lang"}) {

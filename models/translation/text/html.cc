@@ -76,10 +76,10 @@ class Tree {
   // Gumbo gives an element the attributes of all its tags.
   void check_roots() {
     std::size_t bytes = 0;
-    for (std::size_t at = html_.find('<'); at < html_.size(); at = html_.find('<', at + 1)) {
-      const std::string name = lower_case(html_.substr(at + 1, 4));
-      if (name == "html" || name == "body") bytes += tag_size(html_.substr(at));
-      if (bytes > kMaxRootBytes) refuse("tags html and body with more than 128 KiB, expected less", at);
+    for (std::size_t i = html_.find('<'); i < html_.size(); i = html_.find('<', i + 1)) {
+      const std::string name = lower_case(html_.substr(at_ = i + 1, 4));
+      if (name == "html" || name == "body") bytes += tag_size(html_.substr(i));
+      if (bytes > kMaxRootBytes) refuse("tags html and body with more than 128 KiB, expected less");
     }
   }
   void* allocate(std::size_t size) {
@@ -109,22 +109,18 @@ class Tree {
     const auto parent = depths_.find(node.parent);
     depth_ = 1 + (parent == depths_.end() ? depth_ : parent->second);
     depths_.emplace(block, depth_);
+    const auto tag = reinterpret_cast<std::uintptr_t>(node.v.element.original_tag.data);
+    const std::size_t at = tag - reinterpret_cast<std::uintptr_t>(html_.data());
+    if (at < html_.size()) at_ = at;
     if (depth_ > kMaxDepth) refuse("an element inside 256 others, expected fewer");
   }
-  // `at` is the place of the last element, if none was read.
-  [[noreturn]] void refuse(const char* what, std::size_t at = 0) const {
-    const auto begin = reinterpret_cast<std::uintptr_t>(html_.data());
-    for (const void* block : recent_) {
-      GumboNode node = {};
-      if (block != nullptr) std::memcpy(&node, block, sizeof(node));
-      const auto place = reinterpret_cast<std::uintptr_t>(node.v.element.original_tag.data) - begin;
-      if (place < html_.size()) at = std::max(at, place);
-    }
-    throw InputError(fmt::format("line {}: {}", 1 + std::ranges::count(html_.substr(0, at), '\n'), what));
+  [[noreturn]] void refuse(const char* what) const {
+    throw InputError(fmt::format("line {}: {}", 1 + std::ranges::count(html_.substr(0, at_), '\n'), what));
   }
 
   std::string_view html_;
   std::pmr::monotonic_buffer_resource memory_;
+  std::size_t at_ = 0;  // place of the last element
   std::size_t bytes_ = 0, nodes_ = 0, depth_ = 0, attributes_ = 0;
   std::unordered_map<const void*, std::size_t> depths_;
   std::array<void*, 8> recent_ = {};  // nodes that may have no parent yet
@@ -148,33 +144,33 @@ class Pieces {
  public:
   explicit Pieces(std::string_view html) : html_(html) {}
 
-  void add(const HtmlMark& mark) {
-    if (mark.begin == mark.end) return;
-    const std::string_view bytes = html_.substr(mark.begin, mark.end - mark.begin);
-    const bool is_tag = mark.kind == HtmlMark::Kind::tag || mark.kind == HtmlMark::Kind::alone;
-    const bool is_reading = mark.use == HtmlUse::reading, is_text = mark.use == HtmlUse::translate;
+  void add(HtmlPiece piece) {
+    if (piece.begin == piece.end) return;
+    const std::string_view bytes = html_.substr(piece.begin, piece.end - piece.begin);
+    const bool is_tag = piece.kind == HtmlPiece::Kind::tag || piece.kind == HtmlPiece::Kind::alone;
+    const bool is_reading = piece.use == HtmlUse::reading, is_text = piece.use == HtmlUse::translate;
     const std::string name = is_tag && is_text ? tag_name(bytes) : "";
-    const bool is_code = is_reading || has_word(kInline, name), is_end = bytes.starts_with("</");
-    const bool is_last = is_end && !name.empty() && !open_.empty() && open_.back().first == name;
+    const bool has_end = !bytes.starts_with("</") && piece.kind == HtmlPiece::Kind::tag && !has_word(kVoid, name);
+    const bool is_last = bytes.starts_with("</") && !open_.empty() && open_.back().first == name;
     if (is_reading_ && (is_reading || is_last)) {  // a reading stays with the end of its base
-      pieces_.back().end = mark.end;
-    } else if (is_code && codes_++ < kMaxCodes) {
-      pieces_.push_back({.kind = HtmlPiece::Kind::code, .begin = mark.begin, .end = mark.end});
+      pieces_.back().end = piece.end;
     } else {
-      const bool is_kept = !is_text || mark.kind != HtmlMark::Kind::text;
-      const HtmlPiece::Kind kind = is_kept ? HtmlPiece::Kind::markup : HtmlPiece::Kind::text;
-      pieces_.push_back({.kind = kind, .begin = mark.begin, .end = mark.end});
-      if (is_kept) open_.clear();
+      if ((is_reading || has_word(kInline, name)) && codes_++ < kMaxCodes) {
+        piece.kind = HtmlPiece::Kind::tag;
+      } else if (!is_text || piece.kind != HtmlPiece::Kind::text) {
+        piece.kind = HtmlPiece::Kind::other;
+        open_.clear();
+      }
+      pieces_.push_back(piece);
     }
     const std::size_t last = pieces_.size() - 1;
-    const bool is_new_code = pieces_[last].kind == HtmlPiece::Kind::code;
-    is_reading_ = is_reading && is_new_code;
-    if (!is_new_code || is_reading) return;
+    is_reading_ = is_reading && pieces_[last].kind == HtmlPiece::Kind::tag;
+    if (is_reading || pieces_[last].kind != HtmlPiece::Kind::tag) return;
     if (is_last) {
       pieces_[last].partner = open_.back().second;
       pieces_[open_.back().second].partner = last;
       open_.pop_back();
-    } else if (!is_end && mark.kind == HtmlMark::Kind::tag && !has_word(kVoid, name)) {
+    } else if (has_end) {
       open_.emplace_back(name, last);
     }
   }
@@ -204,21 +200,21 @@ HtmlPage read_html_page(std::string_view html) {
   HtmlPage page;
   const Tree tree(html.substr(html.starts_with("\ufeff") ? 3 : 0));
   const auto place_of = [html](const char* data) { return static_cast<std::size_t>(data - html.data()); };
-  const auto add = [&](GumboStringPiece part, HtmlMark::Kind kind, HtmlUse use) {
+  const auto add = [&](GumboStringPiece part, HtmlPiece::Kind kind, HtmlUse use) {
     if (part.length == 0) return;
-    const std::size_t begin = place_of(part.data), size = kind == HtmlMark::Kind::text ? 0 : part.length;
-    page.marks.push_back({.begin = begin, .end = begin + size, .kind = kind, .use = use});
+    const std::size_t begin = place_of(part.data), size = kind == HtmlPiece::Kind::text ? 0 : part.length;
+    page.found.push_back({.begin = begin, .end = begin + size, .kind = kind, .use = use});
   };
   const auto add_element = [&](const GumboElement& element, HtmlUse parent) {
     const auto& [tag, end_tag] = std::pair(element.original_tag, element.original_end_tag);
     const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
     const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
-    add(tag, HtmlMark::Kind::tag, use);
-    add(end_tag, HtmlMark::Kind::tag, use);  // also of elements inside, which come later
+    add(tag, HtmlPiece::Kind::tag, use);
+    add(end_tag, HtmlPiece::Kind::tag, use);  // also of elements inside, which come later
     if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
-      const HtmlMark::Kind kind = has_word(kCode, name) ? HtmlMark::Kind::other : HtmlMark::Kind::text;
+      const HtmlPiece::Kind kind = has_word(kCode, name) ? HtmlPiece::Kind::other : HtmlPiece::Kind::text;
       const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
-      page.marks.push_back({.begin = place_of(tag.data + tag.length), .end = end, .kind = kind, .use = use});
+      page.found.push_back({.begin = place_of(tag.data + tag.length), .end = end, .kind = kind, .use = use});
     }
     if (name == "meta" && page.charset.empty()) page.charset = charset_of(element);
     return use;
@@ -229,7 +225,7 @@ HtmlPage read_html_page(std::string_view html) {
     open.pop_back();
     const bool is_document = node->type == GUMBO_NODE_DOCUMENT, is_comment = node->type == GUMBO_NODE_COMMENT;
     if (!is_document && node->type != GUMBO_NODE_ELEMENT && node->type != GUMBO_NODE_TEMPLATE) {
-      add(node->v.text.original_text, is_comment ? HtmlMark::Kind::other : HtmlMark::Kind::text, use);
+      add(node->v.text.original_text, is_comment ? HtmlPiece::Kind::other : HtmlPiece::Kind::text, use);
       continue;
     }
     if (!is_document) use = add_element(node->v.element, use);
@@ -238,7 +234,7 @@ HtmlPage read_html_page(std::string_view html) {
       open.emplace_back(static_cast<const GumboNode*>(children.data[i]), use);
     }
   }
-  std::ranges::stable_sort(page.marks, {}, &HtmlMark::begin);
+  std::ranges::stable_sort(page.found, {}, &HtmlPiece::begin);
   for (const char* name : {"lang", "xml:lang"}) {
     const GumboAttribute* found = gumbo_get_attribute(&tree.root().attributes, name);
     if (found == nullptr || found->original_value.length == 0) continue;
@@ -249,26 +245,26 @@ HtmlPage read_html_page(std::string_view html) {
   return page;
 }
 
-std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlMark>& marks) {
+std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPiece>& found) {
   Pieces pieces(html);
   HtmlUse use = HtmlUse::translate;  // the use of text at `place`
-  auto mark = marks.begin();
+  auto piece = found.begin();
   for (std::size_t place = 0; place < html.size();) {
-    while (mark != marks.end() && mark->begin < place) ++mark;
+    while (piece != found.end() && piece->begin < place) ++piece;
     const std::string_view rest = html.substr(place);
-    HtmlMark next = {.begin = place, .use = use};
-    if (mark != marks.end() && mark->begin == place) {
-      next = *mark++;
-      if (next.kind == HtmlMark::Kind::text) use = next.use;
+    HtmlPiece next = {.begin = place, .use = use};
+    if (piece != found.end() && piece->begin == place) {
+      next = *piece++;
+      if (next.kind == HtmlPiece::Kind::text) use = next.use;
     } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
-      next.kind = HtmlMark::Kind::tag;  // which the parser ignores
+      next.kind = HtmlPiece::Kind::tag;  // which the parser ignores
       next.end = place + tag_size(rest);
     } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
       const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
-      next.kind = HtmlMark::Kind::other;
+      next.kind = HtmlPiece::Kind::other;
       next.end = place + std::min(rest.find(end), rest.size() - end.size()) + end.size();
     } else {
-      next.end = std::min({html.find('<', place + 1), mark == marks.end() ? html.npos : mark->begin, html.size()});
+      next.end = std::min({html.find('<', place + 1), piece == found.end() ? html.npos : piece->begin, html.size()});
     }
     pieces.add(next);
     place = next.end;
@@ -277,18 +273,18 @@ std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlMa
 }
 
 std::vector<HtmlPart> parse_html(std::string_view html) {
-  const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).marks);
+  const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).found);
   std::vector<HtmlPart> parts;
   std::vector<std::size_t> number(pieces.size());  // of each code in its part
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto& [kind, begin, end, partner] = pieces[i];
+    const auto& [begin, end, kind, use, partner] = pieces[i];
     const std::string bytes(html.substr(begin, end - begin));
-    const bool is_text = kind != HtmlPiece::Kind::markup;
+    const bool is_text = kind != HtmlPiece::Kind::other;
     if (parts.empty() || parts.back().is_text != is_text) parts.push_back({.is_text = is_text, .segment = {}});
     HtmlPart& part = parts.back();
     std::string& text = part.segment.text;
     part.bytes += bytes.size();
-    if (kind != HtmlPiece::Kind::code) {
+    if (kind != HtmlPiece::Kind::tag) {
       text += is_text ? unescape_html(bytes) : bytes;
       continue;
     }

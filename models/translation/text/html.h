@@ -40,29 +40,23 @@ enum class HtmlUse : std::uint8_t { translate, keep, reading };
 // Returns the use of the text in an element. The element around it has the use `parent`.
 HtmlUse html_use(HtmlUse parent, std::string_view name, std::string_view translate, std::string_view classes);
 
-// A place of a page where a parser found something.
-struct HtmlMark {
-  enum class Kind : std::uint8_t { text, tag, alone, other };
-
-  std::size_t begin = 0, end = 0;  // bytes. Of a text without an end, the tags in it have no marks
-  Kind kind = Kind::text;          // alone: the tag of an element without an end tag
-  HtmlUse use = HtmlUse::translate;
-};
-
-// A piece of a page: text to translate, markup to keep, or a code of the text around it.
+// A piece of a page.
 struct HtmlPiece {
-  enum class Kind : std::uint8_t { text, markup, code };
+  enum class Kind : std::uint8_t { text, tag, alone, other };  // alone: the tag of an element without an end tag
 
+  std::size_t begin = 0, end = 0;  // bytes
   Kind kind = Kind::text;
-  std::size_t begin = 0, end = 0;           // bytes
-  std::optional<std::size_t> partner = {};  // index of the code that is the other tag of a pair
+  HtmlUse use = HtmlUse::translate;
+  std::optional<std::size_t> partner = {};  // index of the other tag of a pair
 };
 
-// Returns the pieces of a page. REQUIRES: `marks` are in order; of two at a place, the second one is not used.
-std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlMark>& marks);
+// Returns all pieces of a page by those that its parser found: texts to translate, the tags in them that are codes,
+// and all else as `other`. REQUIRES: `found` is in order; of two at a place, the second one is not used. A text in it
+// needs no end; then the tags in this text are not in it.
+std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPiece>& found);
 
 struct HtmlPage {
-  std::vector<HtmlMark> marks = {};
+  std::vector<HtmlPiece> found = {};
   std::string charset = {};                                         // from a meta element, in lower case
   std::vector<std::pair<std::size_t, std::size_t>> languages = {};  // bytes of the values of lang of the root
 };
