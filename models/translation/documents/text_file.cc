@@ -76,42 +76,6 @@ ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   return {begin, end};
 }
 
-// A tag that a text shows. It is a code if it is one of a pair, or a break.
-struct Tag {
-  Placeholder place;
-  std::string name;
-  bool is_code = false;
-  std::optional<std::size_t> start = {};  // index of the start tag, for an end tag in a pair
-  std::size_t code = 0;                   // index of its code
-};
-
-constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p pre table td th tr ul";
-
-// Returns the tags among the placeholders of a text, in order.
-std::vector<Tag> tags_of(const Segment& segment) {
-  std::vector<Tag> tags;
-  std::vector<std::size_t> open;
-  std::map<std::string, std::size_t> number;  // of open tags with a name
-  for (const Placeholder& place : segment.placeholders) {
-    const std::string_view markup = part(segment.text, place);
-    if (place.markup || markup.front() != '<') continue;
-    Tag tag{.place = place, .name = tag_name(markup)};
-    tag.is_code = has_word(kBreakTags, tag.name);
-    if (markup.starts_with("</") && number[tag.name] > 0) {
-      while (tags[open.back()].name != tag.name) --number[tags[open.back()].name], open.pop_back();
-      --number[tag.name];
-      tag.start = open.back();
-      tag.is_code = tags[open.back()].is_code = true;
-      open.pop_back();
-    } else if (!markup.starts_with("</") && !tag.is_code) {
-      ++number[tag.name];
-      open.push_back(tags.size());
-    }
-    tags.push_back(std::move(tag));
-  }
-  return tags;
-}
-
 // Orders the codes of a text by their places.
 void sort_codes(Text& text) {
   std::vector<InlineCode>& codes = text.segment.codes;
@@ -127,13 +91,36 @@ void sort_codes(Text& text) {
   }
 }
 
-// Adds the placeholders that a text shows, and codes for its tags. Breaks between two words leave the end of a line.
-// Returns false if a message of ICU has codes in it.
-bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
+constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p pre table td th tr ul";
+
+// Makes codes of the tags among the placeholders of a text: of pairs and breaks. Breaks between two words leave the end
+// of a line.
+void make_codes(Text& text) {
   Segment& segment = text.segment;
-  if (!add_placeholders(segment, syntax)) return false;
-  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
-  if (!syntax.markup || segment.placeholders.size() > kMostMarks) return true;
+  const std::vector<Placeholder> all = std::exchange(segment.placeholders, {});
+  // For each placeholder: the name of its tag, whether that is a code, and the index of the start tag of a pair.
+  std::vector<std::string> names(all.size());
+  std::vector<bool> is_code(all.size());
+  std::vector<std::optional<std::size_t>> starts(all.size());
+  std::vector<std::size_t> open;
+  std::map<std::string, std::size_t> number;  // of open tags with a name
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view markup = part(segment.text, all[i]);
+    if (all[i].markup || markup.front() != '<') continue;
+    names[i] = tag_name(markup);
+    is_code[i] = has_word(kBreakTags, names[i]);
+    if (markup.starts_with("</") && number[names[i]] > 0) {
+      while (!starts[i] || names[*starts[i]] != names[i]) {
+        starts[i] = open.back();
+        --number[names[open.back()]];
+        open.pop_back();
+      }
+      is_code[i] = is_code[*starts[i]] = true;
+    } else if (!markup.starts_with("</") && !is_code[i]) {
+      ++number[names[i]];
+      open.push_back(i);
+    }
+  }
   std::vector<Replacement> removed;
   std::size_t run = 0;  // place of the first of some tags without text between them
   bool is_break = false;
@@ -143,29 +130,32 @@ bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
     is_break = false;
     run = next;
   };
-  std::vector<Tag> tags = tags_of(segment);
-  for (Tag& tag : tags) {
-    if (!tag.is_code) continue;
-    end_run(tag.place.begin);
-    removed.push_back({.begin = tag.place.begin, .end = tag.place.end});
-    is_break = is_break || has_word(kBreakTags, tag.name);
-    const std::string markup = text.escape(part(segment.text, tag.place));
-    tag.code = segment.codes.size();
-    segment.codes.push_back({.place = tag.place.begin, .markup = markup});
-    if (tag.start) {
-      segment.codes.back().partner = tags[*tag.start].code;
-      segment.codes[tags[*tag.start].code].partner = tag.code;
+  std::vector<std::size_t> code_of(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_code[i]) {
+      segment.placeholders.push_back(all[i]);
+      continue;
     }
-    text.codes.push_back({.text = markup});
+    end_run(all[i].begin);
+    removed.push_back({.begin = all[i].begin, .end = all[i].end});
+    is_break = is_break || has_word(kBreakTags, names[i]);
+    code_of[i] = segment.codes.size();
+    segment.codes.push_back({.place = all[i].begin, .markup = text.escape(part(segment.text, all[i]))});
+    text.codes.push_back({.text = segment.codes.back().markup});
+    if (!starts[i]) continue;
+    segment.codes.back().partner = code_of[*starts[i]];
+    segment.codes[code_of[*starts[i]]].partner = code_of[i];
   }
-  auto tag = tags.begin();  // both are in order
-  std::erase_if(segment.placeholders, [&](const Placeholder& place) {
-    while (tag != tags.end() && tag->place.begin < place.begin) ++tag;
-    return tag != tags.end() && tag->is_code && tag->place == place;
-  });
   end_run(segment.text.size());
   sort_codes(text);
   replace_in(segment, removed);
+}
+
+// Adds the placeholders and codes that a text shows. Returns false if a message of ICU has codes in it.
+bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
+  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
+  if (!add_placeholders(text.segment, syntax)) return false;
+  if (syntax.markup && text.segment.placeholders.size() <= kMostMarks) make_codes(text);
   return true;
 }
 

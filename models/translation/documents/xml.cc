@@ -170,19 +170,15 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
       continue;
     }
     Item item{.kind = token.kind == XmlToken::Kind::text ? Item::Kind::text : Item::Kind::single, .range = token.range};
-    if (token.kind == XmlToken::Kind::text) {
-      if (kind_of(j) == Inline::placeholder) item.kind = Item::Kind::placeholder;
-    } else if (token.kind == XmlToken::Kind::start) {
-      const Inline kind = kind_of(j);
-      const bool is_empty = j + 1 == token.partner && bytes_of(token.partner).empty();
-      if (kind == Inline::pair && !is_empty) {
-        open.push_back(items.size());
-      } else {
-        item.range = element(j);
-        item.content = kind == Inline::placeholder ? content(j) : item.range;
-        if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
-        j = token.partner;
-      }
+    const Inline kind = token.kind == XmlToken::Kind::other ? Inline::single : kind_of(j);
+    const bool is_empty = is_start(j) && j + 1 == token.partner && bytes_of(token.partner).empty();
+    if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
+    if (is_start(j) && kind == Inline::pair && !is_empty) {
+      open.push_back(items.size());
+    } else if (is_start(j)) {
+      item.range = element(j);
+      item.content = kind == Inline::placeholder ? content(j) : item.range;
+      j = token.partner;
     }
     items.push_back(std::move(item));
   }
