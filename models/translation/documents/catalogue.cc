@@ -376,7 +376,8 @@ class Catalogue final : public TextFile {
       value.erase(mark, 1);
     }
     const Entry& entry = entries_[form.entry];
-    Text text = text_of_value(value, entry.id.range, entry.syntax);
+    Text text{.segment = {.text = value}, .range = entry.id.range};
+    add_marks(text, entry.syntax);
     Segment& segment = text.segment;
     const auto is_one = [&](const Placeholder& p) {
       return is_number(part(segment.text, p), segment.placeholders.size() == 1);

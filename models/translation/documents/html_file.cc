@@ -83,13 +83,11 @@ class Html final : public TextFile {
 
   std::string with(std::vector<Edit> edits) const override {
     const std::string text = TextFile::with(std::move(edits));
-    if (is_xhtml_) XmlTokens({.bytes = text, .name = fmt::format("{}: its translation", input_.name)}, kAny);
+    if (is_xhtml_) XmlTokens({.bytes = text, .name = input_.name + ": its translation"}, XmlTokens::Declarations::any);
     return charset_.empty() ? text : encoded(text, charset_);
   }
 
  private:
-  static constexpr auto kAny = XmlTokens::Declarations::any;
-
   // Reads the page in the charset that it declares.
   HtmlPage read() try {
     const bool is_utf8 = !find_invalid_utf8(input_.bytes);
@@ -132,7 +130,7 @@ class Html final : public TextFile {
   }
 
   HtmlPage read_xhtml() const {
-    const XmlTokens xml(input_, kAny);
+    const XmlTokens xml(input_, XmlTokens::Declarations::any);
     HtmlPage page;
     std::vector<HtmlUse> open = {HtmlUse::translate};
     for (std::size_t i = 0; i < xml.size(); ++i) {

@@ -151,14 +151,6 @@ void make_codes(Text& text) {
   replace_in(segment, removed);
 }
 
-// Adds the placeholders and codes that a text shows. Returns false if a message of ICU has codes in it.
-bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
-  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
-  if (!add_placeholders(text.segment, syntax)) return false;
-  if (syntax.markup && text.segment.placeholders.size() <= kMostMarks) make_codes(text);
-  return true;
-}
-
 void check_characters_and_places(const Segment& translation) {
   const std::string& text = translation.text;
   const auto is_control = [](char c) {
@@ -279,6 +271,13 @@ bool has_letters(std::string_view text) {
                              [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
 }
 
+bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
+  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
+  if (!add_placeholders(text.segment, syntax)) return false;
+  if (syntax.markup && text.segment.placeholders.size() <= kMostMarks) make_codes(text);
+  return true;
+}
+
 std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
   const std::string_view bytes = input.bytes;
   // Three texts: in the file, in the document and translated.
@@ -334,12 +333,6 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
     if (is_message(part(segment.text, p))) messages.push_back({.begin = p.begin, .end = p.end});
   }
   return has_letters(replaced(segment.text, messages)) ? std::optional(std::move(text)) : std::nullopt;
-}
-
-Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax) {
-  Text text{.segment = {.text = std::string(value)}, .range = range};
-  add_marks(text, syntax);
-  return text;
 }
 
 FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting) {

@@ -104,8 +104,8 @@ void add_close(std::vector<Item>& items, std::size_t open, ByteRange range);
 // Returns the text of a paragraph; nullopt if it has no letters. Codes at its ends are left out.
 std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax);
 
-// Returns the text of a range that is one value, whose markup has codes.
-Text text_of_value(std::string_view value, ByteRange range, const PlaceholderSyntax& syntax);
+// Adds the placeholders and codes that a text shows. Returns false if a message of ICU has codes in it.
+bool add_marks(Text& text, const PlaceholderSyntax& syntax);
 
 // Replaces parts of a segment's text, and moves the places of its codes, placeholders and cuts.
 void replace_in(Segment& segment, const std::vector<Replacement>& replacements);
