@@ -31,7 +31,8 @@ class Progress {
   // Gives `job` what an earlier translation with the same key has done. Throws FileError for a file of another kind,
   // which would be lost. Links are not followed, and pipes not waited for.
   Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
-    const fs::file_type type = fs::symlink_status(path_).type();
+    std::error_code unknown;
+    const fs::file_type type = fs::symlink_status(path_, unknown).type();
     is_new_ = type == fs::file_type::not_found;
     if (is_new_) return;
     std::ifstream file;
@@ -46,7 +47,7 @@ class Progress {
   // Writes the file anew with the first line, so that nothing unreadable is left in it. A failure costs time only,
   // after another stop.
   void add(const std::string& line) {
-    if (file_ == nullptr) file_.reset(std::fopen(path_.c_str(), is_new_ ? "wbx" : "wb"));
+    if (file_ == nullptr) remove(), file_.reset(std::fopen(path_.c_str(), "wbx"));
     if (file_ == nullptr) return;
     const std::string text = std::exchange(lines_, "") + line + '\n';
     std::fwrite(text.data(), 1, text.size(), file_.get());
