@@ -99,8 +99,7 @@ class Xliff final : public TextFile {
     }
   }
   bool has_texts(std::size_t begin, std::size_t end) const {
-    const auto next = std::ranges::lower_bound(to_translate_, begin);
-    return next != to_translate_.end() && *next < end;
+    return std::ranges::lower_bound(to_translate_, begin) < std::ranges::lower_bound(to_translate_, end);
   }
   bool is_protected(std::size_t i) const {
     return xml_.attribute(i, "translate") == "no" || xml_.attribute(i, "mtype") == "protected";
