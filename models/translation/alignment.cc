@@ -47,7 +47,7 @@ std::vector<Word> words_in(std::string_view source, std::span<const TextUnit> un
   return words;
 }
 
-// Returns the bytes of `copy` that have as many characters as `part`.
+// Returns the bytes of the first n characters of `copy`, where `part` has n characters.
 std::size_t size_of_same(std::string_view part, std::string_view copy) {
   auto left = std::ranges::count_if(part, [](char c) { return !is_continuation(c); });
   const auto end = std::ranges::find_if(copy, [&left](char c) { return !is_continuation(c) && left-- == 0; });
@@ -65,8 +65,8 @@ SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, co
   bytes_.resize(ids.size() - std::min(ids.size(), specials.size()));
   for (std::size_t i = 0; i < units_.size(); ++i) {
     poll_cancelled();
-    // A unit begins in the first token that differs from those of the text before it. That text may have other tokens
-    // at its end, so it is tried with the space before the unit and without it.
+    // A unit begins in the first token that the text before it does not have. The last token of that text can differ,
+    // so the text is encoded with the space before the unit and without it.
     std::size_t begin = i > 0 ? tokens_.back().first : 0;
     for (const std::size_t end : {i > 0 ? units_[i - 1].end : 0, units_[i].begin}) {
       const std::size_t same = common_prefix(tokenizer.encode(std::string_view(text).substr(0, end), languages), ids);
@@ -154,7 +154,7 @@ std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_vie
   const std::vector<Word> sources = words_in(source, source_units);
   const std::vector<TextUnit> units = units_of(text);
   std::vector<std::vector<float>> weights(units.size(), std::vector<float>(source_units.size()));
-  std::vector<float> means(source_units.size());  // of the weights, by unit of the source
+  std::vector<float> means(source_units.size());  // the mean weight of each unit of the source
   for (std::size_t i = 0; i < units.size() && alignment.units == means.size(); ++i) {
     weights[i] = weights_of(alignment, units[i].begin, units[i].end);
     for (std::size_t j = 0; j < means.size(); ++j) means[j] += weights[i][j] / static_cast<float>(units.size());

@@ -111,7 +111,7 @@ bool Part::is_to_be_halved() const {
 std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless) {
   const auto& [text, space] = sentence;
   if (text.empty() || (space != " " && !space.empty())) return space;
-  // Without a space, the sentence is of a script that has none, or was cut within a word.
+  // The source has no space here if its script has no spaces, or if a word was cut.
   if (space.empty() && (!ends_without_space(text) || ends_without_space(translation))) return "";
   return is_spaceless ? "" : " ";
 }
@@ -216,7 +216,7 @@ void Passage::divide() {
 bool Passage::take(std::size_t number, GenerateResult result) {
   Part& part = *pending_[number];
   part.hypotheses = std::move(result.hypotheses);
-  // Of the alternatives, only those that are whole.
+  // Keeps the alternatives that are whole.
   if (part.is_ended())
     std::erase_if(part.hypotheses, [](const Hypothesis& other) { return other.finish_reason != FinishReason::stop; });
   if (is_aligned()) {

@@ -169,7 +169,7 @@ class Passage {
   Attempt attempt_ = Attempt::plain;
   std::string first_text_ = {};                 // the text that the first leg translates
   std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none
-  std::vector<TextUnit> units_ = {};            // of `first_text_`
+  std::vector<TextUnit> units_ = {};            // the units of `first_text_`
   std::vector<AlignedCode> aligned_codes_ = {};
   std::vector<std::size_t> cut_units_ = {};
   std::vector<TokenIds> forced_ = {};  // phrases that the last leg must write

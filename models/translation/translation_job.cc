@@ -137,7 +137,7 @@ void add_terms(const Glossary& glossary, const std::string& language, SourceSent
 // Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
 // its codes, because attention to words cannot place that many.
 std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const Leg& leg) {
-  constexpr std::size_t kMaxCodes = 256;
+  constexpr std::size_t kMaxCodes = 32;
   std::vector<SourceSentence> all;
   std::size_t begin = 0;
   const auto add = [&](Sentence sentence, bool is_cut) {

@@ -114,7 +114,7 @@ TEST(Turns, WaitingTasksAreDroppedAtTheEnd) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-// Destroying a coroutine destroys what it waits for, which posts to its strand.
+// A destroyed coroutine destroys objects that post to its strand.
 TEST(Turns, TasksMayAddOthersWhenTheyAreDestroyedAtTheEnd) {
   const auto held = std::make_shared<int>(0);
   {

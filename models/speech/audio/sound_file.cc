@@ -31,7 +31,9 @@ bool is_cut_ogg(SeekableInput& input) {
   end.resize(static_cast<std::size_t>(input.read(end.data(), kLargestPage)));
   input.seek(place, SEEK_SET);
   const std::size_t page = std::min(end.rfind("OggS"), end.size());
-  const auto byte = [&](std::size_t i) { return page + i < end.size() ? static_cast<unsigned char>(end[page + i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return page + i < end.size() ? static_cast<unsigned char>(end[page + i]) : 0U;
+  };
   std::size_t size = 27 + byte(26);  // the header, then the sizes of the segments
   for (std::size_t i = 0; i < byte(26); ++i) size += byte(27 + i);
   return (byte(5) & 4U) == 0 || page + size > end.size();

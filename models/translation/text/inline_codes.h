@@ -12,7 +12,7 @@ struct AlignedWord {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::size_t unit = 0;
-  std::vector<float> weights = {};  // of all units, for pairs of which no word translates a unit; may be empty
+  std::vector<float> weights = {};  // the weight of each unit, from 0 to 1; may be empty
 };
 
 // A code of the source, which is in front of a unit.
@@ -37,7 +37,7 @@ struct PlacedCode {
 // - A pair is put around the contiguous words with the largest sum: 1 for a word that translates a unit inside the
 //   pair, -1 for any other word. If no sum is above 0, it is put around the word with most weight on these units.
 // - A code without a pair, or a pair without units, is put between the words that translate the units on both sides of
-//   it, else beside one of them, else in front of the word for the next unit that has one.
+//   it, else next to one of them, else in front of the word for the next unit that has one.
 // - In the space between two words, a code is on the side on which it is in the source. If the source has spaces on
 //   both sides of the code, it is in front of the space.
 // `words` are in the order of the translation, `codes` in the order of the source.

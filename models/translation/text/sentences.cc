@@ -113,8 +113,8 @@ icu::BreakIterator& word_iterator(const std::string& language) {
   return kept.get(language, icu::BreakIterator::createWordInstance);
 }
 
-// Returns whether a place at which ICU ends a sentence is within a word: behind a period that begins it (".NET"), or
-// behind another mark of ASCII without a space ("/search?query").
+// Returns whether a place at which ICU ends a sentence is within a word: after a period that begins the word (".NET"),
+// or after another mark of ASCII without a space ("/search?query").
 bool is_within_word(std::string_view text, std::size_t place) {
   const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
   if (!is_mark(text[place - 1])) return false;

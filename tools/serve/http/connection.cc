@@ -102,7 +102,7 @@ bool is_host(std::string_view text) {
   return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
 }
 
-// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, and those of `wanted`.
+// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, and the events of `wanted` that hold.
 short events_of(int socket, short wanted) {
   pollfd polled = {.fd = socket, .events = wanted, .revents = 0};
   ::poll(&polled, 1, 0);
@@ -487,7 +487,7 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
   const auto [refused] = co_await socket.async_accept(head, kResult);
   if (refused) co_return;
 
-  // Pings are answered only while somebody reads: not while the handler has work enough.
+  // The client's answers to pings are read only while the handler asks for a message.
   auto last_heard = Clock::now();
   bool is_reading = false;
   socket.control_callback([&last_heard](websocket::frame_type, beast::string_view) { last_heard = Clock::now(); });

@@ -482,7 +482,7 @@ class Session {
   std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
   std::vector<Part> parts_;  // one for each change of settings after which sound has come
   bool is_current_ = false;  // sound goes to parts_.back()
-  std::string sound_;        // of the last message, of which `fed_` bytes are fed
+  std::string sound_;        // sound of the last message; the first `fed_` bytes are with the LiveSession
   std::size_t fed_ = 0;
   double seconds_ = 0;  // length of the sound in parts that have been finished
   std::map<std::string, Item> items_;
