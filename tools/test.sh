@@ -21,7 +21,7 @@ if [[ ${1:-} == --sanitizers ]]; then
     cmake --build --preset "$preset" --target \
       threads_test queue_test transcription_test speech_model_test serve_test
     ctest --preset "$preset" -j2 --no-tests=error \
-      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration|Live|Utterance|RecordingAligner\.AQueue|Moonshine)'
+      -R '^(ThreadTeam|Cancellation|Session|Request|MelWindows|WindowSearch|RecordingTranscriber|Speech|Serve|HttpServer|Turns|Load|UnreadAnswers|Origins|Forms?|ModelGeneration|Live|Utterance|RecordingAligner\.AQueue|Moonshine)'
   done
   exit
 fi

@@ -30,10 +30,12 @@ class Echo final : public HttpApplication {
     };
     exchange->begin({});
   }
-  void ask() { exchange_->ask(); }
+  void ask() {
+    if (const auto exchange = exchange_.lock()) exchange->ask();
+  }
 
  private:
-  std::shared_ptr<Exchange> exchange_;
+  std::weak_ptr<Exchange> exchange_;  // its timers end with the server, before the application
 };
 
 // A server with short times, and a client of it.
