@@ -96,7 +96,7 @@ void serve(const ServeSettings& settings) {
 
   bool is_signalled = false;
   asio::signal_set signals(server.context(), SIGINT, SIGTERM);
-  signals.async_wait([&](boost::system::error_code error, int signal) {
+  signals.async_wait([&signals, &is_signalled, &settings, &service, &server](auto error, int signal) {
     if (error) return;
     is_signalled = true;
     // Plain signal handlers, because the threads may be blocked: a second signal, or an alarm, ends the process.
