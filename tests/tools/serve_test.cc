@@ -717,10 +717,12 @@ TEST(Serve, AnswersConnectionsThatWaitToBeAcceptedWhenItEnds) {
 
 // Under the address sanitizer, a use of freed memory is another status.
 TEST(Serve, EndsWithWorkLeft) {
-  for (const char* path : {"/v1/generate", "/translate"}) {
+  const std::vector<std::string> texts(100 * kLongInputs, "photography");
+  const std::string translated = json{{"q", texts}, {"source", "en"}, {"target", "arpabet"}}.dump();
+  for (const std::string& request : {post_text("/v1/generate", kLong), post_text("/translate", translated)}) {
     ServeProcess server({"--drain-timeout", "1"});
     std::deque<Connection> clients;
-    for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(post_text(path, kLong));
+    for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(request);
     while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
     server.send(SIGTERM);
     EXPECT_EQ(server.wait().status, 0);
