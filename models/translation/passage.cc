@@ -241,14 +241,15 @@ std::vector<std::size_t> Passage::marked_places() const {
 
 // Finds the units of everything that has a place in the sentence.
 void Passage::find_units() {
-  units_ = units_of(first_text_, marked_places());
+  const std::vector<std::size_t> places = marked_places();
+  units_ = units_of(first_text_, places);
   const auto unit_at = [&](std::size_t place) {
     return static_cast<std::size_t>(std::ranges::upper_bound(units_, place, {}, &TextUnit::end) - units_.begin());
   };
   const auto unit_of = [&](std::size_t place) { return unit_at(moved(place, replacements_)); };
   aligned_codes_.clear();
   const std::size_t end_code = source_.first_code + source_.codes.size();
-  for (const std::size_t place : marked_places()) {
+  for (const std::size_t place : places) {
     const InlineCode& code = source_.codes[aligned_codes_.size()];
     AlignedCode& aligned = aligned_codes_.emplace_back();
     aligned.unit = unit_at(place);
@@ -471,7 +472,7 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   for (std::size_t i = 0; i < target.codes.size(); ++i) {
     const auto [code, place] = target.codes[i];
     const bool has_two = aligned_codes_[code].follows_space && aligned_codes_[code].precedes_space;
-    if (!has_two || target.text[place] != ' ' || target.text.substr(0, place).ends_with(' ')) continue;
+    if (!has_two || target.text[place] != ' ' || (place > 0 && target.text[place - 1] == ' ')) continue;
     target.text.insert(place, 1, ' ');
     for (std::size_t j = i; j < target.codes.size(); ++j) ++target.codes[j].place;
     for (std::size_t& other : target.cuts) other += other > place ? 1 : 0;

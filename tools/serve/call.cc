@@ -45,10 +45,10 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns&
       counted_(new_part()),
       comfort_(executor_) {
   life_->deadline = deadline_of(exchange_->request(), parts.settings.limits.request_time);
+  life_->is_large = request().body.size() > kLargeBody;
 }
 
 Turns::Owner Call::owner() const {
-  life_->is_large = request().body.size() > kLargeBody;
   return {.client = client_,
           .is_large = {life_, &life_->is_large},
           .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {

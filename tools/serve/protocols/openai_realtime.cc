@@ -86,8 +86,8 @@ std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std:
   return names;
 }
 
-// Sets what `change` has of one member of a session's settings. Keeps only `names`, which are read. Null ends them.
-void update(Json& input, const Input& change, const char* key, const std::set<std::string_view>& names) {
+// Sets the settings `key` of a session to those that `change` has, if their names are in `names`. Null unsets all.
+void take_settings(Json& input, const Input& change, const char* key, const std::set<std::string_view>& names) {
   constexpr std::size_t kLongest = 64 << 10;
   const Input fresh = member(change, key);
   if (change.contains(key) && change[key].is_null()) input[key] = nullptr;
@@ -325,9 +325,9 @@ class Session {
     const Input change =
         is_beta ? input_of_beta(member(event, "session")) : member(member(member(event, "session"), "audio"), "input");
     Json input = input_;  // without noise_reduction: there is none here
-    openai_realtime::update(input, change, "format", {"type", "rate"});
-    openai_realtime::update(input, change, "transcription", kTranscription);
-    openai_realtime::update(input, change, "turn_detection", kTurns);
+    take_settings(input, change, "format", {"type", "rate"});
+    take_settings(input, change, "transcription", kTranscription);
+    take_settings(input, change, "turn_detection", kTurns);
     LiveOptions options = read_options(input, call_.parts().settings);
     ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
     model.speech().check(options.transcribe);
