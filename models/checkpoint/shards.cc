@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kIndexEnding = ".index.json";
 
-// Reads the files that an index lists. As in transformers, the tensors are what the files have: of a name in two files
-// the last file counts, and the index may name tensors that no file has, such as tied ones.
+// Reads the files that an index lists, as transformers does: if two files have a tensor of one name, the last file
+// counts; the index may name tensors that no file has, such as tied ones.
 std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path, const ParseWeights& parse) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const JsonObject index = read_json_object(path);

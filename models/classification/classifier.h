@@ -48,8 +48,8 @@ struct TextPair {
   std::optional<SharedText> second = {};
 };
 
-// Throws InputError if pairs x the bytes of the longest first text that pairs in a row share are too many. `max_tokens`
-// is what the model reads of a pair; 0 if it reads all.
+// Throws InputError if the number of pairs times the bytes of the longest first text that pairs in a row share is too
+// large. `max_tokens` is the maximum number of tokens of a pair; 0: no limit.
 void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens);
 
 // Options of Model::classify().

@@ -42,7 +42,7 @@ class TextTask {
   // REQUIRES: with a stride, encode() sets ranges.
   std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
   Reads reads() const { return settings_.reads; }
-  std::size_t max_length() const { return settings_.max_length; }  // of a text in tokens; 0: no limit
+  std::size_t max_length() const { return settings_.max_length; }  // maximum number of tokens of a text; 0: no limit
 
  protected:
   struct Settings {

@@ -28,7 +28,7 @@ class SourceUnits {
 
  private:
   std::vector<TextUnit> units_;
-  std::vector<std::pair<std::size_t, std::size_t>> tokens_ = {};  // of each unit, the first token and the end
+  std::vector<std::pair<std::size_t, std::size_t>> tokens_ = {};  // the first and the end token of each unit
   std::vector<float> bytes_ = {};                                 // for each token, the size of the units that have it
   std::size_t specials_before_ = 0;
 };
@@ -62,9 +62,9 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
 // - 0.3 if both have the same letters,
 // - 0.1 if both have the same place in the order of words, less for each word of distance,
 // - -1 if one of them is a punctuation mark or a symbol, and the other is not.
-// Copies and order help models with poor attention. A mark is aligned with no unit if the
-// source has no marks. A word of the source that is divided into units divides a copy of it at the same characters;
-// another translation belongs to the unit with most weight.
+// Copies and order help models with poor attention. A mark is aligned with no unit if the source has no marks. A word
+// of the source that is divided into units divides a copy of it at the same characters; another translation belongs to
+// the unit with most weight.
 std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units);
 

@@ -30,7 +30,8 @@ struct Leg {
   EncodeOptions languages() const {
     return {.source_language = options.source_lang, .target_language = options.target_lang};
   }
-  // Lowers the limit to what the model can read and write: few translations have fewer tokens than their sources.
+  // Lowers the limit to the numbers of tokens that the model can read and write. Few translations have fewer tokens
+  // than their sources.
   void set_limit();
   // Cuts each sentence that is over the limit into parts well within it: models leave out text near their limits.
   std::vector<Sentence> cut(std::vector<Sentence> sentences) const;
@@ -77,8 +78,9 @@ struct Target {
   std::vector<TermReport::Method> methods = {};  // one for each term
 };
 
-// Returns the space to write after a translated sentence. White space other than one space is that of the source. After
-// other sentences the target language decides: nothing if it is written without spaces, else one space.
+// Returns the white space to write after a translated sentence. If the source has more than one space there, or another
+// white space, it is kept. Otherwise the target language decides: nothing if it is written without spaces, else one
+// space.
 std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless);
 
 // A sentence of a segment, with what has a place in it.
@@ -165,7 +167,7 @@ class Passage {
   std::vector<Part*> pending_ = {};  // the parts, or halves of parts, of the last divide()
   std::size_t missing_ = 0;          // number of these without a result
   bool is_cut_off_ = false;
-  Alignment alignment_ = {};  // of `text_` with the sentence; in the first leg only if that has several parts
+  Alignment alignment_ = {};  // aligns `text_` with the sentence; set in the first leg only if it has several parts
   Attempt attempt_ = Attempt::plain;
   std::string first_text_ = {};                 // the text that the first leg translates
   std::vector<Replacement> replacements_ = {};  // from the sentence to `first_text_`: one for each kept term, or none

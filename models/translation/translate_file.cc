@@ -28,8 +28,8 @@ constexpr std::string_view kProgress = "encdec progress ";
 // each DocumentJob::take().
 class Progress {
  public:
-  // Gives `job` what an earlier translation with the same key has done. Throws FileError for a file of another kind,
-  // which would be lost. Links are not followed, and pipes not waited for.
+  // Restores into `job` the results of an earlier translation with the same key. Throws FileError for a file of another
+  // kind, which would be lost. Does not follow links or wait for pipes.
   Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
     std::error_code unknown;
     const fs::file_type type = fs::symlink_status(path_, unknown).type();

@@ -31,9 +31,9 @@ std::string translate_document(std::string bytes, const std::string& name, std::
 // Returns the usual name of a file's translation: "a.de.srt" for "b/a.srt" and "de".
 std::string translated_name(const std::filesystem::path& source, const std::string& language);
 
-// Translates a file. `target` gets its name when it is complete. Until then TARGET.progress has what is translated, and
-// a later call with the same file, models and options goes on from there. Throws FileError too: also if TARGET.progress
-// is another file. Throws InputError if both paths name one file.
+// Translates a file. `target` gets its name when it is complete. Until then TARGET.progress has the texts translated so
+// far, and a later call with the same file, models and options continues from them. Throws FileError too, also if
+// TARGET.progress is another file. Throws InputError if both paths name one file.
 void translate_file(const std::filesystem::path& source, const std::filesystem::path& target,
                     std::span<const Model> models, const TranslationRoutes& routes, const TranslateFileOptions& options,
                     nlohmann::ordered_json* report = nullptr);

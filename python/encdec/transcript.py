@@ -74,7 +74,7 @@ class Transcript:
     #: The length of the recording in seconds.
     duration: float
     segments: list[TranscriptSegment] = field(repr=False)
-    #: Whether the recording ends before the length that its file states. A RuntimeWarning tells it, too.
+    #: Whether the recording ends before the length that its file states. A RuntimeWarning is issued, too.
     is_cut: bool = False
 
     def __str__(self) -> str:

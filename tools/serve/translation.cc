@@ -11,7 +11,7 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // of the elements of a request
+constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // maximum memory of the elements of a request
 
 const ModelSet& translators_of(const Call& call) {
   const ModelSet& models = call.parts().models;

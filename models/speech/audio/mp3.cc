@@ -78,7 +78,7 @@ class Mp3 final : public AudioDecoder {
  private:
   static constexpr std::uint64_t kInexact = 3 * 1152;  // encoders state one or two frames too many
 
-  // Returns whether the first frame states the length (Xing's header). Else libmpg123 guesses it.
+  // Returns whether the first frame states the length (Xing's header). Otherwise libmpg123 estimates it.
   static bool has_length(AudioInput& input) {
     const auto frame = input.peek(40);
     const std::string_view text(reinterpret_cast<const char*>(frame.data()), frame.size());

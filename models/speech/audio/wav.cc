@@ -109,7 +109,7 @@ Encoding encoding_of(RawAudio::Samples samples) {
   return Encoding::int16;
 }
 
-constexpr std::size_t kExtensibleBytes = 40;  // of 'fmt '
+constexpr std::size_t kExtensibleBytes = 40;  // size of an extensible 'fmt '
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
 // Contents of the chunk "fmt ".
@@ -216,7 +216,7 @@ bool is_plain_wav(AudioInput& input) {
     }
     at += 8 + size + size % 2;
   }
-  return true;  // open_wav() tells what is wrong
+  return true;  // open_wav() reports the fault
 }
 
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {

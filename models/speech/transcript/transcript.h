@@ -68,7 +68,7 @@ void for_each_field(const Fields& fields, const Visit& visit) {
   std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
 }
 
-// What callers are told of a recording that is cut.
+// The warning about a recording that is cut.
 inline constexpr const char* kCutRecording =
     "the recording ends before its stated length; the text is of what is there";
 

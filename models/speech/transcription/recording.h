@@ -25,7 +25,7 @@ struct Recording {
   std::optional<double> seconds = {};  // duration; unset if unknown
   // Set by a reader at its end: see AudioReader::is_cut().
   std::shared_ptr<std::atomic<bool>> is_cut = std::make_shared<std::atomic<bool>>(false);
-  std::string draft = {};  // expected text, such as an earlier transcript, for guesses; empty if unknown
+  std::string draft = {};  // expected text, such as an earlier transcript, for draft tokens; empty if unknown
   // Returns the encoder's rows for the first samples, if another reader of the recording keeps them; else an empty
   // tensor. Optional.
   std::function<Tensor(std::span<const float> samples)> encode = {};

@@ -21,8 +21,9 @@ constexpr std::size_t kLongSilence = 50;  // longer silence is skipped
 constexpr std::size_t kBefore = 15;       // silence before speech that is not skipped
 constexpr double kImprobable = 0.05;      // words below this are unaligned
 constexpr std::size_t kLookAhead = 4000;  // words of the text in which heard words are searched for
-constexpr std::size_t kWordBytes = 32, kBytesPerSecond = 160;  // of a text; nobody says 20 words of 8 bytes in a second
-constexpr std::size_t kDraft = 100;                            // words of the text that are expected in a window
+// Maximum bytes of a text: kLookAhead words, and 20 words of 8 bytes for each second.
+constexpr std::size_t kWordBytes = 32, kBytesPerSecond = 160;
+constexpr std::size_t kDraft = 100;  // words of the text that are expected in a window
 
 double time_of(std::size_t position) {
   return static_cast<double>(position) / kPositionsPerSecond;

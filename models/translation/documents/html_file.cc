@@ -113,7 +113,7 @@ class Html final : public TextFile {
     refuse(input_.name, "{}", error.what());
   }
 
-  // Adds a text. An entity that HTML does not have is one of the file's own. A section of XHTML has none.
+  // Adds a text. Entities that HTML does not define are placeholders. A CDATA section of XHTML has no entities.
   void add_text(ByteRange range, std::vector<Item>& items) const {
     const std::string_view bytes = input_.bytes.substr(0, range.end);
     const bool is_section = is_xhtml_ && bytes[range.begin] == '<';

@@ -68,7 +68,7 @@ std::optional<std::pair<double, double>> times_of(std::string_view line) {
 // Returns whether a line is meant as one of times: it has an arrow, or nothing but two times.
 bool is_like_times(std::string_view line) {
   if (line.find("-->") != line.npos) return true;
-  std::size_t colons = 0;  // behind a digit
+  std::size_t colons = 0;  // after a digit
   for (std::size_t i = 1; i < line.size(); ++i) colons += line[i] == ':' && line[i - 1] >= '0' && line[i - 1] <= '9';
   return colons >= (line.find("->") == line.npos ? 4 : 2) && !has_letters(line);
 }

@@ -103,7 +103,7 @@ void make_codes(Text& text) {
   std::vector<bool> is_code(all.size());
   std::vector<std::optional<std::size_t>> starts(all.size());
   std::vector<std::size_t> open;
-  std::map<std::string, std::size_t> number;  // of open tags with a name
+  std::map<std::string, std::size_t> number;  // number of open tags, by name
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string_view markup = part(segment.text, all[i]);
     if (all[i].markup || markup.front() != '<') continue;

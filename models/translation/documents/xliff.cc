@@ -78,7 +78,7 @@ class Xliff final : public TextFile {
   // Finds the texts to translate: those outside of translate="no", or inside of a "yes" in it. <sm/> and <em/> of
   // XLIFF 2 are the ends of a part of a unit's sources.
   void find_texts() {
-    std::map<std::size_t, bool> open = {};       // starts: whether the texts behind them stay
+    std::map<std::size_t, bool> open = {};       // for each start, whether the texts after it stay
     std::map<std::string, std::size_t> sm = {};  // starts by id
     for (std::size_t i = 0; i < xml_.size(); ++i) {
       const std::string_view name = xml_.name(xml_[i].kind == XmlToken::Kind::end ? xml_[i].partner : i);

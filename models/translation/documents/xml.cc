@@ -21,8 +21,8 @@ class Collector {
       : input_(input), bytes_(input.bytes), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
-    // Without handlers for them, expat reports tags, pieces of text and all else here. What a handler throws passes
-    // through expat, which then is only freed.
+    // Expat reports here everything that has no handler of its own, such as tags and pieces of text. An exception of a
+    // handler passes through expat, whose parser is then only freed.
     XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
     if (declarations == XmlTokens::Declarations::any) {
       std::ranges::replace(bytes_, '&', 'x');  // entities of the same size that are text

@@ -51,8 +51,8 @@ std::size_t tag_size(std::string_view text) {
 }
 
 // The tree of a text. Gumbo has no limits, takes time by the square of depth and attributes, and frees a tree by
-// recursion. So its allocator counts, and frees all memory at once. What it throws passes through Gumbo, which then
-// has nothing to undo.
+// recursion. So this class allocates for Gumbo, counts, and frees all memory at once. Its exceptions pass through
+// Gumbo, which owns no other memory.
 class Tree {
  public:
   explicit Tree(std::string_view html, GumboTag parent = GUMBO_TAG_LAST) : html_(html) {
@@ -257,7 +257,7 @@ std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPi
       next = *piece++;
       if (next.kind == HtmlPiece::Kind::text) use = next.use;
     } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
-      next.kind = HtmlPiece::Kind::tag;  // which the parser ignores
+      next.kind = HtmlPiece::Kind::tag;  // the parser ignores this tag
       next.end = place + tag_size(rest);
     } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
       const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
@@ -275,7 +275,7 @@ std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPi
 std::vector<HtmlPart> parse_html(std::string_view html) {
   const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).found);
   std::vector<HtmlPart> parts;
-  std::vector<std::size_t> number(pieces.size());  // of each code in its part
+  std::vector<std::size_t> number(pieces.size());  // index of each code in its part
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto& [begin, end, kind, use, partner] = pieces[i];
     const std::string bytes(html.substr(begin, end - begin));

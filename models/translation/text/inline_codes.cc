@@ -69,6 +69,7 @@ class Placer {
   // Divides the words of `parent` among its children.
   void choose_words(Element& parent) {
     std::vector<bool> is_taken(words_.size());
+    // All ranges first, so that choose_word() takes no word from the range of a sibling.
     for (const auto choose : {&Placer::choose_range, &Placer::choose_word}) {
       for (Element& child : parent.children) {
         if (child.begin >= child.end || child.first_word < child.end_word) continue;  // empty, or done

@@ -151,7 +151,7 @@ std::size_t find_cut(std::string_view text, const std::string& language) {
     return begins_word(place) && end_of_words(text.substr(0, place)) < place;
   };
   const auto is_behind_clause = [&](std::size_t place) {
-    // In Chinese and Japanese there is no space behind a mark.
+    // Chinese and Japanese have no space after a mark.
     const bool may_cut = is_behind_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
     return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
   };
