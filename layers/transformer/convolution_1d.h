@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "encdec/engine/base/weights.h"
 #include "encdec/engine/layer.h"
 #include "encdec/engine/matmul.h"

@@ -1,7 +1,6 @@
 #include "encdec/models/checkpoint/pickle.h"
 
 #include <bit>
-#include <limits>
 #include <optional>
 
 #include "encdec/models/checkpoint/byte_reader.h"

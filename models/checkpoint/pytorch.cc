@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "encdec/engine/base/checked_math.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint_format.h"
 #include "encdec/models/checkpoint/shards.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "encdec/engine/base/checked_math.h"
 #include "encdec/models/checkpoint/byte_reader.h"

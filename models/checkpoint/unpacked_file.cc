@@ -4,7 +4,6 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // GPT-2 (Radford et al. 2019).
-#include <cmath>
 
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"

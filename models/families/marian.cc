@@ -1,6 +1,5 @@
 // Marian's own files (Junczys-Dowmunt et al. 2018): .npz, in which OPUS-MT publishes models, and .bin, in which Firefox
 // Translations publishes students (Kim et al. 2019). marian-dev, src/models/transformer.h and src/rnn/cells.h.
-#include <array>
 #include <cmath>
 #include <utility>
 

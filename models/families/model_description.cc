@@ -1,7 +1,6 @@
 #include "encdec/models/families/model_description.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/families.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
-#include <optional>
 #include <thread>
 #include <utility>
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "bindings.h"
 #include "encdec/engine/base/error.h"

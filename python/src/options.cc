@@ -4,8 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "encdec/models/generation/generation_settings.h"
 #include "keywords.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "encdec/engine/base/error.h"

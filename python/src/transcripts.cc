@@ -5,7 +5,6 @@
 
 #include <string>
 #include <tuple>
-#include <type_traits>
 
 #include "errors.h"
 #include "inputs.h"

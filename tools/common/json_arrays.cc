@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 namespace encdec::cli {
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "encdec/output_file.h"

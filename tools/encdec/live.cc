@@ -6,11 +6,9 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "encdec/commands.h"
 #include "encdec/interrupt.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <span>
 
 #include "encdec/commands.h"
 #include "encdec/line_reader.h"

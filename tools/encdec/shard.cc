@@ -12,7 +12,6 @@
 
 #include "encdec/commands.h"
 #include "encdec/line_reader.h"
-#include "encdec/lines.h"
 #include "encdec/options.h"
 #include "encdec/output_file.h"
 

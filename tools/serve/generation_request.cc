@@ -12,7 +12,6 @@
 #include <span>
 
 #include "common/json_arrays.h"
-#include "serve/http/form.h"
 #include "serve/option_rows.h"
 
 namespace encdec::serve {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "serve/http/form.h"
-
 namespace encdec::serve {
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "serve/http/form.h"
-
 namespace encdec::serve {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 
 #include "serve/http/message.h"
 

@@ -1,7 +1,6 @@
 #include "encdec/models/speech/features/speech_spans.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "encdec/engine/base/refuse.h"

@@ -1,7 +1,6 @@
 #include "encdec/models/speech/features/utterance_finder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace encdec {

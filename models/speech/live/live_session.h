@@ -6,10 +6,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "encdec/engine/base/named_values.h"
 #include "encdec/models/generation/option_row.h"
@@ -24,12 +22,6 @@ enum class Partials : std::uint8_t {
   automatic,  // a pass that comes too late is skipped
   none,
   always,  // no pass is skipped, however late
-};
-
-inline constexpr std::array kPartials = {
-    Named{Partials::automatic, "auto"},
-    Named{Partials::none, "none"},
-    Named{Partials::always, "always"},
 };
 
 struct LiveOptions {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "encdec/models/tokenizer/base/utf8.h"
 

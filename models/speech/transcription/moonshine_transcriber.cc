@@ -1,6 +1,5 @@
 #include "encdec/models/speech/transcription/moonshine_transcriber.h"
 
-#include <cmath>
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"

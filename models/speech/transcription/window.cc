@@ -1,7 +1,6 @@
 #include "encdec/models/speech/transcription/window.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "encdec/models/families/whisper.h"
 

@@ -9,7 +9,6 @@
 #include "encdec/models/tokenizer/families/python_text.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/families/slow_tokenizer.h"
-#include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 

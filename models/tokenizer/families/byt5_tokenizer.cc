@@ -3,7 +3,6 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/families/slow_tokenizer.h"
-#include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
 namespace {

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "serve/http/form.h"
 #include "serve/routes.h"
 #include "serve/transcription_request.h"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
