@@ -8,35 +8,6 @@
 
 namespace encdec {
 
-namespace {
-
-// Writes the memory of all sources. `part_of(source, part)` returns the first row of keys or values: parts [0, H) are
-// the keys of each head, parts [H, 2*H) the values. Rows are `stride` floats apart.
-template <class PartOf>
-void write_memory(const KeyValueForm& form, bool packed, Dim stride, const PartOf& part_of, Tensor& output,
-                  RunState& state) {
-  const int head_dim = static_cast<int>(form.head_dim);
-  const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form.type);
-  state.team().run(2 * form.heads, [&](int part, int) {
-    for (const Sequence& source : state.sequences) {
-      if (source.rows == 0) continue;
-      std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form.bytes() +
-                      static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
-      const float* from = part_of(source, part);
-      if (packed) {
-        const auto pack = part < form.heads ? kernels::pack_bfloat16_keys : kernels::pack_bfloat16_values;
-        pack({source.rows, head_dim, head_dim}, from, stride, reinterpret_cast<std::uint16_t*>(to));
-        continue;
-      }
-      for (int row = 0; row < source.rows; ++row, from += stride, to += row_bytes) {
-        store_as(form.type, from, head_dim, to);
-      }
-    }
-  });
-}
-
-}  // namespace
-
 CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options)
     : form_(key_value_form_of(options, weights.pack().precision)),
       packed_(packs_memory(options, weights.pack().precision)),
@@ -52,26 +23,26 @@ void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& stat
   expect_all_rows(state.sequences, inputs[0].rows());
   Tensor projected = state.scratch(output.shape());
   key_value_.apply(inputs[0], nullptr, projected, state);
-  const auto part_of = [&](const Sequence& source, int part) {
-    return projected.row(source.first_row) + part * form_.head_dim;
-  };
-  write_memory(form_, packed_, projected.width(), part_of, output, state);
-}
-
-CrossAttentionMemoryCopy::CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options)
-    : form_(key_value_form_of(options, pack.precision)), packed_(packs_memory(options, pack.precision)) {}
-
-Shape CrossAttentionMemoryCopy::output_shape(Shapes inputs) const {
-  expect_rows(inputs[0], 2 * form_.width(), "memory");
-  return inputs[0];
-}
-
-void CrossAttentionMemoryCopy::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  expect_all_rows(state.sequences, inputs[0].rows());
-  const auto part_of = [&](const Sequence& source, int part) {
-    return inputs[0].row(source.first_row) + part * source.rows * form_.head_dim;
-  };
-  write_memory(form_, packed_, form_.head_dim, part_of, output, state);
+  const int head_dim = static_cast<int>(form_.head_dim);
+  const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * size_of(form_.type);
+  const Dim stride = projected.width();
+  // Parts [0, H) are the keys of each head, parts [H, 2*H) the values.
+  state.team().run(2 * form_.heads, [&](int part, int) {
+    for (const Sequence& source : state.sequences) {
+      if (source.rows == 0) continue;
+      std::byte* to = output.raw() + static_cast<std::size_t>(source.first_row) * form_.bytes() +
+                      static_cast<std::size_t>(part) * static_cast<std::size_t>(source.rows) * row_bytes;
+      const float* from = projected.row(source.first_row) + part * form_.head_dim;
+      if (packed_) {
+        const auto pack = part < form_.heads ? kernels::pack_bfloat16_keys : kernels::pack_bfloat16_values;
+        pack({source.rows, head_dim, head_dim}, from, stride, reinterpret_cast<std::uint16_t*>(to));
+        continue;
+      }
+      for (int row = 0; row < source.rows; ++row, from += stride, to += row_bytes) {
+        store_as(form_.type, from, head_dim, to);
+      }
+    }
+  });
 }
 
 namespace {
@@ -118,17 +89,17 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   expect_all_rows(state.sequences, inputs[0].rows());
   const Dim inner = options_.inner_dim();
   const Tensor& memory = inputs[1];
+  KeyValueForm form = form_;
+  form.type = memory.type();  // another model may have made the memory
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);
   attend_heads(options_, readers_of_memories(state), state, [&](const Sequence& sequence) {
-    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.first_memory_row) * form_.bytes();
-    const kernels::AttentionRows keys{.data = first,
-                                      .stride = form_.head_dim,
-                                      .head_stride = form_.head_dim * sequence.memory_rows,
-                                      .type = form_.type};
+    const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.first_memory_row) * form.bytes();
+    const kernels::AttentionRows keys{
+        .data = first, .stride = form.head_dim, .head_stride = form.head_dim * sequence.memory_rows, .type = form.type};
     kernels::AttentionRows values = keys;
-    values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form_.bytes() / 2;
+    values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form.bytes() / 2;
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),
                                   .query_stride = inner,
                                   .output = attended.row(sequence.first_row),
@@ -137,7 +108,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
                                   .values = values,
                                   .query_count = sequence.rows,
                                   .key_count = sequence.memory_rows,
-                                  .packed = packed_};
+                                  .packed = packed_ && form.type == DataType::bfloat16};
   });
   output_.apply(attended, options_.residual == Residual::add ? &inputs[2] : nullptr, output, state);
 }

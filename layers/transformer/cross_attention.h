@@ -28,27 +28,12 @@ class CrossAttentionMemory final : public Layer {
   Linear key_value_;  // D -> 2*H*K, one matmul
 };
 
-// The keys and values of a float32 model with equal dimensions, in the form of this model's precision.
-//   memory [S, 2*H*K] of the other model -> memory [S, 2*H*K] of this one
-class CrossAttentionMemoryCopy final : public Layer {
- public:
-  CrossAttentionMemoryCopy(const PackOptions& pack, const AttentionOptions& options);
-
-  std::string_view kind() const override { return "cross_attention_memory_copy"; }
-  Shape output_shape(Shapes inputs) const override;
-  DataType output_type() const override { return form_.type; }
-  void forward(Inputs inputs, Tensor& output, RunState& state) const override;
-
- private:
-  KeyValueForm form_;
-  bool packed_;
-};
-
 // Attention of a decoder to its source (Vaswani et al. 2017, section 3.2.3): each target row attends to the memory rows
 // [first_memory_row, first_memory_row + memory_rows) of its sequence. If there are none, the attended values are zeros.
 //   y = output(concat_h softmax(scale * q_h k_hᵀ) v_h) (+ residual);  q = query(x), k and v from the memory
 //   {x: [T, D], memory: [S, 2*H*K]} or {x, memory, residual: [T, D]} -> [T, D]
-// The memory has the layout of CrossAttentionMemory; scale is 1 / sqrt(K) by default.
+// The memory has the layout of CrossAttentionMemory, for the precision of this layer or for float32; scale is
+// 1 / sqrt(K) by default.
 class CrossAttention final : public Layer {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]} and output.{weight [D, H*K], bias [D]}.

@@ -166,8 +166,8 @@ class BatchDecoder {
     std::size_t rows = rows_in_flight();
     for (const DecodeJob& job : jobs) rows += first_rows(job);
     if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    if (!draft_->model().encodes) {
-      std::ranges::copy(draft_->take_sources(work_.session, encoded), opened.begin());
+    if (!draft_->model().encoder) {                        // it reads the memories of the model
+      std::ranges::copy(encoded.sources, opened.begin());
       return opened;
     }
     const auto limit = draft_->model().config.encoder.position_limit();

@@ -374,19 +374,6 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
-// `form` is that of the float32 memories to copy.
-Graph build_memory_copies(const TransformerConfig& config, const WeightScope& weights, const KeyValueForm& form) {
-  Graph graph("encoder");
-  for (int layer = 0; layer < config.decoder.layers; ++layer) {
-    const std::string name = (weights / "decoder" / layer / "cross_attention" / "memory").path();
-    const Edge memory = graph.input(name, {kSourceRows, 2 * form.width()}, form.type);
-    const AttentionOptions options = attention_options(config, config.decoder, layer);
-    graph.output(
-        graph.add(name + ".copy", std::make_shared<CrossAttentionMemoryCopy>(weights.pack(), options), {memory}));
-  }
-  return graph;
-}
-
 Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
                     const KeyValueForm& form) {
   Graph graph("decoder");
@@ -433,23 +420,22 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
 
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
-    : config(config_), weights(weights_), encodes(config_.has_encoder() && encodes_for_it == nullptr) {
+    : config(config_), weights(weights_) {
   // The logits of a vocabulary take as long as layers do; those of labels take no time.
   const bool is_wide = config.head.kind == HeadKind::vocabulary;
   const WeightScope head_weights = is_wide ? weights / "head" : (weights / "head").in_float32();
   const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)
                                       : config.head.is_graph() ? head_projection(config, head_weights)
                                                                : OutputProjection();
-  if (encodes) {
+  if (config.has_encoder() && encodes_for_it == nullptr) {
     // An encoder's embeddings keep their precision.
     const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
     if (config.encoder.frames.reads_samples()) front.emplace(build_front(config, weights));
     encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));
-  } else if (config.has_encoder() && encodes_for_it->key_value_form().type != key_value_form().type) {
-    encoder.emplace(build_memory_copies(config, weights, encodes_for_it->key_value_form()));
   }
   if (config.has_decoder()) {
-    decoder.emplace(build_decoder(config, weights, projection, key_value_form()));
+    decoder.emplace(
+        build_decoder(config, weights, projection, (encodes_for_it ? *encodes_for_it : *this).key_value_form()));
     output.emplace(projection.graph(config));
     output_layer = projection.layer();
   }

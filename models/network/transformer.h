@@ -37,18 +37,16 @@ struct Transformer {
 
   TransformerConfig config;  // configuration that the graphs were built for
   WeightScope weights;       // weights that the graphs were built from
-  bool encodes;              // false if another model encodes this one's sources
   // The beginning of an encoder that reads samples; unset in others. Samples: [S, frames.per_row], with zeros after
   // each source. Of a source's rows, the first frames.rows_of(samples) have a meaning.
   //   SoundFront::waveform: {samples, positions of each source after the first convolution: int32 [B]} -> rows [S, D]
   //   SoundFront::streaming: {samples} -> last hidden states [S, D]; runs on pieces of a sequence too (see StreamPiece)
   std::optional<Executor> front;
-  // The encoder; unset in a decoder-only model, and if another model's memories have the form that this one reads.
+  // The encoder; unset in a decoder-only model, and if another model encodes this one's sources.
   //   token ids: int32 [S], frames: [S, frames.per_row * frames.width], or the rows of `front`: [S, D]
   //   -> last hidden states [S, D], then a memory [S, 2*H*K] for the cross-attention of each decoder layer
   // If the configuration decodes_source(): {token ids, token ids of the decoder: int32 [S]}
   //   -> last hidden states [S, D], then those of the decoder [S, D]
-  // If not `encodes`: the other model's memories -> the memories alone, in another form
   std::optional<Executor> encoder;
   // The decoder, for one or more tokens of each sequence; unset in a model that writes no target.
   //   {token ids: int32 [T], then the encoder's memories if there is an encoder} -> last hidden states [T, D]

@@ -168,13 +168,6 @@ std::span<const Tensor> Session::front_rows(std::span<const Tensor> sources) {
   return rows_of_sources_;
 }
 
-std::span<const int> Session::take_sources(const Session& other, const Encoded& encoded) {
-  if (!model_->encoder) return encoded.sources;  // this session reads the memories of `other`
-  const Stopwatch stopwatch(encode_seconds_);
-  encoder_state_->sequences = other.encoder_state_->sequences;
-  return run_encoder(encoded.memories).sources;
-}
-
 Tensor Session::classify(const Encoded& encoded) {
   Tensor rows = encoded.classified;
   const HeadConfig& head = model_->config.head;
@@ -248,11 +241,11 @@ Session::Encoded Session::run_encoder(std::span<const Tensor> inputs) {
   const auto outputs = model_->encoder->run(inputs, *encoder_state_);
   encoded_sources_.clear();
   if (!model_->config.has_decoder()) return {outputs.front(), {}, {}, outputs.back()};
-  const auto memories = outputs.subspan(model_->encodes ? 1 : 0);
+  const auto memories = outputs.subspan(1);
   for (const Sequence& source : encoder_state_->sequences) {
     encoded_sources_.push_back(source_memory_.add(memories, source.first_row, source.rows));
   }
-  return {model_->encodes ? outputs[0] : Tensor(), encoded_sources_, memories, Tensor()};
+  return {outputs[0], encoded_sources_, memories, Tensor()};
 }
 
 void Session::close_source(int source) {

@@ -67,8 +67,6 @@ class Session {
   // check_frames() does, and for more frames than the model has positions; then no source is opened.
   // REQUIRES: the model has an encoder that reads audio.
   Encoded encode(std::span<const Tensor> sources);
-  // Opens the sources of the last encode() of `other` in this session, its draft(), whose model does not encode.
-  std::span<const int> take_sources(const Session& other, const Encoded& encoded);
   // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
   // for tokens. Valid until the next call. REQUIRES: the model has a head, and check_end() accepts each source.
   Tensor classify(const Encoded& encoded);
