@@ -5,7 +5,6 @@
 namespace encdec::python {
 
 // Each function adds classes and functions to the module.
-void bind_attention(nanobind::module_& module);
 void bind_documents(nanobind::module_& module);  // only with ENCDEC_TRANSLATION
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);

@@ -52,7 +52,6 @@ NB_MODULE(encdec_bindings, module) {
   });
   bind_tokenizer(module);
   bind_model(module);
-  bind_attention(module);
   bind_requests(module);
   bind_transcribe(module);
 #ifdef ENCDEC_TRANSLATION

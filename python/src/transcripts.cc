@@ -1,5 +1,3 @@
-#include "transcripts.h"
-
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +6,7 @@
 
 #include "errors.h"
 #include "inputs.h"
+#include "results.h"
 #include "values.h"
 
 namespace encdec::python {
