@@ -11,7 +11,6 @@
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/model/hub_cache.h"
-#include "errors.h"
 #include "options.h"
 
 namespace nb = nanobind;

@@ -16,7 +16,6 @@
 #include "encdec/models/model/request_queue.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
-#include "errors.h"
 #include "inbox.h"
 #include "inputs.h"
 #include "options.h"

@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <exception>
+
 #include "encdec/models/model.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/transcript/transcript.h"
@@ -28,5 +30,9 @@ nanobind::object to_python(const Transcript& transcript);
 // The keys are the names of fields of LiveEvent in encdec/live.py.
 nanobind::object to_python(const LiveEvent& event);
 Transcript transcript_from(const nanobind::dict& fields);
+
+// Returns the Python exception for a C++ exception: a class of encdec/_errors.py for an error of the library, else
+// MemoryError or RuntimeError.
+nanobind::object to_python(const std::exception_ptr& failure);
 
 }  // namespace encdec::python

@@ -4,7 +4,6 @@
 #include <string>
 #include <tuple>
 
-#include "errors.h"
 #include "inputs.h"
 #include "results.h"
 #include "values.h"
