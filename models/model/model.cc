@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
