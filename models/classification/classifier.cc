@@ -10,6 +10,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
+#include "encdec/models/tokenizer/base/lower_case.h"
 
 namespace encdec {
 namespace {
@@ -77,20 +78,11 @@ Classifier::Classifier(const std::filesystem::path& folder, const JsonObject& co
   ranking_function_ = cross_encoder_function(folder, config).value_or(usual);
 }
 
-std::optional<std::size_t> Classifier::entailment() const {
-  constexpr std::string_view kPrefix = "entail";
-  const auto found = std::ranges::find_if(labels_, [&](std::string_view label) {
-    return label.size() >= kPrefix.size() &&
-           std::ranges::equal(label.substr(0, kPrefix.size()), kPrefix, {},
-                              [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  });
-  if (found == labels_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - labels_.begin());
-}
-
 std::vector<float> Classifier::candidate_scores(std::span<const float> logits, bool multi_label) const {
   const std::size_t outputs = labels_.size(), candidates = logits.size() / outputs;
-  const std::size_t entailed = entailment().value_or(outputs - 1);
+  const auto found =
+      std::ranges::find_if(labels_, [](const std::string& label) { return lower_case(label).starts_with("entail"); });
+  const std::size_t entailed = found == labels_.end() ? outputs - 1 : static_cast<std::size_t>(found - labels_.begin());
   std::vector<float> scores;
   if (candidates > 1 && !multi_label) {
     for (std::size_t i = 0; i < candidates; ++i) scores.push_back(logits[i * outputs + entailed]);

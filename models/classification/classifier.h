@@ -101,11 +101,9 @@ class Classifier {
   ScoreFunction function() const { return function_; }
   // Returns the function of a CrossEncoder: from the folder's files, else sigmoid for one label and none for more.
   ScoreFunction ranking_function() const { return ranking_function_; }
-  // Returns the number of the label that means "the first text implies the second" in a natural language inference
-  // model: as in transformers, the first that begins with "entail" in lower case. nullopt if there is none.
-  std::optional<std::size_t> entailment() const;
   // Returns scores of a text by labels that the model was not trained on: transformers' "zero-shot-classification".
-  // `logits` [candidates, labels()] are those of hypotheses(). Without entailment(), the last label stands for it.
+  // `logits` [candidates, labels()] are those of hypotheses(). As in transformers, the first label that begins with
+  // "entail" in lower case means "the first text implies the second"; without one, the last label does.
   std::vector<float> candidate_scores(std::span<const float> logits, bool multi_label) const;
 
  private:

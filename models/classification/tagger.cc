@@ -18,28 +18,13 @@ struct Part {
   std::size_t token = 0;
   TextRange range;
   bool continues_word = false;
+
+  std::size_t label() const { return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin()); }
+  float score() const { return scores[label()]; }
 };
 
-// A part with its label.
-struct Labelled {
-  std::size_t label = 0;
-  float score = 0;
-  std::string word;
-  std::size_t token = 0;
-  TextRange range;
-};
-
-std::size_t best_of(std::span<const float> scores) {
-  return static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
-}
-
-Labelled labelled(std::span<const float> scores, std::string word, std::size_t token, TextRange range) {
-  const std::size_t best = best_of(scores);
-  return {best, scores[best], std::move(word), token, range};
-}
-
-// Returns a word's label as transformers' aggregate_word() does. REQUIRES: there is a part.
-Labelled join_word(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
+// Returns a word with its scores as transformers' aggregate_word() does. REQUIRES: there is a part.
+Part join_word(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
   std::vector<std::string> pieces;
   for (const Part& part : parts) pieces.push_back(part.word);
   std::vector<float> scores = parts.front().scores;
@@ -52,11 +37,13 @@ Labelled join_word(std::span<const Part> parts, Aggregation aggregation, const T
       scores[label] /= static_cast<float>(parts.size());
     }
   }
-  return labelled(scores, tokenizer.join(std::move(pieces)), 0, {parts.front().range.begin, parts.back().range.end});
+  return {.scores = std::move(scores),
+          .word = tokenizer.join(std::move(pieces)),
+          .range = {parts.front().range.begin, parts.back().range.end}};
 }
 
-std::vector<Labelled> join_words(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
-  std::vector<Labelled> words;
+std::vector<Part> join_words(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
+  std::vector<Part> words;
   for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
     for (end = begin + 1; end < parts.size() && parts[end].continues_word;) ++end;
     words.push_back(join_word(parts.subspan(begin, end - begin), aggregation, tokenizer));
@@ -70,18 +57,18 @@ std::string_view tag_of(std::string_view label) {
 }
 
 // Joins neighbours with the same tag, unless the later one begins an entity.
-std::vector<Entity> group(std::span<const Labelled> parts, std::span<const std::string> labels,
+std::vector<Entity> group(std::span<const Part> parts, std::span<const std::string> labels,
                           const Tokenizer& tokenizer) {
   std::vector<Entity> entities;
   for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
-    const std::string_view first = labels[parts[begin].label];
+    const std::string_view first = labels[parts[begin].label()];
     std::vector<std::string> words;
     float sum = 0;
     for (end = begin; end < parts.size(); ++end) {
-      const std::string_view label = labels[parts[end].label];
-      if (end > begin && (tag_of(label) != tag_of(labels[parts[end - 1].label]) || label.starts_with("B-"))) break;
+      const std::string_view label = labels[parts[end].label()];
+      if (end > begin && (tag_of(label) != tag_of(labels[parts[end - 1].label()]) || label.starts_with("B-"))) break;
       words.push_back(parts[end].word);
-      sum += parts[end].score;
+      sum += parts[end].score();
     }
     const std::size_t dash = first.find('-');
     entities.push_back({.label = std::string(dash == first.npos ? first : first.substr(dash + 1)),
@@ -146,19 +133,16 @@ std::vector<Entity> TaggingTask::entities(const std::string& text, std::span<con
     }
     parts.push_back(std::move(part));
   }
-  std::vector<Labelled> found;
-  if (options_.aggregation == Aggregation::none || options_.aggregation == Aggregation::simple) {
-    for (Part& part : parts) found.push_back(labelled(part.scores, std::move(part.word), part.token, part.range));
-  } else {
-    found = join_words(parts, options_.aggregation, tokenizer_);
+  if (options_.aggregation != Aggregation::none && options_.aggregation != Aggregation::simple) {
+    parts = join_words(parts, options_.aggregation, tokenizer_);
   }
   const std::vector<std::string>& labels = classifier_.labels();
   std::vector<Entity> entities;
   if (options_.aggregation != Aggregation::none) {
-    entities = group(found, labels, tokenizer_);
+    entities = group(parts, labels, tokenizer_);
   } else {
-    for (Labelled& each : found) {
-      entities.push_back({labels[each.label], each.score, std::move(each.word), each.token, each.range, {}});
+    for (Part& part : parts) {
+      entities.push_back({labels[part.label()], part.score(), std::move(part.word), part.token, part.range, {}});
     }
   }
   std::erase_if(entities, [&](const Entity& entity) {

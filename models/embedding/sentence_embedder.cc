@@ -8,6 +8,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
@@ -104,15 +105,10 @@ bool is_transformer(const Module& module) {
 Activation read_dense_activation(const JsonObject& config) {
   const std::string name = config.string("activation_function").value_or("torch.nn.modules.activation.Tanh");
   const std::string kind = name.substr(name.rfind('.') + 1);
-  constexpr std::array<std::pair<std::string_view, Activation>, 6> kKnown = {{{"Identity", Activation::identity},
-                                                                              {"Tanh", Activation::tanh},
-                                                                              {"ReLU", Activation::relu},
-                                                                              {"GELU", Activation::gelu},
-                                                                              {"SiLU", Activation::silu},
-                                                                              {"Sigmoid", Activation::sigmoid}}};
-  for (const auto& [known, activation] : kKnown) {
-    if (known == kind) return activation;
-  }
+  constexpr std::array kKnown = {Named{Activation::identity, "Identity"}, Named{Activation::tanh, "Tanh"},
+                                 Named{Activation::relu, "ReLU"},         Named{Activation::gelu, "GELU"},
+                                 Named{Activation::silu, "SiLU"},         Named{Activation::sigmoid, "Sigmoid"}};
+  if (const auto known = value_named<Activation>(kKnown, kind)) return *known;
   refuse<ConfigError>(config.file(),
                       "activation_function '{}' is not supported, expected Identity, Tanh, ReLU, GELU, SiLU or Sigmoid",
                       printable(name));
@@ -331,18 +327,11 @@ Dim SentenceEmbedder::rows_left_out(const Tokenizer* tokenizer, const std::strin
 
 std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
                                      const std::optional<std::string>& name) const {
-  std::string chosen = text.value_or(default_prompt_);
-  if (!text && name) {
-    const auto found = prompts_.find(*name);
-    if (found == prompts_.end()) {
-      std::vector<std::string> known;
-      for (const auto& [known_name, prompt] : prompts_) known.push_back(known_name);
-      refuse<ConfigError>(origin_, "prompt '{}' is not known, expected one of [{}]", printable(*name),
-                          fmt::join(known, ", "));
-    }
-    chosen = found->second;
-  }
-  return chosen;
+  if (text) return *text;
+  if (!name) return default_prompt_;
+  if (const auto found = prompts_.find(*name); found != prompts_.end()) return found->second;
+  refuse<ConfigError>(origin_, "prompt '{}' is not known, expected one of [{}]", printable(*name),
+                      fmt::join(prompts_ | std::views::keys, ", "));
 }
 
 bool SentenceEmbedder::gives(EmbedOutput output, const TransformerConfig& config) const {

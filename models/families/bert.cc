@@ -83,14 +83,13 @@ WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weig
 }
 
 ModelDescription describe_bert(const JsonObject& json, const WeightStore& weights) {
-  TransformerConfig config = read_bert_config(json, 30522);
+  const TransformerConfig config = read_bert_config(json, 30522);
   const std::string predictions = "cls.predictions.", transform = predictions + "transform.";
-  WeightNames names = bert_weight_names(
-      "bert.", weights,
-      head_names(json, config.head, {"bert.pooler.dense", "classifier"},
-                 {transform + "dense", predictions + "decoder", transform + "LayerNorm", predictions + "bias"},
-                 "bert.embeddings.word_embeddings"));
-  return {std::move(config), std::move(names)};
+  return {config, bert_weight_names("bert.", weights,
+                                    head_names(json, config.head, {"bert.pooler.dense", "classifier"},
+                                               {transform + "dense", predictions + "decoder", transform + "LayerNorm",
+                                                predictions + "bias"},
+                                               "bert.embeddings.word_embeddings"))};
 }
 
 // Returns the names of a head of RoBERTa.
@@ -111,8 +110,7 @@ ModelDescription describe_electra(const JsonObject& json, const WeightStore& wei
   const Dim width = ConfigReader(json).width("embedding_size", 128);
   if (width != config.model_dim) config.encoder.embedding_dim = width;
   config.head = read_classifier_head(json, Activation::gelu);  // a masked language model's has another form
-  WeightNames names = bert_weight_names("electra.", weights, roberta_head(json, config.head, "electra."));
-  return {std::move(config), std::move(names)};
+  return {config, bert_weight_names("electra.", weights, roberta_head(json, config.head, "electra."))};
 }
 
 // ALBERT's layers share the weights of their group.
@@ -126,20 +124,18 @@ ModelDescription describe_albert(const JsonObject& json, const WeightStore& weig
   config.encoder.weight_groups = reader.layers("num_hidden_groups", 1);
   config.head = read_classifier_head(json, Activation::tanh);
   const std::string layer = "albert.encoder.albert_layer_groups.*.albert_layers.0.", attention = layer + "attention.";
-  WeightNames names =
-      bert_weight_names("albert.", weights,
-                        {{"head.dense", {"albert.pooler"}},
-                         {"head.output", {"classifier"}},
-                         {"encoder.embedding_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
-                         {"encoder.*.self_attention.query", {attention + "query"}},
-                         {"encoder.*.self_attention.key", {attention + "key"}},
-                         {"encoder.*.self_attention.value", {attention + "value"}},
-                         {"encoder.*.self_attention.output", {attention + "dense"}},
-                         {"encoder.*.self_attention_norm", {attention + "LayerNorm"}},
-                         {"encoder.*.feed_forward.expand", {layer + "ffn"}},
-                         {"encoder.*.feed_forward.project", {layer + "ffn_output"}},
-                         {"encoder.*.feed_forward_norm", {layer + "full_layer_layer_norm"}}});
-  return {std::move(config), std::move(names)};
+  return {config, bert_weight_names("albert.", weights,
+                                    {{"head.dense", {"albert.pooler"}},
+                                     {"head.output", {"classifier"}},
+                                     {"encoder.embedding_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
+                                     {"encoder.*.self_attention.query", {attention + "query"}},
+                                     {"encoder.*.self_attention.key", {attention + "key"}},
+                                     {"encoder.*.self_attention.value", {attention + "value"}},
+                                     {"encoder.*.self_attention.output", {attention + "dense"}},
+                                     {"encoder.*.self_attention_norm", {attention + "LayerNorm"}},
+                                     {"encoder.*.feed_forward.expand", {layer + "ffn"}},
+                                     {"encoder.*.feed_forward.project", {layer + "ffn_output"}},
+                                     {"encoder.*.feed_forward_norm", {layer + "full_layer_layer_norm"}}})};
 }
 
 // Numbers positions as in fairseq: the table also has rows for the pad token and the ids below it.
@@ -158,8 +154,7 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
   const auto pad = ConfigReader(json).token("pad_token_id", config.encoder.vocabulary);
   number_as_fairseq(json, pad.value_or(1), config.encoder.positions);
   set_language_model_activation(config.head);
-  WeightNames names = bert_weight_names("roberta.", weights, roberta_head(json, config.head, "roberta."));
-  return {std::move(config), std::move(names)};
+  return {config, bert_weight_names("roberta.", weights, roberta_head(json, config.head, "roberta."))};
 }
 
 // One table of relative position biases for all layers. Positions are numbered as in RoBERTa with pad token 1,
@@ -256,35 +251,23 @@ ModelDescription describe_deberta(const JsonObject& json, const WeightStore& wei
                {"encoder.*.self_attention.distance_query", {attention + (shares ? "query_proj" : "pos_query_proj")}}})};
 }
 
-WeightNames distilbert_weight_names(const WeightStore& weights, const std::vector<NamePattern>& head) {
-  return with_gamma_and_beta(without_missing_prefix(
-      "distilbert.", weights,
-      names_by_table(
-          {
-              {"encoder.embedding", {"distilbert.embeddings.word_embeddings"}},
-              {"encoder.positional_encoding", {"distilbert.embeddings.position_embeddings"}},
-              {"encoder.embedding_norm", {"distilbert.embeddings.LayerNorm"}},
-              {"encoder.*.self_attention.query", {"distilbert.transformer.layer.*.attention.q_lin"}},
-              {"encoder.*.self_attention.key", {"distilbert.transformer.layer.*.attention.k_lin"}},
-              {"encoder.*.self_attention.value", {"distilbert.transformer.layer.*.attention.v_lin"}},
-              {"encoder.*.self_attention.output", {"distilbert.transformer.layer.*.attention.out_lin"}},
-              {"encoder.*.self_attention_norm", {"distilbert.transformer.layer.*.sa_layer_norm"}},
-              {"encoder.*.feed_forward.expand", {"distilbert.transformer.layer.*.ffn.lin1"}},
-              {"encoder.*.feed_forward.project", {"distilbert.transformer.layer.*.ffn.lin2"}},
-              {"encoder.*.feed_forward_norm", {"distilbert.transformer.layer.*.output_layer_norm"}},
-          },
-          head)));
-}
-
-ModelDescription describe_distilbert(const JsonObject& config, const WeightStore& weights) {
+ModelDescription describe_distilbert(const JsonObject& json, const WeightStore& weights) {
   constexpr BertKeys kKeys = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", 6};
-  TransformerConfig network = read_encoder(ConfigReader(config), kKeys, 30522);
-  network.head = read_head(config, {Activation::relu, network.activation}, network.encoder.vocabulary);
-  WeightNames names =
-      distilbert_weight_names(weights, head_names(config, network.head, {"pre_classifier", "classifier"},
-                                                  {"vocab_transform", "vocab_projector", "vocab_layer_norm"},
-                                                  "distilbert.embeddings.word_embeddings"));
-  return {std::move(network), std::move(names)};
+  TransformerConfig config = read_encoder(ConfigReader(json), kKeys, 30522);
+  config.head = read_head(json, {Activation::relu, config.activation}, config.encoder.vocabulary);
+  const std::string layer = "distilbert.transformer.layer.*.";
+  std::vector<NamePattern> own =
+      head_names(json, config.head, {"pre_classifier", "classifier"},
+                 {"vocab_transform", "vocab_projector", "vocab_layer_norm"}, "distilbert.embeddings.word_embeddings");
+  own.insert(own.end(), {{"encoder.*.self_attention.query", {layer + "attention.q_lin"}},
+                         {"encoder.*.self_attention.key", {layer + "attention.k_lin"}},
+                         {"encoder.*.self_attention.value", {layer + "attention.v_lin"}},
+                         {"encoder.*.self_attention.output", {layer + "attention.out_lin"}},
+                         {"encoder.*.self_attention_norm", {layer + "sa_layer_norm"}},
+                         {"encoder.*.feed_forward.expand", {layer + "ffn.lin1"}},
+                         {"encoder.*.feed_forward.project", {layer + "ffn.lin2"}},
+                         {"encoder.*.feed_forward_norm", {layer + "output_layer_norm"}}});
+  return {std::move(config), bert_weight_names("distilbert.", weights, std::move(own))};
 }
 
 }  // namespace

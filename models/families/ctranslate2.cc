@@ -283,35 +283,30 @@ class SpecReader {
 
   // In a Whisper model only the decoder has variables for norm order and activation.
   TransformerConfig read_whisper() {
+    config_ = whisper_config();
+    StackConfig &encoder = config_.encoder, &decoder = config_.decoder;
     const Tensor& convolution = required("encoder/conv1/weight", 3);
     config_.model_dim = convolution.shape()[0];
-    const auto rows = [&](const std::string& name) { return required(name).shape()[0]; };
-    const WhisperSizes sizes{
-        .mel_bands = convolution.shape()[1],
-        .model_dim = config_.model_dim,
-        .vocabulary = rows("decoder/embeddings/weight"),
-        .encoder_layers = layers_of("encoder"),
-        .encoder_heads = heads_of("encoder"),
-        .encoder_hidden_dim = rows(layer("encoder", 0) + "ffn/linear_0/weight"),
-        .encoder_positions = rows("encoder/position_encodings/encodings"),
-        .decoder_layers = layers_of("decoder"),
-        .decoder_heads = heads_of("decoder"),
-        .decoder_hidden_dim = rows(layer("decoder", 0) + "ffn/linear_0/weight"),
-        .decoder_positions = rows("decoder/position_encodings/encodings"),
-    };
-    for (const Dim heads : {sizes.encoder_heads, sizes.decoder_heads}) {
-      if (sizes.model_dim % heads != 0) fail("{} heads do not divide the model dimension {}", heads, sizes.model_dim);
+    encoder.frames.width = convolution.shape()[1];
+    decoder.vocabulary = required("decoder/embeddings/weight").shape()[0];
+    for (const auto& [name, stack] : {std::pair("encoder", &encoder), {"decoder", &decoder}}) {
+      stack->layers = layers_of(name);
+      stack->heads = heads_of(name);
+      stack->hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
+      stack->positions.count = required(std::string(name) + "/position_encodings/encodings").shape()[0];
+      if (config_.model_dim % stack->heads != 0) {
+        fail("{} heads do not divide the model dimension {}", stack->heads, config_.model_dim);
+      }
     }
     if (setting("decoder", "pre_norm", 1) == 0 || setting("decoder", "activation", kGelu) != kGelu) {
       fail("'decoder/pre_norm' is {} and 'decoder/activation' {}, expected 1 and {} as in the encoder",
            setting("decoder", "pre_norm", 1), setting("decoder", "activation", kGelu), kGelu);
     }
-    TransformerConfig config = whisper_config(sizes);
-    config.decoder.embedding_scale = embedding_scale("decoder");
-    if (const auto texts = whisper_text_tokens(sizes.vocabulary)) {
-      config.decoder_start_token = static_cast<std::int32_t>(*texts + 1);
+    decoder.embedding_scale = embedding_scale("decoder");
+    if (const auto texts = whisper_text_tokens(decoder.vocabulary)) {
+      config_.decoder_start_token = static_cast<std::int32_t>(*texts + 1);
     }
-    return config;
+    return config_;
   }
 
   const CheckpointSettings& settings_;

@@ -1,6 +1,9 @@
 #include "encdec/models/families/model_description.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <ranges>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/families.h"
@@ -26,12 +29,9 @@ const Family& find_family(const JsonObject& config) {
   const std::string model_type = config.required_string("model_type");
   const auto found = std::ranges::find(all_families(), model_type, &Family::model_type);
   if (found != all_families().end()) return *found;
-  std::string names;
-  for (const Family& family : all_families()) {
-    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", family.model_type);
-  }
-  refuse<UnsupportedModelError>(config.file(), "model_type '{}' is not supported, expected one of {}",
-                                printable(model_type), names);
+  refuse<UnsupportedModelError>(config.file(), "model_type '{}' is not supported, expected one of '{}'",
+                                printable(model_type),
+                                fmt::join(all_families() | std::views::transform(&Family::model_type), "', '"));
 }
 
 }  // namespace

@@ -15,10 +15,13 @@ namespace {
 
 constexpr NumberRange kFactors = {1.0, 1e6};
 
-TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_dim, std::string_view layers,
-                             std::string_view heads, std::string_view hidden_dim) {
+TransformerConfig read_sizes(const ConfigReader& config, Dim vocabulary, std::string_view model_dim = "hidden_size",
+                             std::string_view layers = "num_hidden_layers",
+                             std::string_view heads = "num_attention_heads",
+                             std::string_view hidden_dim = "intermediate_size") {
   TransformerConfig result;
   result.architecture = Architecture::encoder_only;
+  result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
   result.model_dim = config.width(model_dim, 768);
   result.encoder.layers = config.layers(layers, 12);
   result.encoder.heads = static_cast<int>(config.width(heads, 12));
@@ -28,6 +31,7 @@ TransformerConfig read_sizes(const ConfigReader& config, std::string_view model_
   config.check_heads(result.encoder, result.model_dim, heads);
   result.feed_forward = FeedForwardKind::gated;
   result.bias = Bias::optional;
+  result.pad_token = config.pad_token(result.encoder.vocabulary);
   return result;
 }
 
@@ -44,16 +48,13 @@ float modern_bert_base(const JsonObject& json, std::string_view kind, std::strin
 
 TransformerConfig read_modern_bert(const JsonObject& json) {
   const ConfigReader config(json);
-  TransformerConfig result =
-      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  TransformerConfig result = read_sizes(config, 50368);
   StackConfig& stack = result.encoder;
-  stack.vocabulary = config.vocabulary("vocab_size", 50368);
   result.activation = config.activation("hidden_activation", "gelu");
   result.norm_order = NormOrder::first;
   result.norm_epsilon = config.epsilon("norm_eps", 1e-5);
   result.norm_bias = Bias::optional;
   result.first_layer_has_norm = false;
-  result.pad_token = config.pad_token(stack.vocabulary);
   const float global_base = modern_bert_base(json, "full_attention", "global_rope_theta", 160'000);
   const float local_base = modern_bert_base(json, "sliding_attention", "local_rope_theta", 10'000);
   const auto window = static_cast<int>(json.integer("local_attention", {1, 1 << 30}).value_or(128) / 2);
@@ -128,14 +129,11 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) json.expect(key, false);
   json.expect("position_embedding_type", "rope");
   json.expect("layer_norm_type", "layer_norm");
-  TransformerConfig network =
-      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  TransformerConfig network = read_sizes(config, 30528);
   StackConfig& stack = network.encoder;
-  stack.vocabulary = config.vocabulary("vocab_size", 30528);
   network.activation = config.activation("hidden_act", "gelu");
   network.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
-  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_head(json, {Activation::tanh, Activation::gelu}, stack.vocabulary);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
@@ -178,16 +176,13 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
   json.expect("rotary_emb_fraction", 1.0);
   json.expect("rotary_emb_interleaved", false);
   json.expect("activation_function", "swiglu");
-  const bool is_new = json.has("num_hidden_layers");
-  TransformerConfig network =
-      is_new ? read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-             : read_sizes(config, "n_embd", "n_layer", "n_head", "n_inner");
+  TransformerConfig network = json.has("num_hidden_layers")
+                                  ? read_sizes(config, 30528)
+                                  : read_sizes(config, 30528, "n_embd", "n_layer", "n_head", "n_inner");
   StackConfig& stack = network.encoder;
-  stack.vocabulary = config.vocabulary("vocab_size", 30528);
   network.activation = config.activation("hidden_act", "silu");
   network.norm_epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
   network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
-  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_head(json, {Activation::tanh, network.activation}, stack.vocabulary);
   read_rotary(json, "rotary_emb_base", 1000, stack);
   if (const auto growth = json.number("rotary_scaling_factor", kFactors)) {
@@ -234,10 +229,8 @@ HeadPooling euro_bert_pooling(const JsonObject& json) {
 ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
   json.expect("rope_scaling", nullptr);
-  TransformerConfig network =
-      read_sizes(config, "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size");
+  TransformerConfig network = read_sizes(config, 128'256);
   StackConfig& stack = network.encoder;
-  stack.vocabulary = config.vocabulary("vocab_size", 128'256);
   stack.key_value_heads = static_cast<int>(config.width("num_key_value_heads", stack.heads));
   if (stack.heads % stack.key_value_heads != 0) {
     refuse<ConfigError>(json.file(), "num_key_value_heads {} does not divide num_attention_heads {}",
@@ -250,7 +243,6 @@ ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& w
   network.norm_order = NormOrder::first;
   network.norm = NormKind::rms;
   network.norm_epsilon = config.epsilon("rms_norm_eps", 1e-5);
-  network.pad_token = config.pad_token(stack.vocabulary);
   network.head = read_classifier_head(json, Activation::gelu);
   network.head.pooling = euro_bert_pooling(json);
   const std::string layer = "model.layers.*.";

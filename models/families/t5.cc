@@ -13,8 +13,6 @@
 namespace encdec {
 namespace {
 
-constexpr Dim kMaxDistance = 1 << 16;
-
 // Reads "relu", "gated-gelu" or "gated-silu". In checkpoints "gated-gelu" means the tanh approximation.
 void read_feed_forward(const ConfigReader& config, std::string_view missing, TransformerConfig& result) {
   std::string name = config.json().string("feed_forward_proj").value_or(std::string(missing));
@@ -30,15 +28,6 @@ void read_feed_forward(const ConfigReader& config, std::string_view missing, Tra
                         printable(name), activation_names());
   }
   result.activation = *activation;
-}
-
-RelativePositions read_relative_positions(const ConfigReader& config, RelativePositions::Direction direction) {
-  RelativePositions positions;
-  positions.buckets = static_cast<int>(config.width("relative_attention_num_buckets", 32));
-  positions.max_distance =
-      static_cast<int>(config.json().integer("relative_attention_max_distance", {1, kMaxDistance}).value_or(128));
-  positions.direction = direction;
-  return positions;
 }
 
 enum class LogitsScale { none, where_tied, always };
@@ -77,9 +66,11 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   stack.heads = static_cast<int>(config.width("num_heads", version.heads));
   stack.hidden_dim = config.width("d_ff", version.hidden_dim);
   stack.positions.kind = PositionOptions::Kind::none;
+  stack.relative_positions = {
+      .buckets = static_cast<int>(config.width("relative_attention_num_buckets", 32)),
+      .max_distance = static_cast<int>(json.integer("relative_attention_max_distance", {1, 1 << 16}).value_or(128))};
   result.encoder = result.decoder = stack;
-  result.encoder.relative_positions = read_relative_positions(config, RelativePositions::Direction::both);
-  result.decoder.relative_positions = read_relative_positions(config, RelativePositions::Direction::backward);
+  result.decoder.relative_positions.direction = RelativePositions::Direction::backward;
   result.decoder.layers = config.layers("num_decoder_layers", stack.layers);
   read_feed_forward(config, version.feed_forward, result);
   result.bias = Bias::none;

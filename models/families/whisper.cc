@@ -13,21 +13,19 @@ namespace {
 
 TransformerConfig read_whisper(const JsonObject& json) {
   const ConfigReader config(json);
-  const WhisperSizes tiny;
-  const WhisperSizes sizes{
-      .mel_bands = config.width("num_mel_bins", tiny.mel_bands),
-      .model_dim = config.width("d_model", tiny.model_dim),
-      .vocabulary = config.vocabulary("vocab_size", tiny.vocabulary + 1),
-      .encoder_layers = config.layers("encoder_layers", tiny.encoder_layers),
-      .encoder_heads = config.width("encoder_attention_heads", tiny.encoder_heads),
-      .encoder_hidden_dim = config.width("encoder_ffn_dim", tiny.encoder_hidden_dim),
-      .encoder_positions = config.width("max_source_positions", tiny.encoder_positions),
-      .decoder_layers = config.layers("decoder_layers", tiny.decoder_layers),
-      .decoder_heads = config.width("decoder_attention_heads", tiny.decoder_heads),
-      .decoder_hidden_dim = config.width("decoder_ffn_dim", tiny.decoder_hidden_dim),
-      .decoder_positions = config.width("max_target_positions", tiny.decoder_positions),
-  };
-  TransformerConfig result = whisper_config(sizes);
+  TransformerConfig result = whisper_config();
+  StackConfig &encoder = result.encoder, &decoder = result.decoder;
+  encoder.frames.width = config.width("num_mel_bins", 80);
+  result.model_dim = config.width("d_model", 384);
+  decoder.vocabulary = config.vocabulary("vocab_size", 51865);
+  encoder.layers = config.layers("encoder_layers", 4);
+  encoder.heads = static_cast<int>(config.width("encoder_attention_heads", 6));
+  encoder.hidden_dim = config.width("encoder_ffn_dim", 1536);
+  encoder.positions.count = config.width("max_source_positions", 1500);
+  decoder.layers = config.layers("decoder_layers", 4);
+  decoder.heads = static_cast<int>(config.width("decoder_attention_heads", 6));
+  decoder.hidden_dim = config.width("decoder_ffn_dim", 1536);
+  decoder.positions.count = config.width("max_target_positions", 448);
   config.check_heads(result.encoder, result.model_dim, "encoder_attention_heads");
   config.check_heads(result.decoder, result.model_dim, "decoder_attention_heads");
   result.activation = config.activation("activation_function", "gelu");
@@ -54,20 +52,11 @@ ModelDescription describe_whisper(const JsonObject& config, const WeightStore& w
 
 }  // namespace
 
-TransformerConfig whisper_config(const WhisperSizes& sizes) {
+TransformerConfig whisper_config() {
   TransformerConfig config;
   config.model_type = "whisper";
-  config.model_dim = sizes.model_dim;
-  config.encoder.frames = {.width = sizes.mel_bands, .per_row = kWhisperFramesPerRow};
-  config.encoder.layers = sizes.encoder_layers;
-  config.encoder.heads = static_cast<int>(sizes.encoder_heads);
-  config.encoder.hidden_dim = sizes.encoder_hidden_dim;
-  config.encoder.positions = {.kind = PositionOptions::Kind::learned, .count = sizes.encoder_positions};
-  config.decoder.vocabulary = sizes.vocabulary;
-  config.decoder.layers = sizes.decoder_layers;
-  config.decoder.heads = static_cast<int>(sizes.decoder_heads);
-  config.decoder.hidden_dim = sizes.decoder_hidden_dim;
-  config.decoder.positions = {.kind = PositionOptions::Kind::learned, .count = sizes.decoder_positions};
+  config.encoder.frames.per_row = kWhisperFramesPerRow;
+  config.encoder.positions.kind = config.decoder.positions.kind = PositionOptions::Kind::learned;
   config.activation = Activation::gelu;
   config.norm_order = NormOrder::first;
   // Keys have no bias, but CTranslate2 writes zeros.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "encdec/models/network/config.h"
 
 namespace encdec {
@@ -7,23 +10,14 @@ namespace encdec {
 // Log-mel frames of 10 ms in one row of the encoder.
 inline constexpr Dim kWhisperFramesPerRow = 2;
 
-// The sizes in which Whisper models (Radford et al. 2023) differ. The defaults are those of tiny.en.
-struct WhisperSizes {
-  Dim mel_bands = 80;
-  Dim model_dim = 384;
-  Dim vocabulary = 51864;
-  int encoder_layers = 4;
-  Dim encoder_heads = 6;
-  Dim encoder_hidden_dim = 1536;
-  Dim encoder_positions = 1500;
-  int decoder_layers = 4;
-  Dim decoder_heads = 6;
-  Dim decoder_hidden_dim = 1536;
-  Dim decoder_positions = 448;
-};
+// Returns what all Whisper models (Radford et al. 2023) have in common; but not their sizes. transformer.h lists
+// the names of their weights.
+TransformerConfig whisper_config();
 
-// Returns the configuration of a Whisper model. Everything but the sizes is the same in all models. transformer.h lists
-// the names of its weights.
-TransformerConfig whisper_config(const WhisperSizes& sizes);
+// Returns the heads of the decoder's cross-attention that follow the audio, as {layer, head}. A published model,
+// recognised by its sizes, has the heads that openai/whisper found for it (whisper/__init__.py). large-v1 has the same
+// sizes as large-v2 and is treated as such. With other sizes these are all heads in the second half of the layers. A
+// checkpoint may override them.
+std::vector<std::pair<int, int>> whisper_alignment_heads(const TransformerConfig& config);
 
 }  // namespace encdec

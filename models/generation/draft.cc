@@ -69,7 +69,7 @@ ModelDraft::ModelDraft(Session& session, int source, DraftLength& length, int fi
     : session_(&session),
       source_(source),
       limit_(std::numeric_limits<std::size_t>::max()),
-      length_(length.for_next_result(fixed)),
+      length_(fixed > 0 ? DraftLength(fixed) : length),
       length_of_all_(fixed > 0 ? nullptr : &length) {
   if (const auto limit = session.model().config.decoder.position_limit()) limit_ = static_cast<std::size_t>(*limit);
 }

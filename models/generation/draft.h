@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "encdec/models/session/session.h"
 
@@ -69,8 +68,6 @@ class DraftLength {
  public:
   // `fixed` is 0 for a number that follows what was right and is at most `most`.
   explicit DraftLength(int fixed = 0, std::size_t most = 32) : fixed_(static_cast<std::size_t>(fixed)), most_(most) {}
-  // Returns the number for the next result: `fixed` if that is above 0, else this one as it stands.
-  DraftLength for_next_result(int fixed) const { return fixed > 0 ? DraftLength(fixed, most_) : *this; }
 
   // Returns the number of tokens to guess in the next step. Called once for each step.
   std::size_t next();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -231,6 +232,24 @@ class GenerateStream {
   // Called if the model cannot read the input that next() returned last. True: the input gets a result without
   // hypotheses. False: the input ends, as if next() had thrown `error`.
   virtual bool skips(const Error& /*error*/) { return false; }
+};
+
+// A stream whose inputs and results are all in memory.
+template <class Source>
+class ListStream : public GenerateStream {
+ public:
+  explicit ListStream(std::span<const Source> sources) : sources_(sources) {}
+
+  std::optional<GenerateInput> next(Wait /*wait*/) override {
+    return read_ < sources_.size() ? std::optional(GenerateInput{sources_[read_++]}) : std::nullopt;
+  }
+  void write(GenerateResult result) override { results.push_back(std::move(result)); }
+
+  std::vector<GenerateResult> results;
+
+ private:
+  std::span<const Source> sources_;
+  std::size_t read_ = 0;
 };
 
 }  // namespace encdec

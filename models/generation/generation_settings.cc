@@ -165,13 +165,6 @@ constexpr bool has_each_once() {
 }
 static_assert(has_each_once(), "a setting is listed twice");
 
-template <class Member>
-struct ValueOf;
-template <class T>
-struct ValueOf<std::optional<T> Options::*> {
-  using Type = T;
-};
-
 // A check of one setting's value against its range.
 class SettingsCheck {
  public:
@@ -243,7 +236,7 @@ GenerateOptions with_neutral_values(const GenerateOptions& options) {
   GenerateOptions neutral;
   for (const Setting& setting : kSettings) {
     setting.with_member([&](auto member) {
-      using Value = typename ValueOf<decltype(member)>::Type;
+      using Value = typename std::remove_cvref_t<decltype(neutral.*member)>::value_type;
       if constexpr (std::is_arithmetic_v<Value> || std::is_enum_v<Value>) {
         if (setting.neutral) neutral.*member = static_cast<Value>(*setting.neutral);
       } else if constexpr (!std::is_same_v<Value, ExponentialDecay>) {

@@ -125,10 +125,14 @@ Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std:
                 .target = {*settings_.decoder_start_token},
                 .number = number};
   prompt.source_tokens = prompt.source_rows();
+  add_prefix(prefix, prompt);
+  return prompt;
+}
+
+void Prompter::add_prefix(const TokenIds& prefix, Prompt& prompt) const {
   prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
   prompt.prefix_length = prefix.size();
-  check_tokens(prompt.target, config.decoder, "prefix of source", number);
-  return prompt;
+  check_tokens(prompt.target, parts_.network.config.decoder, "prefix of source", prompt.number);
 }
 
 Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
@@ -152,21 +156,16 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   Prompt prompt = start(source, number);
   prompt.source_tokens = source.size();
   prompt.source_truncated = is_truncated;
-  const std::size_t begin = prompt.target.size();
-  const TokenIds prefix = prefix_of(input);
+  TokenIds prefix = prefix_of(input);
   prompt.draft = draft_of(input, source, number);
   // The prefix follows the token of the target language.
-  const bool needs_language =
-      !settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder();
-  if (needs_language && !prefix.empty() && prefix.front() != *settings_.forced_bos_token) {
-    prompt.target.push_back(*settings_.forced_bos_token);
+  if (!settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder()) {
+    for (TokenIds* tokens : {&prefix, &prompt.draft}) {
+      if (tokens->empty() || tokens->front() == *settings_.forced_bos_token) continue;
+      tokens->insert(tokens->begin(), *settings_.forced_bos_token);
+    }
   }
-  if (needs_language && !prompt.draft.empty() && prompt.draft.front() != *settings_.forced_bos_token) {
-    prompt.draft.insert(prompt.draft.begin(), *settings_.forced_bos_token);
-  }
-  prompt.target.insert(prompt.target.end(), prefix.begin(), prefix.end());
-  prompt.prefix_length = prompt.target.size() - begin;
-  check_tokens(prompt.target, config.decoder, "prefix of source", number);
+  add_prefix(prefix, prompt);
   return prompt;
 }
 

@@ -81,6 +81,7 @@ class Prompter {
  private:
   Prompt start(const TokenIds& source, std::size_t number) const;
   Prompt sound_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const;
+  void add_prefix(const TokenIds& prefix, Prompt& prompt) const;
   std::size_t source_limit() const;
   TokenIds truncated(const GenerateInput& input, TokenIds source) const;
   TokenIds prefix_of(const GenerateInput& input) const;

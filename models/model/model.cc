@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -40,24 +39,6 @@ int checked_option(std::string_view name, int value, int minimum) {
   if (value < minimum) throw ConfigError(fmt::format("{} is {}, expected at least {}", name, value, minimum));
   return value;
 }
-
-// A stream whose inputs and results are all in memory.
-template <class Source>
-class ListStream final : public GenerateStream {
- public:
-  explicit ListStream(std::span<const Source> sources) : sources_(sources) {}
-
-  std::optional<GenerateInput> next(Wait /*wait*/) override {
-    return read_ < sources_.size() ? std::optional(GenerateInput{sources_[read_++]}) : std::nullopt;
-  }
-  void write(GenerateResult result) override { results.push_back(std::move(result)); }
-
-  std::vector<GenerateResult> results;
-
- private:
-  std::span<const Source> sources_;
-  std::size_t read_ = 0;
-};
 
 // Returns whether a tensor holds a setting, such as a number of heads in CTranslate2, and not weights.
 bool is_setting(const std::string& name, const WeightStore& store) {

@@ -56,20 +56,16 @@ struct GenerateHandlers {
   std::function<void(std::size_t source, std::size_t source_tokens)> on_start = {};
 };
 
-// Callbacks of one request for vectors of texts. `text` is the index in the `texts` given to submit(). The rules of
-// GenerateHandlers apply.
-struct VectorHandlers {
-  std::function<void(std::size_t text, VectorResult result)> on_result;
+// Callbacks of one request for vectors or entities of texts. `text` is the index in the `texts` given to submit(). The
+// rules of GenerateHandlers apply.
+template <class Result>
+struct TextHandlers {
+  std::function<void(std::size_t text, Result result)> on_result;
   std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
   std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
 };
-
-// Callbacks of one request for entities, as VectorHandlers.
-struct TagHandlers {
-  std::function<void(std::size_t text, std::vector<Entity> entities)> on_result;
-  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
-  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
-};
+using VectorHandlers = TextHandlers<VectorResult>;
+using TagHandlers = TextHandlers<std::vector<Entity>>;
 
 // A snapshot of what a queue is doing, for monitoring.
 struct QueueStatus {

@@ -35,6 +35,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
     call([&] { on_failure_(job.index, explained(failure, parts_)); });
   }
+  void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}
   void on_tokens(const DecodeJob& /*job*/, Search::ScoredTokens /*tokens*/) override {}
   bool wants_tokens() const override { return false; }
   bool is_cancelled() const override { return is_over(); }

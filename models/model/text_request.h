@@ -32,7 +32,6 @@ class TextRequest final : public RequestState {
     return job_of(*pair.first, pair.second ? &**pair.second : nullptr, index, last);
   }
 
-  void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}
   TextTask::Reads reads() const override { return task_->reads(); }
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {
@@ -84,7 +83,6 @@ class TagRequest final : public RequestState {
     return jobs;
   }
 
-  void on_result(const DecodeJob& /*job*/, std::vector<Hypothesis> /*hypotheses*/) override {}
   TextTask::Reads reads() const override { return task_->reads(); }
   void on_rows(const DecodeJob& job, const Tensor& rows) override {
     complete(job, [&] {

@@ -1,10 +1,35 @@
 #include "encdec/models/network/config.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ranges>
 
 namespace encdec {
+namespace {
+
+constexpr std::array kActivations = {
+    Named{Activation::relu, "relu"},
+    Named{Activation::gelu, "gelu"},
+    Named{Activation::gelu_tanh, "gelu_new"},
+    Named{Activation::gelu_tanh, "gelu_fast"},
+    Named{Activation::gelu_tanh, "gelu_pytorch_tanh"},
+    Named{Activation::gelu_sigmoid, "quick_gelu"},
+    Named{Activation::tanh, "tanh"},
+    Named{Activation::sigmoid, "sigmoid"},
+    Named{Activation::silu, "silu"},
+    Named{Activation::silu, "swish"},
+    Named{Activation::identity, "linear"},
+};
+
+}  // namespace
+
+std::optional<Activation> activation_named(std::string_view name) {
+  return value_named<Activation>(kActivations, name);
+}
+
+std::string activation_names() {
+  return fmt::format("{}", fmt::join(names_of(kActivations), ", "));
+}
 
 Dim FrameOptions::rows_of(Dim frames) const {
   switch (front) {

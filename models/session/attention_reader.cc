@@ -12,6 +12,8 @@ namespace {
 
 using Of = AttentionChoice::Of;
 
+constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // of all maps together
+
 bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self: return config.has_encoder();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "encdec/models/session/attention_map.h"
 #include "encdec/models/session/session.h"
@@ -16,15 +15,12 @@ AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, s
 // maps are [layers, heads, S, S] for the encoder, [layers, heads, T, T] for the decoder, and [layers, heads, T, S] for
 // cross-attention. Resets the session.
 // Throws ConfigError for kinds, layers and heads that the model does not have. Throws InputError if the maps would take
-// more than kMaxAttentionBytes.
+// more than 2 GiB.
 void read_attention(Session& session, const AttentionSelection& selection, AttentionMaps& attention);
 
 // Returns the most informative kind of attention: cross-attention, or self-attention if the model has only one stack.
 AttentionKind main_kind(const TransformerConfig& config);
 // Throws ConfigError if read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);
-// Maximum size of all maps of one read_attention(): 2 GiB.
-
-inline constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;
 
 }  // namespace encdec

@@ -4,8 +4,10 @@
 
 namespace encdec::python {
 
-// Each function adds classes and functions to the module.
-void bind_attention(nanobind::module_& module);
+// Makes nanobind translate errors of the library to the classes of encdec/_errors.py.
+void translate_errors();
+
+// Each function below adds classes and functions to the module.
 void bind_documents(nanobind::module_& module);  // only with ENCDEC_TRANSLATION
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);

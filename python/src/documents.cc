@@ -46,7 +46,7 @@ Segment segment_of(const Parts& parts) {
 }
 
 Document read(nb::bytes path, const nb::dict& options) {
-  const std::string name(path.c_str(), path.size());
+  const std::string name = plain(path);
   Keywords keywords(options);
   std::optional<DocumentFormat> given;
   const DocumentOptions document = document_options(keywords, given);

@@ -1,10 +1,12 @@
-#include "errors.h"
+#include <nanobind/nanobind.h>
 
 #include <new>
 
+#include "bindings.h"
 #include "compute.h"
 #include "encdec/engine/base/error.h"
 #include "inputs.h"
+#include "results.h"
 
 namespace encdec::python {
 namespace {

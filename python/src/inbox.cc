@@ -28,7 +28,10 @@ class Inbox::State {
   State& operator=(const State&) = delete;
 
   int descriptor() const { return descriptor_; }
-  bool is_ours() const { return process_ == ::getpid(); }
+  void check_process() const {
+    if (process_ == ::getpid()) return;
+    throw Error("the work of this iterator runs in the process that this one was forked from");
+  }
 
   void put(Event event) {
     const MutexLock lock(mutex_);
@@ -41,6 +44,7 @@ class Inbox::State {
     wake();
   }
   std::vector<Event> take() {
+    check_process();
     const MutexLock lock(mutex_);
     std::uint64_t count = 0;
     if (!has_ended_) static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
@@ -67,7 +71,6 @@ int Inbox::descriptor() const {
 }
 
 std::vector<Event> Inbox::take() {
-  check_process();
   return state_->take();
 }
 
@@ -75,12 +78,8 @@ void Inbox::end() {
   state_->end();
 }
 
-void Inbox::check_process() const {
-  if (!state_->is_ours()) throw Error("the work of this iterator runs in the process that this one was forked from");
-}
-
 void Inbox::wait() const {
-  check_process();
+  state_->check_process();
   // Only the main thread runs signal handlers, so only it wakes up for them.
   const int interval = is_main_thread() ? static_cast<int>(kSignalInterval.count()) : -1;
   ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};

@@ -50,7 +50,6 @@ class Inbox {
 
  private:
   class State;
-  void check_process() const;
   template <class News>
   std::function<void(std::size_t, News)> put(std::uint64_t request) const;
   std::shared_ptr<State> state_;

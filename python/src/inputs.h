@@ -10,9 +10,19 @@
 
 #include "encdec/models/classification/classifier.h"
 #include "encdec/models/generation/generate_options.h"
-#include "on_error.h"
 
 namespace encdec::python {
+
+// The treatment of a source that the model does not accept.
+enum class OnError : std::uint8_t {
+  raise,  // the call ends with an error
+  null,   // the result of the source is None
+};
+
+// Returns the bytes of a file name, which may not be UTF-8.
+inline std::string plain(const nanobind::bytes& name) {
+  return {name.c_str(), name.size()};
+}
 
 // Returns a str for bytes that may not be valid UTF-8. `errors` is that of bytes.decode().
 nanobind::object text_of(std::string_view bytes, const char* errors = "replace");

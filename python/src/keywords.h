@@ -62,10 +62,6 @@ class Keywords {
   void read(T& value, std::string_view name, std::string_view other = {}) {
     if (const nanobind::object given = take(name, other); given.is_valid()) read_value(name, given, value);
   }
-  template <class T>
-  void read(std::optional<T>& value, std::string_view name, std::string_view other = {}) {
-    if (const nanobind::object given = take(name, other); given.is_valid()) read_value(name, given, value.emplace());
-  }
   void read_languages(std::string& source, std::string& target) {
     read(source, "source_lang", "src_lang");
     read(target, "target_lang", "tgt_lang");

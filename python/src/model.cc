@@ -1,6 +1,7 @@
 #include "encdec/models/model.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,35 +12,26 @@
 #include "inputs.h"
 #include "options.h"
 #include "results.h"
+#include "tools/attention/svg.h"
 
 namespace encdec::python {
 namespace {
 
 namespace nb = nanobind;
 
-// A stream whose inputs and results are all in memory.
-class ListStream final : public GenerateStream {
- public:
-  ListStream(std::vector<GenerateInput> inputs, OnError on_error) : inputs_(std::move(inputs)), on_error_(on_error) {}
+// A stream of inputs, which skips those that the model cannot read if errors are to be None.
+struct InputStream final : ListStream<GenerateInput> {
+  InputStream(std::span<const GenerateInput> inputs, OnError on_error_) : ListStream(inputs), on_error(on_error_) {}
+  bool skips(const Error& /*error*/) override { return on_error == OnError::null; }
 
-  std::optional<GenerateInput> next(Wait /*wait*/) override {
-    return read_ < inputs_.size() ? std::optional(std::move(inputs_[read_++])) : std::nullopt;
-  }
-  void write(GenerateResult result) override { results.push_back(std::move(result)); }
-  bool skips(const Error& /*error*/) override { return on_error_ == OnError::null; }
-
-  std::vector<GenerateResult> results;
-
- private:
-  std::vector<GenerateInput> inputs_;
-  OnError on_error_;
-  std::size_t read_ = 0;
+  const OnError on_error;
 };
 
 nb::list generate(const Model& model, nb::list sources, nb::object known, nb::dict keywords, bool null_on_error) {
   const OnError on_error = null_on_error ? OnError::null : OnError::raise;
   const GenerateOptions options = generate_options(keywords);
-  ListStream stream(inputs_from(sources, known, on_error), on_error);
+  const std::vector<GenerateInput> inputs = inputs_from(sources, known, on_error);
+  InputStream stream(inputs, on_error);
   const auto results = compute([&] {
     model.generate_stream(stream, options);
     return std::move(stream.results);
@@ -94,7 +86,7 @@ nb::object classifier_of(const Model& model) {
   return fields;
 }
 
-nb::list hypotheses_of(const std::vector<std::string>& labels, const std::string& pattern) {
+nb::list hypotheses_of(const Model& /*model*/, const std::vector<std::string>& labels, const std::string& pattern) {
   nb::list sentences;
   for (const SharedText& sentence : hypotheses(labels, pattern)) sentences.append(*sentence);
   return sentences;
@@ -147,6 +139,23 @@ nb::object attention(const Model& model, nb::object source, nb::object target, n
   return to_python(compute([&] { return model.attention_ids(source_ids, target_ids, options); }));
 }
 
+using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Returns a picture of weights [queries, keys], as SVG.
+std::string draw_attention(const std::string& kind, nb::list queries, nb::list keys, const Matrix& weights) {
+  cli::LabelledAttention attention;
+  attention.queries = texts_from(queries);
+  attention.keys = texts_from(keys);
+  if (weights.size() == 0 || weights.shape(0) != queries.size() || weights.shape(1) != keys.size()) {
+    throw ShapeError("weights have another shape than the tokens, expected [rows, columns] with one token at least");
+  }
+  attention.layers = attention.heads = {""};
+  attention.map.kind = attention_kind(kind);
+  attention.map.weights = Tensor::allocate({1, 1, static_cast<Dim>(queries.size()), static_cast<Dim>(keys.size())});
+  std::copy_n(weights.data(), weights.size(), attention.map.weights.data<float>());
+  return cli::draw_svg("", {&attention, 1});
+}
+
 nb::dict to_dict(const StackConfig& stack) {
   nb::dict dict;
   dict["vocabulary"] = stack.vocabulary;
@@ -179,7 +188,7 @@ std::vector<std::string> notes_of(const Model& model) {
 
 // Loads a model. `path` is bytes, because the name of a folder may not be UTF-8.
 Model load(nb::bytes path, nb::dict keywords) {
-  const std::filesystem::path folder(std::string(path.c_str(), path.size()));
+  const std::filesystem::path folder(plain(path));
   const LoadOptions options = load_options(keywords);
   return compute([&] { return Model::load(folder, options); });
 }
@@ -194,12 +203,7 @@ void bind_model(nb::module_& module) {
       .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
       .def("tag", &tag, nb::arg("texts"), nb::arg("options"))
       .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
-      .def(
-          "hypotheses",
-          [](const Model&, const std::vector<std::string>& labels, const std::string& pattern) {
-            return hypotheses_of(labels, pattern);
-          },
-          nb::arg("labels"), nb::arg("pattern"))
+      .def("hypotheses", &hypotheses_of, nb::arg("labels"), nb::arg("pattern"))
       .def(
           "candidate_scores",
           [](const Model& model, const std::vector<float>& logits, bool multi_label) {
@@ -220,6 +224,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("notes", &notes_of)
       .def_prop_ro("config", [](const Model& model) { return to_dict(model.config()); })
       .def_prop_ro("generation_config", [](const Model& model) { return to_dict(model.generation_config()); });
+  module.def("draw_attention", &draw_attention, nb::arg("kind"), nb::arg("queries"), nb::arg("keys"),
+             nb::arg("weights"));
 }
 
 }  // namespace encdec::python

@@ -11,7 +11,6 @@
 #include "encdec/engine/kernels/matmul_kernels.h"
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/model/hub_cache.h"
-#include "errors.h"
 #include "options.h"
 
 namespace nb = nanobind;
@@ -52,7 +51,6 @@ NB_MODULE(encdec_bindings, module) {
   });
   bind_tokenizer(module);
   bind_model(module);
-  bind_attention(module);
   bind_requests(module);
   bind_transcribe(module);
 #ifdef ENCDEC_TRANSLATION

@@ -74,14 +74,7 @@ class RowReader {
 
   template <class T>
   void set(const Row& /*row*/, std::string_view name, const nanobind::object& given, T& (*value)(Options&)) {
-    if constexpr (requires {
-                    typename T::value_type;
-                    std::declval<T>().has_value();
-                  }) {
-      read_value(name, given, value(options_).emplace());
-    } else {
-      read_value(name, given, value(options_));
-    }
+    read_value(name, given, value(options_));
   }
   void set(const Row& /*row*/, std::string_view name, const nanobind::object& given,
            Value<std::filesystem::path> value) {

@@ -17,10 +17,6 @@ namespace nb = nanobind;
 
 using Bytes = std::vector<std::byte>;
 
-std::shared_ptr<const Bytes> copied(nb::handle object) {
-  return std::make_shared<const Bytes>(bytes_of_buffer(object));
-}
-
 void check_samples(const std::string& name, const Bytes& bytes) {
   for (std::size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
     float sample = 0;
@@ -44,7 +40,7 @@ Sound sound_of_file(const std::string& path) {
 }
 
 Sound sound_of_bytes(nb::object bytes, std::string name) {
-  const std::shared_ptr<const Bytes> kept = copied(bytes);
+  const auto kept = std::make_shared<const Bytes>(bytes_of_buffer(bytes));
   const auto open = [kept, name] { return AudioReader(AudioInput(bytes_of(*kept), name)); };
   return {.recording = Recording::of_readers(name, open), .bytes = kept->size()};
 }
@@ -56,7 +52,7 @@ Sound sound_of_samples(nb::object samples, std::string name, nb::object sampling
     throw ConfigError(fmt::format("sampling_rate is {}, expected {} to {}", raw.sample_rate,
                                   AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate));
   }
-  const std::shared_ptr<const Bytes> kept = copied(samples);
+  const auto kept = std::make_shared<const Bytes>(bytes_of_buffer(samples));
   if (!is_int16) check_samples(name, *kept);
   const auto open = [kept, name, raw] { return AudioReader(open_raw(AudioInput(bytes_of(*kept), name), raw)); };
   return {.recording = Recording::of_readers(name, open), .bytes = kept->size()};

@@ -16,13 +16,11 @@
 #include "encdec/models/model/request_queue.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
-#include "errors.h"
 #include "inbox.h"
 #include "inputs.h"
 #include "options.h"
 #include "recordings.h"
 #include "results.h"
-#include "transcripts.h"
 
 namespace encdec::python {
 namespace {
@@ -185,24 +183,17 @@ class Live {
   bool is_finished_ ENCDEC_GUARDED_BY(mutex_) = false;
 };
 
+const char* kind_of(const Event& event) {
+  if (std::holds_alternative<TokenIds>(event.news)) return "tokens";
+  if (std::holds_alternative<std::vector<TranscriptSegment>>(event.news)) return "segments";
+  if (std::holds_alternative<LiveEvent>(event.news)) return "live";
+  return std::holds_alternative<std::exception_ptr>(event.news) ? "failure" : "result";
+}
+
 // Returns (request, source, kind, value).
 nb::object to_tuple(Event event) {
-  const auto tuple = [&event](const char* kind, nb::object value) {
-    return nb::make_tuple(event.request, event.source, kind, value);
-  };
-  if (const auto* tokens = std::get_if<TokenIds>(&event.news)) return tuple("tokens", nb::cast(*tokens));
-  if (const auto* segments = std::get_if<std::vector<TranscriptSegment>>(&event.news)) {
-    return tuple("segments", to_python(*segments));
-  }
-  if (const auto* result = std::get_if<GenerateResult>(&event.news)) return tuple("result", to_python(*result));
-  if (const auto* transcript = std::get_if<Transcript>(&event.news)) return tuple("result", to_python(*transcript));
-  if (const auto* entities = std::get_if<std::vector<Entity>>(&event.news))
-    return tuple("result", to_python(*entities));
-  if (const auto* live = std::get_if<LiveEvent>(&event.news)) return tuple("live", to_python(*live));
-  if (auto* embedding = std::get_if<VectorResult>(&event.news)) {
-    return tuple("result", to_python(std::move(*embedding)));
-  }
-  return tuple("failure", to_python(std::get<std::exception_ptr>(event.news)));
+  const nb::object value = std::visit([](auto& news) { return to_python(std::move(news)); }, event.news);
+  return nb::make_tuple(event.request, event.source, kind_of(event), value);
 }
 
 nb::list take(Inbox& inbox) {

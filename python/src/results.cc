@@ -22,11 +22,6 @@ nb::object to_python(const std::vector<std::vector<TokenScore>>& places) {
   return lists;
 }
 
-// Returns the name of a kind in the argument `kinds` of attention().
-const char* key_of(AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? "encoder" : kind == AttentionKind::decoder_self ? "decoder" : "cross";
-}
-
 nb::dict to_python(const Hypothesis& hypothesis) {
   nb::dict fields;
   fields["text"] = text_of(hypothesis.text);
@@ -41,6 +36,10 @@ nb::dict to_python(const Hypothesis& hypothesis) {
 }
 
 }  // namespace
+
+nb::object to_python(const TokenIds& tokens) {
+  return nb::cast(tokens);
+}
 
 nb::object to_python(const GenerateResult& result) {
   if (result.hypotheses.empty()) return nb::none();
@@ -87,7 +86,9 @@ nb::object to_python(const std::vector<Entity>& entities) {
 
 nb::object to_python(const AttentionMaps& maps) {
   nb::dict arrays;
-  for (const AttentionMap& map : maps.maps) arrays[key_of(map.kind)] = to_array(map.weights);
+  for (const AttentionMap& map : maps.maps) {
+    arrays[nb::cast(attention_names(map.kind).word)] = to_array(map.weights);
+  }
   nb::dict fields;
   fields["source"] = maps.source;
   fields["decoder_input"] = maps.decoder_input;

@@ -10,18 +10,13 @@
 #include "inputs.h"
 #include "options.h"
 #include "recordings.h"
-#include "transcripts.h"
+#include "results.h"
 #include "values.h"
 
 namespace encdec::python {
 namespace {
 
 namespace nb = nanobind;
-
-// Returns the bytes of a file name, which may not be UTF-8.
-std::string plain(const nb::bytes& bytes) {
-  return {bytes.c_str(), bytes.size()};
-}
 
 template <class Format>
 Format format_named(const auto& table, const nb::object& given) {

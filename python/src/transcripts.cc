@@ -1,13 +1,11 @@
-#include "transcripts.h"
-
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 #include <tuple>
 
-#include "errors.h"
 #include "inputs.h"
+#include "results.h"
 #include "values.h"
 
 namespace encdec::python {

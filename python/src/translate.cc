@@ -27,10 +27,6 @@ struct Translator {
   std::shared_ptr<Glossary> glossary = {};  // null for none
 };
 
-std::string plain(const nb::bytes& bytes) {
-  return {bytes.c_str(), bytes.size()};
-}
-
 // Adds a model. `languages` are those of --languages; empty for those that the model's files say.
 void add(Translator& translator, const Model& model, nb::bytes folder, const std::string& languages) {
   const std::string path = plain(folder);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,11 @@ inline void read_value(std::string_view name, nanobind::handle value, std::vecto
     return read_value(name, value, result.emplace_back());
   }
   for (const nanobind::handle number : value) read_value(name, number, result.emplace_back());
+}
+
+template <class T>
+void read_value(std::string_view name, nanobind::handle value, std::optional<T>& result) {
+  read_value(name, value, result.emplace());
 }
 
 }  // namespace encdec::python

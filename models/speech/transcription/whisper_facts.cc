@@ -4,7 +4,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/families/whisper_alignment_heads.h"
+#include "encdec/models/families/whisper.h"
 
 namespace encdec {
 namespace {

@@ -8,7 +8,6 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/families/whisper.h"
-#include "encdec/models/families/whisper_alignment_heads.h"
 #include "tests/support/message_of.h"
 
 namespace encdec {
@@ -180,13 +179,13 @@ TEST(CTranslate2Whisper, RefusesSettingsThatItsEncoderDoesNotSupport) {
               HasSubstr("revision 4 of model specification 'WhisperSpec', expected at most 3"));
 }
 
-TransformerConfig whisper_of(int encoder_layers, int decoder_layers, Dim heads, Dim vocabulary) {
-  return whisper_config({.model_dim = 64 * heads,
-                         .vocabulary = vocabulary,
-                         .encoder_layers = encoder_layers,
-                         .encoder_heads = heads,
-                         .decoder_layers = decoder_layers,
-                         .decoder_heads = heads});
+TransformerConfig whisper_of(int encoder_layers, int decoder_layers, int heads, Dim vocabulary) {
+  TransformerConfig config = whisper_config();
+  config.encoder.layers = encoder_layers;
+  config.decoder.vocabulary = vocabulary;
+  config.decoder.layers = decoder_layers;
+  config.decoder.heads = heads;
+  return config;
 }
 
 TEST(WhisperAlignmentHeads, AreThoseOfOpenAiForKnownModels) {
