@@ -104,7 +104,7 @@ Parts with_languages(PipelineSource& source, nlohmann::json document, const Lang
   for (const std::string& name : languages.names) {
     if (const auto id = ids.find(name)) known.push_back({name, *id});
   }
-  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
+  std::ranges::stable_sort(known, {}, &PipelineParts::Language::token);
   parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = source.name,
                             default_source = source.settings.source_language.value_or(languages.source),
                             default_target = source.settings.target_language.value_or("")](const EncodeOptions& options,
