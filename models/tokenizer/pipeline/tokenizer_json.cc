@@ -295,7 +295,10 @@ PreTokenizer read_pre_tokenizer(const JsonObject& part) {
                             .use_regex = p.boolean("use_regex").value_or(true)});
        }},
       {"CharDelimiterSplit", [](const JsonObject& p) { return char_delimiter_split(read_character(p, "delimiter")); }},
-      {"Digits", [](const JsonObject& p) { return digits({.individual = p.required_boolean("individual_digits")}); }},
+      {"Digits",
+       [](const JsonObject& p) {
+         return digits(p.required_boolean("individual_digits") ? SplitBehavior::isolated : SplitBehavior::contiguous);
+       }},
       {"FixedLength",
        [](const JsonObject& p) {
          const std::int64_t length = p.integer("length", {1, 1 << 30}).value_or(5);
