@@ -11,7 +11,6 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {
 namespace {
@@ -428,10 +427,6 @@ void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& 
 }
 
 }  // namespace
-
-PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
-  return read_pipeline(TokenizerJsonFile::parse(json, name));
-}
 
 PipelineParts read_pipeline(TokenizerJsonFile file) {
   const JsonObject root = *file.rest;
