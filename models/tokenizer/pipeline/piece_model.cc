@@ -10,7 +10,6 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
-#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
