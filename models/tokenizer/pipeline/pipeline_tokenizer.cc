@@ -33,8 +33,18 @@ class PipelineTokenizer final : public Tokenizer {
       first = is_left ? first.last(lengths.first) : first.first(lengths.first);
       second = is_left ? second.last(lengths.second) : second.first(lengths.second);
     }
-    Encoding encoding = affixes.join(first, second);
-    if (!parts_.has_segments) encoding.second_segment = kNoSecondSegment;
+    Encoding encoding;
+    const auto add = [&ids = encoding.ids](std::span<const std::int32_t> part) {
+      ids.insert(ids.end(), part.begin(), part.end());
+    };
+    add(affixes.before);
+    add(first);
+    if (parts_.has_segments && affixes.first_segment != kNoSecondSegment) {
+      encoding.second_segment = encoding.ids.size() + affixes.first_segment;
+    }
+    add(affixes.between);
+    add(second);
+    add(affixes.after);
     return encoding;
   }
 
