@@ -101,10 +101,7 @@ CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOption
       packed_(packs_memory(options, weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .bias = options.bias,
-                                   .residual = options.residual}) {}
+      output_(weights / "output", options.output_projection()) {}
 
 Shape CrossAttention::output_shape(Shapes inputs) const {
   if (inputs.size() < 2) throw ShapeError("expected a target and a memory");
