@@ -44,10 +44,6 @@ CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const Att
                  {.input_width = options.model_dim, .output_width = options.inner_dim()},
                  std::array{options.key_bias, options.bias}) {}
 
-Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
-  return key_value_.output_shape(inputs);
-}
-
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());
   Tensor projected = state.scratch(output.shape());
