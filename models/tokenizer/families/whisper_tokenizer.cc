@@ -42,10 +42,7 @@ bool is_time(std::string_view token) {
 PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const std::string& name) {
   for (AddedToken& token : parts.added_tokens) token.special = token.special || is_time(token.content);
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, name);
-  const auto find = [&](std::string_view token) {
-    const auto id = added.id(token);
-    return id ? id : parts.model->id(token);
-  };
+  const auto find = [&](std::string_view token) { return added.id(token, *parts.model); };
   const auto append = [&](std::vector<std::int32_t>& ids, std::string_view token) {
     if (const auto id = find(token)) ids.push_back(*id);
   };
@@ -67,8 +64,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
     Affixes affixes{.before = start, .after = after};
     if (!language.empty()) {
       const auto code = whisper_language_code(language);
-      const auto found = std::find_if(languages.begin(), languages.end(),
-                                      [&](const auto& one) { return one.name == code.value_or(language); });
+      const auto found = std::ranges::find(languages, code.value_or(language), &PipelineParts::Language::name);
       if (found == languages.end()) {
         std::vector<std::string> names;
         for (const auto& one : languages) names.push_back(one.name);
