@@ -66,7 +66,7 @@ void Executor::plan(const Symbols& symbols, RunState& state) const {
   const std::size_t bytes = plan_memory(memory.lifetimes, memory.offsets);
   if (memory.arena.empty() || memory.arena.bytes() < bytes) {
     memory.arena = Tensor();  // free the old arena first: both at once may not fit
-    memory.arena = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
+    memory.arena = Tensor::of_bytes(bytes);
   }
   for (const int id : order_) {
     const auto index = static_cast<std::size_t>(id);

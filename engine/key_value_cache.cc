@@ -106,10 +106,6 @@ void CacheIndex::close_all() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) close(static_cast<int>(slot));
 }
 
-std::size_t KeyValueForm::bytes() const {
-  return 2 * static_cast<std::size_t>(width()) * size_of(type);
-}
-
 DataType key_value_type(Precision precision) {
   return precision == Precision::float32 ? DataType::float32 : DataType::bfloat16;
 }

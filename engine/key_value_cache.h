@@ -72,7 +72,7 @@ struct KeyValueForm {
 
   Dim width() const { return heads * head_dim; }  // H * K
   // Returns the size of one position's keys and values in bytes.
-  std::size_t bytes() const;
+  std::size_t bytes() const { return 2 * static_cast<std::size_t>(width()) * size_of(type); }
 };
 
 // Returns the type in which layers of this precision keep keys and values. It is bfloat16 (half the memory) for

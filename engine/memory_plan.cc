@@ -7,19 +7,16 @@
 namespace encdec {
 
 std::size_t plan_memory(std::span<const Lifetime> buffers, std::vector<std::size_t>& offsets) {
-  const auto aligned = [](std::size_t bytes) {
-    return (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
-  };
   offsets.assign(buffers.size(), 0);
   std::size_t arena = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const std::size_t size = aligned(buffers[i].bytes);
+    const std::size_t size = Tensor::aligned(buffers[i].bytes);
     // Moving past one buffer may cause an overlap with another that was checked before, so check all again.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t other = 0; other < i; ++other) {
         const bool contemporary = buffers[other].first <= buffers[i].last && buffers[i].first <= buffers[other].last;
-        const std::size_t other_end = offsets[other] + aligned(buffers[other].bytes);
+        const std::size_t other_end = offsets[other] + Tensor::aligned(buffers[other].bytes);
         if (contemporary && offsets[i] < other_end && offsets[other] < offsets[i] + size) {
           offsets[i] = other_end;
           moved = true;

@@ -12,17 +12,12 @@ namespace {
 
 constexpr std::size_t kSmallestBlock = 65'536;
 
-Tensor allocate_bytes(std::size_t bytes) {
-  return Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
-}
-
 }  // namespace
 
 Tensor ScratchStack::take(const Shape& shape) {
-  std::size_t bytes = static_cast<std::size_t>(shape.elements()) * sizeof(float);
-  bytes = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+  const std::size_t bytes = Tensor::aligned(static_cast<std::size_t>(shape.elements()) * sizeof(float));
   if (blocks_.empty() || blocks_.back().bytes() - used_ < bytes) {
-    blocks_.push_back(allocate_bytes(std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().bytes())));
+    blocks_.push_back(Tensor::of_bytes(std::max(bytes, blocks_.empty() ? kSmallestBlock : 2 * blocks_.back().bytes())));
     used_ = 0;
   }
   Tensor taken(blocks_.back().raw() + used_, DataType::float32, shape);
@@ -36,7 +31,7 @@ void ScratchStack::reset() {
   std::size_t total = 0;
   for (const Tensor& block : blocks_) total += block.bytes();
   blocks_.clear();
-  blocks_.push_back(allocate_bytes(total));
+  blocks_.push_back(Tensor::of_bytes(total));
 }
 
 void expect_all_rows(std::span<const Sequence> sequences, Dim rows) {

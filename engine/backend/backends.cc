@@ -44,13 +44,6 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(widened));
 }
 
-// Multiplies with the tiles of AMX, or a few rows with VNNI. Every CPU with AMX has VNNI, and both read the same
-// operands. The bits are equal because integer sums are exact.
-void by_integer_tiles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
-  constexpr int kFewRows = 4;
-  (rows.count <= kFewRows ? multiply_bytes : multiply_int8_tiles)(matrix.panels(), rows);
-}
-
 constexpr Backend kernel(std::string_view name, Precision precision, bool (*can_run)(), PanelOrder order,
                          InputForm input, std::size_t input_unit, decltype(Backend::multiply) multiply) {
   return {name, precision, can_run, weight_type(precision), order, input, input_unit, multiply};
@@ -65,17 +58,21 @@ constexpr int kNarrow = kNarrowColumns, kWide = kWideColumns;
 
 // The best first.
 constexpr Backend kKernels[] = {
+#if defined(__aarch64__)
     kernel("matrices", kBfloat16, has_matrix_products, {kNarrow, 4}, InputForm::bfloat16, kNeonRowBytes,
            by<multiply_bfloat16_matrices>),
     kernel("matrices", kInt8, has_matrix_products, {kNarrow, 8}, InputForm::int8, kNeonRowBytes,
            by<multiply_int8_matrices>),
-    kernel("dots", kInt8, has_neon, {kNarrow, 4}, InputForm::int8, kNeonRowBytes, by<multiply_dots>),
+    kernel("dots", kInt8, always, {kNarrow, 4}, InputForm::int8, kNeonRowBytes, by<multiply_dots>),
+#endif
+#if defined(__x86_64__)
     kernel("tiles", kBfloat16, has<&Cpu::amx>, {kWide, 2}, InputForm::bfloat16, kTileRowBytes,
            by<multiply_bfloat16_tiles>),
-    kernel("tiles", kInt8, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes, by_integer_tiles),
+    kernel("tiles", kInt8, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes, by<multiply_int8_tiles>),
     kernel("pairs", kBfloat16, has<&Cpu::avx512_bfloat16>, {kWide, 2}, InputForm::bfloat16, kProductsBytes,
            by<multiply_bfloat16_pairs>),
     kernel("bytes", kInt8, has<&Cpu::avx512_vnni>, {kWide, 4}, InputForm::uint8, kProductsBytes, by<multiply_bytes>),
+#endif
     panels(DataType::float32, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float32>),
     panels(DataType::float16, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float16>),
     panels(DataType::bfloat16, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_bfloat16>),

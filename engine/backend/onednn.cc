@@ -233,7 +233,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
   Call& call = found->second;
   call.last_use = ++clock;
   if (call.scratchpad_bytes > 0 && (scratchpad.empty() || scratchpad.bytes() < call.scratchpad_bytes)) {
-    scratchpad = Tensor::uninitialized({static_cast<Dim>(call.scratchpad_bytes)}, DataType::uint8);
+    scratchpad = Tensor::of_bytes(call.scratchpad_bytes);
   }
   return call;
 }
@@ -265,7 +265,7 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
 
 std::byte* MatMulPrimitives::scratch(std::size_t bytes) {
   if (impl_->scratch.empty() || impl_->scratch.bytes() < bytes) {
-    impl_->scratch = Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
+    impl_->scratch = Tensor::of_bytes(bytes);
   }
   return impl_->scratch.raw();
 }

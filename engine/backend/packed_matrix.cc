@@ -82,7 +82,7 @@ struct Layout {
     bytes = panels * panel_bytes;
     if (stored != DataType::int8) return;
     const auto add = [&] {
-      const std::size_t first = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+      const std::size_t first = Tensor::aligned(bytes);
       bytes = first + static_cast<std::size_t>(spec.output_width) * 4;
       return first;
     };
@@ -106,8 +106,7 @@ struct Layout {
 
 Tensor PackedMatrix::reserve(const MatMulSpec& spec, WeightMemory* memory) {
   const Layout layout(spec);
-  Tensor packed = memory != nullptr ? memory->take(layout.bytes)
-                                    : Tensor::uninitialized({static_cast<Dim>(layout.bytes)}, DataType::uint8);
+  Tensor packed = memory != nullptr ? memory->take(layout.bytes) : Tensor::of_bytes(layout.bytes);
   // Gaps between the parts are zero, so that equal weights give equal bytes.
   std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
   return packed;

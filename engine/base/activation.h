@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace encdec {
 enum class Activation : std::uint8_t { identity, relu, gelu, gelu_tanh, gelu_sigmoid, silu, tanh, sigmoid };
 
 // Returns the function's name: "relu".
-std::string_view to_string(Activation activation);
+constexpr std::string_view to_string(Activation activation) {
+  constexpr std::string_view kNames[] = {"identity",     "relu", "gelu", "gelu_tanh",
+                                         "gelu_sigmoid", "silu", "tanh", "sigmoid"};
+  return kNames[static_cast<std::size_t>(activation)];
+}
 
 }  // namespace encdec

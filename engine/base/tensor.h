@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "encdec/engine/base/dtype.h"
@@ -9,19 +11,11 @@
 
 namespace encdec {
 
-// Maps a C++ type to the DataType of its elements.
+// C++ types of elements: float for activations and computed results, std::int32_t for token ids and step numbers.
 template <class T>
-struct DataTypeOf;
-template <>
-// The elements of activations and computed results.
-struct DataTypeOf<float> {
-  static constexpr DataType value = DataType::float32;  // the element type
-};
-template <>
-// Token ids and step numbers.
-struct DataTypeOf<std::int32_t> {
-  static constexpr DataType value = DataType::int32;  // the element type
-};
+concept TensorElement = std::same_as<T, float> || std::same_as<T, std::int32_t>;
+template <TensorElement T>
+inline constexpr DataType kDataTypeOf = std::same_as<T, float> ? DataType::float32 : DataType::int32;
 
 // A dense row-major array. A tensor is a view of memory; if it has an owner, the view keeps the memory alive. Copies
 // share the memory. Tensors in an arena have no owner: they are valid until their RunState runs again.
@@ -30,6 +24,8 @@ class Tensor {
   static constexpr std::size_t kAlignment = 64;  // bytes: a cache line, and the widest vector
   // Minimum size in bytes for which huge pages are requested.
   static constexpr std::size_t kHugePageBytes = 2u << 20;
+  // Returns `bytes` rounded up to a multiple of kAlignment.
+  static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
   Tensor() = default;
   // A view of `data`, which `owner` keeps alive if it is not null.
@@ -40,6 +36,8 @@ class Tensor {
   static Tensor allocate(const Shape& shape, DataType type = DataType::float32);
   // The same without zeros. Pages that are never written use no physical memory.
   static Tensor uninitialized(const Shape& shape, DataType type = DataType::float32);
+  // The same for memory of any use: a tensor uint8 [bytes].
+  static Tensor of_bytes(std::size_t bytes) { return uninitialized({static_cast<Dim>(bytes)}, DataType::uint8); }
 
   const Shape& shape() const { return shape_; }                // the outermost dimension first
   DataType type() const { return type_; }                      // element type
@@ -53,16 +51,15 @@ class Tensor {
 
   std::byte* raw() { return data_; }              // first element, untyped
   const std::byte* raw() const { return data_; }  // first element, untyped
-  // Returns the first element. REQUIRES: T is the C++ type of the tensor's DataType.
-  template <class T>
+  // Return the first element. REQUIRES: T is the C++ type of the tensor's DataType.
+  template <TensorElement T>
   T* data() {
-    assert(type_ == DataTypeOf<T>::value);
+    assert(type_ == kDataTypeOf<T>);
     return reinterpret_cast<T*>(data_);
   }
-  // Returns the first element. REQUIRES: T is the C++ type of the tensor's DataType.
-  template <class T>
+  template <TensorElement T>
   const T* data() const {
-    assert(type_ == DataTypeOf<T>::value);
+    assert(type_ == kDataTypeOf<T>);
     return reinterpret_cast<const T*>(data_);
   }
 

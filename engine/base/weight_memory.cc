@@ -9,10 +9,10 @@ constexpr std::size_t kSharedBytes = 16u << 20;
 }  // namespace
 
 Tensor WeightMemory::take(std::size_t bytes) {
-  if (bytes >= Tensor::kHugePageBytes) return Tensor::uninitialized({static_cast<Dim>(bytes)}, DataType::uint8);
-  const std::size_t reserved = (bytes + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
+  if (bytes >= Tensor::kHugePageBytes) return Tensor::of_bytes(bytes);
+  const std::size_t reserved = Tensor::aligned(bytes);
   if (piece_.empty() || piece_.bytes() - taken_ < reserved) {
-    piece_ = Tensor::uninitialized({static_cast<Dim>(kSharedBytes)}, DataType::uint8);
+    piece_ = Tensor::of_bytes(kSharedBytes);
     taken_ = 0;
   }
   const std::size_t first = taken_;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #include "encdec/engine/kernels/lookahead.h"
@@ -191,16 +190,6 @@ void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows) {
 
 void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows) {
   multiply(Problem<Pairs>{matrix, rows});
-}
-
-#else
-
-void multiply_bytes(const PackedPanels&, const MatMulRows&) {
-  assert(false);
-}
-
-void multiply_bfloat16_pairs(const PackedPanels&, const MatMulRows&) {
-  assert(false);
 }
 
 #endif

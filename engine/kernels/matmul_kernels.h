@@ -34,7 +34,7 @@ struct MatMulRows {
 // Each kernel below has a file of its own and computes, on the calling thread,
 //   output = activation(value(x W) + bias) (+ residual):  x [R, K], output and residual [R, N]
 // Each output is summed over k in an order that does not depend on R or on the row. So the bits of a row do not depend
-// on the other rows.
+// on the other rows. The kernels with AVX-512 and AMX exist on x86-64 only, those of arm64 on arm64 only.
 
 // Panels that multiply_panels() reads, in groups of 1: how wide they are, and the type of their weights.
 enum class PanelForm { narrow_float32, wide_float32, narrow_bfloat16, wide_bfloat16, narrow_float16, wide_float16 };
@@ -73,6 +73,8 @@ void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows)
 // Multiply with the matrix instructions of AMX, on tiles of 16 rows of 64 bytes.
 //   multiply_bfloat16_tiles  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}
 //   multiply_int8_tiles      InputForm::uint8     int8 weights in PanelOrder{wide, 4}
+// A few rows of int8 are multiplied by multiply_bytes(): every CPU with AMX has VNNI, both read the same operands, and
+// the bits are equal because integer sums are exact.
 // REQUIRES: has_matrix_tiles().
 inline constexpr std::size_t kTileRowBytes = 64;  // bytes of a row that are read at once
 void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows);
@@ -81,10 +83,8 @@ void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows);
 inline constexpr std::size_t kNeonRowBytes = 8;  // bytes of a row that the arm64 kernels read at once
 
 // Multiplies InputForm::int8 by int8 weights in PanelOrder{narrow, 4} with SDOT of arm64. On CPUs without SDOT it adds
-// two products in 16 bits before widening them. Sums are exact for K <= 66,000. REQUIRES: has_neon().
+// two products in 16 bits before widening them. Sums are exact for K <= 66,000.
 void multiply_dots(const PackedPanels& matrix, const MatMulRows& rows);
-// Returns true on arm64 CPUs.
-bool has_neon();
 
 // Multiply two rows by two columns at a time.
 //   multiply_bfloat16_matrices  BFMMLA  InputForm::bfloat16  bfloat16 weights in PanelOrder{narrow, 4}

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <iterator>
 #include <type_traits>
@@ -234,10 +233,6 @@ bool has_dot_products() {
 
 }  // namespace
 
-bool has_neon() {
-  return true;
-}
-
 bool has_matrix_products() {
 #if defined(__linux__)
   constexpr unsigned long kBoth = HWCAP2_I8MM | HWCAP2_BF16;
@@ -262,24 +257,8 @@ void multiply_int8_matrices(const PackedPanels& matrix, const MatMulRows& rows) 
 
 #else
 
-bool has_neon() {
-  return false;
-}
-
 bool has_matrix_products() {
   return false;
-}
-
-void multiply_dots(const PackedPanels&, const MatMulRows&) {
-  assert(false);
-}
-
-void multiply_bfloat16_matrices(const PackedPanels&, const MatMulRows&) {
-  assert(false);
-}
-
-void multiply_int8_matrices(const PackedPanels&, const MatMulRows&) {
-  assert(false);
 }
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "encdec/engine/kernels/matmul_kernels.h"
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace encdec::kernels {
 
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__x86_64__)
 
 #define ENCDEC_TILES __attribute__((target("amx-tile,amx-bf16,amx-int8")))
 
@@ -156,17 +156,8 @@ void multiply_bfloat16_tiles(const PackedPanels& matrix, const MatMulRows& rows)
 }
 
 void multiply_int8_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
-  multiply_by_tiles<std::int32_t>(matrix, rows);
-}
-
-#else
-
-void multiply_bfloat16_tiles(const PackedPanels&, const MatMulRows&) {
-  assert(false);
-}
-
-void multiply_int8_tiles(const PackedPanels&, const MatMulRows&) {
-  assert(false);
+  constexpr int kFewRows = 4;
+  rows.count <= kFewRows ? multiply_bytes(matrix, rows) : multiply_by_tiles<std::int32_t>(matrix, rows);
 }
 
 #endif

@@ -47,6 +47,10 @@ struct AttentionOptions {
   float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }
   // Returns K: head_dim, or D / H if that is 0.
   Dim head_width() const { return inner_dim() / heads; }
+  // Returns the options of the output projection, H*K -> D.
+  LinearOptions output_projection() const {
+    return {.input_width = inner_dim(), .output_width = model_dim, .bias = bias, .residual = residual};
+  }
 };
 
 // Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`. Throws

@@ -15,10 +15,6 @@ CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const Att
                  {.input_width = options.model_dim, .output_width = options.inner_dim()},
                  std::array{options.key_bias, options.bias}) {}
 
-Shape CrossAttentionMemory::output_shape(Shapes inputs) const {
-  return key_value_.output_shape(inputs);
-}
-
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());
   Tensor projected = state.scratch(output.shape());
@@ -72,10 +68,7 @@ CrossAttention::CrossAttention(const WeightScope& weights, const AttentionOption
       packed_(packs_memory(options, weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .bias = options.bias,
-                                   .residual = options.residual}) {}
+      output_(weights / "output", options.output_projection()) {}
 
 Shape CrossAttention::output_shape(Shapes inputs) const {
   if (inputs.size() < 2) throw ShapeError("expected a target and a memory");

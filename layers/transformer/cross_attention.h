@@ -18,7 +18,7 @@ class CrossAttentionMemory final : public Layer {
   CrossAttentionMemory(const WeightScope& weights, const AttentionOptions& options);
 
   std::string_view kind() const override { return "cross_attention_memory"; }
-  Shape output_shape(Shapes inputs) const override;
+  Shape output_shape(Shapes inputs) const override { return key_value_.output_shape(inputs); }
   DataType output_type() const override { return form_.type; }
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 

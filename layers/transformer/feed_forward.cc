@@ -40,18 +40,14 @@ void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const 
   expand_.apply(inputs[0], nullptr, hidden, state);
   if (kind_ == FeedForwardKind::gated) {
     Tensor gated = state.scratch({rows, project_.input_width()});
-    gate(hidden, gated, state.team());
+    const int width = static_cast<int>(gated.width());
+    for_each_row(gated, state.team(), [&](int row) {
+      const float* gate_and_value = hidden.row(row);
+      kernels::gate(activation_, gate_and_value, gate_and_value + width, width, gated.row(row));
+    });
     hidden = gated;
   }
   project_.apply(hidden, residual_ == Residual::add ? &inputs[1] : nullptr, output, state);
-}
-
-void FeedForward::gate(const Tensor& gate_and_value, Tensor& output, ThreadTeam& team) const {
-  const int width = static_cast<int>(output.width());
-  for_each_row(output, team, [&](int row) {
-    const float* gate = gate_and_value.row(row);
-    kernels::gate(activation_, gate, gate + width, width, output.row(row));
-  });
 }
 
 }  // namespace encdec

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "encdec/engine/thread_team.h"
 #include "encdec/layers/transformer/linear.h"
 
 namespace encdec {
@@ -38,9 +37,6 @@ class FeedForward final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  // Computes activation(gate) * value: {gate [R, F], value [R, F]} side by side -> [R, F].
-  void gate(const Tensor& gate_and_value, Tensor& output, ThreadTeam& team) const;
-
   FeedForwardKind kind_;
   Activation activation_;
   Linear expand_;   // D -> F and the activation; if gated D -> 2*F, the gate first, without activation

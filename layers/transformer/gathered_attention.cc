@@ -15,18 +15,14 @@ GatheredAttention::GatheredAttention(const WeightScope& weights, const Attention
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.key_value_dim()},
                  std::array{options.key_bias, options.bias}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .bias = options.bias,
-                                   .residual = options.residual}) {}
+      output_(weights / "output", options.output_projection()) {}
 
 Shape GatheredAttention::output_shape(Shapes inputs) const {
   expect_count(inputs, options_.residual == Residual::add ? 3 : 2);
   expect_rows(inputs[1], options_.model_dim, "input");
   expect_rows(inputs[0], options_.model_dim, "gathered rows");
-  const Shape output = inputs[0];
-  expect_inputs(inputs, 2, options_.residual, output);
-  return output;
+  expect_inputs(inputs, 2, options_.residual, inputs[0]);
+  return inputs[0];
 }
 
 void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {

@@ -12,10 +12,7 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
                        {.input_width = options.model_dim}, std::array{options.bias, options.key_bias, options.bias},
                        std::array{options.inner_dim(), options.key_value_dim(), options.key_value_dim()}),
-      output_(weights / "output", {.input_width = options.inner_dim(),
-                                   .output_width = options.model_dim,
-                                   .bias = options.bias,
-                                   .residual = options.residual}) {}
+      output_(weights / "output", options.output_projection()) {}
 
 Shape SelfAttentionProjections::output_shape(Shapes inputs) const {
   return shape_of_rows(inputs, options_.model_dim, options_.model_dim, options_.residual);

@@ -75,14 +75,6 @@ const ForeignFormat* foreign_format(std::string_view file_name) {
   return found == kForeign.end() ? nullptr : &*found;
 }
 
-// Returns the names of a folder's files, sorted.
-std::vector<std::string> list(const fs::path& folder) {
-  std::error_code error;
-  std::vector<std::string> names = list_files(folder, error);
-  if (error) refuse(folder.string(), "{}", error.message());
-  return names;
-}
-
 // Throws UnsupportedModelError if a folder with these files has a format that this build was made without.
 void refuse_left_out(const fs::path& folder, const std::vector<std::string>& names) {
   for (const LeftOutFormat& format : left_out_formats()) {
@@ -142,7 +134,7 @@ std::string readable_files() {
 CheckpointSource look_at(const fs::path& folder) {
   std::error_code unknown;  // ignored: listing the folder will report the error
   if (fs::is_regular_file(folder, unknown)) refuse_file(folder);
-  CheckpointSource source{.path = folder, .names = list(folder)};
+  CheckpointSource source{.path = folder, .names = list_files(folder)};
   if (source.has("config.json")) source.config = read_json_object(folder / "config.json");
   return source;
 }

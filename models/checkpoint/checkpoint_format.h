@@ -18,8 +18,10 @@ struct CheckpointSource {
   std::optional<JsonObject> config = {};  // config.json of the folder
 
   bool has(std::string_view name) const;
-  // Returns whether the folder has the file, or its index `name`.index.json.
-  bool has_weights(const std::string& name) const { return has(name) || has(name + ".index.json"); }
+  // Returns `path` if the folder has the file, or its index `name`.index.json; otherwise nullopt.
+  std::optional<std::filesystem::path> with_weights(const std::string& name) const {
+    return has(name) || has(name + ".index.json") ? std::optional(path) : std::nullopt;
+  }
 };
 
 // A format of checkpoints.

@@ -30,6 +30,14 @@ inline std::vector<std::string> list_files(const std::filesystem::path& folder, 
   return names;
 }
 
+// The same, but throws FileError if they cannot be listed.
+inline std::vector<std::string> list_files(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::vector<std::string> names = list_files(folder, error);
+  if (error) refuse(folder.string(), "{}", error.message());
+  return names;
+}
+
 // Returns whether a name read from a file is a plain file name, which cannot lead out of that file's folder.
 inline bool is_plain_file_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;

@@ -18,10 +18,7 @@ constexpr const char* kOptionsFiles[] = {"decoder.yml", "config.intgemm8bitalpha
 
 }  // namespace
 
-MarianFiles::MarianFiles(const fs::path& folder) : folder_(folder) {
-  std::error_code error;
-  file_names_ = list_files(folder, error);
-  if (error) refuse(folder.string(), "{}", error.message());
+MarianFiles::MarianFiles(const fs::path& folder) : folder_(folder), file_names_(list_files(folder)) {
   for (const char* name : kOptionsFiles) {
     if (options_ || !std::ranges::binary_search(file_names_, name)) continue;
     options_ = read_yaml_object(folder / name);

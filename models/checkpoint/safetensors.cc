@@ -299,10 +299,7 @@ std::shared_ptr<const WeightStore> read_safetensors(const std::filesystem::path&
 FormatRow safetensors_format() {
   return {.format = CheckpointFormat::safetensors,
           .files = "model.safetensors",
-          .find =
-              [](const CheckpointSource& source) {
-                return source.has_weights("model.safetensors") ? std::optional(source.path) : std::nullopt;
-              },
+          .find = [](const CheckpointSource& source) { return source.with_weights("model.safetensors"); },
           .open = [](const std::filesystem::path& folder,
                      Checkpoint& checkpoint) { checkpoint.weights = read_safetensors(folder); }};
 }

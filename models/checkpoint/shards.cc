@@ -31,7 +31,9 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path
   }
   auto store = std::make_shared<WeightStore>(folder.string());
   for (const std::string& name : names) {
-    check_plain_file_name(name, index.file());
+    if (!is_plain_file_name(name)) {
+      refuse(index.file(), "file name '{}', expected a bare name inside the folder", printable(name));
+    }
     const auto shard = read_file(folder / name, parse);
     for (const auto& [tensor, values] : shard->tensors()) {
       if (store->find(tensor) == nullptr) store->add(tensor, values);
@@ -42,11 +44,6 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path
 }
 
 }  // namespace
-
-void check_plain_file_name(const std::string& name, const std::string& where) {
-  if (!is_plain_file_name(name))
-    refuse(where, "file name '{}', expected a bare name inside the folder", printable(name));
-}
 
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name) {
   std::error_code unknown;  // ignored: opening the file will report the error

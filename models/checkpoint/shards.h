@@ -10,10 +10,6 @@
 
 namespace encdec {
 
-// Throws FileError, beginning with `where`, unless `name` is a plain file name. A name from a file must not lead out of
-// the folder.
-void check_plain_file_name(const std::string& name, const std::string& where);
-
 // Returns the path of a checkpoint's weights. In a folder that is `name`, or else the index `name`.index.json; a path
 // that is no folder is returned as it is. Throws FileError if the folder has neither file.
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name);

@@ -84,13 +84,10 @@ bool is_legacy(std::span<const std::byte> bytes) {
   return head.starts_with('\x80') && head.find(kMagic) != head.npos;
 }
 
-bool allow_nothing(const Pickle::Global&) {
-  return false;
-}
-
 // Reads the pickle at the reader's position. `what` names it in messages: "FILE: WHAT: byte 5: ...".
-Pickle take_pickle(ByteReader& reader, const FileBytes& file, std::string_view what,
-                   Pickle::Allowed allowed = allow_nothing) {
+Pickle take_pickle(
+    ByteReader& reader, const FileBytes& file, std::string_view what,
+    Pickle::Allowed allowed = [](const Pickle::Global&) { return false; }) {
   const auto rest = file.bytes.subspan(reader.position());
   Pickle pickle = Pickle::first_of(rest, fmt::format("{}: {}", file.name, what), allowed);
   reader.take(pickle.size(), what);

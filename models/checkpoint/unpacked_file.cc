@@ -1,6 +1,5 @@
 #include "encdec/models/checkpoint/unpacked_file.h"
 
-#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
+#include "encdec/models/checkpoint/inflater_inl.h"
 
 namespace encdec {
 namespace {
@@ -54,26 +54,15 @@ class Unpacked {
 }
 
 FileBytes gunzip(const FileBytes& packed) {
-  struct Stream : z_stream {
-    Stream() : z_stream{} {
-      constexpr int kGzip = 16;  // added to the window bits: the stream has gzip's header and checksum
-      if (inflateInit2(this, MAX_WBITS + kGzip) != Z_OK) throw std::bad_alloc();
-    }
-    ~Stream() { inflateEnd(this); }
-  } stream;
+  Inflater inflater(Inflater::kGzip);
   Unpacked output(packed);
   std::span<const std::byte> input = packed.bytes;
   int result = Z_OK;
   while (result == Z_OK) {
     const std::span<std::byte> to = output.free_space();
-    const std::size_t in = std::min(input.size(), kUnpackedPieceBytes);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
-    stream.avail_in = static_cast<uInt>(in);
-    stream.next_out = reinterpret_cast<Bytef*>(to.data());
-    stream.avail_out = static_cast<uInt>(to.size());
-    result = inflate(&stream, Z_NO_FLUSH);
-    output.add(to.size() - stream.avail_out);
-    input = input.subspan(in - stream.avail_in);
+    std::span<std::byte> left = to;
+    result = inflater.step(input, left);
+    output.add(to.size() - left.size());
   }
   if (result != Z_STREAM_END || !input.empty()) refuse_damaged(packed, "gzip");
   return output.take();

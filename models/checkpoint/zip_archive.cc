@@ -338,7 +338,7 @@ FileBytes ZipArchive::read_front(const ZipEntry& entry, std::size_t bytes) const
     return front;
   }
   const auto memory = std::make_shared<std::vector<std::byte>>(bytes);
-  if (!Inflater().fills_front(front.bytes, *memory)) {
+  if (!Inflater(Inflater::kRaw).fills_front(front.bytes, *memory)) {
     refuse(front.name, "damaged data, expected a deflate stream of {} bytes", entry.size);
   }
   return {*memory, memory, front.name};
@@ -349,7 +349,7 @@ FileBytes ZipArchive::read(const ZipEntry& entry) const {
   if (entry.method == ZipEntry::Method::stored) return data;
   const Tensor memory = Tensor::allocate({static_cast<Dim>(entry.size)}, DataType::uint8);
   const std::span<std::byte> output(const_cast<std::byte*>(memory.raw()), memory.bytes());
-  if (!Inflater().fills(data.bytes, output)) {
+  if (!Inflater(Inflater::kRaw).fills(data.bytes, output)) {
     refuse(data.name, "damaged data, expected a deflate stream of {} bytes", entry.size);
   }
   const auto checksum = crc32_z(crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(output.data()), output.size());

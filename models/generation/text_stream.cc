@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
 
 namespace encdec {
 namespace {

@@ -25,7 +25,6 @@
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {
 namespace {

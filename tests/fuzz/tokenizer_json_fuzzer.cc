@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     json = json.substr(0, mark);
   }
   try {
-    PipelineParts parts = parse_tokenizer_json(json, kFile);
+    PipelineParts parts = read_pipeline(TokenizerJsonFile::parse(json, kFile));
     parts.affixes = {};  // may contain ids that the vocabulary lacks
     const auto tokenizer = pipeline_tokenizer(std::move(parts), kFile);
     use(*tokenizer, text);

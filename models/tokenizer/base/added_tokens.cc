@@ -38,39 +38,42 @@ std::uint32_t WordTrie::step(std::uint32_t node, std::string_view text, std::siz
 // continues it. If not, the match is treated as if it had consumed the character: transformers does the same.
 WordTrie::Range WordTrie::longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                                   std::size_t current) const {
-  for (std::size_t i = 0; i < whole; ++i) {
+  // Returns the end of the longest word that a match at `node` becomes from byte `next` on; 0 if it becomes none.
+  const auto last_end = [&](std::uint32_t node, std::size_t next) {
     std::size_t end = 0;
-    std::uint32_t node = matches[i].node;
-    for (std::size_t next = after(text, current); node != 0; next = after(text, next)) {
+    for (; node != 0; next = after(text, next)) {
       if (nodes_[node].is_word) end = next;
       node = step(node, text, next);
     }
-    if (end != 0) return {matches[i].start, end};
+    return end;
+  };
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (const std::size_t end = last_end(matches[i].node, after(text, current)); end != 0)
+      return {matches[i].start, end};
   }
-  std::size_t end = current;
-  std::uint32_t node = matches[whole].node;
-  for (std::size_t next = current; node != 0; next = after(text, next)) {
-    if (nodes_[node].is_word) end = next;
-    node = step(node, text, next);
-  }
-  return {matches[whole].start, end};
+  return {matches[whole].start, last_end(matches[whole].node, current)};
 }
 
-template <typename Take>
-void WordTrie::find(std::string_view text, const Take& take) const {
+std::vector<std::string_view> WordTrie::split(std::string_view text) const {
+  std::vector<std::string_view> parts;
+  std::size_t done = 0;  // end of the last part
+  const auto cut_at = [&](std::size_t end) {
+    if (end <= done) return;
+    parts.push_back(text.substr(done, end - done));
+    done = end;
+  };
   std::vector<PartialMatch> matches;  // in order of `start`
-  std::size_t resume = 0;             // end of the last word found
   std::vector<PartialMatch> kept;
   for (std::size_t current = 0; current < text.size(); current = after(text, current)) {
     poll_cancelled();
-    if (current < resume) continue;
+    if (current < done) continue;
     kept.clear();
     bool found = false;
     for (std::size_t i = 0; i < matches.size() && !found; ++i) {
       if (nodes_[matches[i].node].is_word) {
         const Range word = longest(text, matches, i, current);
-        take(word);
-        resume = word.end;
+        cut_at(word.start);
+        cut_at(word.end);
         found = true;
       } else if (const std::uint32_t next = step(matches[i].node, text, current); next != 0) {
         matches[i].node = next;
@@ -78,28 +81,14 @@ void WordTrie::find(std::string_view text, const Take& take) const {
       }
     }
     if (found) kept.clear();
-    if (const std::uint32_t first = step(0, text, current); first != 0 && current >= resume) {
+    if (const std::uint32_t first = step(0, text, current); first != 0 && current >= done) {
       kept.push_back({current, first});
     }
     std::swap(matches, kept);
   }
   const auto last = std::find_if(matches.begin(), matches.end(),
                                  [&](const PartialMatch& match) { return nodes_[match.node].is_word; });
-  if (last != matches.end()) take(Range{last->start, text.size()});
-}
-
-std::vector<std::string_view> WordTrie::split(std::string_view text) const {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  const auto cut_at = [&](std::size_t end) {
-    if (end <= start) return;
-    parts.push_back(text.substr(start, end - start));
-    start = end;
-  };
-  find(text, [&](const Range& word) {
-    cut_at(word.start);
-    cut_at(word.end);
-  });
+  if (last != matches.end()) cut_at(last->start);
   cut_at(text.size());
   return parts;
 }

@@ -39,9 +39,6 @@ class WordTrie {
     std::size_t end;
   };
 
-  // Calls `take` with the Range of each word found, in order.
-  template <typename Take>
-  void find(std::string_view text, const Take& take) const;
   Range longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                 std::size_t current) const;
   // Returns the child of `node` for the character at byte `position`, or 0 if there is none. (0 is the root, which is

@@ -6,20 +6,6 @@
 
 namespace encdec {
 
-Encoding PairAffixes::join(std::span<const std::int32_t> first, std::span<const std::int32_t> second) const {
-  Encoding encoding;
-  const auto add = [&ids = encoding.ids](std::span<const std::int32_t> part) {
-    ids.insert(ids.end(), part.begin(), part.end());
-  };
-  add(before);
-  add(first);
-  if (first_segment != kNoSecondSegment) encoding.second_segment = encoding.ids.size() + first_segment;
-  add(between);
-  add(second);
-  add(after);
-  return encoding;
-}
-
 std::pair<std::size_t, std::size_t> pair_lengths(std::size_t first, std::size_t second, std::size_t room,
                                                  Truncation truncation) {
   if (first + second <= room) return {first, second};

@@ -26,9 +26,6 @@ struct PairAffixes {
   std::vector<std::int32_t> between = {};
   std::vector<std::int32_t> after = {};
   std::size_t first_segment = kNoSecondSegment;  // number of ids in `between` of the first segment; none: all ids are
-
-  // Puts a pair together.
-  Encoding join(std::span<const std::int32_t> first, std::span<const std::int32_t> second) const;
 };
 
 // The special tokens before and after the ids of a text.

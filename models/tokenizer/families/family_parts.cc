@@ -20,31 +20,14 @@ AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
   return token;
 }
 
-// A lookup of token ids.
-// REQUIRES: `parts` has its added tokens.
-class TokenIds {
- public:
-  TokenIds(const PipelineSource& source, const Parts& parts)
-      : source_(source), parts_(parts), added_(parts.added_tokens, *parts.model, parts.normalizer, source.name) {}
-
-  std::optional<std::int32_t> find(std::string_view token) const {
-    const auto added = added_.id(token);
-    return added ? added : parts_.model->id(token);
-  }
-
-  // Returns the id of the settings' token with the name `key`. Throws TokenizerError if there is none.
-  std::int32_t named(std::string_view key) const {
-    const std::string token = source_.token(key);
-    if (token.empty()) refuse<TokenizerError>(source_.name, "there is no {}", key);
-    if (const auto id = find(token)) return *id;
-    refuse<TokenizerError>(source_.name, "the vocabulary has no {} '{}'", key, printable(token));
-  }
-
- private:
-  const PipelineSource& source_;
-  const Parts& parts_;
-  AddedVocabulary added_;
-};
+// Returns the id of the settings' token with the name `key`. Throws TokenizerError if there is none.
+std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added, const PieceModel& model,
+                      std::string_view key) {
+  const std::string token = source.token(key);
+  if (token.empty()) refuse<TokenizerError>(source.name, "there is no {}", key);
+  if (const auto id = added.id(token, model)) return *id;
+  refuse<TokenizerError>(source.name, "the vocabulary has no {} '{}'", key, printable(token));
+}
 
 // Adds the tokens and decoding options of source.settings to `parts`.
 void apply_settings(const PipelineSource& source, Parts& parts) {
@@ -85,10 +68,10 @@ Parts load(PipelineSource& source, nlohmann::json document) {
 Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
              Separator separator) {
   Parts parts = load(source, std::move(document));
-  const TokenIds ids(source, parts);
+  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
   Affixes& affixes = parts.affixes;
-  if (!before.empty()) affixes.before = {ids.named(before)};
-  if (!after.empty()) affixes.after = {ids.named(after)};
+  if (!before.empty()) affixes.before = {named_id(source, added, *parts.model, before)};
+  if (!after.empty()) affixes.after = {named_id(source, added, *parts.model, after)};
   PairAffixes pair{.before = affixes.before, .between = affixes.after, .after = affixes.after};
   if (separator == Separator::twice) pair.between.insert(pair.between.end(), pair.after.begin(), pair.after.end());
   if (separator == Separator::once_then_second_segment) pair.first_segment = pair.between.size();
@@ -98,13 +81,13 @@ Parts framed(PipelineSource& source, nlohmann::json document, std::string_view b
 
 Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
   Parts parts = load(source, std::move(document));
-  const TokenIds ids(source, parts);
-  parts.affixes = {.after = {ids.named("eos_token")}};
+  const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
+  parts.affixes = {.after = {named_id(source, added, *parts.model, "eos_token")}};
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
-    if (const auto id = ids.find(name)) known.push_back({name, *id});
+    if (const auto id = added.id(name, *parts.model)) known.push_back({name, *id});
   }
-  std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.token < b.token; });
+  std::ranges::stable_sort(known, {}, &PipelineParts::Language::token);
   parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = source.name,
                             default_source = source.settings.source_language.value_or(languages.source),
                             default_target = source.settings.target_language.value_or("")](const EncodeOptions& options,

@@ -8,7 +8,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec {
 

@@ -54,8 +54,7 @@ std::string SlowTokenizer::decode(std::span<const std::int32_t> ids) const {
 }
 
 std::optional<std::int32_t> SlowTokenizer::token_id(std::string_view token) const {
-  const auto added = added_tokens_.id(token);
-  return added ? added : vocabulary(TextSide::target).id(token);
+  return SlowTokenizer::find_id(token, TextSide::target);
 }
 
 std::optional<std::int32_t> SlowTokenizer::find_id(std::string_view piece, TextSide side) const {

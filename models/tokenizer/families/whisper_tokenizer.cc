@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -15,7 +14,6 @@
 #include "encdec/models/tokenizer/families/language_codes.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
-#include "encdec/models/tokenizer/pipeline/rank_bpe.h"
 
 namespace encdec {
 namespace {
@@ -44,10 +42,7 @@ bool is_time(std::string_view token) {
 PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const std::string& name) {
   for (AddedToken& token : parts.added_tokens) token.special = token.special || is_time(token.content);
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, name);
-  const auto find = [&](std::string_view token) {
-    const auto id = added.id(token);
-    return id ? id : parts.model->id(token);
-  };
+  const auto find = [&](std::string_view token) { return added.id(token, *parts.model); };
   const auto append = [&](std::vector<std::int32_t>& ids, std::string_view token) {
     if (const auto id = find(token)) ids.push_back(*id);
   };
@@ -56,8 +51,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
     if (!id && language.code == "he") id = find("<|iw|>");  // the code of Hebrew in the first checkpoints
     if (id) parts.languages.push_back({std::string(language.code), *id});
   }
-  std::stable_sort(parts.languages.begin(), parts.languages.end(),
-                   [](const auto& a, const auto& b) { return a.token < b.token; });
+  std::ranges::stable_sort(parts.languages, {}, &PipelineParts::Language::token);
   std::vector<std::int32_t> start, task;
   append(start, kWhisperStart);
   if (!frame.task.empty()) append(task, fmt::format("<|{}|>", frame.task));
@@ -70,8 +64,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
     Affixes affixes{.before = start, .after = after};
     if (!language.empty()) {
       const auto code = whisper_language_code(language);
-      const auto found = std::find_if(languages.begin(), languages.end(),
-                                      [&](const auto& one) { return one.name == code.value_or(language); });
+      const auto found = std::ranges::find(languages, code.value_or(language), &PipelineParts::Language::name);
       if (found == languages.end()) {
         std::vector<std::string> names;
         for (const auto& one : languages) names.push_back(one.name);
@@ -85,18 +78,9 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   return parts;
 }
 
-// Returns the bytes of a piece of a byte-level vocabulary; nullopt if a character is not one of byte_character().
-std::optional<std::string> bytes_of(std::string_view piece) {
-  std::string bytes;
-  for (std::size_t at = 0; at < piece.size();) {
-    poll_cancelled();
-    const Character character = first_character(piece.substr(at));
-    const int byte = character_byte(character.value);
-    if (byte < 0) return std::nullopt;
-    bytes += static_cast<char>(byte);
-    at += character.bytes;
-  }
-  return bytes;
+// Returns whether each character of a piece is one of byte_character().
+bool is_byte_level(std::string_view piece) {
+  return leading_bytes(piece, [](char32_t c) { return character_byte(c) >= 0; }) == piece.size();
 }
 
 }  // namespace
@@ -110,15 +94,20 @@ PipelineParts make_whisper(PipelineSource& source) {
   return framed_by(family_parts::load(source, family_parts::byte_level_document(source, false)), frame, source.name);
 }
 
-std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary, const std::string& name) {
-  Vocabulary pieces;
-  std::int32_t id = 0;
-  for (const std::string& text : vocabulary.texts) pieces.add(byte_level_piece(text), id++, name);
-  PipelineParts parts{.kind = "byte-level BPE", .model = rank_bpe(std::move(pieces), name)};
+std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std::string& name) {
+  const auto end = pieces.id(kWhisperEnd);
+  if (!end || pieces.id(kWhisperStart) != *end + 1) return nullptr;
+  for (std::int32_t id = 0; id < *end; ++id) {
+    if (!is_byte_level(*pieces.piece(id))) return nullptr;
+  }
+  Vocabulary vocabulary;
+  for (std::int32_t id = 0; id < *end; ++id) vocabulary.add(*pieces.piece(id), id, name);
+  PipelineParts parts{.kind = "byte-level BPE", .model = piece_models::rank_bpe(std::move(vocabulary), name)};
   parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = false});
   parts.decoder = piece_decoders::byte_level;
   std::set<std::string_view> known;
-  for (const std::string& token : vocabulary.special_tokens) {
+  for (std::int32_t id = *end; id < std::ssize(pieces); ++id) {
+    const std::string& token = *pieces.piece(id);
     if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
       refuse<TokenizerError>(name, "special token '{}', expected names that differ from each other and from all texts",
                              printable(token));
@@ -128,23 +117,6 @@ std::unique_ptr<Tokenizer> whisper_tokenizer(const WhisperVocabulary& vocabulary
   return pipeline_tokenizer(framed_by(std::move(parts), {}, name), name);
 }
 
-std::optional<WhisperVocabulary> whisper_vocabulary(const PieceList& pieces) {
-  const auto end = pieces.id(kWhisperEnd);
-  if (!end || pieces.id(kWhisperStart) != *end + 1) return std::nullopt;
-  WhisperVocabulary vocabulary;
-  for (std::int32_t id = 0; id < std::ssize(pieces); ++id) {
-    const std::string& piece = *pieces.piece(id);
-    if (id >= *end) {
-      vocabulary.special_tokens.push_back(piece);
-    } else if (auto bytes = bytes_of(piece)) {
-      vocabulary.texts.push_back(*std::move(bytes));
-    } else {
-      return std::nullopt;
-    }
-  }
-  return vocabulary;
-}
-
 std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder) {
   for (const bool is_json : {true, false}) {
     const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
@@ -152,8 +124,7 @@ std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder) {
     const std::string text = read_text_file(path, kMaxVocabularyBytes);
     const auto pieces =
         is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());
-    const auto vocabulary = whisper_vocabulary(pieces);
-    return vocabulary ? whisper_tokenizer(*vocabulary, path.string()) : nullptr;
+    return whisper_tokenizer(pieces, path.string());
   }
   return nullptr;
 }

@@ -42,6 +42,11 @@ class AddedVocabulary {
   void find(std::string_view text, Looking looking, SpecialTokens special_tokens, const PartSink& take) const;
 
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
+  // Returns the id of a token or else of a piece of `model`; nullopt if there is neither.
+  std::optional<std::int32_t> id(std::string_view token, const PieceModel& model) const {
+    const auto added = id(token);
+    return added ? added : model.id(token);
+  }
   // Returns null if no token has this id.
   const AddedToken* token(std::int32_t id) const;
   // Returns the text that a PieceDecoder gets for a token: its content, normalised if the token's text is looked for

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,5 +39,10 @@ std::size_t first_grapheme(std::string_view valid);
 std::string_view byte_character(std::uint8_t byte);
 // Returns the byte that is written as `c`; negative if there is none.
 int character_byte(char32_t c);
+
+// Returns the piece for one byte of unknown text: "<0xE2>" for the byte 0xE2.
+std::string byte_piece(std::uint8_t byte);
+// Returns the byte of such a piece; nullopt for any other piece.
+std::optional<std::uint8_t> piece_byte(std::string_view piece);
 
 }  // namespace encdec

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_text.h"
 

@@ -10,8 +10,8 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
-#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 
 namespace encdec::piece_models {
@@ -302,6 +302,47 @@ class WordLevel final : public VocabularyModel<WordLevelOptions> {
   }
 };
 
+struct RankBpeOptions {
+  Vocabulary vocabulary;
+};
+
+class RankBpe final : public VocabularyModel<RankBpeOptions> {
+ public:
+  RankBpe(Vocabulary vocabulary, const std::string& name) : VocabularyModel({std::move(vocabulary)}, name) {
+    for (int byte = 0; byte < 256; ++byte) {
+      if (id(byte_character(static_cast<std::uint8_t>(byte)))) continue;
+      refuse<TokenizerError>(name, "no token for the byte {:#04x}, expected one for each", byte);
+    }
+    options_.vocabulary.expect_short_pieces(name);
+  }
+
+  void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
+    if (const auto whole = id(word)) {
+      append_parts(parts, 0, word.size());
+      return ids.push_back(*whole);
+    }
+    // The chain has one place for each byte of the word, so a place is also an offset into the word.
+    SymbolChain chain(word.size());
+    for (std::size_t begin = 0; begin < word.size(); begin = chain.places()) {
+      poll_cancelled();
+      const std::string_view character = word.substr(begin, first_character(word.substr(begin)).bytes);
+      const auto known = id(character);
+      if (!known) refuse<TokenizerError>(name_, "no token for '{}', expected bytes", printable(character));
+      chain.add(*known, character.size());
+    }
+    using Merge = PairMerge<std::int32_t>;
+    merge_pairs<std::int32_t>(chain,
+                              [&](std::size_t left, std::size_t /*middle*/, std::size_t end) -> std::optional<Merge> {
+                                const auto both = id(word.substr(left, end - left));
+                                return both ? std::optional(Merge{*both, *both}) : std::nullopt;
+                              });
+    for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) {
+      ids.push_back(chain.symbol(i));
+      append_parts(parts, i, chain.end(i) - i);
+    }
+  }
+};
+
 }  // namespace
 
 PieceModelPtr unigram(UnigramOptions options, const std::string& name) {
@@ -318,6 +359,10 @@ PieceModelPtr word_piece(WordPieceOptions options, const std::string& name) {
 
 PieceModelPtr word_level(WordLevelOptions options, const std::string& name) {
   return std::make_unique<WordLevel>(std::move(options), name);
+}
+
+PieceModelPtr rank_bpe(Vocabulary vocabulary, const std::string& name) {
+  return std::make_unique<RankBpe>(std::move(vocabulary), name);
 }
 
 }  // namespace encdec::piece_models

@@ -82,5 +82,11 @@ struct WordLevelOptions {
 // Creates a model in which each word is one piece or the unknown token.
 PieceModelPtr word_level(WordLevelOptions options, const std::string& name);
 
+// Creates a byte-pair encoding without a list of merges, like tiktoken's; tokenizer.json has no such model. A word that
+// is a piece stays whole. The bytes of any other word are merged pair by pair: always the pair whose joined text is the
+// piece with the smallest id, and the leftmost of equal pairs. Pieces are written with the characters of byte-level
+// vocabularies, see byte_character(). A byte without a piece and a piece of more than kMaxPieceBytes are refused.
+PieceModelPtr rank_bpe(Vocabulary vocabulary, const std::string& name);
+
 }  // namespace piece_models
 }  // namespace encdec

@@ -33,8 +33,18 @@ class PipelineTokenizer final : public Tokenizer {
       first = is_left ? first.last(lengths.first) : first.first(lengths.first);
       second = is_left ? second.last(lengths.second) : second.first(lengths.second);
     }
-    Encoding encoding = affixes.join(first, second);
-    if (!parts_.has_segments) encoding.second_segment = kNoSecondSegment;
+    Encoding encoding;
+    const auto add = [&ids = encoding.ids](std::span<const std::int32_t> part) {
+      ids.insert(ids.end(), part.begin(), part.end());
+    };
+    add(affixes.before);
+    add(first);
+    if (parts_.has_segments && affixes.first_segment != kNoSecondSegment) {
+      encoding.second_segment = encoding.ids.size() + affixes.first_segment;
+    }
+    add(affixes.between);
+    add(second);
+    add(affixes.after);
     return encoding;
   }
 
@@ -93,8 +103,7 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   std::optional<std::int32_t> token_id(std::string_view token) const override {
-    const auto added = added_.id(token);
-    return added ? added : parts_.model->id(token);
+    return added_.id(token, *parts_.model);
   }
 
   std::vector<std::string> languages() const override {
@@ -182,15 +191,12 @@ class PipelineTokenizer final : public Tokenizer {
           return;
         }
         // Moving `part` is safe: slice() moves only if this is the only inner part.
-        encode_part(std::move(part).slice(inner.begin, inner.end), ids, spans);
+        PipelineText rest = std::move(part).slice(inner.begin, inner.end);
+        if (!parts_.pre_tokenizer) return encode_word(rest, ids, spans);
+        parts_.pre_tokenizer(std::move(rest), [&](PipelineText&& word) { encode_word(word, ids, spans); });
       });
     });
     return ids;
-  }
-
-  void encode_part(PipelineText&& text, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* spans) const {
-    if (!parts_.pre_tokenizer) return encode_word(text, ids, spans);
-    parts_.pre_tokenizer(std::move(text), [&](PipelineText&& word) { encode_word(word, ids, spans); });
   }
 
   void encode_word(const PipelineText& word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* spans) const {

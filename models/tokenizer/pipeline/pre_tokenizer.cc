@@ -9,27 +9,41 @@
 namespace encdec::pre_tokenizers {
 namespace {
 
-// A part of a text: a match, or the text between matches.
-struct Part {
-  std::size_t begin;
-  std::size_t end;
-  bool is_match;
-};
-
 void add_word(const PipelineText& text, std::size_t begin, std::size_t end, const WordSink& take) {
   if (begin < end) take(text.slice(begin, end));
 }
 
-// A splitter that turns the parts of a text into words by a SplitBehavior.
-// REQUIRES: the parts are added in order and cover the text.
-// Order of calls: add* finish.
+// A splitter that turns a text into words by a SplitBehavior.
+// Order of calls: add_match* finish, with the matches in order.
 class Splitter {
  public:
-  Splitter(const PipelineText& text, SplitBehavior behavior, const WordSink& take)
-      : text_(text), behavior_(behavior), take_(take) {}
+  Splitter(const PipelineText& text, SplitOptions options, const WordSink& take)
+      : text_(text), options_(options), take_(take) {}
+
+  void add_match(std::size_t begin, std::size_t end) {
+    add_text_until(begin);
+    add({begin, end, !options_.invert});
+    added_ = end;
+  }
+
+  void finish() {
+    add_text_until(text_.text.size());
+    if (has_last_) put(last_);
+  }
+
+ private:
+  struct Part {
+    std::size_t begin;
+    std::size_t end;
+    bool is_match;
+  };
+
+  void add_text_until(std::size_t end) {
+    if (added_ != end) add({added_, end, options_.invert});
+  }
 
   void add(const Part& part) {
-    switch (behavior_) {
+    switch (options_.behavior) {
       case SplitBehavior::removed:
         if (!part.is_match) put(part);
         return;
@@ -41,11 +55,6 @@ class Splitter {
     }
   }
 
-  void finish() {
-    if (has_last_) put(last_);
-  }
-
- private:
   void put(const Part& part) const { add_word(text_, part.begin, part.end, take_); }
 
   // Joins `part` to the last part if `fits_last`, else emits the last part. The part added last is kept until the next
@@ -58,44 +67,22 @@ class Splitter {
   }
 
   const PipelineText& text_;
-  SplitBehavior behavior_;
+  SplitOptions options_;
   const WordSink& take_;
+  std::size_t added_ = 0;  // end of the last match
   Part last_{};
   bool has_last_ = false;
 };
 
-// Calls `take` with the parts of a text in which every character with `is_match(character)` is a match by itself.
-template <typename IsMatch, typename Take>
-void character_parts(std::string_view text, const IsMatch& is_match, const Take& take) {
-  std::size_t begin = 0;
-  for (std::size_t position = 0; position < text.size();) {
-    poll_cancelled();
-    const Character c = first_character(text.substr(position));
-    if (is_match(c.value)) {
-      if (begin < position) take(Part{begin, position, false});
-      take(Part{position, position + c.bytes, true});
-      begin = position + c.bytes;
-    }
-    position += c.bytes;
-  }
-  if (begin < text.size()) take(Part{begin, text.size(), false});
-}
-
-template <typename Take>
-void pattern_parts(std::string_view text, const Pattern& pattern, const Take& take) {
-  std::size_t begin = 0;
-  pattern(text, [&](const PatternMatch& match) {
-    if (begin != match.begin) take(Part{begin, match.begin, false});
-    take(Part{match.begin, match.end, true});
-    begin = match.end;
-  });
-  if (begin != text.size()) take(Part{begin, text.size(), false});
-}
-
 template <typename IsMatch>
 void split_characters(const PipelineText& text, const IsMatch& is_match, SplitBehavior behavior, const WordSink& take) {
-  Splitter splitter(text, behavior, take);
-  character_parts(text.text, is_match, [&](const Part& part) { splitter.add(part); });
+  Splitter splitter(text, {.behavior = behavior}, take);
+  for (std::size_t begin = 0, end = 0; begin < text.text.size(); begin = end) {
+    poll_cancelled();
+    const Character c = first_character(std::string_view(text.text).substr(begin));
+    end = begin + c.bytes;
+    if (is_match(c.value)) splitter.add_match(begin, end);
+  }
   splitter.finish();
 }
 
@@ -218,10 +205,8 @@ PreTokenizer byte_level(ByteLevelOptions options) {
 
 PreTokenizer split(Pattern pattern, SplitOptions options) {
   return [pattern = std::move(pattern), options](const PipelineText& text, const WordSink& take) {
-    Splitter splitter(text, options.behavior, take);
-    pattern_parts(text.text, pattern, [&](const Part& part) {
-      splitter.add({part.begin, part.end, part.is_match != options.invert});
-    });
+    Splitter splitter(text, options, take);
+    pattern(text.text, [&](const PatternMatch& match) { splitter.add_match(match.begin, match.end); });
     splitter.finish();
   };
 }
@@ -230,8 +215,8 @@ PreTokenizer punctuation(SplitBehavior behavior) {
   return character_split(is_punctuation, behavior);
 }
 
-PreTokenizer digits(DigitsOptions options) {
-  return character_split(is_number, options.individual ? SplitBehavior::isolated : SplitBehavior::contiguous);
+PreTokenizer digits(SplitBehavior behavior) {
+  return character_split(is_number, behavior);
 }
 
 PreTokenizer char_delimiter_split(const std::string& delimiter) {

@@ -60,11 +60,8 @@ struct SplitOptions {
 PreTokenizer split(Pattern pattern, SplitOptions options);
 PreTokenizer punctuation(SplitBehavior behavior);
 
-struct DigitsOptions {
-  bool individual = false;  // make each digit a word
-};
-// Cuts between numbers and other characters.
-PreTokenizer digits(DigitsOptions options);
+// Cuts between numbers and other characters: SplitBehavior::isolated makes each digit a word, contiguous each number.
+PreTokenizer digits(SplitBehavior behavior);
 // Cuts at one character and removes it.
 PreTokenizer char_delimiter_split(const std::string& delimiter);
 // Cuts after every `length` characters.

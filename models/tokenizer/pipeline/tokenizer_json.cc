@@ -11,7 +11,6 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
 
 namespace encdec {
 namespace {
@@ -295,7 +294,10 @@ PreTokenizer read_pre_tokenizer(const JsonObject& part) {
                             .use_regex = p.boolean("use_regex").value_or(true)});
        }},
       {"CharDelimiterSplit", [](const JsonObject& p) { return char_delimiter_split(read_character(p, "delimiter")); }},
-      {"Digits", [](const JsonObject& p) { return digits({.individual = p.required_boolean("individual_digits")}); }},
+      {"Digits",
+       [](const JsonObject& p) {
+         return digits(p.required_boolean("individual_digits") ? SplitBehavior::isolated : SplitBehavior::contiguous);
+       }},
       {"FixedLength",
        [](const JsonObject& p) {
          const std::int64_t length = p.integer("length", {1, 1 << 30}).value_or(5);
@@ -425,10 +427,6 @@ void read_model(TokenizerJsonFile& file, const JsonObject& root, PipelineParts& 
 }
 
 }  // namespace
-
-PipelineParts parse_tokenizer_json(std::string_view json, const std::string& name) {
-  return read_pipeline(TokenizerJsonFile::parse(json, name));
-}
 
 PipelineParts read_pipeline(TokenizerJsonFile file) {
   const JsonObject root = *file.rest;

@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/pipeline/tokenizer_json_file.h"
-
 #include <fmt/format.h>
 
 #include "encdec/engine/base/cancellation.h"
@@ -7,6 +5,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/tokenizer/pipeline/serde_number.h"
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec {
 namespace {

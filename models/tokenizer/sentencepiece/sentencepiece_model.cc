@@ -14,7 +14,7 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/best_cut.h"
-#include "encdec/models/tokenizer/pipeline/byte_pieces.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
 #include "encdec/models/tokenizer/pipeline/merge_pairs.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 #include "encdec/models/tokenizer/pipeline/pipeline_text.h"

@@ -13,7 +13,6 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxSentencePieces = 1'000'000;
 constexpr std::size_t kMaxSamples = 100'000;
 constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
 // Maximum size of any other field. The largest are normalisation tables, about 0.3 MB, and lists of user-defined
@@ -32,53 +31,6 @@ struct Field {
   std::string_view bytes = {};  // set for all other types
 };
 using WireType = Field::WireType;
-
-// An iterator over the fields of a protobuf message.
-class Fields {
- public:
-  // `where` begins messages.
-  // REQUIRES: `message` and `where` outlive this object.
-  Fields(std::string_view message, const std::string& where) : rest_(message), where_(where) {}
-
-  // Returns the next field, or nullopt at the end.
-  std::optional<Field> next() {
-    if (rest_.empty()) return std::nullopt;
-    const std::uint64_t tag = varint();
-    if (tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3 == 0)
-      refuse<TokenizerError>(where_, "a field number out of range");
-    Field field{.number = static_cast<std::uint32_t>(tag >> 3), .type = static_cast<WireType>(tag & 7)};
-    switch (field.type) {
-      case WireType::varint: field.value = varint(); break;
-      case WireType::fixed64: field.bytes = take(8); break;
-      case WireType::bytes: field.bytes = take(varint()); break;
-      case WireType::fixed32: field.bytes = take(4); break;
-      default: refuse<TokenizerError>(where_, "a field of wire type {}", tag & 7);
-    }
-    return field;
-  }
-
- private:
-  std::string_view take(std::uint64_t size) {
-    if (size > rest_.size())
-      refuse<TokenizerError>(where_, "a field of {} bytes where {} are left", size, rest_.size());
-    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(size));
-    rest_.remove_prefix(taken.size());
-    return taken;
-  }
-
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<std::uint8_t>(take(1)[0]);
-      value |= std::uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    refuse<TokenizerError>(where_, "a number of more than ten bytes");
-  }
-
-  std::string_view rest_;
-  const std::string& where_;
-};
 
 class ProtoReader {
  public:
@@ -102,13 +54,47 @@ class ProtoReader {
  private:
   template <typename Read>
   void each_field(std::string_view message, const Read& read) {
-    Fields fields(message, where_);
-    while (const auto field = fields.next()) read(*field);
+    while (!message.empty()) read(take_field(message));
+  }
+
+  // Remove a field, bytes or a number from the front of a message.
+  Field take_field(std::string_view& rest) const {
+    const std::uint64_t tag = take_varint(rest);
+    if (tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3 == 0)
+      refuse<TokenizerError>(where_, "a field number out of range");
+    Field field{.number = static_cast<std::uint32_t>(tag >> 3), .type = static_cast<WireType>(tag & 7)};
+    switch (field.type) {
+      case WireType::varint: field.value = take_varint(rest); break;
+      case WireType::fixed64: field.bytes = take_bytes(rest, 8); break;
+      case WireType::bytes: field.bytes = take_bytes(rest, take_varint(rest)); break;
+      case WireType::fixed32: field.bytes = take_bytes(rest, 4); break;
+      default: refuse<TokenizerError>(where_, "a field of wire type {}", tag & 7);
+    }
+    return field;
+  }
+
+  std::string_view take_bytes(std::string_view& rest, std::uint64_t size) const {
+    if (size > rest.size()) {
+      refuse<TokenizerError>(where_, "a field of {} bytes where {} are left", size, rest.size());
+    }
+    const std::string_view taken = rest.substr(0, static_cast<std::size_t>(size));
+    rest.remove_prefix(taken.size());
+    return taken;
+  }
+
+  std::uint64_t take_varint(std::string_view& rest) const {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<std::uint8_t>(take_bytes(rest, 1)[0]);
+      value |= std::uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    refuse<TokenizerError>(where_, "a number of more than ten bytes");
   }
 
   void read_piece(std::string_view message) {
     const std::size_t index = proto_.pieces.size();
-    if (index == kMaxSentencePieces) refuse<TokenizerError>(where_, "more than {} pieces", kMaxSentencePieces);
+    if (index == kMaxPieces) refuse<TokenizerError>(where_, "more than {} pieces", kMaxPieces);
     SentencePieceProto::Piece piece;
     each_field(message, [&](const Field& field) {
       if (field.is(1, WireType::bytes)) piece.text = field.bytes;

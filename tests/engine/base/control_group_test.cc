@@ -1,10 +1,9 @@
-#include "encdec/engine/base/control_group.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "encdec/engine/base/machine.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {

@@ -64,7 +64,7 @@ TEST(MarianBinary, MatricesOfIntegersAreTransposedButEmbeddingsAreNot) {
   EXPECT_EQ(store->find("decoder_l1_rnn_W")->shape(), Shape({3, 2}));
   EXPECT_EQ(*store->find_scale("Wemb")->data<float>(), 2.0f);
   EXPECT_EQ(*store->find_scale("decoder_l1_rnn_W")->data<float>(), 4.0f);
-  const auto* integers = store->find("decoder_l1_rnn_W")->data<std::int8_t>();
+  const auto* integers = reinterpret_cast<const std::int8_t*>(store->find("decoder_l1_rnn_W")->raw());
   EXPECT_EQ(std::vector(integers, integers + 6), (std::vector<std::int8_t>{1, -2, 3, -4, 5, -127}));
 }
 

@@ -9,6 +9,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
@@ -27,6 +28,14 @@ std::string content(const fs::path& path) {
   return read_text_file(path, 1u << 20);
 }
 
+// Returns the tokenizer of a vocabulary with all bytes, whose ids are their values, followed by `pieces`.
+std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces) {
+  std::vector<std::string> all;
+  for (int byte = 0; byte < 256; ++byte) all.emplace_back(byte_character(static_cast<std::uint8_t>(byte)));
+  all.insert(all.end(), pieces.begin(), pieces.end());
+  return whisper_tokenizer(PieceList(std::move(all)), "file");
+}
+
 // Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
 TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
   const auto merges = load_tokenizer(kNative / "whisper", "whisper");
@@ -37,9 +46,8 @@ TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
   }
   pieces.emplace_back("<|startoftranscript|>");
-  const auto found = whisper_vocabulary(PieceList(pieces));
-  ASSERT_TRUE(found);
-  const auto ranks = whisper_tokenizer(*found, "file");
+  const auto ranks = whisper_tokenizer(PieceList(pieces), "file");
+  ASSERT_NE(ranks, nullptr);
   const auto texts = parse_json(content(kNative / "texts.json"), "texts.json");
   for (const auto& text : texts) {
     const auto expected = encode_target_part(*merges, text.get<std::string>());
@@ -85,20 +93,16 @@ TEST(WhisperTokenizer, TimesAreNotText) {
 }
 
 TEST(WhisperTokenizer, HebrewHasAnotherNameInTheFirstCheckpoints) {
-  WhisperVocabulary vocabulary;
-  for (int byte = 0; byte < 256; ++byte) vocabulary.texts.emplace_back(1, static_cast<char>(byte));
-  vocabulary.special_tokens = {"<|endoftext|>", "<|startoftranscript|>", "<|iw|>"};
-  const auto tokenizer = whisper_tokenizer(vocabulary, "file");
+  const auto tokenizer = with_all_bytes({"<|endoftext|>", "<|startoftranscript|>", "<|iw|>"});
   EXPECT_THAT(tokenizer->languages(), ElementsAre("he"));
   EXPECT_THAT(tokenizer->encode("a", {.target_language = "hebrew"}), ElementsAre(257, 258, 'a', 256));
 }
 
 TEST(WhisperTokenizer, RefusesImpossibleVocabularies) {
-  const auto refusal = [](std::vector<std::string> more, std::vector<std::string> special) {
-    WhisperVocabulary vocabulary{.special_tokens = std::move(special)};
-    for (int byte = 0; byte < 256; ++byte) vocabulary.texts.emplace_back(1, static_cast<char>(byte));
-    vocabulary.texts.insert(vocabulary.texts.end(), more.begin(), more.end());
-    return refusal_of<TokenizerError>("file: ", [&] { whisper_tokenizer(vocabulary, "file"); });
+  const auto refusal = [](std::vector<std::string> pieces, const std::vector<std::string>& special) {
+    pieces.insert(pieces.end(), {"<|endoftext|>", "<|startoftranscript|>"});
+    pieces.insert(pieces.end(), special.begin(), special.end());
+    return refusal_of<TokenizerError>("file: ", [&] { with_all_bytes(pieces); });
   };
   EXPECT_EQ(refusal({}, {}), "no exception");
   EXPECT_THAT(refusal({"ab", "ab"}, {}), HasSubstr("'ab' is there twice"));
@@ -108,10 +112,17 @@ TEST(WhisperTokenizer, RefusesImpossibleVocabularies) {
 }
 
 TEST(WhisperTokenizer, OtherVocabulariesOfCTranslate2AreNotWhispers) {
-  EXPECT_FALSE(whisper_vocabulary(PieceList({"a", "</s>"})));
-  EXPECT_FALSE(whisper_vocabulary(PieceList({"a", "<|endoftext|>", "b", "<|startoftranscript|>"})));
-  EXPECT_FALSE(whisper_vocabulary(PieceList({"▁a", "<|endoftext|>", "<|startoftranscript|>"})));
-  EXPECT_TRUE(whisper_vocabulary(PieceList({"Ġa", "<|endoftext|>", "<|startoftranscript|>"})));
+  const auto is_whisper = [](std::vector<std::string> pieces) {
+    return whisper_tokenizer(PieceList(std::move(pieces)), "file") != nullptr;
+  };
+  EXPECT_FALSE(is_whisper({"a", "</s>"}));
+  EXPECT_FALSE(is_whisper({"a", "<|endoftext|>", "b", "<|startoftranscript|>"}));
+  EXPECT_FALSE(is_whisper({"▁a", "<|endoftext|>", "<|startoftranscript|>"}));
+  EXPECT_THAT(refusal_of<TokenizerError>("file: ",
+                                         [&] {
+                                           is_whisper({"Ġa", "<|endoftext|>", "<|startoftranscript|>"});
+                                         }),
+              HasSubstr("no token for the byte 0x00"));
 }
 
 TEST(WhisperTokenizer, AVocabularyFileHasOnePiecePerLine) {

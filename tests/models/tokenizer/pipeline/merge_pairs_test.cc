@@ -9,10 +9,10 @@
 namespace encdec {
 namespace {
 
-using Merges = std::map<std::pair<std::int32_t, std::int32_t>, PairMerge<int>>;
+using MergeTable = std::map<std::pair<std::int32_t, std::int32_t>, PairMerge<int>>;
 
 // Merges step by step: each step merges the leftmost of the adjacent pairs with the lowest rank.
-std::vector<std::int32_t> merged_naively(std::vector<std::int32_t> symbols, const Merges& merges) {
+std::vector<std::int32_t> merged_naively(std::vector<std::int32_t> symbols, const MergeTable& merges) {
   for (;;) {
     auto best = merges.end();
     std::size_t place = 0;
@@ -29,7 +29,7 @@ std::vector<std::int32_t> merged_naively(std::vector<std::int32_t> symbols, cons
 }
 
 std::vector<std::int32_t> merged(const std::vector<std::int32_t>& symbols, const std::vector<std::size_t>& places,
-                                 const Merges& merges) {
+                                 const MergeTable& merges) {
   SymbolChain chain(symbols.size());
   for (std::size_t i = 0; i < symbols.size(); ++i) chain.add(symbols[i], places[i]);
   merge_pairs<int>(chain, [&](std::size_t left, std::size_t middle, std::size_t) -> std::optional<PairMerge<int>> {
@@ -48,7 +48,7 @@ TEST(MergePairs, EqualsMergingStepByStep) {
   std::mt19937 random(3);
   const auto below = [&](unsigned end) { return static_cast<std::int32_t>(random() % end); };
   for (int trial = 0; trial < 2000; ++trial) {
-    Merges merges;
+    MergeTable merges;
     const int count = 1 + below(30);
     for (int rank = 0; rank < count; ++rank) {
       merges.try_emplace({below(6), below(6)}, PairMerge<int>{rank / (1 + trial % 3), below(6)});

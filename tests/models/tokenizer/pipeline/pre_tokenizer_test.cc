@@ -62,8 +62,8 @@ TEST(PreTokenizer, SplitsByEveryBehavior) {
 }
 
 TEST(PreTokenizer, CutsBetweenKindsOfCharacters) {
-  EXPECT_THAT(split_text(digits({.individual = true}), "a12Ⅷ"), ElementsAre("a", "1", "2", "Ⅷ"));
-  EXPECT_THAT(split_text(digits({}), "a12Ⅷb"), ElementsAre("a", "12Ⅷ", "b"));
+  EXPECT_THAT(split_text(digits(SplitBehavior::isolated), "a12Ⅷ"), ElementsAre("a", "1", "2", "Ⅷ"));
+  EXPECT_THAT(split_text(digits(SplitBehavior::contiguous), "a12Ⅷb"), ElementsAre("a", "12Ⅷ", "b"));
   EXPECT_THAT(split_text(punctuation(SplitBehavior::removed), "a,b。c"), ElementsAre("a", "b", "c"));
   EXPECT_THAT(split_text(char_delimiter_split("é"), "aébéé"), ElementsAre("a", "b"));
   EXPECT_THAT(split_text(fixed_length(2), "aébcd"), ElementsAre("aé", "bc", "d"));

@@ -1,10 +1,9 @@
-#include "encdec/models/tokenizer/pipeline/rank_bpe.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/models/tokenizer/pipeline/piece_model.h"
 #include "tests/support/message_of.h"
 
 namespace encdec {
@@ -23,7 +22,13 @@ PieceModelPtr model_of(const std::vector<std::string>& pieces) {
   for (const std::string& piece : pieces) {
     vocabulary.add(piece, static_cast<std::int32_t>(vocabulary.size()), "file");
   }
-  return rank_bpe(std::move(vocabulary), "file");
+  return piece_models::rank_bpe(std::move(vocabulary), "file");
+}
+
+std::string byte_level_piece(std::string_view bytes) {
+  std::string piece;
+  for (const char byte : bytes) piece += byte_character(static_cast<std::uint8_t>(byte));
+  return piece;
 }
 
 Ids tokenize(const PieceModelPtr& model, std::string_view bytes) {
@@ -61,7 +66,7 @@ TEST(RankBpe, BytesNeedNotFormCharacters) {
 TEST(RankBpe, RefusesVocabulariesWithoutAllBytes) {
   Vocabulary few;
   few.add("a", 0, "file");
-  EXPECT_THAT(refusal_of<TokenizerError>("file: ", [&] { rank_bpe(std::move(few), "file"); }),
+  EXPECT_THAT(refusal_of<TokenizerError>("file: ", [&] { piece_models::rank_bpe(std::move(few), "file"); }),
               HasSubstr("no token for the byte 0x00, expected one for each"));
   EXPECT_THAT(refusal_of<TokenizerError>("file: ", [] { model_of({std::string(kMaxPieceBytes + 1, 'a')}); }),
               HasSubstr("piece 256 has 1025 bytes, expected at most 1024"));

@@ -32,7 +32,7 @@ TEST(PipelineSteps, AreInProportionToTheSizeOfAText) {
   for (const char* name : {"added_tokens", "bert", "bpe_prefix", "byte_level_normalizer", "clip", "gpt2", "llama2",
                            "llama3", "nllb", "old_metaspace", "roberta"}) {
     const std::string file = std::string(ENCDEC_GOLDEN_DIR "/tokenizer_json/") + name + "/tokenizer.json";
-    PipelineParts parts = parse_tokenizer_json(read_text_file(file, kMaxConfigBytes), file);
+    PipelineParts parts = read_pipeline(TokenizerJsonFile::parse(read_text_file(file, kMaxConfigBytes), file));
     const auto tokenizer = pipeline_tokenizer(std::move(parts), file);
     for (const char* each : {"a word ", "a", " ", "\n", "1", "\u5b57", "e\u0301", "<s>", "<", "'", "token", "\u0301"}) {
       SCOPED_TRACE(testing::Message() << name << ": " << each);

@@ -134,7 +134,8 @@ struct BadFile {
 
 std::string message_of(const std::string& json) {
   try {
-    pipeline_tokenizer(parse_tokenizer_json(json, "dir/tokenizer.json"), "dir/tokenizer.json");
+    const std::string file = "dir/tokenizer.json";
+    pipeline_tokenizer(read_pipeline(TokenizerJsonFile::parse(json, file)), file);
   } catch (const Error& error) {
     return error.what();
   }
