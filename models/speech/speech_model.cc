@@ -15,7 +15,6 @@
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/request_state.h"
 #include "encdec/models/speech/transcription/moonshine_task.h"
-#include "encdec/models/speech/transcription/recording_aligner.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
