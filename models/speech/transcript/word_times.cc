@@ -19,6 +19,10 @@ bool is_in(std::string_view part, std::string_view text) {
   return text.find(part) != text.npos;
 }
 
+double to_hundredths(double seconds) {
+  return std::nearbyint(seconds * 100) / 100;
+}
+
 // Durations of words, in seconds.
 struct Durations {
   double median = 0;   // median of all durations other than 0; at most kLargestMedian
@@ -83,10 +87,6 @@ void fit_ends(TranscriptSegment& segment, double median) {
 }
 
 }  // namespace
-
-double to_hundredths(double seconds) {
-  return std::nearbyint(seconds * 100) / 100;
-}
 
 void merge_punctuations(std::span<WordTiming> words, const std::string& prepend, const std::string& append) {
   const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto place) {

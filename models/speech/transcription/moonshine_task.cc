@@ -8,7 +8,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/generation/generation_task.h"
-#include "encdec/models/speech/transcript/compression_ratio.h"
+#include "encdec/models/speech/transcript/hallucination.h"
 
 namespace encdec {
 namespace {
