@@ -1,9 +1,7 @@
 #include "encdec/models/speech/features/speech_spans.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "encdec/engine/base/refuse.h"
 #include "encdec/models/speech/features/voice_activity.h"
 
 namespace encdec {
@@ -105,24 +103,10 @@ void widen(std::vector<SpeechSpan>& spans, std::uint64_t padding, std::uint64_t 
   }
 }
 
-void check_at_least_0(std::string_view name, double value) {
-  if (!(value >= 0)) refuse<ConfigError>("voice activity", "{} is {}, expected at least 0", name, value);
-}
-
 }  // namespace
-
-void check(const VoiceActivityOptions& options) {
-  check_at_least_0("threshold", options.threshold);
-  check_at_least_0("neg_threshold", options.neg_threshold.value_or(0));
-  check_at_least_0("min_speech_duration_ms", options.min_speech_duration_ms);
-  check_at_least_0("max_speech_duration_s", options.max_speech_duration_s);
-  check_at_least_0("min_silence_duration_ms", options.min_silence_duration_ms);
-  check_at_least_0("speech_pad_ms", options.speech_pad_ms);
-}
 
 std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
                                      const VoiceActivityOptions& options) {
-  check(options);
   SpanFinder finder(options);
   for (const float probability : probabilities) finder.add(probability);
   std::vector<SpeechSpan> spans = finder.finish(static_cast<std::int64_t>(samples));
