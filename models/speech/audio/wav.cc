@@ -2,8 +2,6 @@
 // libsndfile reads WAV too. A pipe is read while another program writes it; libsndfile seeks, so that a pipe would
 // first be held in memory. And if a recorder has left the size at 0, libsndfile finds no samples; this reader reads to
 // the end.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -97,8 +95,6 @@ class PlainDecoder final : public AudioDecoder {
     if (left_) format_.frames = *left_ / frame_bytes();
   }
 
-  static WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk);
-
   std::size_t read(std::span<float> samples) override {
     const std::size_t wanted = samples.size() / static_cast<std::size_t>(format_.channels) * frame_bytes();
     const std::size_t size = left_ ? static_cast<std::size_t>(std::min<std::uint64_t>(*left_, wanted)) : wanted;
@@ -122,7 +118,7 @@ class PlainDecoder final : public AudioDecoder {
   std::vector<std::byte> bytes_;
 };
 
-WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const std::byte> chunk) {
+WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk) {
   constexpr std::size_t kPlainBytes = 16;
   if (chunk.size() < kPlainBytes) {
     refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes);
@@ -136,7 +132,7 @@ WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const st
     }
     wave.tag = number_at<std::uint16_t>(chunk, 24);  // first two bytes of the GUID of the actual format
   }
-  wave.format = checked_format(input.name(), rate, channels);
+  wave.format = AudioDecoder::checked_format(input.name(), rate, channels);
   if (const auto encoding = wave.encoding(); encoding && block != channels * sample_bytes(*encoding)) {
     refuse(input.name(), "frames of {} bytes, expected {} for {} channels of {} bits", block,
            channels * sample_bytes(*encoding), channels, wave.bits);
@@ -157,7 +153,7 @@ bool is_plain_wav(AudioInput& input) {
     const std::size_t size = number_at<std::uint32_t>(input.peek(at + 8), at + 4);
     if (tag_at(input.peek(at + 8), at) == "fmt ") {
       const auto chunk = input.peek(at + 8 + std::min(size, kExtensibleBytes)).subspan(at + 8);
-      return PlainDecoder::read_format(input, chunk).encoding().has_value();
+      return read_format(input, chunk).encoding().has_value();
     }
     at += 8 + size + size % 2;
   }
@@ -199,7 +195,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       chunk.resize(size);
       if (input.read(chunk) < size) refuse(input.name(), "ends within its chunk '{}'", tag);
       if (tag == "fmt ") {
-        wave = PlainDecoder::read_format(input, chunk);
+        wave = read_format(input, chunk);
       } else if (size >= 16) {
         long_data = number_at<std::uint64_t>(chunk, 8);
       }

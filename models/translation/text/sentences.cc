@@ -89,11 +89,9 @@ struct KeptIterator {
   icu::BreakIterator& get(const std::string& wanted, icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
     if (iterator != nullptr && locale == wanted) return *iterator;
     UErrorCode error = U_ZERO_ERROR;
-    iterator.reset(make(icu::Locale(wanted.c_str()), error));
-    if (U_FAILURE(error)) {
-      iterator.reset();
-      throw Error(std::string("ICU: ") + u_errorName(error));
-    }
+    std::unique_ptr<icu::BreakIterator> made(make(icu::Locale(wanted.c_str()), error));
+    if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+    iterator = std::move(made);
     locale = wanted;
     return *iterator;
   }
