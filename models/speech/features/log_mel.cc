@@ -6,7 +6,6 @@
 #include <complex>
 #include <kissfft/kissfft.hh>
 #include <numbers>
-#include <utility>
 
 namespace encdec {
 namespace {

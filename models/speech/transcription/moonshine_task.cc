@@ -1,7 +1,5 @@
 #include "encdec/models/speech/transcription/moonshine_task.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
