@@ -1,6 +1,7 @@
 #include "encdec/models/speech/speech_model.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <optional>
@@ -12,13 +13,71 @@
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/model/mailbox.h"
-#include "encdec/models/speech/speech_request.h"
+#include "encdec/models/model/request_state.h"
 #include "encdec/models/speech/transcription/moonshine_task.h"
-#include "encdec/models/speech/transcription/recording_aligner.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 
 namespace encdec {
 namespace {
+
+// A request for the transcript of a recording. It has one window in the queue at a time: the next one waits when the
+// previous one has been decoded. Workers read the recording when the turn of a window has come.
+class SpeechRequest final : public RequestState {
+ public:
+  SpeechRequest(const Model& model, std::shared_ptr<const RecordingTask> task, Recording recording,
+                TranscribeHandlers handlers)
+      : RequestState(model, [on_failure = std::move(handlers.on_failure)](
+                                std::size_t, std::exception_ptr failure) { on_failure(std::move(failure)); }),
+        task_(std::move(task)),
+        is_cut_(recording.is_cut),
+        recording_(std::move(recording)),
+        handlers_(std::move(handlers)) {}
+
+  bool needs_preparation() const override { return true; }
+  Prepared prepare(DecodeJob& job, Clock::time_point until) override {
+    if (is_over()) return Prepared::over;
+    try {
+      if (!transcriber_) transcriber_ = task_->open(std::move(recording_));
+      while (!transcriber_->read()) {
+        if (Clock::now() >= until) return Prepared::unfinished;
+      }
+      if (std::optional<DecodeJob> window = transcriber_->next()) {
+        window->client = std::move(job.client);
+        job = *std::move(window);
+        return Prepared::ready;
+      }
+      Transcript transcript = transcriber_->transcript();
+      transcript.is_cut = *is_cut_;
+      call([&] { handlers_.on_result(std::move(transcript)); });
+    } catch (...) {
+      on_failure(job, std::current_exception());
+    }
+    return Prepared::over;
+  }
+
+  // A window has been decoded.
+  void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
+    if (is_over()) return;
+    try {
+      const std::vector<TranscriptSegment> segments = transcriber_->finish(std::move(hypotheses));
+      if (!segments.empty() && handlers_.on_segments) call([&] { handlers_.on_segments(segments); });
+      if (handlers_.on_progress) {
+        const double seconds = transcriber_->seconds_done();
+        call([&] { handlers_.on_progress(seconds); });
+      }
+      if (!is_over()) enqueue(task_->any_window());
+    } catch (...) {
+      on_failure(job, std::current_exception());
+    }
+  }
+
+ private:
+  std::shared_ptr<const RecordingTask> task_;
+  std::shared_ptr<const std::atomic<bool>> is_cut_;
+  Recording recording_;
+  TranscribeHandlers handlers_;
+  std::unique_ptr<Transcriber> transcriber_;  // set by the first worker
+};
 
 // Recordings and transcripts that are all in memory.
 class RecordingList final : public TranscribeStream {
@@ -83,23 +142,12 @@ class TranscribeCall {
     try {
       std::optional<Recording> recording = stream_.next();
       if (!recording) return static_cast<void>(is_at_end_ = true);
+      const auto put = [this, number](auto what) { mailbox_.put({number, std::move(what)}); };
+      const auto put_segments = [put](std::span<const TranscriptSegment> segments) {
+        put(std::vector(segments.begin(), segments.end()));
+      };
       model_.submit(*queue_, *std::move(recording), options_,
-                    {.on_result =
-                         [this, number](Transcript result) {
-                           mailbox_.put({number, std::move(result)});
-                         },
-                     .on_failure =
-                         [this, number](std::exception_ptr failure) {
-                           mailbox_.put({number, failure});
-                         },
-                     .on_segments =
-                         [this, number](std::span<const TranscriptSegment> segments) {
-                           mailbox_.put({number, std::vector(segments.begin(), segments.end())});
-                         },
-                     .on_progress =
-                         [this, number](double seconds) {
-                           mailbox_.put({number, seconds});
-                         }});
+                    {.on_result = put, .on_failure = put, .on_segments = put_segments, .on_progress = put});
       ++open_;
     } catch (const FileError& error) {
       if (!stream_.skips(number, error)) throw;
@@ -199,10 +247,11 @@ Request SpeechModel::submit(RequestQueue& queue, Recording recording, const Tran
   if (recording.text && facts_ == nullptr) {
     refuse<ConfigError>(model_.parts().origin, "finds no times of words, expected Whisper to align a text");
   }
-  const auto request = std::make_shared<SpeechRequest>(
-      model_, task(recording.text ? alignment_options(options) : options), std::move(recording), std::move(handlers));
+  const auto of_recording = task(recording.text ? alignment_options(options) : options);
+  const auto request = std::make_shared<SpeechRequest>(model_, of_recording, std::move(recording), std::move(handlers));
   request->yields = yields;
-  return queue.submit(request, request->jobs(), client);
+  // One job that holds the place of the first window in the queue.
+  return queue.submit(request, {of_recording->any_window()}, client);
 }
 
 }  // namespace encdec

@@ -56,10 +56,9 @@ std::size_t size_of_same(std::string_view part, std::string_view copy) {
 
 }  // namespace
 
-SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options,
+SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, const EncodeOptions& languages,
                          std::span<const std::size_t> cuts)
     : units_(encdec::units_of(text, cuts)) {
-  const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
   const TokenIds ids = tokenizer.encode(text, languages), specials = tokenizer.encode("", languages);
   specials_before_ = common_prefix(specials, ids);
   bytes_.resize(ids.size() - std::min(ids.size(), specials.size()));

@@ -16,8 +16,8 @@ namespace encdec {
 // The units of a source, and the tokens that they have.
 class SourceUnits {
  public:
-  // `options` are those with which the source is translated. Units are divided at `cuts`, in ascending order.
-  SourceUnits(const Tokenizer& tokenizer, const std::string& text, const GenerateOptions& options,
+  // `languages` are those with which the source is translated. Units are divided at `cuts`, in ascending order.
+  SourceUnits(const Tokenizer& tokenizer, const std::string& text, const EncodeOptions& languages,
               std::span<const std::size_t> cuts = {});
 
   const std::vector<TextUnit>& units() const { return units_; }

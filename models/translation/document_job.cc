@@ -46,7 +46,7 @@ Segment segment_of(const Saved& json) {
 }
 
 Json to_json(const TermReport& term) {
-  return {{"source", term.source}, {"target", term.target}, {"method", to_string(term.method)}};
+  return {{"source", term.source}, {"target", term.target}, {"method", name_of(kTermMethods, term.method)}};
 }
 
 }  // namespace

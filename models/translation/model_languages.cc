@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/language_pair.h"
@@ -13,12 +14,9 @@
 namespace encdec {
 namespace {
 
-void add_all(std::map<std::string, std::string>& languages, const std::string& codes, char separator) {
-  std::size_t begin = 0;
-  while (begin <= codes.size()) {
-    const std::size_t end = std::min(codes.find(separator, begin), codes.size());
-    if (end > begin) languages.emplace(canonical_language(codes.substr(begin, end - begin)), "");
-    begin = end + 1;
+void add_all(std::map<std::string, std::string>& languages, std::string_view codes, char separator) {
+  for (const auto code : std::views::split(codes, separator)) {
+    if (!code.empty()) languages.emplace(canonical_language({code.begin(), code.end()}), "");
   }
 }
 

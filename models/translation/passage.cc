@@ -36,20 +36,10 @@ std::vector<std::string> usable_stand_ins(const std::vector<Leg>& legs, const st
   return words;
 }
 
-// Returns a word that was left out of `source`, at its places `term`, as it is put into a translation: with a space
-// towards each neighbour, as in the source.
-Edit insertion(const std::string& source, const Term& term, const std::string& text, std::size_t place,
-               bool is_spaceless) {
-  Edit edit{.replacement = {.begin = place, .end = place, .by = term.target}};
-  if (is_spaceless) return edit;
-  const bool follows_space = term.begin == 0 || source[term.begin - 1] == ' ';
-  const bool precedes_space = term.end >= source.size() || source[term.end] == ' ' || place < text.size();
-  if (precedes_space && place < text.size() && text[place] != ' ') edit.replacement.by += ' ';
-  if (follows_space && place > 0 && text[place - 1] != ' ') {
-    edit.replacement.by.insert(0, 1, ' ');
-    edit.lead = 1;
-  }
-  return edit;
+// Returns the place in a translation at which the words of a term are put if it has none of them.
+std::size_t place_of(const Term& term, std::span<const AlignedWord> words) {
+  const AlignedCode code{.unit = term.first_unit};
+  return place_codes(words, std::span(&code, 1)).front().place;
 }
 
 // Returns a part as the parts whose translations are used: itself, or halves if the translation of one has ended.
@@ -222,7 +212,7 @@ bool Passage::take(std::size_t number, GenerateResult result) {
   if (is_aligned()) {
     const bool is_sentence = leg_ == 0 && part.source.text.size() == text_.size();
     const std::vector<std::size_t> marks = is_sentence ? marked_places() : std::vector<std::size_t>();
-    const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().options, marks);
+    const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().languages(), marks);
     for (Hypothesis& hypothesis : part.hypotheses) {
       Alignment alignment = align(*leg().model, units, hypothesis);
       part.alignments.push_back(is_sentence ? std::move(alignment) : compose(alignment_, part.begin, units, alignment));
@@ -384,10 +374,7 @@ std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
     if (!term.is_kept) continue;
     Edit edit{.replacement = {.by = term.target}, .term = i, .method = Method::present};
     if (attempt_ == Attempt::left_out) {
-      const AlignedCode code{.unit = term.first_unit};
-      const std::size_t place = place_codes(words, std::span(&code, 1)).front().place;
-      edit = insertion(source_.text(), term, text, place, legs_.back().is_spaceless);
-      edit.term = i;
+      edit = inserted(i, text, place_of(term, words), Method::alignment);
     } else if (attempt_ == Attempt::stand_ins) {
       edit.method = Method::stand_in;
     }
@@ -425,8 +412,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
         edit = {.replacement = {.begin = first->begin, .end = (last - 1)->end}, .term = i};
         edit.replacement.by = term.target;
       } else if (terms == Terms::inserted) {
-        const AlignedCode code{.unit = term.first_unit};
-        edit = inserted(i, text, place_codes(words, std::span(&code, 1)).front().place);
+        edit = inserted(i, text, place_of(term, words), Method::inserted);
       } else {
         continue;
       }
@@ -456,7 +442,7 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
     const std::size_t end = replacements.empty() ? 0 : replacements.back().end;
     if (edit.replacement.begin < end) {  // the words of two terms overlap
       if (terms == Terms::replaced) continue;
-      edit = inserted(edit.term, text, end);
+      edit = inserted(edit.term, text, end, Method::inserted);
     }
     target.methods[edit.term] = edit.method;
     const std::string before = replaced(std::string_view(text).substr(0, edit.replacement.begin), replacements);
@@ -481,11 +467,18 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   return target;
 }
 
-// Returns what puts a term beside the words at a place, where a word of its own is to begin.
-Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t place) const {
-  Edit edit = insertion(source_.text(), source_.terms[number], text, place, legs_.back().is_spaceless);
-  edit.term = number;
-  edit.method = Method::inserted;
+// Returns what puts a term at a place where a word of its own is to begin: with a space towards each neighbour, as in
+// the source.
+Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t place, Method method) const {
+  const Term& term = source_.terms[number];
+  Edit edit{.replacement = {.begin = place, .end = place, .by = term.target}, .term = number, .method = method};
+  if (legs_.back().is_spaceless) return edit;
+  const bool follows_space = term.begin == 0 || source_.text()[term.begin - 1] == ' ';
+  if (place < text.size() && text[place] != ' ') edit.replacement.by += ' ';
+  if (follows_space && place > 0 && text[place - 1] != ' ') {
+    edit.replacement.by.insert(0, 1, ' ');
+    edit.lead = 1;
+  }
   return edit;
 }
 

@@ -156,7 +156,7 @@ class Passage {
   std::optional<std::vector<Edit>> kept_words(const std::string& text, std::span<const AlignedWord> words) const;
   void add_terms(const std::string& text, std::span<const AlignedWord> words, Terms terms,
                  std::vector<Edit>& edits) const;
-  Edit inserted(std::size_t number, const std::string& text, std::size_t place) const;
+  Edit inserted(std::size_t number, const std::string& text, std::size_t place, TermReport::Method method) const;
   void force_terms();
 
   SourceSentence source_;

@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "encdec/engine/base/named_values.h"
 
@@ -31,9 +29,5 @@ inline constexpr std::array kTermMethods = {
     Named{TermReport::Method::alignment, "alignment"}, Named{TermReport::Method::forced, "forced"},
     Named{TermReport::Method::inserted, "inserted"},   Named{TermReport::Method::failed, "failed"},
 };
-
-constexpr std::string_view to_string(TermReport::Method method) {
-  return name_of(kTermMethods, method);
-}
 
 }  // namespace encdec

@@ -72,8 +72,9 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
   ContentHasher hasher;
   hasher.add_text(bytes);
   for (const Model& model : models) hasher.add_text(model.fingerprint());
-  hasher.add_text(fmt::format("{} {} {} {} {} {}", job.source(), translate.target, translate.via, to_string(format),
-                              static_cast<int>(translate.split), translate.generate.num_beams.value_or(0)));
+  hasher.add_text(fmt::format("{} {} {} {} {} {}", job.source(), translate.target, translate.via,
+                              name_of(kDocumentFormats, format), static_cast<int>(translate.split),
+                              translate.generate.num_beams.value_or(0)));
   hasher.add_text(
       fmt::format("{} {} {}", document.target_language, static_cast<int>(document.entries), document.join_gap));
   if (translate.glossary) {

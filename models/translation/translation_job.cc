@@ -7,7 +7,6 @@
 #include <compare>
 #include <deque>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"

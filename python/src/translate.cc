@@ -102,7 +102,7 @@ nb::dict to_python(const Translation& translation) {
     nb::dict fields;
     fields["source"] = text_of(term.source);
     fields["target"] = text_of(term.target);
-    fields["method"] = std::string(to_string(term.method));
+    fields["method"] = std::string(name_of(kTermMethods, term.method));
     terms.append(fields);
   }
   nb::dict fields;

@@ -243,7 +243,7 @@ class Transcription final : TranscribeStream {
   std::vector<std::string> paths_of(std::size_t number) const {
     std::vector<std::string> paths(arguments_.formats.size(), arguments_.output);
     for (std::size_t i = 0; i < paths.size() && !names_.empty(); ++i) {
-      paths[i] = fmt::format("{}.{}", names_[number], to_string(arguments_.formats[i]));
+      paths[i] = fmt::format("{}.{}", names_[number], name_of(kTranscriptFormats, arguments_.formats[i]));
     }
     return paths;
   }

@@ -129,7 +129,8 @@ void add_raw_options(CLI::App& command, TranscribeArguments& arguments) {
 
 std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments) {
   if (!arguments.formats.empty()) return arguments.formats;
-  return {transcript_format_named(name_ending(arguments.output)).value_or(TranscriptFormat::txt)};
+  return {
+      value_named<TranscriptFormat>(kTranscriptFormats, name_ending(arguments.output)).value_or(TranscriptFormat::txt)};
 }
 
 AudioReader open_standard_input(const TranscribeArguments& arguments) {

@@ -271,7 +271,8 @@ Action add_translate(CLI::App& command) {
                   "Default: no other language, else English, else any")
       ->type_name("LANG");
   CLI::Option* format = command.add_option_function<std::string>(
-      "--format", [&options](const std::string& name) { options.format = document_format_named(name); },
+      "--format",
+      [&options](const std::string& name) { options.format = value_named<DocumentFormat>(kDocumentFormats, name); },
       "Format of the files. Default: by the ending of their names");
   take_words(format, names_of(kDocumentFormats));
   add_words(command, "--split", kSplits, options.translate.split, "Parts of a text that are translated one by one");

@@ -31,16 +31,20 @@ class AudioDecoder {
   static constexpr int kMaxChannels = 64;
 
   virtual ~AudioDecoder() = default;
-  virtual const AudioFormat& format() const = 0;
+  const AudioFormat& format() const { return format_; }
   // Fills `samples` with whole frames and returns their number, which is smaller than asked for only at the end.
   // Samples are from -1 to 1 unless they were recorded louder. Throws FileError.
   virtual std::size_t read(std::span<float> samples) = 0;
   // Returns whether the file ended before its stated length or within a frame. Known after the last frame was read.
-  virtual bool is_cut() const { return false; }
+  bool is_cut() const { return is_cut_; }
 
   // Throw FileError, beginning with `name`, for a format outside the limits above and for a sample that is not finite.
   static AudioFormat checked_format(const std::string& name, std::int64_t sample_rate, std::int64_t channels);
   static void check_samples(const std::string& name, std::span<const float> samples);
+
+ protected:
+  AudioFormat format_;
+  bool is_cut_ = false;
 };
 
 // Returns whether the input begins as RIFF WAVE, RF64 or BW64 (Microsoft's and IBM's Multimedia Programming Interface
@@ -63,7 +67,7 @@ std::unique_ptr<AudioDecoder> open_sound_file(AudioInput input);
 
 // Format of samples without a header.
 struct RawAudio {
-  enum class Samples : std::uint8_t { int16, float32, mu_law, a_law };  // little endian; G.711
+  enum class Samples : std::uint8_t { uint8, int16, int24, int32, float32, float64, a_law, mu_law };  // little endian
 
   Samples samples = Samples::int16;
   int sample_rate = 16'000;

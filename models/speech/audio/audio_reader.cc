@@ -60,20 +60,6 @@ std::size_t AudioReader::read(std::span<float> samples) {
   return done;
 }
 
-std::vector<float> AudioReader::read_all() {
-  constexpr std::size_t kPiece = 1 << 16;
-  std::vector<float> all;
-  for (;;) {
-    const std::size_t had = all.size();
-    all.resize(had + kPiece);
-    const std::size_t count = read(std::span(all).subspan(had));
-    if (count < kPiece) {
-      all.resize(had + count);
-      return all;
-    }
-  }
-}
-
 std::optional<double> AudioReader::seconds() const {
   const AudioFormat& format = decoder_->format();
   if (!format.frames) return std::nullopt;

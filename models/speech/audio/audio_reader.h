@@ -32,8 +32,6 @@ class AudioReader {
 
   // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
   std::size_t read(std::span<float> samples);
-  // Returns all remaining samples. Throws FileError.
-  std::vector<float> read_all();
 
   // Returns the duration; nullopt if the file does not say.
   std::optional<double> seconds() const;

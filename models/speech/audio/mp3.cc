@@ -15,14 +15,12 @@
 namespace encdec {
 namespace {
 
-struct DeleteHandle {
-  void operator()(mpg123_handle* handle) const { mpg123_delete(handle); }
-};
-
 class Mp3 final : public AudioDecoder {
  public:
   explicit Mp3(AudioInput input)
-      : states_length_(has_length(input)), input_(std::move(input)), handle_(mpg123_new(nullptr, nullptr)) {
+      : states_length_(has_length(input)),
+        input_(std::move(input)),
+        handle_(mpg123_new(nullptr, nullptr), mpg123_delete) {
     if (handle_ == nullptr) throw std::bad_alloc();
     constexpr long kFlags =
         MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_SKIP_ID3V2 | MPG123_FUZZY | MPG123_NO_FRANKENSTEIN;
@@ -47,9 +45,6 @@ class Mp3 final : public AudioDecoder {
       format_.frames = static_cast<std::uint64_t>(frames);
     }
   }
-
-  const AudioFormat& format() const override { return format_; }
-  bool is_cut() const override { return is_cut_; }
 
   std::size_t read(std::span<float> samples) override {
     check_cancelled();
@@ -92,10 +87,8 @@ class Mp3 final : public AudioDecoder {
 
   bool states_length_;
   SeekableInput input_;
-  std::unique_ptr<mpg123_handle, DeleteHandle> handle_;
-  AudioFormat format_;
+  std::unique_ptr<mpg123_handle, void (*)(mpg123_handle*)> handle_;
   std::uint64_t read_ = 0;
-  bool is_cut_ = false;
 };
 
 }  // namespace

@@ -39,10 +39,6 @@ bool is_cut_ogg(SeekableInput& input) {
   return (byte(5) & 4U) == 0 || page + size > end.size();
 }
 
-struct CloseSoundFile {
-  void operator()(SNDFILE* file) const { sf_close(file); }
-};
-
 class SoundFile final : public AudioDecoder {
  public:
   explicit SoundFile(AudioInput input) : input_(std::move(input)) {
@@ -58,9 +54,6 @@ class SoundFile final : public AudioDecoder {
     is_cut_ = (info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_OGG && is_cut_ogg(input_);
     if (info.frames > 0 && info.frames < SF_COUNT_MAX) format_.frames = static_cast<std::uint64_t>(info.frames);
   }
-
-  const AudioFormat& format() const override { return format_; }
-  bool is_cut() const override { return is_cut_; }
 
   std::size_t read(std::span<float> samples) override {
     check_cancelled();
@@ -87,10 +80,8 @@ class SoundFile final : public AudioDecoder {
   }
 
   SeekableInput input_;
-  std::unique_ptr<SNDFILE, CloseSoundFile> file_;
-  AudioFormat format_;
+  std::unique_ptr<SNDFILE, int (*)(SNDFILE*)> file_{nullptr, sf_close};
   std::uint64_t read_ = 0;
-  bool is_cut_ = false;
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 // libsndfile reads WAV too. A pipe is read while another program writes it; libsndfile seeks, so that a pipe would
 // first be held in memory. And if a recorder has left the size at 0, libsndfile finds no samples; this reader reads to
 // the end.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,6 +17,8 @@
 namespace encdec {
 namespace {
 
+using Encoding = RawAudio::Samples;
+
 static_assert(std::endian::native == std::endian::little);
 
 template <class T>
@@ -30,23 +30,6 @@ T number_at(std::span<const std::byte> bytes, std::size_t place) {
 
 std::string_view tag_at(std::span<const std::byte> bytes, std::size_t place) {
   return {reinterpret_cast<const char*>(bytes.data()) + place, 4};
-}
-
-// Encoding of a sample.
-enum class Encoding : std::uint8_t { uint8, int16, int24, int32, float32, float64, a_law, mu_law };
-
-std::size_t sample_bytes(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::uint8:
-    case Encoding::a_law:
-    case Encoding::mu_law: return 1;
-    case Encoding::int16: return 2;
-    case Encoding::int24: return 3;
-    case Encoding::int32:
-    case Encoding::float32: return 4;
-    case Encoding::float64: return 8;
-  }
-  return 0;
 }
 
 // Decode ITU-T G.711: A-law to 13 bits, mu-law to 14 bits.
@@ -64,50 +47,14 @@ float from_mu_law(unsigned code) {
   return (code & 0x80U ? -1.0F : 1.0F) * static_cast<float>(size) / 8192.0F;
 }
 
-template <Encoding encoding>
-float sample_at(std::span<const std::byte> bytes, std::size_t place) {
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[place + i]); };
-  switch (encoding) {
-    case Encoding::uint8: return (static_cast<float>(byte(0)) - 128.0F) / 0x1p7F;
-    case Encoding::int16: return static_cast<float>(number_at<std::int16_t>(bytes, place)) / 0x1p15F;
-    case Encoding::int24:
-      return static_cast<float>(static_cast<std::int32_t>(byte(0) << 8 | byte(1) << 16 | byte(2) << 24)) / 0x1p31F;
-    case Encoding::int32: return static_cast<float>(number_at<std::int32_t>(bytes, place)) / 0x1p31F;
-    case Encoding::float32: return number_at<float>(bytes, place);
-    case Encoding::float64: return static_cast<float>(number_at<double>(bytes, place));
-    case Encoding::a_law: return from_a_law(byte(0));
-    case Encoding::mu_law: return from_mu_law(byte(0));
-  }
-  return 0;
-}
+// An integer of 24 bits.
+struct Int24 {
+  std::array<std::uint8_t, 3> bytes;
 
-template <Encoding encoding>
-void convert_as(std::span<const std::byte> bytes, std::span<float> samples) {
-  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = sample_at<encoding>(bytes, i * sample_bytes(encoding));
-}
-
-void convert(Encoding encoding, std::span<const std::byte> bytes, std::span<float> samples) {
-  switch (encoding) {
-    case Encoding::uint8: return convert_as<Encoding::uint8>(bytes, samples);
-    case Encoding::int16: return convert_as<Encoding::int16>(bytes, samples);
-    case Encoding::int24: return convert_as<Encoding::int24>(bytes, samples);
-    case Encoding::int32: return convert_as<Encoding::int32>(bytes, samples);
-    case Encoding::float32: return convert_as<Encoding::float32>(bytes, samples);
-    case Encoding::float64: return convert_as<Encoding::float64>(bytes, samples);
-    case Encoding::a_law: return convert_as<Encoding::a_law>(bytes, samples);
-    case Encoding::mu_law: return convert_as<Encoding::mu_law>(bytes, samples);
+  std::int32_t shifted() const {  // the upper bits of one of 32 bits
+    return static_cast<std::int32_t>(bytes[0] << 8U | bytes[1] << 16U | std::uint32_t{bytes[2]} << 24U);
   }
-}
-
-Encoding encoding_of(RawAudio::Samples samples) {
-  switch (samples) {
-    case RawAudio::Samples::int16: return Encoding::int16;
-    case RawAudio::Samples::float32: return Encoding::float32;
-    case RawAudio::Samples::mu_law: return Encoding::mu_law;
-    case RawAudio::Samples::a_law: return Encoding::a_law;
-  }
-  return Encoding::int16;
-}
+};
 
 constexpr std::size_t kExtensibleBytes = 40;  // size of an extensible 'fmt '
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
@@ -142,15 +89,11 @@ struct WaveFormat {
 // A decoder of uncompressed samples, up to `bytes` bytes or to the end of the input.
 class PlainDecoder final : public AudioDecoder {
  public:
-  PlainDecoder(AudioInput input, Encoding encoding, AudioFormat format, std::optional<std::uint64_t> bytes)
-      : input_(std::move(input)), encoding_(encoding), format_(std::move(format)), left_(bytes) {
+  PlainDecoder(AudioInput input, Encoding encoding, const AudioFormat& format, std::optional<std::uint64_t> bytes)
+      : input_(std::move(input)), encoding_(encoding), left_(bytes) {
+    format_ = format;
     if (left_) format_.frames = *left_ / frame_bytes();
   }
-
-  static WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk);
-
-  const AudioFormat& format() const override { return format_; }
-  bool is_cut() const override { return is_cut_; }
 
   std::size_t read(std::span<float> samples) override {
     const std::size_t wanted = samples.size() / static_cast<std::size_t>(format_.channels) * frame_bytes();
@@ -171,13 +114,11 @@ class PlainDecoder final : public AudioDecoder {
 
   AudioInput input_;
   Encoding encoding_;
-  AudioFormat format_;
   std::optional<std::uint64_t> left_;
   std::vector<std::byte> bytes_;
-  bool is_cut_ = false;
 };
 
-WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const std::byte> chunk) {
+WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk) {
   constexpr std::size_t kPlainBytes = 16;
   if (chunk.size() < kPlainBytes) {
     refuse(input.name(), "a chunk 'fmt ' of {} bytes, expected at least {}", chunk.size(), kPlainBytes);
@@ -191,7 +132,7 @@ WaveFormat PlainDecoder::read_format(const AudioInput& input, std::span<const st
     }
     wave.tag = number_at<std::uint16_t>(chunk, 24);  // first two bytes of the GUID of the actual format
   }
-  wave.format = checked_format(input.name(), rate, channels);
+  wave.format = AudioDecoder::checked_format(input.name(), rate, channels);
   if (const auto encoding = wave.encoding(); encoding && block != channels * sample_bytes(*encoding)) {
     refuse(input.name(), "frames of {} bytes, expected {} for {} channels of {} bits", block,
            channels * sample_bytes(*encoding), channels, wave.bits);
@@ -212,7 +153,7 @@ bool is_plain_wav(AudioInput& input) {
     const std::size_t size = number_at<std::uint32_t>(input.peek(at + 8), at + 4);
     if (tag_at(input.peek(at + 8), at) == "fmt ") {
       const auto chunk = input.peek(at + 8 + std::min(size, kExtensibleBytes)).subspan(at + 8);
-      return PlainDecoder::read_format(input, chunk).encoding().has_value();
+      return read_format(input, chunk).encoding().has_value();
     }
     at += 8 + size + size % 2;
   }
@@ -254,7 +195,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       chunk.resize(size);
       if (input.read(chunk) < size) refuse(input.name(), "ends within its chunk '{}'", tag);
       if (tag == "fmt ") {
-        wave = PlainDecoder::read_format(input, chunk);
+        wave = read_format(input, chunk);
       } else if (size >= 16) {
         long_data = number_at<std::uint64_t>(chunk, 8);
       }
@@ -266,28 +207,49 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
 }
 
 const RawAudio& checked(const RawAudio& raw) {
-  const auto check = [](const char* name, int value, int min, int max) {
-    if (value >= min && value <= max) return;
-    throw ConfigError(fmt::format("{} is {}, expected {} to {}", name, value, min, max));
-  };
-  check("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
-  check("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
+  check_range("sample rate", raw.sample_rate, AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate);
+  check_range("channels", raw.channels, 1, AudioDecoder::kMaxChannels);
   return raw;
 }
 
 std::size_t sample_bytes(RawAudio::Samples samples) {
-  return sample_bytes(encoding_of(samples));
+  switch (samples) {
+    case Encoding::uint8:
+    case Encoding::a_law:
+    case Encoding::mu_law: return 1;
+    case Encoding::int16: return 2;
+    case Encoding::int24: return 3;
+    case Encoding::int32:
+    case Encoding::float32: return 4;
+    case Encoding::float64: return 8;
+  }
+  return 0;
 }
 
 void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span<float> samples) {
-  convert(encoding_of(from), bytes, samples);
+  // Converts numbers of the type of `stored`.
+  const auto each = [&](auto stored, const auto& sample_of) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      samples[i] = sample_of(number_at<decltype(stored)>(bytes, i * sizeof stored));
+    }
+  };
+  switch (from) {
+    case Encoding::uint8:
+      return each(std::uint8_t{}, [](unsigned n) { return (static_cast<float>(n) - 128.0F) / 0x1p7F; });
+    case Encoding::int16: return each(std::int16_t{}, [](std::int16_t n) { return static_cast<float>(n) / 0x1p15F; });
+    case Encoding::int24: return each(Int24{}, [](Int24 n) { return static_cast<float>(n.shifted()) / 0x1p31F; });
+    case Encoding::int32: return each(std::int32_t{}, [](std::int32_t n) { return static_cast<float>(n) / 0x1p31F; });
+    case Encoding::float32: return each(float{}, [](float n) { return n; });
+    case Encoding::float64: return each(double{}, [](double n) { return static_cast<float>(n); });
+    case Encoding::a_law: return each(std::uint8_t{}, from_a_law);
+    case Encoding::mu_law: return each(std::uint8_t{}, from_mu_law);
+  }
 }
 
 std::unique_ptr<AudioDecoder> open_raw(AudioInput input, const RawAudio& raw) {
-  const Encoding encoding = encoding_of(checked(raw).samples);
+  const AudioFormat format{.sample_rate = checked(raw).sample_rate, .channels = raw.channels};
   std::optional<std::uint64_t> bytes = input.source().size();
-  return std::make_unique<PlainDecoder>(std::move(input), encoding,
-                                        AudioFormat{.sample_rate = raw.sample_rate, .channels = raw.channels}, bytes);
+  return std::make_unique<PlainDecoder>(std::move(input), raw.samples, format, bytes);
 }
 
 }  // namespace encdec

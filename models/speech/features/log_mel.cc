@@ -6,7 +6,6 @@
 #include <complex>
 #include <kissfft/kissfft.hh>
 #include <numbers>
-#include <utility>
 
 namespace encdec {
 namespace {
@@ -25,35 +24,22 @@ double mel_of(double hertz) {
   return hertz < kEvenHertz ? hertz / kHertzOfMel : kEvenMels + std::log(hertz / kEvenHertz) / kLogStep;
 }
 
-// Returns overlapping triangles of area 1: [bands, kFrequencies].
-std::vector<float> slaney_filters(int bands) {
-  std::vector<double> edges;
-  for (int i = 0; i < bands + 2; ++i) edges.push_back(hertz_of(mel_of(kSampleRate / 2) * i / (bands + 1)));
-  std::vector<float> filters;
-  for (std::size_t band = 0; band < static_cast<std::size_t>(bands); ++band) {
-    const double low = edges[band], middle = edges[band + 1], high = edges[band + 2];
-    for (std::size_t k = 0; k < LogMel::kFrequencies; ++k) {
-      const double hertz = static_cast<double>(k) * kSampleRate / LogMel::kFrameSamples;
-      const double side = std::min((hertz - low) / (middle - low), (high - hertz) / (high - middle));
-      filters.push_back(static_cast<float>(std::max(side, 0.0) * 2 / (high - low)));
-    }
-  }
-  return filters;
-}
-
 }  // namespace
 
 LogMel::LogMel(int bands) {
-  const std::vector<float> filters = slaney_filters(bands);
-  for (std::size_t row = 0; row < filters.size(); row += kFrequencies) {
-    Band band;
-    const auto begin = filters.begin() + static_cast<std::ptrdiff_t>(row), end = begin + kFrequencies;
-    const auto first = std::find_if(begin, end, [](float weight) { return weight != 0; });
-    auto last = end;
-    while (last != first && last[-1] == 0) --last;
-    band.first = static_cast<std::size_t>(first - begin);
-    band.weights.assign(first, last);
-    bands_.push_back(std::move(band));
+  // Overlapping triangles of area 1.
+  const auto edge = [bands](int number) { return hertz_of(mel_of(kSampleRate / 2) * number / (bands + 1)); };
+  for (int i = 0; i < bands; ++i) {
+    Band& band = bands_.emplace_back();
+    const double low = edge(i), middle = edge(i + 1), high = edge(i + 2);
+    for (std::size_t k = 0; k < kFrequencies; ++k) {
+      const double hertz = static_cast<double>(k) * kSampleRate / kFrameSamples;
+      const double side = std::min((hertz - low) / (middle - low), (high - hertz) / (high - middle));
+      const auto weight = static_cast<float>(std::max(side, 0.0) * 2 / (high - low));
+      if (weight == 0) continue;
+      if (band.weights.empty()) band.first = k;
+      band.weights.push_back(double{weight});
+    }
   }
   for (std::size_t i = 0; i < kFrameSamples; ++i) {
     window_.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / kFrameSamples));

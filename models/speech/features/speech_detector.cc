@@ -1,12 +1,41 @@
 #include "encdec/models/speech/features/speech_detector.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <utility>
 
 namespace encdec {
 namespace {
+
+class VoiceActivityDetector final : public SpeechDetector {
+ public:
+  explicit VoiceActivityDetector(std::shared_ptr<const VoiceActivity> model) : model_(std::move(model)) {}
+
+  void push(std::span<const float> samples, std::vector<float>& probabilities) override {
+    while (!samples.empty()) {
+      const std::size_t count = std::min(samples.size(), samples_.size() - filled_);
+      std::copy_n(samples.begin(), count, samples_.begin() + static_cast<std::ptrdiff_t>(filled_));
+      samples = samples.subspan(count);
+      filled_ += count;
+      if (filled_ < samples_.size()) return;
+      probabilities.push_back(model_->probability(samples_, state_));
+      std::copy(samples_.end() - VoiceActivity::kContext, samples_.end(), samples_.begin());
+      filled_ = VoiceActivity::kContext;
+    }
+  }
+  void finish(std::vector<float>& probabilities) override {
+    if (filled_ == VoiceActivity::kContext) return;
+    push(std::vector<float>(samples_.size() - filled_), probabilities);
+  }
+
+ private:
+  std::shared_ptr<const VoiceActivity> model_;
+  VoiceActivity::State state_;
+  std::array<float, VoiceActivity::kContext + VoiceActivity::kWindow> samples_{};
+  std::size_t filled_ = VoiceActivity::kContext;  // number of samples in samples_
+};
 
 // Loudness in decibels, 0 for a full-scale square wave.
 class LoudnessDetector final : public SpeechDetector {

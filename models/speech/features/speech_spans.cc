@@ -1,9 +1,7 @@
 #include "encdec/models/speech/features/speech_spans.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "encdec/engine/base/refuse.h"
 #include "encdec/models/speech/features/voice_activity.h"
 
 namespace encdec {
@@ -12,10 +10,6 @@ namespace {
 constexpr std::int64_t kSamplesPerMs = 16, kMsPerSecond = 1000;
 constexpr std::int64_t kWindow = VoiceActivity::kWindow;
 constexpr std::int64_t kShortestCut = 98 * kSamplesPerMs;  // minimum silence at which too long speech is cut
-
-struct Span {
-  std::int64_t start = 0, end = 0;
-};
 
 // A pass over the windows of a recording. The rules and their order are those of faster-whisper's
 // get_speech_timestamps(). Order of calls: add* finish
@@ -47,16 +41,20 @@ class SpanFinder {
     if (is_speech_ && probability < silence_) add_silence(now);
   }
 
-  std::vector<Span> finish(std::int64_t samples) {
-    if (is_speech_ && samples - start_ > shortest_) spans_.push_back({start_, samples});
+  std::vector<SpeechSpan> finish(std::int64_t samples) {
+    if (is_speech_ && samples - start_ > shortest_) add_span(samples);
     return std::move(spans_);
   }
 
  private:
+  void add_span(std::int64_t end) {
+    spans_.push_back({static_cast<std::uint64_t>(start_), static_cast<std::uint64_t>(end)});
+  }
+
   // Ends speech that is too long: at cut_ if set, otherwise at `now`. Returns true if this window needs no more checks.
   bool split(std::int64_t now) {
     const bool has_cut = cut_ != 0;
-    spans_.push_back({start_, has_cut ? cut_ : now});
+    add_span(has_cut ? cut_ : now);
     // After cut_ speech may have begun again.
     is_speech_ = has_cut && next_start_ >= cut_;
     start_ = next_start_;
@@ -69,7 +67,7 @@ class SpanFinder {
     const std::int64_t quiet = now - quiet_since_;
     if (quiet > kShortestCut) cut_ = quiet_since_;
     if (quiet < pause_) return;
-    if (quiet_since_ - start_ > shortest_) spans_.push_back({start_, quiet_since_});
+    if (quiet_since_ - start_ > shortest_) add_span(quiet_since_);
     is_speech_ = false;
     cut_ = next_start_ = quiet_since_ = 0;
   }
@@ -87,51 +85,32 @@ class SpanFinder {
   // - cut_: start of the last silence at which speech may be cut.
   // - next_start_: start of the speech after cut_.
   std::int64_t quiet_since_ = 0, cut_ = 0, next_start_ = 0;
-  std::vector<Span> spans_;
+  std::vector<SpeechSpan> spans_;
 };
 
-void widen(std::vector<Span>& spans, std::int64_t padding, std::int64_t samples) {
+void widen(std::vector<SpeechSpan>& spans, std::uint64_t padding, std::uint64_t samples) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    Span& span = spans[i];
-    if (i == 0) span.start = std::max<std::int64_t>(0, span.start - padding);
+    SpeechSpan& span = spans[i];
+    if (i == 0) span.start -= std::min(padding, span.start);
     if (i + 1 == spans.size()) {
       span.end = std::min(samples, span.end + padding);
     } else {
-      const std::int64_t silence = spans[i + 1].start - span.end;
-      const std::int64_t own = silence < 2 * padding ? silence / 2 : padding;
+      const std::uint64_t silence = spans[i + 1].start - span.end;
+      const std::uint64_t own = silence < 2 * padding ? silence / 2 : padding;
       span.end += own;
       spans[i + 1].start -= own;
     }
   }
 }
 
-void check_at_least_0(std::string_view name, double value) {
-  if (!(value >= 0)) refuse<ConfigError>("voice activity", "{} is {}, expected at least 0", name, value);
-}
-
 }  // namespace
-
-void check(const VoiceActivityOptions& options) {
-  check_at_least_0("threshold", options.threshold);
-  check_at_least_0("neg_threshold", options.neg_threshold.value_or(0));
-  check_at_least_0("min_speech_duration_ms", options.min_speech_duration_ms);
-  check_at_least_0("max_speech_duration_s", options.max_speech_duration_s);
-  check_at_least_0("min_silence_duration_ms", options.min_silence_duration_ms);
-  check_at_least_0("speech_pad_ms", options.speech_pad_ms);
-}
 
 std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
                                      const VoiceActivityOptions& options) {
-  check(options);
   SpanFinder finder(options);
   for (const float probability : probabilities) finder.add(probability);
-  std::vector<Span> found = finder.finish(static_cast<std::int64_t>(samples));
-  widen(found, options.speech_pad_ms * kSamplesPerMs, static_cast<std::int64_t>(samples));
-  std::vector<SpeechSpan> spans;
-  spans.reserve(found.size());
-  for (const Span& span : found) {
-    spans.push_back({static_cast<std::uint64_t>(span.start), static_cast<std::uint64_t>(span.end)});
-  }
+  std::vector<SpeechSpan> spans = finder.finish(static_cast<std::int64_t>(samples));
+  widen(spans, static_cast<std::uint64_t>(options.speech_pad_ms * kSamplesPerMs), samples);
   return spans;
 }
 

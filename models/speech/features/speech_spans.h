@@ -33,11 +33,8 @@ struct VoiceActivityOptions {
   int speech_pad_ms = 400;
 };
 
-// Throws ConfigError if a duration or threshold is negative or NaN.
-void check(const VoiceActivityOptions& options);
-
 // Returns the spans of speech in a recording of `samples` samples, in order and without overlaps. `probabilities` are
-// those of its windows (VoiceActivity). Throws as check().
+// those of its windows (VoiceActivity). REQUIRES: the options are in the ranges of transcribe_settings().
 std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
                                      const VoiceActivityOptions& options);
 

@@ -155,22 +155,4 @@ float VoiceActivity::probability(Samples samples, State& state) const {
   return sigmoid(result);
 }
 
-void VoiceActivityDetector::push(std::span<const float> samples, std::vector<float>& probabilities) {
-  while (!samples.empty()) {
-    const std::size_t count = std::min(samples.size(), samples_.size() - filled_);
-    std::copy_n(samples.begin(), count, samples_.begin() + static_cast<std::ptrdiff_t>(filled_));
-    samples = samples.subspan(count);
-    filled_ += count;
-    if (filled_ < samples_.size()) return;
-    probabilities.push_back(model_->probability(samples_, state_));
-    std::copy(samples_.end() - VoiceActivity::kContext, samples_.end(), samples_.begin());
-    filled_ = VoiceActivity::kContext;
-  }
-}
-
-void VoiceActivityDetector::finish(std::vector<float>& probabilities) {
-  if (filled_ == VoiceActivity::kContext) return;
-  push(std::vector<float>(samples_.size() - filled_), probabilities);
-}
-
 }  // namespace encdec

@@ -3,9 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "encdec/engine/base/weights.h"
@@ -50,34 +48,6 @@ class VoiceActivity {
   Matrix convolution1_, convolution2_, convolution3_, convolution4_;  // each reads three consecutive steps
   Matrix gates_;  // from input and hidden state to the input, forget, cell and output gates
   Matrix final_;  // from hidden state to the logit of the probability
-};
-
-// A detector of speech in one recording, piece by piece. Gives the probability of speech in each window of
-// VoiceActivity::kWindow samples. Results do not depend on the sizes of the pieces.
-// Order of calls: push* finish
-class SpeechDetector {
- public:
-  virtual ~SpeechDetector() = default;
-
-  // Adds samples, and appends the probability of each window that is complete now.
-  virtual void push(std::span<const float> samples, std::vector<float>& probabilities) = 0;
-  // Pads an incomplete last window with silence and appends its probability.
-  virtual void finish(std::vector<float>& probabilities) = 0;
-};
-
-// A detector that uses a model.
-class VoiceActivityDetector final : public SpeechDetector {
- public:
-  explicit VoiceActivityDetector(std::shared_ptr<const VoiceActivity> model) : model_(std::move(model)) {}
-
-  void push(std::span<const float> samples, std::vector<float>& probabilities) override;
-  void finish(std::vector<float>& probabilities) override;
-
- private:
-  std::shared_ptr<const VoiceActivity> model_;
-  VoiceActivity::State state_;
-  std::array<float, VoiceActivity::kContext + VoiceActivity::kWindow> samples_{};
-  std::size_t filled_ = VoiceActivity::kContext;  // number of samples in samples_
 };
 
 }  // namespace encdec

@@ -87,7 +87,8 @@ std::string format_alignment(const Transcript& alignment, AlignmentFormat format
   for (const TranscriptSegment& line : alignment.segments) {
     if (!std::isnan(line.start)) lines.segments.push_back({.start = line.start, .end = line.end, .text = line.text});
   }
-  return encdec::format(lines, *transcript_format_named(name_of(kAlignmentFormats, format)));
+  const auto own = value_named<TranscriptFormat>(kTranscriptFormats, name_of(kAlignmentFormats, format));
+  return encdec::format(lines, *own);
 }
 
 }  // namespace encdec

@@ -1,8 +1,11 @@
 #include "encdec/models/speech/transcript/hallucination.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
+#include <new>
+#include <vector>
 
 namespace encdec {
 namespace {
@@ -14,6 +17,16 @@ constexpr std::size_t kWordsToScore = 8;
 constexpr std::string_view kPunctuation = "\"'“¿([{-\"'.。,，!！?？:：”)]}、";
 
 }  // namespace
+
+double compression_ratio(std::string_view text) {
+  constexpr int kLevel = 6;  // zlib's default
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::vector<Bytef> compressed(size);
+  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
+  if (compress2(compressed.data(), &size, bytes, static_cast<uLong>(text.size()), kLevel) != Z_OK)
+    throw std::bad_alloc();
+  return static_cast<double>(text.size()) / static_cast<double>(size);
+}
 
 double word_anomaly_score(const TranscriptWord& word) {
   const double seconds = word.end - word.start;

@@ -3,9 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "encdec/engine/base/named_values.h"
@@ -29,15 +27,6 @@ inline constexpr std::array kTranscriptFormats = {
     Named{TranscriptFormat::txt, "txt"}, Named{TranscriptFormat::vtt, "vtt"},   Named{TranscriptFormat::srt, "srt"},
     Named{TranscriptFormat::tsv, "tsv"}, Named{TranscriptFormat::json, "json"}, Named{TranscriptFormat::lrc, "lrc"},
 };
-
-constexpr std::string_view to_string(TranscriptFormat format) {
-  return name_of(kTranscriptFormats, format);
-}
-
-// Returns the format with a name; nullopt if there is none.
-constexpr std::optional<TranscriptFormat> transcript_format_named(std::string_view name) {
-  return value_named<TranscriptFormat>(kTranscriptFormats, name);
-}
 
 // A writer of transcripts whose segments come one by one. The file is the concatenation of all returned strings. For
 // JSON, begin() and add() return nothing, since the text of all segments comes first.

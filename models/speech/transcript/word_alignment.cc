@@ -1,12 +1,9 @@
 #include "encdec/models/speech/transcript/word_alignment.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/engine/base/error.h"
 
 namespace encdec {
 namespace {
@@ -115,25 +112,9 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
   return steps;
 }
 
-[[noreturn]] void refuse_sizes(const std::string& found) {
-  throw ShapeError("word times: " + found);
-}
-
-void check_sizes(const AlignmentAttention& attention) {
-  if (attention.heads.empty()) refuse_sizes("no heads, expected one or more");
-  if (attention.tokens < attention.sot_sequence + 2) {
-    refuse_sizes(fmt::format("{} tokens, expected {} of the sot sequence, notimestamps and eot", attention.tokens,
-                             attention.sot_sequence));
-  }
-  if (attention.stride < attention.frames) {
-    refuse_sizes(fmt::format("rows of {} positions, expected {} or more", attention.stride, attention.frames));
-  }
-}
-
 }  // namespace
 
 std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
-  check_sizes(attention);
   const std::size_t frames = attention.frames, rows = attention.rows();
   std::vector<float> matrix(rows * frames), weights(attention.tokens * frames), padded;
   for (const float* head : attention.heads) {
@@ -168,21 +149,14 @@ std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std:
                                        std::span<const WordTokens> words) {
   std::vector<WordTiming> timings;
   if (probabilities.empty() || words.size() <= 1) return timings;
-  const std::size_t rows = attention.rows();
-  if (rows != probabilities.size() + 1) {
-    refuse_sizes(fmt::format("attention of {} tokens of text, probabilities of {}", rows - 1, probabilities.size()));
-  }
   // Row i belongs to the token before text token i, which predicts it. So times[i] is the start of text token i.
   std::vector<double> times;
-  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), rows)) {
+  for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows())) {
     times.push_back(static_cast<double>(column) / kPositionsPerSecond);
   }
   std::size_t begin = 0;
   for (const WordTokens& word : words.first(words.size() - 1)) {
     const std::size_t end = begin + word.tokens.size();
-    if (end > probabilities.size()) {
-      refuse_sizes(fmt::format("words of {} or more tokens, expected {}", end, probabilities.size()));
-    }
     double sum = 0;
     for (const float probability : probabilities.subspan(begin, word.tokens.size())) sum += probability;
     timings.push_back({word.text, word.tokens, times.at(begin), times.at(end), sum / static_cast<double>(end - begin)});

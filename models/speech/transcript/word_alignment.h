@@ -39,7 +39,7 @@ struct WordTiming {
 // 1. Takes the weights of the first `frames` positions, and scales each row to a sum of 1.
 // 2. In each position subtracts the mean over tokens and divides by the (population) standard deviation over tokens.
 // 3. Takes the median of 7 neighbours in time, mirrored at the ends. Skipped for 3 positions or fewer.
-// Then takes the mean over heads. Throws ShapeError if sizes do not fit together.
+// Then takes the mean over heads. REQUIRES: there is a head, and an eot.
 std::vector<float> alignment_matrix(const AlignmentAttention& attention);
 
 // Finds the path with the largest sum through `benefit` [rows, columns], from the first cell to the last, by steps to
@@ -51,7 +51,7 @@ std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::s
 
 // Returns the times of all words except the last, which is eot. Returns nothing if there is no text. `words` are those
 // of text and eot (split_to_word_tokens). `probabilities` are those of the text's tokens, from a softmax over the ids
-// below eot. Throws ShapeError if sizes do not fit together.
+// below eot. REQUIRES: there is a probability for each token of text, and the words before eot have no more tokens.
 std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std::span<const float> probabilities,
                                        std::span<const WordTokens> words);
 

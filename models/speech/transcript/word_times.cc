@@ -19,22 +19,20 @@ bool is_in(std::string_view part, std::string_view text) {
   return text.find(part) != text.npos;
 }
 
-// Durations of words, in seconds.
-struct Durations {
-  double median = 0;   // median of all durations other than 0; at most kLargestMedian
-  double longest = 0;  // maximum: twice the median
-};
+double to_hundredths(double seconds) {
+  return std::nearbyint(seconds * 100) / 100;
+}
 
-Durations durations_of(std::span<const WordTiming> words) {
+// Returns the median of all durations other than 0, in seconds; at most kLargestMedian.
+double median_duration(std::span<const WordTiming> words) {
   std::vector<double> all;
   for (const WordTiming& word : words) {
     if (word.end - word.start != 0) all.push_back(word.end - word.start);
   }
-  if (all.empty()) return {};
+  if (all.empty()) return 0;
   std::ranges::sort(all);
   const std::size_t middle = all.size() / 2;
-  const double median = all.size() % 2 == 1 ? all[middle] : (all[middle - 1] + all[middle]) / 2;
-  return {std::min(kLargestMedian, median), 2 * std::min(kLargestMedian, median)};
+  return std::min(kLargestMedian, all.size() % 2 == 1 ? all[middle] : (all[middle - 1] + all[middle]) / 2);
 }
 
 // Shortens to `longest`: marks that end a sentence, by moving their end, and words after such a mark, by moving their
@@ -50,19 +48,19 @@ void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
   }
 }
 
-// Shortens the first two words after a pause to durations.longest each, if they are longer.
-void shorten_after_pause(std::span<TranscriptWord> words, const Durations& durations, double last_speech) {
+// Shortens the first two words after a pause to twice the median each, if they are longer.
+void shorten_after_pause(std::span<TranscriptWord> words, double median, double last_speech) {
+  const double longest = 2 * median;
   TranscriptWord& first = words.front();
   const bool has_second = words.size() > 1;
-  const bool is_long =
-      first.end - first.start > durations.longest || (has_second && words[1].end - first.start > 2 * durations.longest);
-  if (first.end - last_speech <= 4 * durations.median || !is_long) return;
-  if (has_second && words[1].end - words[1].start > durations.longest) {
-    const double border = std::max(words[1].end / 2, words[1].end - durations.longest);
+  const bool is_long = first.end - first.start > longest || (has_second && words[1].end - first.start > 2 * longest);
+  if (first.end - last_speech <= 4 * median || !is_long) return;
+  if (has_second && words[1].end - words[1].start > longest) {
+    const double border = std::max(words[1].end / 2, words[1].end - longest);
     first.end = border;
     words[1].start = border;
   }
-  first.start = std::max(0.0, first.end - durations.longest);
+  first.start = std::max(0.0, first.end - longest);
 }
 
 // Sets the segment's times to the start of its first and the end of its last word. If such a word is more than kReach
@@ -83,10 +81,6 @@ void fit_ends(TranscriptSegment& segment, double median) {
 }
 
 }  // namespace
-
-double to_hundredths(double seconds) {
-  return std::nearbyint(seconds * 100) / 100;
-}
 
 void merge_punctuations(std::span<WordTiming> words, const std::string& prepend, const std::string& append) {
   const auto take = [](std::vector<std::int32_t>& to, std::vector<std::int32_t>& from, auto place) {
@@ -127,8 +121,8 @@ std::vector<std::int32_t> text_tokens(std::span<const TranscriptSegment> segment
 void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<WordTiming> words,
                          const WordTimeOptions& options) {
   if (segments.empty()) return;
-  const Durations durations = durations_of(words);
-  shorten_at_sentence_ends(words, durations.longest);
+  const double median = median_duration(words);
+  shorten_at_sentence_ends(words, 2 * median);
   merge_punctuations(words, options.prepend_punctuations, options.append_punctuations);
   const double window_start = static_cast<double>(segments.front().seek) / 100;
   double last_speech = options.last_speech;
@@ -144,8 +138,8 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
                                to_hundredths(std::max(0.0, window_start + word->end)), word->probability});
     }
     if (segment.words.empty()) continue;
-    shorten_after_pause(segment.words, durations, last_speech);
-    fit_ends(segment, durations.median);
+    shorten_after_pause(segment.words, median, last_speech);
+    fit_ends(segment, median);
     last_speech = segment.end;
   }
 }

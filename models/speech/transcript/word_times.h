@@ -11,9 +11,6 @@
 
 namespace encdec {
 
-// Rounds to hundredths of a second.
-double to_hundredths(double seconds);
-
 // Punctuation marks that belong to the following word, and to the preceding word (openai/whisper).
 inline constexpr const char* kPrependPunctuations = "\"'“¿([{-";
 inline constexpr const char* kAppendPunctuations = "\"'.。,，!！?？:：”)]}、";

@@ -1,6 +1,5 @@
 #include "encdec/models/speech/transcription/known_text.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"

@@ -87,15 +87,4 @@ Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t ro
   return window;
 }
 
-Tensor MelWindows::beginning(std::size_t rows) {
-  while (!reach(0, rows)) {
-  }
-  Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(mel_.bands())});
-  const std::span values(window.data<float>(), rows * mel_.bands());
-  std::ranges::fill(values, kSilent);
-  std::copy_n(features_.begin(), std::min(values.size(), features_.size()), values.begin());
-  LogMel::normalize(values, largest_);
-  return window;
-}
-
 }  // namespace encdec

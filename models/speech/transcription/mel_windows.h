@@ -13,7 +13,7 @@ namespace encdec {
 // The log-mel frames of a recording in windows, in the form that models are trained on. As in openai/whisper, values
 // are clamped at 80 dB below the loudest frame of the whole recording. So the recording is read twice: once for its
 // loudest frame, once for the windows. Memory does not grow with its length.
-// Order of calls: find_largest+ (reach* (window | beginning))*
+// Order of calls: find_largest+ (reach* window)*
 // States:
 // 1. Measuring, until find_largest() returns true: reads the whole recording for its loudest frame. Keeps the frames if
 //    there are at most 6,000 (60 s).
@@ -35,12 +35,10 @@ class MelWindows {
   // Returns true if all frames for window(first, count, ...) have been read; otherwise reads two more seconds and
   // returns false. Drops the frames before `first`.
   bool reach(std::uint64_t first, std::size_t count);
-  // Returns frames [first, first + count) of the recording, followed by zeros: [rows, bands]. Reads what is missing.
+  // Returns frames [first, first + count) of the recording, followed by zeros: [rows, bands]. Frames after its end are
+  // silence. Reads what is missing.
   // REQUIRES: `first` is not smaller than in earlier calls of reach() and window().
   Tensor window(std::uint64_t first, std::size_t count, std::size_t rows);
-  // Returns the first `rows` frames; a shorter recording is followed by silence.
-  // REQUIRES: no frames have been dropped.
-  Tensor beginning(std::size_t rows);
 
  private:
   std::uint64_t frames_read() const { return first_ + features_.size() / mel_.bands(); }

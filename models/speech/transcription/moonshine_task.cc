@@ -1,15 +1,12 @@
 #include "encdec/models/speech/transcription/moonshine_task.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/generation/generation_task.h"
-#include "encdec/models/speech/transcript/compression_ratio.h"
-#include "encdec/models/speech/transcription/moonshine_transcriber.h"
+#include "encdec/models/speech/transcript/hallucination.h"
 
 namespace encdec {
 namespace {
@@ -52,7 +49,7 @@ MoonshineTask::MoonshineTask(const ModelParts& parts, const TranscribeOptions& o
 
 std::size_t MoonshineTask::window_samples() const {
   const StackConfig& encoder = parts_.network.config.encoder;
-  constexpr std::size_t kMost = kSecondsPerWindow * AudioReader::kSampleRate;
+  constexpr std::size_t kMost = std::size_t{30} * AudioReader::kSampleRate;
   const auto rows = encoder.position_limit();
   return rows ? std::min(kMost, static_cast<std::size_t>(encoder.frames.frames_for(*rows + 1) - 1)) : kMost;
 }
@@ -120,7 +117,7 @@ DecodeJob MoonshineTask::any_window() const {
 }
 
 std::unique_ptr<Transcriber> MoonshineTask::open(Recording recording) const {
-  return std::make_unique<MoonshineTranscriber>(*this, std::move(recording));
+  return make_moonshine_transcriber(*this, std::move(recording));
 }
 
 }  // namespace encdec

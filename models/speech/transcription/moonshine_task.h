@@ -15,7 +15,6 @@ class MoonshineTask final : public RecordingTask {
   // TokenizerError if there is no tokenizer. REQUIRES: the objects that `parts` refers to outlive this one.
   MoonshineTask(const ModelParts& parts, const TranscribeOptions& options);
 
-  static constexpr std::size_t kSecondsPerWindow = 30;
   // Returns the number of samples in the longest window.
   std::size_t window_samples() const;
   // Returns the code of the language, which only names the transcript.
@@ -37,5 +36,12 @@ class MoonshineTask final : public RecordingTask {
   ModelParts parts_;
   std::string language_ = "en";
 };
+
+// Makes the transcriber of a recording. Throws FileError.
+std::unique_ptr<Transcriber> make_moonshine_transcriber(const MoonshineTask& task, Recording recording);
+
+// Returns where to cut samples in two: the middle of the quietest 0.1 s in their last third. Of equally quiet places
+// takes the last. REQUIRES: there are at least 0.3 s.
+std::size_t quiet_cut(std::span<const float> samples);
 
 }  // namespace encdec

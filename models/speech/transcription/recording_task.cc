@@ -16,7 +16,6 @@ RecordingTask::RecordingTask(const TranscribeOptions& options) : options_(option
     throw ConfigError("clip_timestamps: expected seconds in ascending order");
   }
   if (options.vad_model.empty()) return;
-  check(options.vad);
   if (!options.clip_timestamps.empty()) {
     throw ConfigError("vad_model with clip_timestamps, expected one of them: both choose what to transcribe");
   }

@@ -60,7 +60,6 @@ class SpanReader {
 SpeechFinder::SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                            const VoiceActivityOptions& options)
     : options_(options), detector_(make_speech_detector(model)), piece_(Recording::kReadTogether) {
-  check(options);
   read_ = recording.open();
 }
 

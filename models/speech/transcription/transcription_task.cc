@@ -4,15 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/families/whisper.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/generation/generation_settings.h"
-#include "encdec/models/speech/transcription/recording_aligner.h"
-#include "encdec/models/speech/transcription/recording_transcriber.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
@@ -42,11 +39,6 @@ SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& 
   return SearchRules(std::move(settings));
 }
 
-std::optional<std::int32_t> max_initial_steps(const TranscribeOptions& options) {
-  if (!options.max_initial_timestamp) return std::nullopt;
-  return static_cast<std::int32_t>(std::lround(*options.max_initial_timestamp / WhisperTokens::kTimestampSeconds));
-}
-
 }  // namespace
 
 TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts& facts,
@@ -54,8 +46,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
     : RecordingTask(checked(options)),
       parts_(parts),
       facts_(facts),
-      search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))),
-      timestamp_rules_(facts.tokens, max_initial_steps(options)) {
+      search_rules_(std::make_shared<const SearchRules>(search_rules_of(facts, options))) {
   const WhisperTokens& tokens = facts.tokens;
   if (!options.language.empty()) {
     language_ = tokens.language(options.language);
@@ -96,13 +87,6 @@ std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
   return std::min(context / 2, context - std::min(context - 1, prompt) + 1);
 }
 
-WordTimeOptions TranscriptionTask::word_options(double last_speech) const {
-  return {.end_of_text = tokens().end_of_text,
-          .last_speech = last_speech,
-          .prepend_punctuations = options().prepend_punctuations,
-          .append_punctuations = options().append_punctuations};
-}
-
 DecodeJob TranscriptionTask::job(Tensor frames, TokenIds prompt) const {
   const auto rows = static_cast<std::size_t>(frames.empty() ? 0 : frames.rows() / kWhisperFramesPerRow);
   DecodeJob job{.prompt = {.frames = std::move(frames), .frame_rows = rows, .target = std::move(prompt), .number = 1},
@@ -118,8 +102,8 @@ DecodeJob TranscriptionTask::any_window() const {
 }
 
 std::unique_ptr<Transcriber> TranscriptionTask::open(Recording recording) const {
-  if (recording.text) return std::make_unique<RecordingAligner>(*this, std::move(recording));
-  return std::make_unique<RecordingTranscriber>(*this, std::move(recording));
+  return recording.text ? make_recording_aligner(*this, std::move(recording))
+                        : make_recording_transcriber(*this, std::move(recording));
 }
 
 DecodeJob TranscriptionTask::detection(Tensor frames, std::shared_ptr<Detected> result) const {

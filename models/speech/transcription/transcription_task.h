@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "encdec/models/speech/transcription/recording_task.h"
-#include "encdec/models/speech/transcription/timestamp_rules.h"
 #include "encdec/models/speech/transcription/whisper_facts.h"
 #include "encdec/models/speech/transcription/window.h"
 
@@ -48,8 +47,6 @@ class TranscriptionTask final : public RecordingTask {
   // Returns the language; nullopt if it must be detected.
   std::optional<std::int32_t> language() const { return language_; }
   const TokenIds& initial_prompt() const { return initial_prompt_; }
-  // Returns the options for the words of a window before which the last word ended at `last_speech` seconds.
-  WordTimeOptions word_options(double last_speech) const;
   // Returns the maximum number of tokens of hotwords, and of the text of earlier windows, in a prompt.
   std::size_t max_previous_tokens() const { return static_cast<std::size_t>(facts_.context / 2 - 1); }
   // Returns the maximum number of tokens to generate after a prompt of `prompt` tokens.
@@ -60,7 +57,6 @@ class TranscriptionTask final : public RecordingTask {
   // Return the tokens banned at every step, and those also banned as the first token.
   const TokenIds& suppressed() const { return suppressed_; }
   const TokenIds& suppressed_first() const { return suppressed_first_; }
-  const TimestampRules& timestamp_rules() const { return timestamp_rules_; }
 
  private:
   DecodeJob job(Tensor frames, TokenIds prompt) const;
@@ -71,8 +67,13 @@ class TranscriptionTask final : public RecordingTask {
   std::optional<std::int32_t> language_;
   TokenIds initial_prompt_, hotwords_;
   TokenIds suppressed_, suppressed_first_;
-  TimestampRules timestamp_rules_;
 };
+
+// Make the transcriber of a recording, and the aligner of a recording with its text. Throw FileError.
+std::unique_ptr<Transcriber> make_recording_transcriber(const TranscriptionTask& task, Recording recording);
+std::unique_ptr<Transcriber> make_recording_aligner(const TranscriptionTask& task, Recording recording);
+// Returns the options of an aligner's task: of those given only language and voice activity.
+TranscribeOptions alignment_options(const TranscribeOptions& options);
 
 // Make the searches of a task's jobs. A search has written `result` when it is finished.
 std::unique_ptr<Search> make_language_search(const TranscriptionTask& task, const DecodeJob& job, int source,

@@ -13,13 +13,8 @@ bool DecodedWindow::needs_fallback(const TranscribeOptions& options) const {
          (options.compression_ratio_threshold && compression_ratio > *options.compression_ratio_threshold);
 }
 
-namespace {
-
-constexpr double kStep = WhisperTokens::kTimestampSeconds;
-
-}  // namespace
-
 CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens) {
+  constexpr double kStep = WhisperTokens::kTimestampSeconds;
   const TokenIds& ids = decoded.tokens;
   const auto is_time = [&](std::size_t i) { return tokens.is_timestamp(ids[i]); };
   const auto steps = [&](std::size_t i) { return ids[i] - tokens.first_timestamp; };

@@ -5,9 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "encdec/models/session/token_ids.h"

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "encdec/models/speech/transcription/timestamp_rules.h"
+
 namespace encdec {
 namespace {
 
@@ -40,7 +42,9 @@ void WindowAttempt::ban(std::span<const std::int32_t> sampled, std::span<float> 
   if (sampled.empty()) {
     for (const std::int32_t token : task.suppressed_first()) logits[static_cast<std::size_t>(token)] = kBanned;
   }
-  if (task.options().timestamps) task.timestamp_rules().apply(sampled, logits);
+  if (task.options().timestamps) {
+    apply_timestamp_rules(task.tokens(), task.options().max_initial_timestamp, sampled, logits);
+  }
 }
 
 bool WindowAttempt::advance(Session& session) {

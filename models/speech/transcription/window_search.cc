@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "encdec/models/speech/transcript/compression_ratio.h"
+#include "encdec/models/speech/transcript/hallucination.h"
 #include "encdec/models/speech/transcription/alignment_reader.h"
 #include "encdec/models/speech/transcription/transcription_task.h"
 #include "encdec/models/speech/transcription/window_attempt.h"

@@ -47,25 +47,23 @@ struct Document::Content {
   explicit Content(std::string file_bytes) : bytes(std::move(file_bytes)) {}
 
   // Takes the texts that a reader has found in `bytes`.
-  void take(std::unique_ptr<TextFile> texts);
+  void take(std::unique_ptr<TextFile> texts) {
+    file = std::move(texts);
+    std::size_t line = 1, place = 0;
+    for (const Text& text : file->texts()) {
+      const std::size_t begin = std::max(place, text.range.begin);
+      line += static_cast<std::size_t>(std::ranges::count(ByteRange{place, begin}.of(file->bytes()), '\n'));
+      place = begin;
+      segments.push_back(text.segment);
+      lines.push_back(line);
+    }
+  }
 
   const std::string bytes;
   std::unique_ptr<TextFile> file;
   std::vector<Segment> segments;   // one for each text
   std::vector<std::size_t> lines;  // the line of each text, from 1 on
 };
-
-void Document::Content::take(std::unique_ptr<TextFile> texts) {
-  file = std::move(texts);
-  std::size_t line = 1, place = 0;
-  for (const Text& text : file->texts()) {
-    const std::size_t begin = std::max(place, text.range.begin);
-    line += static_cast<std::size_t>(std::ranges::count(ByteRange{place, begin}.of(file->bytes()), '\n'));
-    place = begin;
-    segments.push_back(text.segment);
-    lines.push_back(line);
-  }
-}
 
 std::optional<DocumentFormat> format_of(std::string_view file_name) {
   const FormatRow* row = row_of(file_name);

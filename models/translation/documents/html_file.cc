@@ -1,5 +1,4 @@
 // HTML and XHTML. Attributes are not translated. A page is written in the charset that it declares.
-#include <fmt/format.h>
 #include <unicode/ucnv.h>
 #include <unicode/unistr.h>
 

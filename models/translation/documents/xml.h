@@ -33,7 +33,6 @@ class XmlTokens {
   // Throws FileError unless the bytes are well-formed XML in UTF-8 with these declarations, nested at most 256 deep.
   explicit XmlTokens(const InputFile& input, Declarations declarations = Declarations::none);
 
-  std::string_view bytes() const { return bytes_; }
   std::size_t size() const { return tokens_.size(); }
   const XmlToken& operator[](std::size_t i) const { return tokens_[i]; }
   std::string_view bytes_of(std::size_t i) const { return tokens_[i].range.of(bytes_); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/refuse.h"
@@ -74,12 +75,8 @@ void Glossary::parse(std::string_view bytes, const std::string& name) {
       columns = take_row(rest);
     } else {
       const std::string_view line = take_line(rest);
-      if (line.starts_with("# ")) return;
-      for (std::size_t begin = 0; begin <= line.size();) {
-        const std::size_t end = std::min(line.find('\t', begin), line.size());
-        columns.emplace_back(line.substr(begin, end - begin));
-        begin = end + 1;
-      }
+      if (line.empty() || line.starts_with("# ")) return;
+      for (const auto column : std::views::split(line, '\t')) columns.emplace_back(column.begin(), column.end());
     }
     if (columns.size() == 1 && is_blank(columns.front())) return;
     if (columns.size() < 2) throw InputError("found one column, expected a term and its translation");

@@ -283,14 +283,12 @@ std::vector<HtmlPart> parse_html(std::string_view html) {
     if (parts.empty() || parts.back().is_text != is_text) parts.push_back({.is_text = is_text, .segment = {}});
     HtmlPart& part = parts.back();
     std::string& text = part.segment.text;
-    part.bytes += bytes.size();
     if (kind != HtmlPiece::Kind::tag) {
       text += is_text ? unescape_html(bytes) : bytes;
       continue;
     }
     std::vector<InlineCode>& codes = part.segment.codes;
     number[i] = codes.size();
-    part.places.push_back(part.bytes - bytes.size());
     codes.push_back({.place = text.size(), .markup = bytes});
     if (!partner || *partner > i) continue;
     codes.back().partner = number[*partner];

@@ -17,8 +17,6 @@ namespace encdec {
 struct HtmlPart {
   bool is_text = false;
   Segment segment;
-  std::size_t bytes = 0;                 // size in the HTML text
-  std::vector<std::size_t> places = {};  // positions of the codes in these bytes
 };
 
 // Splits an HTML text into parts. The structure is the tree of WHATWG HTML. Markup is:

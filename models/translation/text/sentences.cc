@@ -18,10 +18,6 @@
 namespace encdec {
 namespace {
 
-struct CloseText {
-  void operator()(UText* text) const { utext_close(text); }
-};
-
 bool is_space(UChar32 c) {
   return u_isUWhiteSpace(c) != 0;
 }
@@ -72,9 +68,9 @@ void add(std::vector<Sentence>& sentences, std::string_view text) {
 // Returns the positions, in bytes, of the boundaries that `iterator` finds in a text, including the end of the text.
 std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_view text) {
   UErrorCode error = U_ZERO_ERROR;
-  const std::unique_ptr<UText, CloseText> utext(
+  const icu::LocalUTextPointer utext(
       utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &error));
-  iterator.setText(utext.get(), error);
+  iterator.setText(utext.getAlias(), error);
   if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
   std::vector<std::size_t> places;
   iterator.first();
@@ -93,11 +89,9 @@ struct KeptIterator {
   icu::BreakIterator& get(const std::string& wanted, icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
     if (iterator != nullptr && locale == wanted) return *iterator;
     UErrorCode error = U_ZERO_ERROR;
-    iterator.reset(make(icu::Locale(wanted.c_str()), error));
-    if (U_FAILURE(error)) {
-      iterator.reset();
-      throw Error(std::string("ICU: ") + u_errorName(error));
-    }
+    std::unique_ptr<icu::BreakIterator> made(make(icu::Locale(wanted.c_str()), error));
+    if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+    iterator = std::move(made);
     locale = wanted;
     return *iterator;
   }

@@ -10,6 +10,7 @@
 
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/speech/live/utterance_encoder.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/batch_dependence.h"
 #include "tests/support/comparison.h"
 #include "tests/support/message_of.h"
@@ -34,7 +35,7 @@ SpeechModel load() {
 std::vector<float> speech() {
   std::vector<float> all;
   for (const char* clip : {"number.wav", "pause.wav", "timer.wav"}) {
-    const std::vector<float> samples = AudioReader::open((kNumbers / "clips" / clip).string()).read_all();
+    const std::vector<float> samples = all_samples(AudioReader::open((kNumbers / "clips" / clip).string()));
     all.insert(all.end(), samples.begin(), samples.end());
     all.resize(all.size() + AudioReader::kSampleRate);
   }
@@ -227,7 +228,7 @@ TEST(LiveSession, TheCallerMayEndUtterances) {
     Listener listener(model, queue, options);
     LiveSession& session = listener.session;
     EXPECT_FALSE(session.commit());
-    const std::vector<float> clip = AudioReader::open((kNumbers / "clips/number.wav").string()).read_all();
+    const std::vector<float> clip = all_samples(AudioReader::open((kNumbers / "clips/number.wav").string()));
     const std::vector<float> silence(1'000);
     session.feed(clip);
     EXPECT_TRUE(session.commit());

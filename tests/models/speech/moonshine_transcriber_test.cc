@@ -1,6 +1,4 @@
 // Moonshine's recordings, windows and options. tests/golden/make_moonshine.py makes the models.
-#include "encdec/models/speech/transcription/moonshine_transcriber.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +6,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/speech/speech_model.h"
-#include "encdec/models/speech/transcription/quiet_cut.h"
+#include "encdec/models/speech/transcription/moonshine_task.h"
 #include "tests/models/speech/features/random_voice_activity.h"
 #include "tests/support/message_of.h"
 #include "tests/support/moonshine.h"

@@ -1,6 +1,4 @@
 // Tests the alignment of known texts with the bundled speech model: clips with known times, joined with silence.
-#include "encdec/models/speech/transcription/recording_aligner.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

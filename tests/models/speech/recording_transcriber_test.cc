@@ -1,11 +1,10 @@
-#include "encdec/models/speech/transcription/recording_transcriber.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "encdec/models/speech/transcription/transcription_task.h"
 #include "tests/models/speech/scripted_whisper.h"
 
 namespace encdec {
@@ -41,19 +40,19 @@ Recording tone(double seconds) {
 Told transcribe(const TranscribeOptions& options, double seconds, const std::vector<Script>& scripts) {
   static const Whisper whisper;
   const TranscriptionTask task = whisper.task(options);
-  RecordingTranscriber transcriber(task, tone(seconds));
+  const auto transcriber = task.open(tone(seconds));
   Told told;
   for (;;) {
-    while (!transcriber.read()) {
+    while (!transcriber->read()) {
     }
-    const auto job = transcriber.next();
+    const auto job = transcriber->next();
     if (!job) break;
     told.prompts.push_back(job->prompt.target);
     whisper.run({*job}, scripts[std::min(told.prompts.size(), scripts.size()) - 1]);
-    for (TranscriptSegment& segment : transcriber.finish({})) told.segments.push_back(std::move(segment));
-    told.seconds_done.push_back(transcriber.seconds_done());
+    for (TranscriptSegment& segment : transcriber->finish({})) told.segments.push_back(std::move(segment));
+    told.seconds_done.push_back(transcriber->seconds_done());
   }
-  told.transcript = transcriber.transcript();
+  told.transcript = transcriber->transcript();
   return told;
 }
 

@@ -9,6 +9,7 @@
 
 #include "encdec/models/speech/audio/raw_audio_stream.h"
 #include "tests/models/speech/audio/wav_writer.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/message_of.h"
 
 namespace encdec {
@@ -23,14 +24,14 @@ TEST(AudioReader, MixesChannels) {
   const std::string bytes = wav.bytes();
   AudioReader reader(input_of(bytes));
   EXPECT_EQ(reader.seconds(), 2 / 16'000.0);
-  EXPECT_THAT(reader.read_all(), ElementsAre(200 * 0x1p-15F, 0));
+  EXPECT_THAT(all_samples(reader), ElementsAre(200 * 0x1p-15F, 0));
 }
 
 TEST(AudioReader, PiecesOfAnySizeGiveTheSameSamples) {
   std::vector<std::int16_t> samples(100'000);
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<std::int16_t>(i * 7919);
   const std::string bytes = WavFile{.rate = 44'100, .samples = raw(samples)}.bytes();
-  const auto all = AudioReader(input_of(bytes)).read_all();
+  const auto all = all_samples(AudioReader(input_of(bytes)));
   EXPECT_THAT(all, SizeIs((100'000 * 160 + 440) / 441));
   AudioReader reader(input_of(bytes));
   std::vector<float> pieces, piece(997);
@@ -52,7 +53,7 @@ TEST(AudioReader, ReadsPipes) {
     }
     ::close(ends[1]);
   });
-  EXPECT_THAT(AudioReader(AudioInput(bytes_of(ends[0], "-"), "-")).read_all(), SizeIs(50'000));
+  EXPECT_THAT(all_samples(AudioReader(AudioInput(bytes_of(ends[0], "-"), "-"))), SizeIs(50'000));
   writer.join();
   ::close(ends[0]);
 }
@@ -60,7 +61,7 @@ TEST(AudioReader, ReadsPipes) {
 TEST(AudioReader, ReadsSamplesWithoutAHeader) {
   const std::string bytes = raw<float>({0.5F, 0.25F, -1, 1});
   AudioReader reader(open_raw(input_of(bytes), {.samples = RawAudio::Samples::float32, .channels = 2}));
-  EXPECT_THAT(reader.read_all(), ElementsAre(0.375F, 0));
+  EXPECT_THAT(all_samples(reader), ElementsAre(0.375F, 0));
   EXPECT_THROW(open_raw(input_of(bytes), {.channels = 0}), ConfigError);
   EXPECT_THROW(open_raw(input_of(bytes), {.sample_rate = 1}), ConfigError);
 }
@@ -71,7 +72,7 @@ TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
   for (const RawAudio& raw : {RawAudio{.sample_rate = 24'000}, RawAudio{.sample_rate = 16'000, .channels = 3},
                               RawAudio{.samples = RawAudio::Samples::mu_law, .sample_rate = 8'000},
                               RawAudio{.samples = RawAudio::Samples::a_law, .sample_rate = 8'000}}) {
-    const auto expected = AudioReader(open_raw(input_of(bytes), raw)).read_all();
+    const auto expected = all_samples(AudioReader(open_raw(input_of(bytes), raw)));
     for (const std::size_t piece : {1u, 7u, 640u, 100'000u}) {
       RawAudioStream stream(raw, "packets");
       std::vector<float> samples;
@@ -88,12 +89,12 @@ TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
 
 TEST(AudioReader, RefusesFilesThatAreNotRecordings) {
   const auto failure = [](const std::string& path) {
-    return message_of<FileError>([&] { AudioReader::open(path).read_all(); });
+    return message_of<FileError>([&] { all_samples(AudioReader::open(path)); });
   };
   EXPECT_THAT(failure("/nowhere.wav"), HasSubstr("/nowhere.wav: No such file"));
   EXPECT_THAT(failure("/tmp"), HasSubstr("a folder, expected a recording"));
   for (const std::string bytes : {"", "RIFF", "RIFF\0\0\0\0AVI ", "fLaC and then nothing of it", "OggS", "ID3"}) {
-    EXPECT_THROW(AudioReader(input_of(bytes)).read_all(), FileError) << bytes;
+    EXPECT_THROW(all_samples(AudioReader(input_of(bytes))), FileError) << bytes;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "encdec/models/speech/audio/audio_reader.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
@@ -56,7 +57,7 @@ double power(const std::vector<float>& samples) {
 
 TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
   // Without advice that fits only one program that uses the library.
-  EXPECT_THAT(message_of<AudioFormatError>([] { AudioReader::open("/dev/null").read_all(); }),
+  EXPECT_THAT(message_of<AudioFormatError>([] { all_samples(AudioReader::open("/dev/null")); }),
               testing::AllOf(HasSubstr("expected WAV, FLAC"), testing::Not(HasSubstr("ffmpeg"))));
 }
 
@@ -74,20 +75,20 @@ TEST(SoundFile, AllFormatsGiveTheSameSound) {
     ASSERT_NE(path, "");
     AudioReader reader = AudioReader::open(path);
     EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
-    const auto samples = reader.read_all();
+    const auto samples = all_samples(reader);
     EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
     EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
     EXPECT_FALSE(reader.is_cut());
     // A pipe gives the same samples.
     const std::string bytes = bytes_of_file(path);
     std::FILE* pipe = ::popen(("cat " + path).c_str(), "r");
-    EXPECT_EQ(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-")).read_all(), samples);
+    EXPECT_EQ(all_samples(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-"))), samples);
     ::pclose(pipe);
     // A truncated file gives fewer samples or an error.
     for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 99u}) {
       const std::string cut = bytes.substr(0, bytes.size() * part / 100);
       try {
-        EXPECT_LE(AudioReader(input_of(cut)).read_all().size(), samples.size());
+        EXPECT_LE(all_samples(AudioReader(input_of(cut))).size(), samples.size());
       } catch (const FileError& error) {
         EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
       }
@@ -109,14 +110,14 @@ TEST(SoundFile, ATagInFrontDoesNotChooseTheDecoder) {
                            SF_FORMAT_WAV | SF_FORMAT_GSM610, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
     const TempFolder folder;
     const std::string path = written(folder, format), plain = bytes_of_file(path);
-    const std::vector<float> samples = AudioReader::open(path).read_all();
+    const std::vector<float> samples = all_samples(AudioReader::open(path));
     EXPECT_GT(power(samples), 0.1);
     const bool is_mp3 = (format & SF_FORMAT_TYPEMASK) == SF_FORMAT_MPEG;
     for (const std::string& bytes : {tagged(plain), tagged(plain, 3), tagged(plain, 1, is_mp3 ? 50 : 0)}) {
-      EXPECT_EQ(AudioReader(input_of(bytes)).read_all(), samples) << std::hex << format;
+      EXPECT_EQ(all_samples(AudioReader(input_of(bytes))), samples) << std::hex << format;
       folder.write("tagged", bytes);
       std::FILE* pipe = ::popen(("cat " + (folder / "tagged").string()).c_str(), "r");
-      EXPECT_EQ(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-")).read_all(), samples);
+      EXPECT_EQ(all_samples(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-"))), samples);
       ::pclose(pipe);
     }
   }
@@ -126,7 +127,7 @@ TEST(SoundFile, AnMp3WithoutAFrameIsAnError) {
   std::string noise = "\xFF\xFB\x90\x64";  // the header of a frame, and no other one
   for (std::uint32_t i = 0, x = 1; i < 5000; ++i) noise += static_cast<char>((x = x * 1'664'525 + 1'013'904'223) >> 25);
   for (const std::string& bytes : {tagged(""), tagged(std::string(3000, '\0')), tagged(noise), noise}) {
-    EXPECT_THAT(message_of<FileError>([&] { AudioReader(input_of(bytes)).read_all(); }), HasSubstr("x: "));
+    EXPECT_THAT(message_of<FileError>([&] { all_samples(AudioReader(input_of(bytes))); }), HasSubstr("x: "));
   }
 }
 
@@ -137,10 +138,10 @@ TEST(SoundFile, WavOfTelephonesIsRead) {
     const std::string path = written(folder, SF_FORMAT_WAV | codec);
     if (path.empty()) continue;  // an older libsndfile
     std::string bytes = bytes_of_file(path);
-    EXPECT_NEAR(power(AudioReader(input_of(bytes)).read_all()), 0.125, 0.01) << std::hex << codec;
+    EXPECT_NEAR(power(all_samples(AudioReader(input_of(bytes)))), 0.125, 0.01) << std::hex << codec;
     const std::string chunk("LIST\4\0\0\0abcd", 12);
     bytes.insert(12, chunk);
-    EXPECT_NEAR(power(AudioReader(input_of(bytes)).read_all()), 0.125, 0.01) << std::hex << codec;
+    EXPECT_NEAR(power(all_samples(AudioReader(input_of(bytes)))), 0.125, 0.01) << std::hex << codec;
   }
 }
 
@@ -152,7 +153,7 @@ TEST(SoundFile, AFileThatEndsEarlySaysSo) {
     for (const std::size_t part : {85u, 100u}) {
       const std::string cut = bytes.substr(0, bytes.size() * part / 100);
       AudioReader reader(input_of(cut));
-      reader.read_all();
+      all_samples(reader);
       EXPECT_EQ(reader.is_cut(), part < 100) << std::hex << format << ' ' << std::dec << part;
     }
   }
@@ -169,7 +170,7 @@ TEST(SoundFile, DamageWritesNothingToStandardError) {
     std::string bytes = whole;
     bytes.replace(place, 8, std::string(8, static_cast<char>(place)));
     try {
-      AudioReader(input_of(bytes)).read_all();
+      all_samples(AudioReader(input_of(bytes)));
     } catch (const FileError&) {
       continue;
     }

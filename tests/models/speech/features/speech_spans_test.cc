@@ -41,21 +41,5 @@ TEST(SpeechSpans, PaddingStaysInTheRecording) {
   EXPECT_EQ(speech_spans({}, 0, {}), std::vector<SpeechSpan>{});
 }
 
-TEST(SpeechSpans, OptionsAreChecked) {
-  const auto refusal = [](const VoiceActivityOptions& options) {
-    return message_of<ConfigError>([&] { speech_spans({}, 0, options); });
-  };
-  EXPECT_EQ(refusal({}), "no exception");
-  EXPECT_EQ(refusal({.threshold = std::nan("")}), "voice activity: threshold is nan, expected at least 0");
-  EXPECT_EQ(refusal({.neg_threshold = -1}), "voice activity: neg_threshold is -1, expected at least 0");
-  EXPECT_EQ(refusal({.min_speech_duration_ms = -1}),
-            "voice activity: min_speech_duration_ms is -1, expected at least 0");
-  EXPECT_EQ(refusal({.max_speech_duration_s = -0.5}),
-            "voice activity: max_speech_duration_s is -0.5, expected at least 0");
-  EXPECT_EQ(refusal({.min_silence_duration_ms = -1}),
-            "voice activity: min_silence_duration_ms is -1, expected at least 0");
-  EXPECT_EQ(refusal({.speech_pad_ms = -2}), "voice activity: speech_pad_ms is -2, expected at least 0");
-}
-
 }  // namespace
 }  // namespace encdec

@@ -1,10 +1,9 @@
-#include "encdec/models/speech/features/voice_activity.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "encdec/models/speech/features/speech_detector.h"
 #include "tests/models/speech/features/random_voice_activity.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
@@ -18,11 +17,11 @@ std::shared_ptr<const VoiceActivity> random_model() {
 }
 
 std::vector<float> probabilities_of(std::span<const float> samples, std::size_t piece) {
-  VoiceActivityDetector detector(random_model());
+  const auto detector = make_speech_detector(random_model());
   std::vector<float> probabilities;
-  for (; samples.size() > piece; samples = samples.subspan(piece)) detector.push(samples.first(piece), probabilities);
-  detector.push(samples, probabilities);
-  detector.finish(probabilities);
+  for (; samples.size() > piece; samples = samples.subspan(piece)) detector->push(samples.first(piece), probabilities);
+  detector->push(samples, probabilities);
+  detector->finish(probabilities);
   return probabilities;
 }
 
@@ -54,11 +53,11 @@ TEST(VoiceActivity, SilenceFollowsTheEnd) {
 
 TEST(VoiceActivity, DetectorsShareOnlyTheirModel) {
   const std::vector<float> samples = voice_activity_samples(2048);
-  VoiceActivityDetector one(random_model()), other(random_model());
+  const auto one = make_speech_detector(random_model()), other = make_speech_detector(random_model());
   std::vector<float> of_one, of_other;
   for (std::size_t i = 0; i < samples.size(); i += 256) {
-    one.push(std::span(samples).subspan(i, 256), of_one);
-    other.push(std::span(samples).subspan(samples.size() - 256 - i, 256), of_other);
+    one->push(std::span(samples).subspan(i, 256), of_one);
+    other->push(std::span(samples).subspan(samples.size() - 256 - i, 256), of_other);
   }
   EXPECT_EQ(of_one, probabilities_of(samples, 512));
   EXPECT_NE(of_one, of_other);

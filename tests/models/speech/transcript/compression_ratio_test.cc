@@ -1,8 +1,8 @@
-#include "encdec/models/speech/transcript/compression_ratio.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "encdec/models/speech/transcript/hallucination.h"
 
 namespace encdec {
 namespace {

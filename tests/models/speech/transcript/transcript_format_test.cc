@@ -38,7 +38,7 @@ TEST(TranscriptFormat, BytesMatchOpenai) {
       const auto name = output.at("format").get<std::string>();
       TranscriptLineOptions options = options_from(output.at("options"));
       options.word_times = golden.at("has_words");
-      EXPECT_EQ(format(transcript, transcript_format_named(name).value(), options),
+      EXPECT_EQ(format(transcript, value_named<TranscriptFormat>(kTranscriptFormats, name).value(), options),
                 output.at("text").get<std::string>())
           << name << ' ' << output.at("options");
     }
@@ -81,10 +81,7 @@ TEST(TranscriptFormat, NaNAndInvalidUtf8AreReplaced) {
 }
 
 TEST(TranscriptFormat, NamesAreFileExtensions) {
-  for (const char* name : {"txt", "vtt", "srt", "tsv", "json", "lrc"}) {
-    EXPECT_EQ(to_string(transcript_format_named(name).value()), name);
-  }
-  EXPECT_EQ(transcript_format_named("all"), std::nullopt);
+  EXPECT_EQ(names_of(kTranscriptFormats), (std::vector<std::string>{"txt", "vtt", "srt", "tsv", "json", "lrc"}));
 }
 
 }  // namespace

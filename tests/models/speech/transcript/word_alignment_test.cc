@@ -8,7 +8,6 @@
 #include <numeric>
 #include <random>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "tests/models/speech/transcript/word_golden.h"
 
@@ -144,22 +143,6 @@ TEST(WordAlignment, TheSameOfEqualPathsAsInOpenaiIsTaken) {
     EXPECT_EQ(nlohmann::json(first_columns(benefit, golden.at("rows"))), golden.at("first_columns")) << golden;
   }
   EXPECT_EQ(first_columns({}, 2), (std::vector<std::ptrdiff_t>{-1, -1}));
-}
-
-TEST(WordAlignment, SizesThatDoNotFitAreRefused) {
-  const AlignmentCase given(golden_speech("alignment")[0]);
-  AlignmentAttention attention = given.attention;
-  attention.tokens -= 1;
-  EXPECT_THROW(find_alignment(attention, given.probabilities, given.words), ShapeError);
-  attention = given.attention;
-  attention.heads.clear();
-  EXPECT_THROW(find_alignment(attention, given.probabilities, given.words), ShapeError);
-  attention = given.attention;
-  attention.frames = attention.stride + 1;
-  EXPECT_THROW(find_alignment(attention, given.probabilities, given.words), ShapeError);
-  std::vector<WordTokens> words = given.words;
-  words.insert(words.begin(), given.words.begin(), given.words.end());
-  EXPECT_THROW(find_alignment(given.attention, given.probabilities, words), ShapeError);
 }
 
 }  // namespace

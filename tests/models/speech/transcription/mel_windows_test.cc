@@ -60,7 +60,7 @@ TEST(MelWindows, AreCutFromTheWholeRecording) {
 
 TEST(MelWindows, TheBeginningIsFollowedBySilence) {
   MelWindows windows = windows_of(Recording::of_samples(tone(2)), LogMel(80));
-  const Tensor beginning = windows.beginning(3000), window = windows.window(0, 200, 3000);
+  const Tensor beginning = windows.window(0, 3000, 3000), window = windows.window(0, 200, 3000);
   EXPECT_TRUE(same_bits(beginning.slice(0, 200), window.slice(0, 200)));
   const float silence = beginning.row(2999)[0];
   EXPECT_LT(silence, 0.0F);

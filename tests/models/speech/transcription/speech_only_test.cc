@@ -75,9 +75,9 @@ TEST(SpeechOnly, SpeechIsFoundInTheWholeRecording) {
   for (const std::size_t count : std::vector<std::size_t>{0, 1, 16'384, 40'000}) {  // 16,384 samples are read at a time
     const std::vector<float> samples = voice_activity_samples(count);
     std::vector<float> probabilities;
-    VoiceActivityDetector detector(model);
-    detector.push(samples, probabilities);
-    detector.finish(probabilities);
+    const auto detector = make_speech_detector(model);
+    detector->push(samples, probabilities);
+    detector->finish(probabilities);
     const auto spans = speech_spans(probabilities, count, options);
     EXPECT_EQ(spans_of(Recording::of_samples(samples), model, options), spans) << count;
     EXPECT_EQ(spans.size() > 1, count > 1) << spans.size();

@@ -15,11 +15,11 @@ using namespace tiny_en;
 class TimestampRulesTest : public testing::Test {
  protected:
   // Returns the logits after the rules have been applied. `sampled` is what was generated before.
-  std::vector<float> after(const std::vector<std::int32_t>& sampled, std::optional<std::int32_t> max_initial = 50) {
+  std::vector<float> after(const std::vector<std::int32_t>& sampled, std::optional<double> max_initial = 1.0) {
     logits_.assign(kVocabulary, 0.0F);
     // Text and end are likelier than all times together.
     logits_[kText] = logits_[kEnd] = 20.0F;
-    TimestampRules(tokens(), max_initial).apply(sampled, logits_);
+    apply_timestamp_rules(tokens(), max_initial, sampled, logits_);
     return logits_;
   }
   static bool is_banned(const std::vector<float>& logits, std::int32_t token) {
@@ -68,7 +68,7 @@ TEST_F(TimestampRulesTest, AnEndTimeIsFollowedByAStartTimeOrTheEnd) {
 TEST_F(TimestampRulesTest, TimesAreForcedIfTheyAreLikelierTogether) {
   logits_.assign(kVocabulary, 0.0F);
   logits_[kText] = 3.0F;  // likelier than any single time, but less likely than 1,500 times together
-  TimestampRules(tokens(), 50).apply(std::vector<std::int32_t>{kTimes, kText}, logits_);
+  apply_timestamp_rules(tokens(), 1.0, std::vector<std::int32_t>{kTimes, kText}, logits_);
   EXPECT_TRUE(is_banned(logits_, kText));
   EXPECT_TRUE(is_banned(logits_, kEnd));
   EXPECT_FALSE(is_banned(logits_, kTimes + 1));

@@ -161,7 +161,8 @@ std::size_t read_and_write(const std::function<Document(const DocumentOptions&)>
 TEST(DocumentSteps, AreInProportionToTheSizeOfAFile) {
   for (const Maker& maker : makers()) {
     for (const Repetition& shape : maker.shapes) {
-      SCOPED_TRACE(testing::Message() << to_string(maker.format) << ": " << shape.begin << " n * " << shape.each);
+      SCOPED_TRACE(testing::Message() << name_of(kDocumentFormats, maker.format) << ": " << shape.begin << " n * "
+                                      << shape.each);
       expect_linear([&](std::size_t n) {
         const std::string file = shape.of_size(n);
         const std::size_t memory = read_and_write(
