@@ -31,7 +31,7 @@ Json alignment_json(const Model& model, const Hypothesis& hypothesis, const Atte
   return {{"target", attention.queries},
           {"source", attention.keys},
           {"weights", std::move(rows)},
-          {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
+          {"pharaoh", cli::hard_alignment(model, attention, hypothesis)}};
 }
 
 // Returns JSON as text: a JSON tree with up to 100 scores for each token would take ten times as much memory.
