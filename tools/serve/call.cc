@@ -32,10 +32,6 @@ Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseco
 
 }  // namespace
 
-std::string to_text(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns)
     : parts_(parts),
       exchange_(std::move(exchange)),

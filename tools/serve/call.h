@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/json_arrays.h"
 #include "serve/http/exchange.h"
 #include "serve/served_model.h"
 #include "serve/settings.h"
@@ -20,6 +21,7 @@
 
 namespace encdec::serve {
 
+using cli::to_text;
 class Downloads;
 class Metrics;
 
@@ -145,8 +147,5 @@ class Call : public std::enable_shared_from_this<Call> {
   bool is_over_ = false;     // the answer is complete, so keep_alive() must send no more spaces
   asio::cancellation_signal abandoned_;
 };
-
-// Returns JSON as one line. Bytes that are not UTF-8 are replaced.
-std::string to_text(const nlohmann::ordered_json& json);
 
 }  // namespace encdec::serve
