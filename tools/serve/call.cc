@@ -7,11 +7,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/strand.hpp>
-#include <charconv>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/parse_number.h"
 #include "serve/http/form.h"
 #include "serve/routes.h"
 
@@ -23,11 +23,8 @@ constexpr std::size_t kLargeBody = 64 << 10;
 
 // Returns the time by which a request must be answered: after `longest`, or earlier if the client asks for that.
 Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
-  const std::string_view text = request.headers["x-request-timeout-ms"];
-  std::int64_t asked = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked);
-  const bool is_asked = error == std::errc() && end == text.data() + text.size() && asked > 0;
-  return Clock::now() + (is_asked ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
+  const auto asked = cli::parse_number<std::int64_t>(request.headers["x-request-timeout-ms"]).value_or(0);
+  return Clock::now() + (asked > 0 ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
 }
 
 }  // namespace
