@@ -93,14 +93,9 @@ Action add_align(CLI::App& command) {
       ->type_name("")
       ->required();
   add_output_option(command, audio.output, "Words or lines with their times");
-  const auto set_format = [&format = arguments->format](const std::string& name) {
-    format = value_named<AlignmentFormat>(kAlignmentFormats, name);
-  };
-  take_words(command.add_option_function<std::string>(
-                 "--output-format", set_format,
-                 "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, "
-                 "else json"),
-             names_of(kAlignmentFormats));
+  add_words_option(
+      command, "--output-format", kAlignmentFormats, arguments->format,
+      "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, else json");
   audio.model.add_load_options(command);
   audio.model.add_quiet_option(command, "No progress bar and no notes");
   RowOptions<TranscribeOptions> options(command, audio.options);

@@ -211,14 +211,11 @@ Action add_tag(CLI::App& command) {
   const auto options = std::make_shared<TagArguments>();
   options->text.add_files(command, "Texts in UTF-8, one per line",
                           "For each text its entities, LABEL<TAB>SCORE<TAB>START<TAB>END<TAB>WORD, and an empty line");
-  CLI::Option* aggregation = command.add_option_function<std::string>(
-      "--aggregation",
-      [options](const std::string& word) {
-        options->tag.aggregation = *value_named<Aggregation>(kAggregationNames, word);
-      },
-      "How tokens become entities: each token; neighbours with the same label; or words, with the label of the first "
-      "token, of the highest mean score or of the highest score");
-  take_words(aggregation, names_of(kAggregationNames))->default_str("none");
+  CLI::Option* aggregation =
+      add_words_option(command, "--aggregation", kAggregationNames, options->tag.aggregation,
+                       "How tokens become entities: each token; neighbours with the same label; or words, with the "
+                       "label of the first token, of the highest mean score or of the highest score")
+          ->default_str("none");
   command
       .add_option_function<std::string>(
           "--ignore-labels", [options](const std::string& list) { options->tag.ignore_labels = split_labels(list); },
