@@ -49,11 +49,7 @@ void align(AlignArguments arguments) {
       arguments.format
           ? *arguments.format
           : value_named<AlignmentFormat>(kAlignmentFormats, name_ending(audio.output)).value_or(AlignmentFormat::json);
-  Recording recording = [&] {
-    if (arguments.file != "-") return Recording::of_file(arguments.file);
-    AudioReader reader = open_standard_input(audio);
-    return Recording::of_stream(reader, "standard input");
-  }();
+  Recording recording = recording_of(arguments.file, audio);
   const SpeechModel model(settings.load());
   ProgressBar bar = settings.quiet ? ProgressBar::hidden() : ProgressBar();
   TranscribeOptions options = audio.options;
