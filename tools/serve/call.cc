@@ -130,7 +130,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
                                                        EmbedOptions options) {
   check_inputs(texts.size());
   constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
-  Work work = Work::embed(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [this](std::size_t, VectorResult& result) {
     count(result.values.size() * kNumber);
   };
@@ -145,7 +145,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
 asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, std::vector<TextPair> texts,
                                                           ClassifyOptions options) {
   check_inputs(texts.size());
-  Work work = Work::classify(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> nothing;
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }
@@ -251,10 +251,7 @@ void Call::open_socket(std::string_view protocol, std::function<void(std::string
 }
 
 void Call::send_message(const nlohmann::ordered_json& json) {
-  std::string text = to_text(json);
-  const auto part = new_part();
-  part->add(text.size());
-  exchange_->write(std::move(text), part);
+  write(to_text(json));
 }
 
 void Call::close_socket(int code, const std::string& reason) {
@@ -270,10 +267,13 @@ void Call::send_event(const nlohmann::ordered_json& json) {
 }
 
 void Call::send_line(std::string_view line) {
-  std::string event = fmt::format("data: {}\n\n", line);
+  write(fmt::format("data: {}\n\n", line));
+}
+
+void Call::write(std::string bytes) {
   const auto part = new_part();
-  part->add(event.size());
-  exchange_->write(std::move(event), part);
+  part->add(bytes.size());
+  exchange_->write(std::move(bytes), part);
 }
 
 }  // namespace encdec::serve

@@ -130,6 +130,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }
   Turns::Owner owner() const;
   std::shared_ptr<UnreadAnswers::Part> new_part() const;
+  void write(std::string bytes);
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
   template <class Result>
   asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
