@@ -36,11 +36,6 @@ constexpr std::string_view to_string(DocumentFormat format) {
   return name_of(kDocumentFormats, format);
 }
 
-// Returns the format with a name; nullopt if there is none.
-constexpr std::optional<DocumentFormat> document_format_named(std::string_view name) {
-  return value_named<DocumentFormat>(kDocumentFormats, name);
-}
-
 // Returns the format of a file by the extension of its name, such as "de.po"; nullopt if no format has it.
 std::optional<DocumentFormat> format_of(std::string_view file_name);
 // Returns `format` or, if it is unset, that of the file's name. Throws InputError if no format has its extension.
