@@ -43,27 +43,16 @@ Tensor last_layer_mean(const LabelledAttention& attention) {
 
 }  // namespace
 
-Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries) {
-  const Tensor mean = last_layer_mean(attention);
-  Alignment alignment;
-  for (std::size_t query = 0; query < queries; ++query) {
-    const float* weights = mean.row(static_cast<std::int64_t>(query));
-    alignment.push_back(static_cast<std::size_t>(std::max_element(weights, weights + mean.width()) - weights));
-  }
-  return alignment;
-}
-
-Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis) {
+std::string hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis) {
   const TokenIds& ends = *model.generation_config().eos_tokens;
-  std::size_t count = hypothesis.token_ids.size();
-  if (count > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --count;
-  return hard_alignment(attention, count);
-}
-
-std::string to_pharaoh(const Alignment& alignment) {
+  auto queries = static_cast<Dim>(hypothesis.token_ids.size());
+  if (queries > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --queries;
+  const Tensor mean = last_layer_mean(attention);
   std::string pairs;
-  for (std::size_t query = 0; query < alignment.size(); ++query) {
-    pairs += fmt::format("{}{}-{}", query == 0 ? "" : " ", alignment[query], query);
+  for (Dim query = 0; query < queries; ++query) {
+    const float* weights = mean.row(query);
+    const auto key = std::max_element(weights, weights + mean.width()) - weights;
+    pairs += fmt::format("{}{}-{}", query == 0 ? "" : " ", key, query);
   }
   return pairs;
 }

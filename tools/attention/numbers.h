@@ -1,23 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "attention/labelled_attention.h"
 
 namespace encdec::cli {
 
-// For each query, the index of the key that has the largest weight.
-using Alignment = std::vector<std::size_t>;
-
-// Returns the alignment of the first `queries` rows, by the mean of the last layer's heads. Of keys with equal weights
-// the first counts.
-Alignment hard_alignment(const LabelledAttention& attention, std::size_t queries);
-// Returns the alignment of a generated hypothesis, without its end token, which stands for no text.
-Alignment hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
-// Returns the alignment in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered from 0.
-std::string to_pharaoh(const Alignment& alignment);
+// Returns the hard alignment of a generated hypothesis in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered
+// from 0. The key is that of the largest weight in the mean of the last layer's heads; of keys with equal weights, the
+// first. The end token, which stands for no text, has no pair.
+std::string hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
 
 // Returns members of a JSON object:
 // "queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [layers][heads][queries][keys].

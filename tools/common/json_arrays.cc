@@ -17,23 +17,6 @@ nlohmann::ordered_json to_array(std::span<const float> values) {
   return array;
 }
 
-nlohmann::ordered_json to_array(std::span<const Entity> entities, Aggregation aggregation) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Entity& entity : entities) {
-    nlohmann::ordered_json& item = list.emplace_back(nlohmann::ordered_json::object());
-    const bool is_token = aggregation == Aggregation::none;
-    item[is_token ? "entity" : "entity_group"] = entity.label;
-    item["score"] = short_number(entity.score);
-    if (is_token) item["index"] = entity.token;
-    item["word"] = entity.word;
-    item["start"] = entity.characters.begin;
-    item["end"] = entity.characters.end;
-    item["start_byte"] = entity.bytes.begin;
-    item["end_byte"] = entity.bytes.end;
-  }
-  return list;
-}
-
 nlohmann::ordered_json to_array(std::span<const TokenScore> tokens) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const TokenScore& score : tokens) {
@@ -42,10 +25,8 @@ nlohmann::ordered_json to_array(std::span<const TokenScore> tokens) {
   return array;
 }
 
-nlohmann::ordered_json to_array(const std::vector<std::vector<TokenScore>>& places) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const auto& place : places) array.push_back(to_array(std::span(place)));
-  return array;
+std::string to_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace encdec::cli

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <encdec/models/classification/tagger.h>
 #include <encdec/models/generation/generate_options.h>
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace encdec::cli {
@@ -14,12 +14,10 @@ namespace encdec::cli {
 double short_number(float value);
 // Returns an array of numbers.
 nlohmann::ordered_json to_array(std::span<const float> values);
-// Returns [{"entity", "score", "index", "word", "start", "end", "start_byte", "end_byte"}] with the names of
-// transformers' pipeline; aggregated "entity_group" instead of "entity", and no "index".
-nlohmann::ordered_json to_array(std::span<const Entity> entities, Aggregation aggregation);
 // Returns [{"token", "log_probability"}].
 nlohmann::ordered_json to_array(std::span<const TokenScore> tokens);
-// Returns [[{"token", "log_probability"}]].
-nlohmann::ordered_json to_array(const std::vector<std::vector<TokenScore>>& places);
+
+// Returns JSON as one line. Bytes that are not UTF-8 are replaced.
+std::string to_text(const nlohmann::ordered_json& json);
 
 }  // namespace encdec::cli

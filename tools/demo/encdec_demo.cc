@@ -1,6 +1,6 @@
 // encdec-demo: pronounces English words, decoded greedily and printed token by token, and transcribes recordings. Uses
 // the small models that come with the project. All calls of the library are in pronounce_all(), pronounce() and
-// recordings.cc.
+// transcribe_all().
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/base/machine.h>
 #include <encdec/models/generation/text_stream.h>
@@ -16,13 +16,17 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <span>
 #include <string>
 #include <vector>
+
+#if ENCDEC_SPEECH
+#include <encdec/models/speech/speech_model.h>
+#endif
 
 #include "arguments/arguments.h"
 #include "common/process_memory.h"
 #include "common/stopwatch.h"
-#include "demo/recordings.h"
 
 namespace {
 
@@ -102,6 +106,33 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
              counted(static_cast<std::size_t>(encdec::default_threads()), "thread"));
 }
 
+#if ENCDEC_SPEECH
+// Prints the segments of recordings, with their times, as soon as they are final.
+void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
+  const encdec::SpeechModel model(encdec::Model::load(folder));
+  const encdec::cli::Stopwatch stopwatch;
+  double speech_seconds = 0;
+  for (const std::string& file : files) {
+    encdec::TranscribeOptions options;
+    options.on_segments = [&](std::size_t, std::span<const encdec::TranscriptSegment> segments) {
+      for (const encdec::TranscriptSegment& segment : segments) {
+        fmt::print("{:<16}{:5.2f} s to {:5.2f} s {}\n", std::filesystem::path(file).filename().string(), segment.start,
+                   segment.end, segment.text);
+      }
+      std::fflush(stdout);
+    };
+    speech_seconds += model.transcribe(encdec::Recording::of_file(file), options).duration;
+  }
+  const double seconds = stopwatch.seconds();
+  fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", speech_seconds, seconds,
+             speech_seconds / seconds);
+}
+#else
+void transcribe_all(const std::string& /*folder*/, const std::vector<std::string>& /*files*/) {
+  throw encdec::Error("recordings: not in this build (ENCDEC_SPEECH=OFF)");
+}
+#endif
+
 // Throws FileError if a part of the output was not written.
 void finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
@@ -137,13 +168,13 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (!recordings.empty()) {
-      encdec::demo::transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
+      transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
     } else {
       if (words.empty()) words = words_of_standard_input();
       pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);
-      if (words.empty() && folder.empty() && encdec::demo::can_transcribe()) {
+      if (words.empty() && folder.empty() && ENCDEC_SPEECH) {
         fmt::print("\n");
-        encdec::demo::transcribe_all(bundled_model(kNumbers).string(), bundled_clips());
+        transcribe_all(bundled_model(kNumbers).string(), bundled_clips());
       }
     }
     finish_output();

@@ -49,11 +49,7 @@ void align(AlignArguments arguments) {
       arguments.format
           ? *arguments.format
           : value_named<AlignmentFormat>(kAlignmentFormats, name_ending(audio.output)).value_or(AlignmentFormat::json);
-  Recording recording = [&] {
-    if (arguments.file != "-") return Recording::of_file(arguments.file);
-    AudioReader reader = open_standard_input(audio);
-    return Recording::of_stream(reader, "standard input");
-  }();
+  Recording recording = recording_of(arguments.file, audio);
   const SpeechModel model(settings.load());
   ProgressBar bar = settings.quiet ? ProgressBar::hidden() : ProgressBar();
   TranscribeOptions options = audio.options;
@@ -93,14 +89,9 @@ Action add_align(CLI::App& command) {
       ->type_name("")
       ->required();
   add_output_option(command, audio.output, "Words or lines with their times");
-  const auto set_format = [&format = arguments->format](const std::string& name) {
-    format = value_named<AlignmentFormat>(kAlignmentFormats, name);
-  };
-  take_words(command.add_option_function<std::string>(
-                 "--output-format", set_format,
-                 "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, "
-                 "else json"),
-             names_of(kAlignmentFormats));
+  add_words_option(
+      command, "--output-format", kAlignmentFormats, arguments->format,
+      "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, else json");
   audio.model.add_load_options(command);
   audio.model.add_quiet_option(command, "No progress bar and no notes");
   RowOptions<TranscribeOptions> options(command, audio.options);

@@ -195,10 +195,8 @@ Action add_attention(CLI::App& command) {
   add_attention_choices(command, "--layer", "--head", options->choices);
   static constexpr std::array kColors = {Named{ColorChoice::automatic, "auto"}, Named{ColorChoice::always, "always"},
                                          Named{ColorChoice::never, "never"}};
-  CLI::Option* color = command.add_option_function<std::string>(
-      "--color", [options](const std::string& word) { options->color = *value_named<ColorChoice>(kColors, word); },
-      "Colours in the terminal; auto: if the terminal supports them");
-  take_words(color, names_of(kColors));
+  add_words_option(command, "--color", kColors, options->color,
+                   "Colours in the terminal; auto: if the terminal supports them");
   command.add_option("--max-new-tokens", options->max_new_tokens, "Maximum tokens to generate if no target is given")
       ->check(integer_from(1, kMaxTokens))
       ->type_name("N");

@@ -18,7 +18,7 @@ void AttentionFile::write(const GenerateResult& result) {
     write_json(result);
   } else {
     if (!best.token_ids.empty()) {
-      output_.write(to_pharaoh(hard_alignment(model_, label_generated(model_, best, selection_), best)));
+      output_.write(hard_alignment(model_, label_generated(model_, best, selection_), best));
     }
     output_.write("\n");
   }
@@ -31,7 +31,7 @@ void AttentionFile::write_json(const GenerateResult& result) {
     if (hypothesis.token_ids.empty()) continue;
     const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
     hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
-                              to_pharaoh(hard_alignment(model_, attention, hypothesis)), json_members(attention));
+                              hard_alignment(model_, attention, hypothesis), json_members(attention));
   }
   output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
 }

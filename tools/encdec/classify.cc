@@ -37,7 +37,7 @@ std::string format_scores(std::span<const std::string> labels, std::span<const f
   if (arguments.json) {
     Json list = Json::array();
     for (const auto& [index, score] : best) list.push_back({{"label", labels[index]}, {"score", short_number(score)}});
-    return Json{{"labels", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return to_text({{"labels", std::move(list)}}) + "\n";
   }
   std::string line;
   for (const auto& [index, score] : best) {
@@ -123,12 +123,29 @@ struct TagArguments {
   bool json = false;
 };
 
+// Returns the entities with the names of transformers' pipeline. Aggregated ones have "entity_group" instead of
+// "entity", and no "index".
+Json entities_json(const std::vector<Entity>& entities, Aggregation aggregation) {
+  Json list = Json::array();
+  for (const Entity& entity : entities) {
+    Json& item = list.emplace_back(Json::object());
+    const bool is_token = aggregation == Aggregation::none;
+    item[is_token ? "entity" : "entity_group"] = entity.label;
+    item["score"] = short_number(entity.score);
+    if (is_token) item["index"] = entity.token;
+    item["word"] = entity.word;
+    item["start"] = entity.characters.begin;
+    item["end"] = entity.characters.end;
+    item["start_byte"] = entity.bytes.begin;
+    item["end_byte"] = entity.bytes.end;
+  }
+  return list;
+}
+
 // Returns a line for each entity and an empty line, or one JSON object.
 std::string format_entities(const std::vector<Entity>& entities, const TagArguments& arguments) {
   if (arguments.json) {
-    return Json{{"entities", to_array(entities, arguments.tag.aggregation)}}.dump(-1, ' ', false,
-                                                                                  Json::error_handler_t::replace) +
-           "\n";
+    return to_text({{"entities", entities_json(entities, arguments.tag.aggregation)}}) + "\n";
   }
   std::string lines;
   for (const Entity& entity : entities) {
@@ -194,14 +211,11 @@ Action add_tag(CLI::App& command) {
   const auto options = std::make_shared<TagArguments>();
   options->text.add_files(command, "Texts in UTF-8, one per line",
                           "For each text its entities, LABEL<TAB>SCORE<TAB>START<TAB>END<TAB>WORD, and an empty line");
-  CLI::Option* aggregation = command.add_option_function<std::string>(
-      "--aggregation",
-      [options](const std::string& word) {
-        options->tag.aggregation = *value_named<Aggregation>(kAggregationNames, word);
-      },
-      "How tokens become entities: each token; neighbours with the same label; or words, with the label of the first "
-      "token, of the highest mean score or of the highest score");
-  take_words(aggregation, names_of(kAggregationNames))->default_str("none");
+  CLI::Option* aggregation =
+      add_words_option(command, "--aggregation", kAggregationNames, options->tag.aggregation,
+                       "How tokens become entities: each token; neighbours with the same label; or words, with the "
+                       "label of the first token, of the highest mean score or of the highest score")
+          ->default_str("none");
   command
       .add_option_function<std::string>(
           "--ignore-labels", [options](const std::string& list) { options->tag.ignore_labels = split_labels(list); },

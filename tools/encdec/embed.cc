@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/json_arrays.h"
 #include "encdec/commands.h"
 #include "encdec/text_windows.h"
 
@@ -41,7 +42,7 @@ std::string format_matrix(const Tensor& rows) {
 // Returns a JSON object of weights, by token id or, with a tokenizer, by the text of the token. An id that the
 // vocabulary lacks stays an id.
 std::string format_sparse(const SparseVector& vector, const Tokenizer* tokenizer) {
-  const auto key = [tokenizer](std::int32_t id) -> nlohmann::json {
+  const auto key = [tokenizer](std::int32_t id) -> nlohmann::ordered_json {
     try {
       if (tokenizer != nullptr) return tokenizer->piece(id, TextSide::source);
     } catch (const InputError&) {
@@ -50,9 +51,8 @@ std::string format_sparse(const SparseVector& vector, const Tokenizer* tokenizer
   };
   std::string text = "{";
   for (std::size_t i = 0; i < vector.values.size(); ++i) {
-    text += fmt::format("{}{}: {}", i > 0 ? ", " : "",
-                        key(vector.token_ids[i]).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                        format_number(vector.values[i]));
+    text +=
+        fmt::format("{}{}: {}", i > 0 ? ", " : "", to_text(key(vector.token_ids[i])), format_number(vector.values[i]));
   }
   return text + "}";
 }

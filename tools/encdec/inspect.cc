@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/json_arrays.h"
 #include "encdec/commands.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/lines.h"
@@ -266,15 +267,11 @@ Json weights_json(const WeightStore& weights) {
   return list;
 }
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string report(Json summary, const TransformerConfig* config, const WeightStore& weights,
                    const InspectArguments& options) {
   if (!options.json) return text_of(summary, config) + (options.weights ? "\n" + weights_text(weights) : "");
   if (options.weights) summary["weights"] = weights_json(weights);
-  return dumped(summary);
+  return to_text(summary) + "\n";
 }
 
 std::string graphs(const Transformer& network, const std::string& form) {
@@ -305,7 +302,7 @@ std::string cache_report(bool is_json) {
       json["problem"] = error.what();
     }
   }
-  if (is_json) return dumped(list);
+  if (is_json) return to_text(list) + "\n";
   if (lines.empty()) throw FileError(fmt::format("{}: no model that runs here, expected one", hub_cache().string()));
   return lines;
 }

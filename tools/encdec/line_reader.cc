@@ -43,7 +43,7 @@ LineReader::LineReader(const std::string& path, const Shard& shard) : LineReader
     return size / shard.count * part + size % shard.count * part / shard.count;
   };
   const std::int64_t begin = begin_of(shard.number - 1);
-  name_ += fmt::format(" (shard {})", shard.name());
+  name_ += fmt::format(" (shard {}/{})", shard.number, shard.count);
   if (begin > 0) {
     // Skips the rest of a line that began in the previous shard.
     if (::lseek(descriptor_, begin - 1, SEEK_SET) < 0) {

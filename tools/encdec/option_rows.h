@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -17,7 +18,12 @@
 namespace encdec::cli {
 
 // Returns the parts of "a,b,c"; none for an empty text.
-std::vector<std::string> split_at_commas(const std::string& text);
+inline std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
 
 // Reads an integer or a number in an option's range; nullopt for another text.
 template <class Number>

@@ -80,21 +80,19 @@ CLI::Option* add_number_option(CLI::App& command, const char* name, int& number,
 }
 
 void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend) {
-  CLI::Option* option = command.add_option_function<std::string>(
-      "--backend", [&backend](const std::string& name) { backend = backend_named(name); },
+  add_words_option(
+      command, "--backend", kBackendNames, backend,
       "What multiplies matrices; auto: the faster of oneDNN and encdec's own kernels. Default: ENCDEC_BACKEND, else "
       "auto");
-  take_words(option, names_of(kBackendNames));
 }
 
 void ModelArguments::add_load_options(CLI::App& command) {
   add_number_option(command, "--threads", threads,
                     "Threads of one operation; 0: ENCDEC_THREADS or OMP_NUM_THREADS, else one per available CPU")
       ->check(integer_from(0, kMaxThreads));
-  CLI::Option* option = command.add_option_function<std::string>(
-      "--precision", [this](const std::string& name) { precision = *precision_named(name); },
-      "Precision of weights and matrix products; auto: the fastest whose results stay close to float32");
-  take_words(option, names_of(kPrecisionNames))->default_str(std::string(to_string(precision)));
+  add_words_option(command, "--precision", kPrecisionNames, precision,
+                   "Precision of weights and matrix products; auto: the fastest whose results stay close to float32")
+      ->default_str(std::string(to_string(precision)));
   add_backend_option(command, backend);
   command
       .add_option("--weights-cache", weights_cache,

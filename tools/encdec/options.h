@@ -1,9 +1,12 @@
 #pragma once
 
+#include <encdec/engine/base/named_values.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 
 #include <CLI/App.hpp>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +31,14 @@ void add_batch_size_option(CLI::App& command, int& batch_size);
 // Adds an option that takes a path, or a number. The help shows the number's default.
 CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
 CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description);
+
+// Adds an option whose value is one of the words of a table of Named values.
+template <class T, std::size_t N, class Value>
+CLI::Option* add_words_option(CLI::App& command, const char* name, const std::array<Named<T>, N>& words, Value& value,
+                              const std::string& description) {
+  const auto set = [&value, &words](const std::string& word) { value = value_named<T>(words, word).value(); };
+  return take_words(command.add_option_function<std::string>(name, set, description), names_of(words));
+}
 
 // Adds --backend.
 void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend);

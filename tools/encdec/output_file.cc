@@ -1,6 +1,7 @@
 #include "encdec/output_file.h"
 
 #include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/lower_case.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,8 +22,7 @@ constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 }  // namespace
 
 std::string name_ending(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string ending = lower_case(std::filesystem::path(path).extension().string());
   return ending.empty() ? ending : ending.substr(1);
 }
 

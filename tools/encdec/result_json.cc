@@ -7,15 +7,8 @@
 #include "encdec/engine/base/machine.h"
 
 namespace encdec::cli {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string dump(const Json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-}  // namespace
 
 std::string to_json(const GenerateResult& result, const JsonFields& fields) {
   Json hypotheses = Json::array();
@@ -25,14 +18,17 @@ std::string to_json(const GenerateResult& result, const JsonFields& fields) {
     object["token_ids"] = hypothesis.token_ids;
     object["score"] = hypothesis.score;
     if (fields.token_scores) object["token_scores"] = to_array(hypothesis.token_scores);
-    if (fields.top_log_probs) object["top_log_probs"] = to_array(hypothesis.top_log_probs);
+    if (fields.top_log_probs) {
+      Json& places = object["top_log_probs"] = Json::array();
+      for (const auto& place : hypothesis.top_log_probs) places.push_back(to_array(std::span(place)));
+    }
     hypotheses.push_back(std::move(object));
   }
-  return dump({{"hypotheses", std::move(hypotheses)}});
+  return to_text({{"hypotheses", std::move(hypotheses)}});
 }
 
 std::string to_json(const ScoreResult& result) {
-  return dump({{"score", result.score}, {"token_scores", to_array(result.token_scores)}});
+  return to_text({{"score", result.score}, {"token_scores", to_array(result.token_scores)}});
 }
 
 void add_drafts(const DraftCounts& drafts, Json& object) {
@@ -59,7 +55,7 @@ std::string to_json(const Stats& stats) {
     object["audio_seconds"] = *stats.audio_seconds;
     object["audio_seconds_per_second"] = seconds > 0 ? *stats.audio_seconds / seconds : 0.0;
   }
-  return dump(object);
+  return to_text(object);
 }
 
 }  // namespace encdec::cli

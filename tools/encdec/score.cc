@@ -67,7 +67,7 @@ class Scoring {
       write(window);
       if (window.failure) std::rethrow_exception(window.failure);
       if (window.answers.empty()) break;
-      bar.show(progress());
+      bar.show({.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_});
     }
     bar.clear();
     output_.commit();
@@ -141,10 +141,6 @@ class Scoring {
   void write(const std::string& answer) {
     output_.write(answer + "\n");
     ++written_;
-  }
-
-  Progress progress() const {
-    return {.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_};
   }
 
   // Output line for an empty source, for which no target has a probability.

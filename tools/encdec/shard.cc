@@ -31,10 +31,6 @@ std::string hash_of_lines(const std::string& path, const Shard& shard) {
 
 }  // namespace
 
-std::string Shard::name() const {
-  return fmt::format("{}/{}", number, count);
-}
-
 std::string Shard::output(const std::string& whole) const {
   return fmt::format("{}-{:05}-of-{:05}", whole, number, count);
 }

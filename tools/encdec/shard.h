@@ -12,8 +12,6 @@ struct Shard {
   int number = 0;  // I, from 1; 0 for the whole input
   int count = 0;   // N
 
-  // Returns "2/16".
-  std::string name() const;
   // Returns the path of the part's output: "OUTPUT-00002-of-00016". `whole` is "OUTPUT".
   std::string output(const std::string& whole) const;
 };

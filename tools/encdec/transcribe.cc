@@ -2,7 +2,6 @@
 #include <encdec/models/speech/speech_model.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -24,8 +23,6 @@
 
 namespace encdec::cli {
 namespace {
-
-constexpr std::string_view kStandardInput = "-";
 
 // Number of recordings that keep the batches of one worker full.
 constexpr std::int64_t kFilesPerWorker = 4;
@@ -160,7 +157,7 @@ class Transcription final : TranscribeStream {
     std::set<std::pair<dev_t, ino_t>> recordings;
     for (const std::string& file : arguments_.files) {
       if (const auto id = file_id(file)) recordings.insert(*id);
-      const std::string name = file == kStandardInput ? "stdin" : std::filesystem::path(file).stem().string();
+      const std::string name = file == "-" ? "stdin" : std::filesystem::path(file).stem().string();
       if (!names.insert(name).second) {
         throw UsageError(fmt::format("two recordings are called '{}', expected different names in --output-dir", name));
       }
@@ -179,7 +176,7 @@ class Transcription final : TranscribeStream {
   std::optional<Recording> next() override {
     if (read_ == arguments_.files.size()) return std::nullopt;
     const std::string& file = arguments_.files[read_++];
-    Recording recording = file == kStandardInput ? standard_input() : Recording::of_file(file);
+    Recording recording = recording_of(file, arguments_);
     if (drafts_) recording.draft = next_draft();
     seconds_ = seconds_ && recording.seconds ? std::optional(*seconds_ + *recording.seconds) : std::nullopt;
     return recording;
@@ -193,11 +190,6 @@ class Transcription final : TranscribeStream {
     }
     check_utf8(draft, drafts_->position());
     return draft;
-  }
-
-  Recording standard_input() const {
-    AudioReader reader = open_standard_input(arguments_);
-    return Recording::of_stream(reader, "standard input");
   }
 
   void write(std::size_t number, Transcript transcript) override {

@@ -138,6 +138,12 @@ AudioReader open_standard_input(const TranscribeArguments& arguments) {
   return arguments.is_raw ? AudioReader(open_raw(std::move(input), arguments.raw)) : AudioReader(std::move(input));
 }
 
+Recording recording_of(const std::string& file, const TranscribeArguments& arguments) {
+  if (file != "-") return Recording::of_file(file);
+  AudioReader reader = open_standard_input(arguments);
+  return Recording::of_stream(reader, "standard input");
+}
+
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
   TranscribeOptions options = arguments.options;
   const TranscriptLineOptions& lines = arguments.lines;

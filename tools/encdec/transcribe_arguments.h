@@ -3,6 +3,7 @@
 #include <encdec/models/speech/audio/audio_reader.h>
 #include <encdec/models/speech/live/live_session.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
+#include <encdec/models/speech/transcription/recording.h>
 #include <encdec/models/speech/transcription/transcribe_options.h>
 
 #include <CLI/App.hpp>
@@ -43,6 +44,8 @@ std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments);
 
 // Opens standard input, as WAV or another format, or as samples without a header. Throws FileError and ConfigError.
 AudioReader open_standard_input(const TranscribeArguments& arguments);
+// Returns the recording of a file, or that of standard input for "-".
+Recording recording_of(const std::string& file, const TranscribeArguments& arguments);
 
 // Transcribes one input while it is read. Returns true if all utterances have a text.
 bool transcribe_live(const TranscribeArguments& arguments);

@@ -241,14 +241,6 @@ void run(TranslateArguments& arguments) {
   Files(arguments).run();
 }
 
-// Adds an option whose value is one of some words.
-template <class T, std::size_t N>
-void add_words(CLI::App& command, const char* name, const std::array<Named<T>, N>& words, T& value, const char* help) {
-  CLI::Option* option = command.add_option_function<std::string>(
-      name, [&value, &words](const std::string& word) { value = *value_named<T>(words, word); }, help);
-  take_words(option, names_of(words))->default_str(std::string(name_of(words, value)));
-}
-
 }  // namespace
 
 Action add_translate(CLI::App& command) {
@@ -270,12 +262,11 @@ Action add_translate(CLI::App& command) {
                   "Language to go through, if two models are to be used one after the other; never: one model only. "
                   "Default: no other language, else English, else any")
       ->type_name("LANG");
-  CLI::Option* format = command.add_option_function<std::string>(
-      "--format",
-      [&options](const std::string& name) { options.format = value_named<DocumentFormat>(kDocumentFormats, name); },
-      "Format of the files. Default: by the ending of their names");
-  take_words(format, names_of(kDocumentFormats));
-  add_words(command, "--split", kSplits, options.translate.split, "Parts of a text that are translated one by one");
+  add_words_option(command, "--format", kDocumentFormats, options.format,
+                   "Format of the files. Default: by the ending of their names");
+  add_words_option(command, "--split", kSplits, options.translate.split,
+                   "Parts of a text that are translated one by one")
+      ->default_str("sentences");
   command
       .add_option("--glossary", arguments->glossaries,
                   "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
@@ -305,7 +296,8 @@ Action add_translate(CLI::App& command) {
   arguments->model.add_load_options(command);
   arguments->model.add_workers_option(command, options.translate.generate.workers);
   arguments->model.add_quiet_option(command, "No progress bar, notes and warnings");
-  add_words(command, "--entries", kCatalogueEntries, options.document.entries, "PO, XLIFF: entries to translate");
+  add_words_option(command, "--entries", kCatalogueEntries, options.document.entries, "PO, XLIFF: entries to translate")
+      ->default_str("untranslated");
   command.add_flag_callback(
       "--no-fuzzy", [&options] { options.document.mark_fuzzy = false; },
       "PO: do not mark new translations as fuzzy. Programs do not show fuzzy ones");

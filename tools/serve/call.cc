@@ -7,11 +7,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/strand.hpp>
-#include <charconv>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/parse_number.h"
 #include "serve/http/form.h"
 #include "serve/routes.h"
 
@@ -23,18 +23,11 @@ constexpr std::size_t kLargeBody = 64 << 10;
 
 // Returns the time by which a request must be answered: after `longest`, or earlier if the client asks for that.
 Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
-  const std::string_view text = request.headers["x-request-timeout-ms"];
-  std::int64_t asked = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), asked);
-  const bool is_asked = error == std::errc() && end == text.data() + text.size() && asked > 0;
-  return Clock::now() + (is_asked ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
+  const auto asked = cli::parse_number<std::int64_t>(request.headers["x-request-timeout-ms"]).value_or(0);
+  return Clock::now() + (asked > 0 ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
 }
 
 }  // namespace
-
-std::string to_text(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
 
 Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns& turns)
     : parts_(parts),
@@ -137,7 +130,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
                                                        EmbedOptions options) {
   check_inputs(texts.size());
   constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
-  Work work = Work::embed(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [this](std::size_t, VectorResult& result) {
     count(result.values.size() * kNumber);
   };
@@ -152,7 +145,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
 asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, std::vector<TextPair> texts,
                                                           ClassifyOptions options) {
   check_inputs(texts.size());
-  Work work = Work::classify(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> nothing;
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }
@@ -258,10 +251,7 @@ void Call::open_socket(std::string_view protocol, std::function<void(std::string
 }
 
 void Call::send_message(const nlohmann::ordered_json& json) {
-  std::string text = to_text(json);
-  const auto part = new_part();
-  part->add(text.size());
-  exchange_->write(std::move(text), part);
+  write(to_text(json));
 }
 
 void Call::close_socket(int code, const std::string& reason) {
@@ -277,10 +267,13 @@ void Call::send_event(const nlohmann::ordered_json& json) {
 }
 
 void Call::send_line(std::string_view line) {
-  std::string event = fmt::format("data: {}\n\n", line);
+  write(fmt::format("data: {}\n\n", line));
+}
+
+void Call::write(std::string bytes) {
   const auto part = new_part();
-  part->add(event.size());
-  exchange_->write(std::move(event), part);
+  part->add(bytes.size());
+  exchange_->write(std::move(bytes), part);
 }
 
 }  // namespace encdec::serve

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/json_arrays.h"
 #include "serve/http/exchange.h"
 #include "serve/served_model.h"
 #include "serve/settings.h"
@@ -20,6 +21,7 @@
 
 namespace encdec::serve {
 
+using cli::to_text;
 class Downloads;
 class Metrics;
 
@@ -128,6 +130,7 @@ class Call : public std::enable_shared_from_this<Call> {
   asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }
   Turns::Owner owner() const;
   std::shared_ptr<UnreadAnswers::Part> new_part() const;
+  void write(std::string bytes);
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
   template <class Result>
   asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
@@ -145,8 +148,5 @@ class Call : public std::enable_shared_from_this<Call> {
   bool is_over_ = false;     // the answer is complete, so keep_alive() must send no more spaces
   asio::cancellation_signal abandoned_;
 };
-
-// Returns JSON as one line. Bytes that are not UTF-8 are replaced.
-std::string to_text(const nlohmann::ordered_json& json);
 
 }  // namespace encdec::serve

@@ -1,5 +1,6 @@
 #include "serve/downloads.h"
 
+#include <encdec/models/translation/documents/document.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,6 +102,30 @@ Downloads::File Downloads::fetch(const std::string& id, Fetch fetch) {
   File file = std::move(place->second.file);
   documents_.erase(place);
   return file;
+}
+
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kKept = "-._";
+  std::string encoded;
+  for (const char c : text) {
+    const bool is_kept = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                         kKept.find(c) != std::string_view::npos;
+    encoded += is_kept ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
+HttpResponse file_response(Downloads::File file) {
+  const std::string name = percent_encoded(file.name);
+  std::string plain = name;
+  std::ranges::replace(plain, '%', '_');
+  // RFC 6266, section 5: for clients that do not decode the second name.
+  const std::string disposition = fmt::format("attachment; filename=\"{}\"; filename*=UTF-8''{}", plain, name);
+  HttpResponse response{.body = std::move(file.content),
+                        .content_type = std::string(media_type_of(file.name)),
+                        .headers = {{"Content-Disposition", disposition}, {"X-Content-Type-Options", "nosniff"}}};
+  if (!file.problem.empty()) response.headers.emplace_back("X-Problem", file.problem);
+  return response;
 }
 
 }  // namespace encdec::serve

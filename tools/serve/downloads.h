@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "serve/http/message.h"
 
@@ -71,5 +72,11 @@ class Downloads {
   Mutex mutex_;
   std::map<std::string, Document> documents_ ENCDEC_GUARDED_BY(mutex_);  // by id
 };
+
+// Returns a text as a part of a path, with percent signs for other characters than letters, digits, '-', '.' and '_'.
+std::string percent_encoded(std::string_view text);
+
+// Returns an answer with a file, which browsers save under its name.
+HttpResponse file_response(Downloads::File file);
 
 }  // namespace encdec::serve

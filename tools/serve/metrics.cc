@@ -22,19 +22,6 @@ const prom::Histogram::BucketBoundaries kTokenSeconds = {0.0005, 0.001, 0.0025, 
 using Counters = prom::Family<prom::Counter>;
 using Histograms = prom::Family<prom::Histogram>;
 
-// Returns a metric with one value per model, which `value_of` takes from the status of the model's queue.
-template <class ValueOf>
-prom::MetricFamily queue_family(const char* name, const char* help, prom::MetricType type,
-                                const std::map<std::string, QueueStatus>& queues, const ValueOf& value_of) {
-  prom::MetricFamily family{name, help, type, {}};
-  for (const auto& [model, status] : queues) {
-    prom::ClientMetric& metric = family.metric.emplace_back();
-    metric.label.push_back({"model", model});
-    (type == prom::MetricType::Counter ? metric.counter.value : metric.gauge.value) = value_of(status);
-  }
-  return family;
-}
-
 }  // namespace
 
 struct Metrics::Families {
@@ -137,20 +124,26 @@ ModelMetrics Metrics::model(const std::string& name) {
 std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {
   families_->memory.Set(static_cast<double>(resident_bytes()));
   std::vector<prom::MetricFamily> families = families_->registry.Collect();
-  const auto add = [&](const char* name, const char* help, prom::MetricType type, const auto& value_of) {
-    families.push_back(queue_family(name, help, type, queues, value_of));
-  };
   using Type = prom::MetricType;
+  // Adds a metric with one value per model, which `value_of` takes from the status of the model's queue.
+  const auto add = [&](const char* name, const char* help, Type type, const auto& value_of) {
+    prom::MetricFamily& family = families.emplace_back(prom::MetricFamily{name, help, type, {}});
+    for (const auto& [model, status] : queues) {
+      prom::ClientMetric& metric = family.metric.emplace_back();
+      metric.label.push_back({"model", model});
+      (type == Type::Counter ? metric.counter.value : metric.gauge.value) = static_cast<double>(value_of(status));
+    }
+  };
   add("encdec_waiting_sources", "Sources that wait in the queue", Type::Gauge,
-      [](const QueueStatus& status) { return static_cast<double>(status.waiting); });
+      [](const QueueStatus& status) { return status.waiting; });
   add("encdec_steps_total", "Steps of decoders, and passes over texts", Type::Counter,
-      [](const QueueStatus& status) { return static_cast<double>(status.steps); });
+      [](const QueueStatus& status) { return status.steps; });
   add("encdec_step_rows_total", "Sequences in all steps; divided by encdec_steps_total, the mean batch size",
-      Type::Counter, [](const QueueStatus& status) { return static_cast<double>(status.rows); });
+      Type::Counter, [](const QueueStatus& status) { return status.rows; });
   add("encdec_draft_tokens_total", "Guessed tokens that the model checked", Type::Counter,
-      [](const QueueStatus& status) { return static_cast<double>(status.draft_tokens); });
+      [](const QueueStatus& status) { return status.draft_tokens; });
   add("encdec_accepted_tokens_total", "Guessed tokens that were right", Type::Counter,
-      [](const QueueStatus& status) { return static_cast<double>(status.accepted_tokens); });
+      [](const QueueStatus& status) { return status.accepted_tokens; });
   add("encdec_silence_seconds", "Time since a busy model last made progress", Type::Gauge,
       [](const QueueStatus& status) { return status.silence.count(); });
   return prom::TextSerializer().Serialize(families);

@@ -24,7 +24,6 @@ struct ModelMetrics {
   void count_start(std::size_t source_tokens, double seconds) const;
   // Counts the first final tokens of a source. `seconds` is the time since the request was submitted.
   void count_first_token(double seconds) const;
-  // Counts generated tokens.
   void count_tokens(std::size_t tokens) const;
   // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
   // a worker started the source.
@@ -47,9 +46,7 @@ class Metrics {
   void count_request(std::string_view route, int status, double seconds, bool is_cut);
   // Sets the number of requests that wait or run.
   void set_requests(std::size_t running);
-  // Sets the number of sessions of live transcription.
   void set_live_sessions(std::size_t open);
-  // Sets the number of open connections.
   void set_connections(std::size_t open);
   void count_refused_connection();
   // Returns the metrics of a model. They refer to this object.

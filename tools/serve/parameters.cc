@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "common/parse_number.h"
 
 namespace encdec::serve {
 namespace {
@@ -109,9 +110,8 @@ std::optional<int> Parameters::integer(const std::string& name, int min, int max
   }
   const std::string value = text(name);
   if (value.empty()) return std::nullopt;
-  int number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || number < min || number > max) {
+  const auto number = cli::parse_number<int>(value);
+  if (!number || *number < min || *number > max) {
     throw HttpError(400, fmt::format("'{}' is '{}', expected an integer from {} to {}", name, shown(value), min, max));
   }
   return number;
@@ -127,9 +127,8 @@ std::optional<double> Parameters::real(const std::string& name, const OptionRang
   }
   const std::string value = text(name);
   if (value.empty()) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || !range.has(number)) {
+  const auto number = cli::parse_number<double>(value);
+  if (!number || !range.has(*number)) {
     throw HttpError(400, fmt::format("'{}' is '{}', expected {}", name, shown(value), range.expected()));
   }
   return number;
@@ -155,10 +154,8 @@ std::optional<std::string> Parameters::take_file(const std::string& name) {
 }
 
 const FormPart* Parameters::file(const std::string& name) const {
-  for (const FormPart& file : files_) {
-    if (file.name == name) return &file;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(files_, name, &FormPart::name);
+  return found != files_.end() ? &*found : nullptr;
 }
 
 }  // namespace encdec::serve

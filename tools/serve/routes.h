@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "serve/call.h"
 
@@ -36,7 +35,7 @@ struct Route {
 };
 
 // The route of a request and who has sent it.
-struct RouteMatch final : RequestFacts {
+struct RouteMatch {
   const Route* route = nullptr;  // null if no route has the path
   std::string word;              // part of the path that matches the asterisk of the route's path
   std::string other_methods;     // "GET, POST" if the path has routes, but none with the method of the request

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "serve/http/message.h"
 
@@ -55,7 +56,7 @@ template <class Fits>
 ServedModel& ModelSet::find(const std::string& name, const Fits& fits, const std::string& what, int status) const {
   std::vector<std::string> names;
   for (const auto& model : models_) {
-    if (!fits(*model)) continue;
+    if (!std::invoke(fits, *model)) continue;
     if (name.empty() || model->name() == name) return *model;
     names.push_back(model->name());
   }
@@ -78,23 +79,19 @@ ServedModel& ModelSet::embedder(const std::string& name, EmbedOutput output, int
 }
 
 ServedModel& ModelSet::classifier(const std::string& name) const {
-  return find(
-      name, [](const ServedModel& model) { return model.classifies(); }, "classifies texts");
+  return find(name, &ServedModel::classifies, "classifies texts");
 }
 
 ServedModel& ModelSet::ranker(const std::string& name) const {
-  return find(
-      name, [](const ServedModel& model) { return model.ranks(); }, "ranks documents");
+  return find(name, &ServedModel::ranks, "ranks documents");
 }
 
 ServedModel& ModelSet::generator(const std::string& name) const {
-  return find(
-      name, [](const ServedModel& model) { return model.generates(); }, "generates text");
+  return find(name, &ServedModel::generates, "generates text");
 }
 
 ServedModel& ModelSet::transcriber(const std::string& name) const {
-  return find(
-      name, [](const ServedModel& model) { return model.transcribes(); }, "transcribes recordings");
+  return find(name, &ServedModel::transcribes, "transcribes recordings");
 }
 
 ServedModel& ModelSet::any(const std::string& name) const {

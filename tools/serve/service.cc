@@ -108,7 +108,7 @@ void Service::stop() {
 
 const RouteMatch& match_of(const HttpRequest& request) {
   static const RouteMatch kNone;
-  return request.facts != nullptr ? static_cast<const RouteMatch&>(*request.facts) : kNone;
+  return request.facts != nullptr ? *static_cast<const RouteMatch*>(request.facts.get()) : kNone;
 }
 
 void Service::examine(HttpRequest& head) const {

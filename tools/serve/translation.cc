@@ -2,11 +2,15 @@
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/translation/document_job.h>
+#include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <span>
 #include <utility>
+
+#include "serve/parameters.h"
 
 namespace encdec::serve {
 namespace {
@@ -78,6 +82,28 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
     translations[i].text = documents[i].write(std::span(&translations[i].segment, segments)).bytes;
   }
   co_return translations;
+}
+
+Document read_document(const Call& call, const std::string& name, const std::string& content, const std::string& target,
+                       Downloads::Upload& upload) {
+  const auto format = format_of(name);
+  if (!format) {
+    throw HttpError(400, fmt::format("'{}' has no known file format, expected the extension {}", shown(name),
+                                     fmt::join(document_extensions(), ", ")));
+  }
+  // The form and the request keep the file too.
+  std::size_t bytes = 3 * call.request().body.size();
+  upload.set_bytes(bytes);
+  DocumentOptions options;
+  options.target_language = canonical_language(target);
+  options.on_memory = [&](std::size_t taken) { upload.set_bytes(bytes += taken); };
+  try {
+    Document document = Document::parse(content, *format, std::string(shown(name)), options);
+    check_sentences(call, document.segments().size());
+    return document;
+  } catch (const FileError& error) {
+    throw HttpError(400, error.what());
+  }
 }
 
 asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "serve/call.h"
+#include "serve/downloads.h"
 
 namespace encdec::serve {
 
@@ -25,6 +26,10 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
 asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
                                                         std::vector<std::string> kept, TranslateOptions options);
 
+// Reads a file called `name`, and counts its memory for `upload`. Throws HttpError: 400 for a name without a known
+// extension and a file that does not follow its format; 413, 429 and 456 as Downloads does.
+Document read_document(const Call& call, const std::string& name, const std::string& content, const std::string& target,
+                       Downloads::Upload& upload);
 // Translates a document, as DocumentJob does. `problem` gets Translation::problem if a translation has one. Throws as
 // translate() does.
 asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,

@@ -89,18 +89,8 @@ Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std
   return work;
 }
 
-Work Work::embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
-                 const EmbedOptions& options, std::uint64_t client) {
-  return read(executor, model, texts, options, client);
-}
-
-Work Work::classify(const asio::any_io_executor& executor, ServedModel& model, std::span<const TextPair> texts,
-                    const ClassifyOptions& options, std::uint64_t client) {
-  return read(executor, model, texts, options, client);
-}
-
 template <class Text, class Options>
-Work Work::read(const asio::any_io_executor& executor, ServedModel& model, std::span<const Text> texts,
+Work Work::read(const asio::any_io_executor& executor, ServedModel& model, const std::vector<Text>& texts,
                 const Options& options, std::uint64_t client) {
   Work work(executor);
   const auto states = std::make_shared<std::vector<SourceState>>(texts.size());
@@ -116,6 +106,10 @@ Work Work::read(const asio::any_io_executor& executor, ServedModel& model, std::
       client));
   return work;
 }
+template Work Work::read(const asio::any_io_executor&, ServedModel&, const std::vector<std::string>&,
+                         const EmbedOptions&, std::uint64_t);
+template Work Work::read(const asio::any_io_executor&, ServedModel&, const std::vector<TextPair>&,
+                         const ClassifyOptions&, std::uint64_t);
 
 Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                       const TranscribeOptions& options, std::uint64_t client) {

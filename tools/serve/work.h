@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -50,10 +49,9 @@ class Work {
                      const GenerateOptions& options, std::uint64_t client);
   // Computes the vectors of all texts, their embeddings or scores, in one request of the queue. News: a VectorResult
   // for each text.
-  static Work embed(const asio::any_io_executor& executor, ServedModel& model, std::span<const std::string> texts,
-                    const EmbedOptions& options, std::uint64_t client);
-  static Work classify(const asio::any_io_executor& executor, ServedModel& model, std::span<const TextPair> texts,
-                       const ClassifyOptions& options, std::uint64_t client);
+  template <class Text, class Options>
+  static Work read(const asio::any_io_executor& executor, ServedModel& model, const std::vector<Text>& texts,
+                   const Options& options, std::uint64_t client);
   // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
@@ -70,9 +68,6 @@ class Work {
   asio::awaitable<WorkNews> next(Clock::time_point deadline);
 
  private:
-  template <class Text, class Options>
-  static Work read(const asio::any_io_executor& executor, ServedModel& model, std::span<const Text> texts,
-                   const Options& options, std::uint64_t client);
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
   struct SourceState;
   static void count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens);

@@ -42,12 +42,6 @@ constexpr std::size_t kLingerBytes = std::size_t{64} << 20;  // maximum read and
 constexpr std::chrono::milliseconds kWatchInterval{50};      // between two checks for a disconnected client
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-int status_of(error_code error) {
-  if (error == http::error::header_limit) return 431;
-  if (error == http::error::bad_version) return 505;
-  return 400;
-}
-
 bool is_malformed(error_code error) {
   return error.category() == make_error_code(http::error::bad_method).category() &&
          error != http::error::end_of_stream && error != http::error::partial_message;
@@ -57,9 +51,11 @@ HttpError too_long(std::size_t body_limit) {
   return {413, fmt::format("a body of more than {} bytes", body_limit)};
 }
 
-std::string message_of(error_code error, const HttpLimits& limits) {
-  if (error == http::error::header_limit) return fmt::format("a header of more than {} bytes", limits.header_bytes);
-  return "not HTTP/1.1: " + error.message();
+HttpError malformed(error_code error, const HttpLimits& limits) {
+  if (error == http::error::header_limit) {
+    return {431, fmt::format("a header of more than {} bytes", limits.header_bytes)};
+  }
+  return {error == http::error::bad_version ? 505 : 400, "not HTTP/1.1: " + error.message()};
 }
 
 // Returns "/path?query" for "http://host/path?query" (RFC 9112, section 3.2.2), and any other target unchanged.
@@ -257,7 +253,7 @@ asio::awaitable<bool> Connection::serve_request() {
   try {
     read_head(parser.get().base(), request);
     application.examine(request);
-    if (error) throw HttpError(status_of(error), message_of(error, limits));
+    if (error) throw malformed(error, limits);
     writing.version = parser.get().version();
     writing.keep_alive = parser.get().keep_alive();
     check_head(parser.get().base(), buffer_.lines, limits);
@@ -352,7 +348,7 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
     if (error && error != http::error::need_buffer) {
       if (!is_malformed(error)) co_return false;
       if (error == http::error::body_limit) throw too_long(server_.application().body_limit(request));
-      throw HttpError(status_of(error), message_of(error, server_.limits()));
+      throw malformed(error, server_.limits());
     }
     if (ticket != nullptr) ticket->add_bytes(request.body.size() - before);
     enter(State::arriving);

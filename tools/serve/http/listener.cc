@@ -12,12 +12,12 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string_view>
 #include <utility>
+
+#include "common/parse_number.h"
 
 namespace encdec::serve {
 namespace {
@@ -31,11 +31,7 @@ constexpr int kBacklog = 1024;
 // Returns the number in an environment variable, or -1 if the variable is unset or not a number.
 int number_of(const char* variable) {
   const char* text = std::getenv(variable);
-  if (text == nullptr) return -1;
-  int number = -1;
-  const char* end = text + std::strlen(text);
-  const auto [rest, error] = std::from_chars(text, end, number);
-  return error == std::errc() && rest == end ? number : -1;
+  return text == nullptr ? -1 : cli::parse_number<int>(text).value_or(-1);
 }
 
 sockaddr_storage name_of(int descriptor, socklen_t& size) {

@@ -38,22 +38,16 @@ class Fields {
   std::vector<Field> fields_;
 };
 
-// Base of the facts that an application finds out about a request from its header.
-class RequestFacts {
- public:
-  virtual ~RequestFacts() = default;
-};
-
 // A request of HTTP/1.1 (RFC 9112).
 struct HttpRequest {
-  std::string method = {};  // "GET"
-  std::string path = {};    // without the query; not decoded
-  Fields query = {};        // percent signs decoded
-  Fields headers = {};      // names in lower case
-  std::string body = {};    // not decoded
-  std::string peer = {};    // address of the client, or "unix"
-  std::string id = {};      // the client's X-Request-ID if that is a plain word, else a random one
-  std::shared_ptr<const RequestFacts> facts = {};  // set by HttpApplication::examine()
+  std::string method = {};                 // "GET"
+  std::string path = {};                   // without the query; not decoded
+  Fields query = {};                       // percent signs decoded
+  Fields headers = {};                     // names in lower case
+  std::string body = {};                   // not decoded
+  std::string peer = {};                   // address of the client, or "unix"
+  std::string id = {};                     // the client's X-Request-ID if that is a plain word, else a random one
+  std::shared_ptr<const void> facts = {};  // what HttpApplication::examine() found out from the header
 };
 
 // An answer to a request.

@@ -35,7 +35,6 @@ std::string address_of(const sockaddr_storage& name, socklen_t size) {
 
 HttpServer::HttpServer(HttpApplication& application, const HttpLimits& limits)
     : application_(application), limits_(limits) {}
-
 HttpServer::~HttpServer() = default;
 
 void HttpServer::listen(Listener listener) {
@@ -44,10 +43,6 @@ void HttpServer::listen(Listener listener) {
   listeners_.push_back(std::make_shared<asio::posix::stream_descriptor>(context_, descriptor));
   sockets_.push_back(std::move(listener));
   asio::co_spawn(context_, accept(*listeners_.back(), is_local), asio::detached);
-}
-
-void HttpServer::run() {
-  context_.run();
 }
 
 asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listener, bool is_local) {
@@ -143,10 +138,6 @@ asio::awaitable<void> HttpServer::end_within(std::chrono::seconds longest) {
   close_idle([](const Connection&) { return true; });
   timer.expires_after(longest - std::min(longest, kFirstRequest));
   co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  context_.stop();
-}
-
-void HttpServer::stop() {
   context_.stop();
 }
 

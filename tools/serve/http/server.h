@@ -96,12 +96,12 @@ class HttpServer {
 
   void listen(Listener listener);
   // Serves until drain() was called and all requests are answered, or until stop().
-  void run();
+  void run() { context_.run(); }
   // Stops accepting connections, after those that wait for it. Answers the requests that have arrived, and the first
   // request of a new connection. Requests that are not answered after `longest` are cut off. Thread-safe.
   void drain(std::chrono::seconds longest);
   // Makes run() return at once. Thread-safe.
-  void stop();
+  void stop() { context_.stop(); }
 
   asio::io_context& context() { return context_; }
   HttpApplication& application() { return application_; }

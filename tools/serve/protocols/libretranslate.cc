@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "serve/document_request.h"
 #include "serve/parameters.h"
 #include "serve/routes.h"
 #include "serve/translation.h"
@@ -133,14 +132,18 @@ asio::awaitable<void> settings(Call& call) {
   co_return;
 }
 
-// Translates the file of a request. Returns the name and the content of the translation.
+// Translates the field `file` of a multipart form. The name of the translation is "letter_fr.html" for "letter.html".
 asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload& upload) {
   const Parameters parameters(call);
   TranslateOptions options = read_options(parameters);
   possible_sources(call.parts().models.routes(), options);
-  DocumentRequest request = read_document(call, parameters, options.target, upload);
-  Downloads::File file{.name = translated_name(request.name, options.target)};
-  file.content = co_await translate_document(call, std::move(request.document), options, file.problem);
+  const FormPart* given = parameters.file("file");
+  if (given == nullptr || given->content.empty()) throw HttpError(400, "Invalid request: missing file parameter");
+  const std::string name = given->file_name.substr(given->file_name.find_last_of("/\\") + 1);
+  Document document = read_document(call, name, given->content, options.target, upload);
+  const std::size_t dot = std::min(name.rfind('.'), name.size());
+  Downloads::File file{.name = fmt::format("{}_{}{}", name.substr(0, dot), options.target, name.substr(dot))};
+  file.content = co_await translate_document(call, std::move(document), options, file.problem);
   co_return file;
 }
 

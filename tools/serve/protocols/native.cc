@@ -10,7 +10,6 @@
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
 #include "serve/metrics.h"
-#include "serve/page.h"
 #include "serve/routes.h"
 #include "serve/text/stop_texts.h"
 
@@ -19,6 +18,11 @@ namespace native {
 
 using Json = nlohmann::ordered_json;
 using cli::to_array;
+
+// The HTML page that GET / returns. It sends requests to this server only.
+constexpr std::string_view kPage =
+#include "serve_page.html.inc"
+    ;
 
 Json alignment_json(const Model& model, const Hypothesis& hypothesis, const AttentionSelection& selection) {
   const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, selection);
@@ -31,7 +35,7 @@ Json alignment_json(const Model& model, const Hypothesis& hypothesis, const Atte
   return {{"target", attention.queries},
           {"source", attention.keys},
           {"weights", std::move(rows)},
-          {"pharaoh", cli::to_pharaoh(cli::hard_alignment(model, attention, hypothesis))}};
+          {"pharaoh", cli::hard_alignment(model, attention, hypothesis)}};
 }
 
 // Returns JSON as text: a JSON tree with up to 100 scores for each token would take ten times as much memory.
