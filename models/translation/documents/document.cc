@@ -49,6 +49,7 @@ struct Document::Content {
   // Takes the texts that a reader has found in `bytes`.
   void take(std::unique_ptr<TextFile> texts) {
     file = std::move(texts);
+    file->end_reading();
     std::size_t line = 1, place = 0;
     for (const Text& text : file->texts()) {
       const std::size_t begin = std::max(place, text.range.begin);

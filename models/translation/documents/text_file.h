@@ -150,6 +150,9 @@ class TextFile {
     edits_.push_back({.range = range, .pieces = {{std::move(text)}}});
   }
 
+  // Forgets what the caller of the reader counts memory with, which may not outlive the reading.
+  void end_reading() { input_.options.on_memory = nullptr; }
+
   std::string_view bytes() const { return input_.bytes; }
   const std::vector<Text>& texts() const { return texts_; }
   Nesting nesting() const { return syntax_.nesting; }
