@@ -22,7 +22,7 @@ struct AttentionOptions {
   int heads = 1;                       // H
   Dim head_dim = 0;                    // K; 0 means D / H
   Bias bias = Bias::required;          // bias of the query, value and output projections
-  Bias key_bias = bias;                // bias of the key projection
+  std::optional<Bias> key_bias = {};   // bias of the key projection; unset: that of the others
   Residual residual = Residual::none;  // whether the layer adds its last input to its output
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   // For self-attention only.

@@ -13,7 +13,7 @@ CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const Att
       packed_(packs_memory(options, weights.pack().precision)),
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.inner_dim()},
-                 std::array{options.key_bias, options.bias}) {}
+                 std::array{options.key_bias.value_or(options.bias), options.bias}) {}
 
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());

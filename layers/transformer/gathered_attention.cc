@@ -14,7 +14,7 @@ GatheredAttention::GatheredAttention(const WeightScope& weights, const Attention
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.key_value_dim()},
-                 std::array{options.key_bias, options.bias}),
+                 std::array{options.key_bias.value_or(options.bias), options.bias}),
       output_(weights / "output", options.output_projection()) {}
 
 Shape GatheredAttention::output_shape(Shapes inputs) const {

@@ -119,7 +119,7 @@ void Model::check_draft(const Impl& model, const Model& draft) {
   expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
   expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
   expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
-  if (other.encoder.frames.front != ours.encoder.frames.front) expect("family", other.model_type, ours.model_type);
+  if (other.encoder.frames.per_row != ours.encoder.frames.per_row) expect("family", other.model_type, ours.model_type);
   if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
   for (const TextSide side : {TextSide::source, TextSide::target}) {
     for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
@@ -139,7 +139,7 @@ Model Model::load(const std::filesystem::path& model, const LoadOptions& options
   impl->config = std::move(description.config);
   TransformerConfig& config = impl->config;
   if (!config.has_decoder()) {
-    impl->embedder = SentenceEmbedder::read(path, config.model_dim);
+    impl->embedder = SentenceEmbedder::read(path, config.model_dim());
     choose_head(impl->embedder, WeightScope(checkpoint.weights, description.weight_names), path, config);
     if (config.head.classifies()) {
       impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
@@ -147,7 +147,7 @@ Model Model::load(const std::filesystem::path& model, const LoadOptions& options
     const bool reads_first_rows = config.head.kind == HeadKind::sequences ? config.head.pooling == HeadPooling::first
                                                                           : impl->embedder.reads_first_row();
     // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
-    config.gathers_rows = reads_first_rows && config.encoder.layers > 1 && config.encoder.weight_groups == 0;
+    config.gathers_rows = reads_first_rows && config.encoder.layers > 1 && !config.encoder.shares_weights;
   }
   impl->notes = checkpoint.notes;
   impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
@@ -238,7 +238,7 @@ BackendChoice Model::backend() const {
   return impl_->network->weights.pack().backend;
 }
 std::string Model::backend_of(Precision precision) const {
-  std::vector<Dim> widths = {impl_->config.model_dim};
+  std::vector<Dim> widths = {impl_->config.model_dim()};
   if (impl_->config.has_encoder()) widths.push_back(impl_->config.encoder.hidden_dim);
   if (impl_->config.has_decoder()) widths.push_back(impl_->config.decoder.hidden_dim);
   return backend::description(backend(), precision, widths);

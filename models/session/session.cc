@@ -108,7 +108,7 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
     ids_.insert(ids_.end(), source.begin(), source.end());
     types_.resize(ids_.size(), 0);
     // A model with one type gives it to all tokens, whatever the tokenizer says.
-    if (model_->config.token_types > 1 && !reading.second_segments.empty() &&
+    if (model_->config.encoder.token_types > 1 && !reading.second_segments.empty() &&
         reading.second_segments[i] < source.size()) {
       std::fill(types_.begin() + first + static_cast<std::ptrdiff_t>(reading.second_segments[i]), types_.end(), 1);
     }
@@ -119,7 +119,7 @@ Session::Encoded Session::encode(std::span<const TokenIds> sources, const Readin
     return Tensor(values.data(), DataType::int32, {static_cast<Dim>(values.size())});
   };
   std::vector<Tensor> inputs{vector(ids_)};
-  if (model_->config.token_types > 0) inputs.push_back(vector(types_));
+  if (model_->config.encoder.token_types > 0) inputs.push_back(vector(types_));
   if (model_->config.gathers_rows) inputs.push_back(vector(rows_));
   if (model_->config.decodes_source()) inputs.push_back(vector(target_ids_));
   return run_encoder(inputs);
@@ -131,14 +131,14 @@ Session::Encoded Session::encode(std::span<const Tensor> sources) {
     if (!are_front_rows(source)) check_frames(source);
   }
   const FrameOptions& frames = model_->config.encoder.frames;
-  const Dim width = model_->front ? model_->config.width_of(model_->config.encoder) : frames.per_row * frames.width;
+  const Dim width = model_->front ? model_->config.encoder.model_dim : frames.per_row * frames.width;
   const Tensor input = joined(model_->front ? front_rows(sources) : sources, width, frames_, encoder_state_->sequences);
   return run_encoder(std::span(&input, 1));
 }
 
 bool Session::are_front_rows(const Tensor& source) const {
   return model_->front && source.type() == DataType::float32 && source.shape().rank() == 2 && !source.empty() &&
-         source.width() == model_->config.width_of(model_->config.encoder);
+         source.width() == model_->config.encoder.model_dim;
 }
 
 // Returns the rows of each source: those that the front makes of samples, or the source itself.
@@ -152,12 +152,12 @@ std::span<const Tensor> Session::front_rows(std::span<const Tensor> sources) {
   Tensor samples = joined(sounds, frames.per_row, frames_, front_state_->sequences);
   positions_.clear();
   for (std::size_t i = 0; i < sounds.size(); ++i) {
-    const Dim count = sounds[i].rows(), read = frames.samples_read(count);
-    std::fill_n(samples.row(front_state_->sequences[i].first_row) + read, count - read, 0.0f);
-    positions_.push_back(static_cast<std::int32_t>(kWaveformConvolutions.front().outputs(count)));
+    const Dim count = sounds[i].rows(), lost = count % frames.counted;
+    std::fill_n(samples.row(front_state_->sequences[i].first_row) + count - lost, lost, 0.0f);
+    positions_.push_back(static_cast<std::int32_t>(frames.windows.front().outputs(count)));
   }
   std::vector<Tensor> inputs{samples};
-  if (frames.front == SoundFront::waveform) {
+  if (model_->front->graph().inputs().size() > 1) {
     inputs.emplace_back(positions_.data(), DataType::int32, Shape{static_cast<Dim>(positions_.size())});
   }
   const Tensor rows = model_->front->run(inputs, *front_state_)[0];
@@ -264,7 +264,7 @@ void Session::set_source_attention(SourceAttention mode) {
   AttentionObserver observer;
   if (mode == SourceAttention::keep) {
     observer = [this, only = config.alignment_head,
-                share = config.alignment_head ? 1.0f : 1.0f / static_cast<float>(config.decoder.heads)](
+                share = config.alignment_head ? 1.0f : 1.0f / static_cast<float>(config.decoder.attention.heads)](
                    const AttentionWeights& attention) {
       const auto row = static_cast<std::size_t>(attention.row);
       if (row >= attention_of_row_.size()) attention_of_row_.resize(row + 1);
