@@ -9,7 +9,7 @@ namespace encdec {
 GatheredAttention::GatheredAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       positions_(weights, options),
-      in_bfloat16_(attends_in_bfloat16(weights.pack().precision)),
+      queries_(all_queries(weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       key_value_(std::array{weights / "key", weights / "value"},
@@ -49,8 +49,7 @@ void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) 
                                 .query_count = has_all ? sequence.rows : 1,
                                 .key_count = sequence.rows,
                                 .first_position = 0,
-                                .all_queries_in_one_call = true,
-                                .in_bfloat16 = in_bfloat16_};
+                                .queries = queries_};
     positions_.set(head);
     return head;
   });

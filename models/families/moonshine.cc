@@ -174,8 +174,9 @@ void read_windows(const JsonObject& json, StackConfig& encoder) {
       refuse<ConfigError>(json.file(), "sliding_windows: expected pairs of a number from 1 and a number from 0");
     }
     AttentionOptions& attention = encoder.layer_attention.emplace_back(encoder.attention);
-    attention.window = static_cast<int>(window[0] - 1);
-    attention.ahead = static_cast<int>(std::max<std::int64_t>(window[1] - 1, 0));
+    attention.limits = {.before = static_cast<int>(window[0] - 1),
+                        .after = static_cast<int>(std::max<std::int64_t>(window[1] - 1, 0))};
+    attention.in_pieces = true;
   }
 }
 

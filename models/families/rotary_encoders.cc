@@ -71,7 +71,7 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
         kinds.empty() ? layer % every == 0 : index < kinds.size() && kinds[index] == "full_attention";
     AttentionOptions& attention = stack.layer_attention.emplace_back(stack.attention);
     attention.rotary.base = is_global ? global_base : local_base;
-    if (!is_global) attention.window = window;
+    if (!is_global) attention.limits = {.before = window, .after = window};
   }
   const Activation activation = config.activation("classifier_activation", "gelu");
   result.head = read_head(json, {activation, activation}, stack.vocabulary);

@@ -36,7 +36,7 @@ Edge Block::gather(std::string_view name, Edge x, Edge rows) const {
 Edge Block::attend(std::vector<Edge> inputs) const {
   constexpr std::string_view kName = "self_attention";
   AttentionOptions options = stack_.config().attention_of(layer_);
-  options.causal = stack_.reading() == Stack::Reading::earlier;
+  if (stack_.reading() == Stack::Reading::earlier) options.limits.after = 0;
   if (stack_.reading() == Stack::Reading::cached)
     return layer<MaskedDecoderAttention>(kName, std::move(inputs), options);
   return gathers() ? layer<GatheredAttention>(kName, std::move(inputs), options)

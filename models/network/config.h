@@ -12,7 +12,7 @@
 #include "encdec/engine/base/named_values.h"
 #include "encdec/engine/graph.h"
 #include "encdec/layers/transformer/add_norm.h"
-#include "encdec/layers/transformer/attention_heads.h"
+#include "encdec/layers/transformer/attention_options.h"
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
 

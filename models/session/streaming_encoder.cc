@@ -21,7 +21,7 @@ StreamingEncoder::StreamingEncoder(std::shared_ptr<const Transformer> model, std
       team_(std::move(team)),
       state_(front_of(*model_), team_),
       ending_(front_of(*model_), team_) {
-  for (const AttentionOptions& layer : model_->config.encoder.layer_attention) lag_ += layer.ahead.value_or(0);
+  for (const AttentionOptions& layer : model_->config.encoder.layer_attention) lag_ += layer.limits.after;
 }
 
 void StreamingEncoder::push(std::span<const float> samples, std::vector<float>& rows) {
