@@ -118,16 +118,16 @@ class ModelDraft {
   DraftLength* length_of_all_ = nullptr;  // null for a fixed number
 };
 
-// All guesses for one result: of a text that it may repeat, else of what it has repeated itself, else of another model.
-// Until they are checked they stand at the end of the result's history.
+// The draft tokens of one result: from a text that it may repeat, else from what it has repeated itself, else from a
+// draft model. Until they are checked they stand at the end of the result's history.
 // Order of calls: (begin_result (guess [(input (take | stop))*] check)* close)*
-class Guesser {
+class Drafter {
  public:
   // `fixed` is the number of tokens to guess at once; 0 for one that follows what was right. `lookup` is the maximum
   // number of tokens to guess from what the result has repeated.
-  Guesser(int fixed, int lookup) : fixed_(fixed), lookup_(static_cast<std::size_t>(lookup)) {}
+  Drafter(int fixed, int lookup) : fixed_(fixed), lookup_(static_cast<std::size_t>(lookup)) {}
 
-  // Lets a model guess where nothing else does; see ModelDraft.
+  // Takes draft tokens of a model where there are no others; see ModelDraft.
   void use_model(Session& session, int source, DraftLength& length) {
     model_ = ModelDraft(session, source, length, fixed_);
   }
@@ -157,21 +157,21 @@ class Guesser {
     wanted_ = guessed_ > 0 ? 0 : model_.begin(most, history.size());
   }
 
-  // Returns whether the model is to guess one more token; then input() is what it reads.
+  // Returns whether the draft model is to guess one more token; it then reads input().
   bool wants_model() const { return guessed_ < wanted_; }
   Session::TargetTokens input() { return model_.input(*history_); }
-  // Appends a token that the model has guessed. `is_end` if nothing is guessed after it.
+  // Appends a token of the draft model. `is_end`: no more are wanted after it.
   void take(std::int32_t token, bool is_end) {
     history_->push_back(token);
     ++guessed_;
     if (is_end) stop();
   }
-  // Ends the model's guess here.
+  // Wants no more tokens of the draft model in this step.
   void stop() { wanted_ = guessed_; }
 
-  // Returns the number of guesses at the end of the history.
+  // Returns the number of draft tokens at the end of the history.
   std::size_t guessed() const { return guessed_; }
-  // Puts the tokens chosen in place of the guesses, as accept_guesses() does. `target` has read all guesses.
+  // Puts the tokens chosen in place of the draft tokens, as accept_guesses() does. `target` has read them all.
   template <class Choice, class Take>
   void check(TokenIds& history, int target, Session& session, const Choice& choice, const Take& take) {
     const bool is_of_model = std::exchange(wanted_, 0) > 0;
@@ -195,8 +195,8 @@ class Guesser {
   DraftLength length_;
   ModelDraft model_;
   TokenIds* history_ = nullptr;
-  std::size_t guessed_ = 0;  // guesses at the end of the history
-  std::size_t wanted_ = 0;   // number of guesses wanted of the model
+  std::size_t guessed_ = 0;  // number of draft tokens at the end of the history
+  std::size_t wanted_ = 0;   // number that the draft model is to make, or 0
   DraftCounts counts_;
 };
 

@@ -108,21 +108,21 @@ Search::Search(const SearchRules& rules, const Prompt& prompt, const Session& se
       random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)) {}
 
 void Search::draft_with(Session& session, int source, DraftLength& length) {
-  for (Guesser& guesser : guessers_) guesser.use_model(session, source, length);
+  for (Drafter& drafter : drafters_) drafter.use_model(session, source, length);
 }
 
 void Search::add_draft_inputs(std::vector<Session::TargetTokens>& inputs) {
   drafting_.clear();
-  for (std::size_t i = 0; i < guessers_.size(); ++i) {
-    if (!guessers_[i].wants_model()) continue;
-    inputs.push_back(guessers_[i].input());
+  for (std::size_t i = 0; i < drafters_.size(); ++i) {
+    if (!drafters_[i].wants_model()) continue;
+    inputs.push_back(drafters_[i].input());
     drafting_.push_back(i);
   }
 }
 
 DraftCounts Search::draft_counts() const {
   DraftCounts sum;
-  for (const Guesser& guesser : guessers_) sum += guesser.counts();
+  for (const Drafter& drafter : drafters_) sum += drafter.counts();
   return sum;
 }
 

@@ -100,7 +100,7 @@ class Search {
   // draft(), then once after all rows have been read by read_draft(), until nothing is appended.
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs);
   // Reads the output for row `row` of that model.
-  void read_draft(std::size_t row, const StepOutput& output) { read_guess(drafting_[row], output); }
+  void read_draft(std::size_t row, const StepOutput& output) { read_drafted(drafting_[row], output); }
   // Appends the targets and tokens of the next step. They stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) = 0;
   // Reads the output for row `row` of this search: the rows of logits that its inputs ask for, in their order. Logits
@@ -142,10 +142,10 @@ class Search {
     return std::span(history).subspan(prompt_length_);
   }
 
-  // Reads the output of the model that guesses, for guessers_[number]: calls its take() or stop().
-  virtual void read_guess(std::size_t /*number*/, const StepOutput& /*output*/) {}
+  // Reads the output of the draft model for drafters_[number]: calls its take() or stop().
+  virtual void read_drafted(std::size_t /*number*/, const StepOutput& /*output*/) {}
 
-  std::vector<Guesser> guessers_;  // of the targets, in searches that check guesses
+  std::vector<Drafter> drafters_;  // one for each target, in searches that check draft tokens
   const SearchRules& rules_;
   TokenIds source_;
   std::size_t prompt_length_;
@@ -153,7 +153,7 @@ class Search {
   RandomKey random_;
 
  private:
-  std::vector<std::size_t> drafting_;  // by row of the model that guesses: index into guessers_
+  std::vector<std::size_t> drafting_;  // by row of the draft model: index into drafters_
 };
 
 // Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds

@@ -48,9 +48,9 @@ class SequenceSearch final : public Search {
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
         places_(targets_.size()) {
-    guessers_.resize(targets_.size(), Guesser(rules.settings.num_assistant_tokens.value_or(0),
+    drafters_.resize(targets_.size(), Drafter(rules.settings.num_assistant_tokens.value_or(0),
                                               *rules.settings.prompt_lookup_num_tokens));
-    for (Guesser& guesser : guessers_) guesser.begin_result(prompt.draft);
+    for (Drafter& drafter : drafters_) drafter.begin_result(prompt.draft);
     for (Target& target : targets_) target.history = prompt.target;
     targets_.front().number = session.open_target(source);
   }
@@ -68,9 +68,9 @@ class SequenceSearch final : public Search {
         target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
         return std::span<const std::int32_t>(target.read);
       };
-      // Of a text there may be tokens of the source's vocabulary.
+      // A text may have tokens of the source's vocabulary.
       const auto is_usable = [this](std::int32_t token) { return token >= 0 && token < vocabulary_; };
-      guessers_[i].guess(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
+      drafters_[i].guess(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
                          std::min(most, left), look_back, is_usable,
                          [this](std::int32_t token) { return ends_guess(token); });
     }
@@ -79,7 +79,7 @@ class SequenceSearch final : public Search {
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     std::size_t rows = 0;
     for (const std::size_t i : running_) {
-      const std::size_t count = guessers_[i].guessed() + 1;
+      const std::size_t count = drafters_[i].guessed() + 1;
       inputs.push_back({targets_[i].number, unread(i), count});
       if (places_.size() < rows + count) places_.resize(rows + count);
       for (std::size_t guesses = 0; guesses < count; ++guesses, ++rows) {
@@ -93,7 +93,7 @@ class SequenceSearch final : public Search {
     Place& place = places_[row];
     const Target& target = targets_[place.target];
     const std::span history(target.history.data(),
-                            target.history.size() + place.guesses - guessers_[place.target].guessed());
+                            target.history.size() + place.guesses - drafters_[place.target].guessed());
     try {
       place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
@@ -118,7 +118,7 @@ class SequenceSearch final : public Search {
     }
     std::size_t row = 0;
     std::erase_if(running_, [&](std::size_t i) {
-      const std::size_t rows = guessers_[i].guessed() + 1;
+      const std::size_t rows = drafters_[i].guessed() + 1;
       const bool ended = accept(i, std::span(places_).subspan(row, rows), session);
       row += rows;
       if (ended) close(i, session);
@@ -168,22 +168,22 @@ class SequenceSearch final : public Search {
   // Returns the tokens to read in the next step: the whole prompt or the token chosen last, and the guesses.
   std::span<const std::int32_t> unread(std::size_t target) const {
     const std::span history(targets_[target].history);
-    return is_first_step_ ? history : history.last(guessers_[target].guessed() + 1);
+    return is_first_step_ ? history : history.last(drafters_[target].guessed() + 1);
   }
 
   // Returns whether nothing is guessed after a token: an end, or the pad token.
   bool ends_guess(std::int32_t token) const { return token == pad_token_ || rules_.is_end(token); }
 
-  void read_guess(std::size_t number, const StepOutput& output) override {
-    Guesser& guesser = guessers_[number];
+  void read_drafted(std::size_t number, const StepOutput& output) override {
+    Drafter& drafter = drafters_[number];
     StepScores& scores = targets_[number].draft_scores;
     try {
       scores.read(rules_, history_of(targets_[number].history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
-      return guesser.stop();  // not a number
+      return drafter.stop();  // not a number
     }
-    const std::int32_t token = choose(number, guesser.guessed(), scores);
-    guesser.take(token, ends_guess(token));
+    const std::int32_t token = choose(number, drafter.guessed(), scores);
+    drafter.take(token, ends_guess(token));
   }
 
   // Chooses a token of a target from the scores after `guesses` guesses.
@@ -202,7 +202,7 @@ class SequenceSearch final : public Search {
 
   void close(std::size_t target, Session& session) {
     session.close_target(targets_[target].number);
-    guessers_[target].close();
+    drafters_[target].close();
   }
 
   // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
@@ -215,7 +215,7 @@ class SequenceSearch final : public Search {
       if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(places[i].top));
       return ended = rules_.is_end(*places[i].token) || length - prompt_length_ >= limit_;
     };
-    guessers_[number].check(
+    drafters_[number].check(
         target.history, target.number, session, [&](std::size_t i) { return places[i].token; }, take);
     return ended;
   }

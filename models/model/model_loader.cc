@@ -133,7 +133,7 @@ class Model::Loader {
   }
 
  private:
-  // Reads what an encoder-only model is for: vectors, labels.
+  // Reads how vectors and labels are made of the hidden states of an encoder-only model.
   void read_heads() {
     impl_->embedder = SentenceEmbedder::read(path_, config_.model_dim());
     choose_head(impl_->embedder, WeightScope(checkpoint_.weights, description_.weight_names), path_, config_);
@@ -215,7 +215,7 @@ class Model::Loader {
 
   Precision precision() const { return impl_->network->weights.pack().precision; }
 
-  // Returns the model that guesses; null if there is none.
+  // Returns the draft model; null if there is none.
   std::shared_ptr<const Transformer> make_draft() const {
     const Precision own = options_.draft_precision.value_or(precision());
     if (!options_.draft_model.empty()) {
@@ -240,7 +240,7 @@ class Model::Loader {
   }
 
   const LoadOptions& options_;
-  const std::filesystem::path path_, folder_;  // of the model, and of its network within it
+  const std::filesystem::path path_, folder_;  // the model's folder, and the one of its network within it
   const int threads_;
   const BackendChoice backend_;
   const std::shared_ptr<ThreadTeam> team_ = std::make_shared<ThreadTeam>(threads_);
@@ -248,7 +248,7 @@ class Model::Loader {
   const Checkpoint& checkpoint_ = impl_->checkpoint;
   TransformerConfig& config_ = impl_->config;
   ModelDescription description_;        // without its configuration
-  std::optional<ContentHash> content_;  // of the weights, for the cache
+  std::optional<ContentHash> content_;  // identifies the weights in the cache
 };
 
 Model Model::load(const std::filesystem::path& model, const LoadOptions& options) {

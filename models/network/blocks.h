@@ -63,7 +63,7 @@ class Block {
 // An encoder or a decoder while its graph is made.
 class Stack {
  public:
-  // What the rows of self-attention see.
+  // The rows that a row of self-attention sees.
   enum class Reading : std::uint8_t {
     all,       // all rows of their sequence, at once
     earlier,   // the rows up to their own, at once

@@ -99,14 +99,14 @@ struct StackConfig {
 
   NormOrder norm_order = NormOrder::last;                 // place of the norms
   NormOptions norm = {};                                  // formula of all norms
-  AttentionOptions attention = {};                        // of all layers; its `bias` is that of all linear maps
-  std::vector<AttentionOptions> layer_attention = {};     // of each layer, in models whose layers differ; else empty
+  AttentionOptions attention = {};                        // options of all layers; `bias` holds for all linear maps
+  std::vector<AttentionOptions> layer_attention = {};     // one for each layer, if layers differ; else empty
   FeedForwardKind feed_forward = FeedForwardKind::plain;  // formula of the feed-forward networks
   Activation activation = Activation::relu;               // activation of the feed-forward networks
 
   bool is_recurrent = false;    // `block` has no self-attention
   bool shares_weights = false;  // `block` gives several layers the same weights
-  // What a family has in place of parts of figure 1; empty: those parts.
+  // Functions by which a family adds its own parts in place of those of figure 1; empty: figure 1.
   std::function<Edge(Block&, Edge)> block = {};    // a block: hidden states -> hidden states
   std::function<Edge(Stack&, Edge)> compose = {};  // the stack: its input -> the hidden states that decoders read
   std::function<void(Stack&)> front = {};          // adds inputs and output of Transformer::front

@@ -51,7 +51,7 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
-// `form` is that of the memories.
+// The memories have the form `form`.
 Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
                     const KeyValueForm& form) {
   Graph graph("decoder");

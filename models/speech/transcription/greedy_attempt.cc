@@ -19,20 +19,20 @@ class GreedyAttempt final : public WindowAttempt {
     // A step adds one token more than the guesses that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
     const auto vocabulary = static_cast<std::int32_t>(settings_.task.network().config.decoder.vocabulary);
-    settings_.guesser.guess(
+    settings_.drafter.guess(
         history_, said_, std::min(most, left), [this] { return std::span<const std::int32_t>(history_); },
         [vocabulary](std::int32_t token) { return token < vocabulary; },  // else a token of the tokenizer alone
         [this](std::int32_t token) { return is_end(token); });
   }
-  void read_guess(const StepOutput& output) override {
-    ban(tokens(settings_.guesser.guessed()), output.logits);
+  void read_drafted(const StepOutput& output) override {
+    ban(tokens(settings_.drafter.guessed()), output.logits);
     const std::int32_t token = std::max(kernels::arg_max(output.logits), 0);
-    settings_.guesser.take(token, is_end(token));
+    settings_.drafter.take(token, is_end(token));
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     const std::span<const std::int32_t> history(history_);
-    const std::size_t rows = settings_.guesser.guessed() + 1;
+    const std::size_t rows = settings_.drafter.guessed() + 1;
     inputs.push_back({targets_.front(), is_first_step() ? history.subspan(settings_.read) : history.last(rows), rows});
     choices_.assign(rows, {});
   }
@@ -68,7 +68,7 @@ class GreedyAttempt final : public WindowAttempt {
       if (!settings_.task.tokens().is_timestamp(choice.token)) said_.push_back(choice.token);
       return false;
     };
-    settings_.guesser.check(history_, targets_.front(), session, chosen, take);
+    settings_.drafter.check(history_, targets_.front(), session, chosen, take);
     length_ = history_.size() - settings_.prompt.size() - 1;  // advance() counts one token
     return sequence.has_ended;
   }

@@ -33,14 +33,14 @@ class WindowAttempt {
     std::size_t max_new_tokens = 0;
     double temperature = 0;
     RandomKey random;  // key of the attempt
-    Guesser& guesser;  // guesses for greedy search
+    Drafter& drafter;  // draft tokens of greedy search
   };
   WindowAttempt(const Settings& settings, int target);
   virtual ~WindowAttempt() = default;
 
   // See Search.
   virtual void draft(std::size_t /*most*/) {}
-  virtual void read_guess(const StepOutput& /*output*/) {}
+  virtual void read_drafted(const StepOutput& /*output*/) {}
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs);
   // Bans tokens in a row's logits and chooses its next tokens.
   virtual void read(std::size_t row, const StepOutput& output);

@@ -28,7 +28,7 @@ class WindowSearch final : public Search {
         result_(std::move(result)),
         prefix_target_(session.open_target(source)),
         max_new_tokens_(task.max_new_tokens(prompt_.size())) {
-    guessers_.emplace_back(task.options().num_assistant_tokens.value_or(0), task.options().prompt_lookup_num_tokens);
+    drafters_.emplace_back(task.options().num_assistant_tokens.value_or(0), task.options().prompt_lookup_num_tokens);
     const auto start = std::ranges::find(prompt_, task.tokens().start);
     const auto after_start = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     if (after_start < prompt_.size()) {
@@ -82,7 +82,7 @@ class WindowSearch final : public Search {
   }
 
   void abandon(Session& session) override {
-    guessers_.front().close();
+    drafters_.front().close();
     if (attempt_ != nullptr) attempt_->close(session);
     session.close_target(prefix_target_);
   }
@@ -92,22 +92,22 @@ class WindowSearch final : public Search {
   std::size_t length() const override { return attempt_ != nullptr ? attempt_->length() : 0; }
 
  private:
-  void read_guess(std::size_t /*number*/, const StepOutput& output) override { attempt_->read_guess(output); }
+  void read_drafted(std::size_t /*number*/, const StepOutput& output) override { attempt_->read_drafted(output); }
 
   void begin_attempt(Session& session) {
-    guessers_.front().begin_result(draft_text_);
+    drafters_.front().begin_result(draft_text_);
     attempt_ = make_attempt({.task = task_,
                              .prompt = prompt_,
                              .read = prefix_length_,
                              .max_new_tokens = max_new_tokens_,
                              .temperature = task_.options().temperatures[temperature_],
                              .random = random_.with(place_.first).with(temperature_),
-                             .guesser = guessers_.front()},
+                             .drafter = drafters_.front()},
                             session.fork_target(prefix_target_));
   }
 
   void end_attempt(Session& session) {
-    guessers_.front().close();
+    drafters_.front().close();
     WindowSequence best = attempt_->finish(session);
     *result_ = {.temperature = task_.options().temperatures[temperature_],
                 .avg_logprob = double{best.sum} / static_cast<double>(best.tokens.size() + 1),
