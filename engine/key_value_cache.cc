@@ -153,7 +153,7 @@ kernels::AttentionRows KeyValueCache::rows_of(const Tensor& tensor, const std::i
           .index = index,
           .page_gap = kPage * form_.head_dim * (form_.heads - 1),
           .head_stride = kPage * form_.head_dim,
-          .type = form_.type};
+          .form = kernels::row_form(form_.type)};
 }
 
 }  // namespace encdec

@@ -6,7 +6,7 @@
 
 #include "encdec/engine/base/precision.h"
 #include "encdec/engine/base/tensor.h"
-#include "encdec/engine/kernels/attention.h"
+#include "encdec/engine/kernels/attention_rows.h"
 
 namespace encdec {
 

@@ -49,7 +49,7 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
 // first panel may begin before the first key of the window.
 std::size_t scores_stride(const HeadAttention& head) {
   const std::size_t panels = static_cast<std::size_t>(head.key_count) / kPanelKeys + 1;
-  return (head.window < head.key_count ? panels + 1 : panels) * kPanelKeys;
+  return (head.limits.before < head.key_count ? panels + 1 : panels) * kPanelKeys;
 }
 
 template <class T>
@@ -92,8 +92,8 @@ constexpr int lane_at(int place) {
 }
 
 // Copies the keys to panels of kPanelKeys keys. A panel has one row per dimension: that dimension of all keys in the
-// panel. The rows are in the order in which score_panel() reads dimensions: ascending if head.all_queries_in_one_call
-// is set, otherwise lane by lane. The last key fills the places of missing keys.
+// panel. The rows are in the order in which score_panel() reads dimensions: lane by lane for QuerySet::some, else
+// ascending. The last key fills the places of missing keys.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   int places[kLanes];  // for each lane, the panel's row of its first dimension
@@ -103,7 +103,7 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
     taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane without dimensions
   }
   const auto row_of = [&](int i) {
-    return panel + (head.all_queries_in_one_call ? i : places[i % kLanes] + i / kLanes) * kPanelKeys;
+    return panel + (head.queries != QuerySet::some ? i : places[i % kLanes] + i / kLanes) * kPanelKeys;
   };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
@@ -175,7 +175,7 @@ HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RES
 HWY_INLINE void score_panel(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                             const float* HWY_RESTRICT panel, float* HWY_RESTRICT scores, std::size_t stride) {
   Tile total;
-  if (head.all_queries_in_one_call) {
+  if (head.queries != QuerySet::some) {
     sum_dimensions(head.head_dim, queries, panel, kPanelKeys, 0, 1, total);
   } else {
     sum_lane_by_lane(head, queries, panel, total);
@@ -226,10 +226,9 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
 }
 
 bool is_in_bfloat16(const HeadAttention& head) {
-  if (head.packed) return head.query_count > 0 && head.key_count > 0;
-  return head.all_queries_in_one_call && head.in_bfloat16 && has_many_queries(head) && !head.causal &&
-         std::min(head.window, head.ahead.value_or(head.window)) >= head.key_count &&
-         head.keys.type == DataType::float32 && head.keys.index == nullptr &&
+  if (head.keys.form == RowForm::packed) return head.query_count > 0 && head.key_count > 0;
+  return head.queries == QuerySet::all_in_bfloat16 && has_many_queries(head) &&
+         head.limits.hide_none_of(head.key_count) && head.keys.form == RowForm::float32 && head.keys.index == nullptr &&
          head.head_dim <= Bfloat16Head::kLargestDim;
 }
 
@@ -245,15 +244,15 @@ struct Bfloat16Scratch {
       : packed{head.key_count, head.head_dim, head.value_dim},
         stride(static_cast<std::size_t>(packed.score_stride())),
         keys(kBfloat16Queries * stride),
-        values(keys + (head.packed ? 0 : packed.keys() / 2)),
-        end(values + (head.packed ? 0 : packed.values() / 2 + 1)) {}
+        values(keys + (head.keys.form == RowForm::packed ? 0 : packed.keys() / 2)),
+        end(values + (head.keys.form == RowForm::packed ? 0 : packed.values() / 2 + 1)) {}
 };
 
 void attend_in_bfloat16(const HeadAttention& head, float* HWY_RESTRICT scratch) {
   const Bfloat16Scratch places(head);
   const auto* keys = static_cast<const std::uint16_t*>(head.keys.data);
   const auto* values = static_cast<const std::uint16_t*>(head.values.data);
-  if (!head.packed) {
+  if (head.keys.form != RowForm::packed) {
     auto* packed_keys = reinterpret_cast<std::uint16_t*>(scratch + places.keys);
     auto* packed_values = reinterpret_cast<std::uint16_t*>(scratch + places.values);
     pack_bfloat16_keys(places.packed, head.keys.row<float>(0), head.keys.stride, packed_keys);
@@ -322,11 +321,7 @@ void attend_typed(const HeadAttention& head, float* scratch) {
     std::fill_n(head.output + i * head.output_stride, head.value_dim, 0.0f);
   }
   if (has_many_queries(head)) i = attend_many<T>(head, i, scratch);
-  if (!head.causal) {
-    attend_groups<T>(head, i, scratch, std::make_integer_sequence<int, kQueriesAtOnce>());
-  } else {
-    for (; i < head.query_count; ++i) attend_few<T, 1>(head, i, scratch);
-  }
+  attend_groups<T>(head, i, scratch, std::make_integer_sequence<int, kQueriesAtOnce>());
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
@@ -342,7 +337,7 @@ void attend_head(const HeadAttention& head, float* scratch) {
   }
   if (is_in_bfloat16(head)) {
     attend_in_bfloat16(head, scratch);
-  } else if (head.keys.type == DataType::bfloat16) {
+  } else if (head.keys.form == RowForm::bfloat16) {
     attend_typed<std::uint16_t>(head, scratch);
   } else {
     attend_typed<float>(head, scratch);

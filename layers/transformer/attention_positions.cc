@@ -3,10 +3,7 @@
 namespace encdec {
 
 AttentionPositions::AttentionPositions(const WeightScope& weights, const AttentionOptions& options)
-    : causal_(options.causal),
-      window_(options.window),
-      ahead_(options.ahead),
-      rotary_(options.rotary, options.head_width()) {
+    : limits_(options.limits), rotary_(options.rotary, options.head_width()) {
   if (options.relative_positions.buckets > 0) {
     bias_ = RelativePositionBias(weights / "relative_position_bias", options.relative_positions, options.heads);
   }
@@ -17,9 +14,7 @@ AttentionPositions::AttentionPositions(const WeightScope& weights, const Attenti
 }
 
 void AttentionPositions::set(kernels::HeadAttention& head) const {
-  head.causal = causal_;
-  head.window = window_;
-  head.ahead = ahead_;
+  head.limits = limits_;
   head.relative_bias = bias_.of_head(0);
   head.bias_reach = bias_.reach();
   head.distance_keys = disentangled_.keys();

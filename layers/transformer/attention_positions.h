@@ -17,9 +17,7 @@ class AttentionPositions {
   void rotate(Tensor& rows, int heads, RunState& state) const { rotary_.rotate(rows, heads, state); }
 
  private:
-  bool causal_;
-  int window_;
-  std::optional<int> ahead_;
+  kernels::KeyLimits limits_;
   RelativePositionBias bias_;
   DisentangledPositions disentangled_;
   RotaryPositions rotary_;

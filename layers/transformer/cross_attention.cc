@@ -13,7 +13,7 @@ CrossAttentionMemory::CrossAttentionMemory(const WeightScope& weights, const Att
       packed_(packs_memory(options, weights.pack().precision)),
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.inner_dim()},
-                 std::array{options.key_bias, options.bias}) {}
+                 std::array{options.key_bias.value_or(options.bias), options.bias}) {}
 
 void CrossAttentionMemory::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());
@@ -90,7 +90,10 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   attend_heads(options_, readers_of_memories(state), state, [&](const Sequence& sequence) {
     const std::byte* first = memory.raw() + static_cast<std::size_t>(sequence.first_memory_row) * form.bytes();
     const kernels::AttentionRows keys{
-        .data = first, .stride = form.head_dim, .head_stride = form.head_dim * sequence.memory_rows, .type = form.type};
+        .data = first,
+        .stride = form.head_dim,
+        .head_stride = form.head_dim * sequence.memory_rows,
+        .form = packed_ && form.type == DataType::bfloat16 ? kernels::RowForm::packed : kernels::row_form(form.type)};
     kernels::AttentionRows values = keys;
     values.data = first + static_cast<std::size_t>(sequence.memory_rows) * form.bytes() / 2;
     return kernels::HeadAttention{.query = queries.row(sequence.first_row),
@@ -100,8 +103,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
                                   .keys = keys,
                                   .values = values,
                                   .query_count = sequence.rows,
-                                  .key_count = sequence.memory_rows,
-                                  .packed = packed_ && form.type == DataType::bfloat16};
+                                  .key_count = sequence.memory_rows};
   });
   output_.apply(attended, options_.residual == Residual::add ? &inputs[2] : nullptr, output, state);
 }

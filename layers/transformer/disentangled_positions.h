@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "encdec/engine/base/weights.h"
-#include "encdec/engine/kernels/attention.h"
+#include "encdec/engine/kernels/attention_rows.h"
 
 namespace encdec {
 

@@ -9,12 +9,12 @@ namespace encdec {
 GatheredAttention::GatheredAttention(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       positions_(weights, options),
-      in_bfloat16_(attends_in_bfloat16(weights.pack().precision)),
+      queries_(all_queries(weights.pack().precision)),
       query_(weights / "query",
              {.input_width = options.model_dim, .output_width = options.inner_dim(), .bias = options.bias}),
       key_value_(std::array{weights / "key", weights / "value"},
                  {.input_width = options.model_dim, .output_width = options.key_value_dim()},
-                 std::array{options.key_bias, options.bias}),
+                 std::array{options.key_bias.value_or(options.bias), options.bias}),
       output_(weights / "output", options.output_projection()) {}
 
 Shape GatheredAttention::output_shape(Shapes inputs) const {
@@ -49,8 +49,7 @@ void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) 
                                 .query_count = has_all ? sequence.rows : 1,
                                 .key_count = sequence.rows,
                                 .first_position = 0,
-                                .all_queries_in_one_call = true,
-                                .in_bfloat16 = in_bfloat16_};
+                                .queries = queries_};
     positions_.set(head);
     return head;
   });

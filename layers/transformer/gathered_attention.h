@@ -23,7 +23,7 @@ class GatheredAttention final : public Layer {
  private:
   AttentionOptions options_;
   AttentionPositions positions_;
-  bool in_bfloat16_;
+  kernels::QuerySet queries_;
   Linear query_;      // D -> H*K
   Linear key_value_;  // D -> 2*G*K, where G is the number of key/value heads
   Linear output_;     // H*K -> D

@@ -30,7 +30,7 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
                                 .query_count = sequence.rows,
                                 .key_count = sequence.past + sequence.rows};
     projections_.positions().set(head);
-    head.causal = true;
+    head.limits.after = 0;
     return head;
   });
   projections_.finish(attended, inputs, output, state);

@@ -7,16 +7,13 @@ namespace encdec {
 
 void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   if (state.stream) return attend_to_piece(inputs, output, state);
-  projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) {
-    head.all_queries_in_one_call = !options_.ahead;
-    head.in_bfloat16 = in_bfloat16_;
-  });
+  projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) { head.queries = queries_; });
 }
 
 void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const {
   const Tensor projected = projections_.project(inputs[0], state);
   const Dim rows = output.rows(), inner = options_.inner_dim(), width = projected.width() + output.width();
-  const Dim behind = options_.window, ahead = options_.ahead.value_or(0), kept = behind + ahead;
+  const Dim behind = options_.limits.before, ahead = options_.limits.after, kept = behind + ahead;
   // The last rows: queries, keys, values and residual side by side. Row `behind` has the first query.
   Tensor recent = state.scratch({kept + rows, width});
   std::vector<float>& carried = state.carried();

@@ -9,9 +9,9 @@ namespace encdec {
 //   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 // By default scale is 1 / sqrt(K) and there is no bias_h; see AttentionOptions.
-// With RunState::stream the rows are a piece of one sequence. The output then lags by options.ahead rows, and each row
-// has the same bits as if the sequence were passed at once. REQUIRES, for this: options.window and options.ahead are
-// set, and there are no rotary or relative positions.
+// With RunState::stream the rows are a piece of one sequence. The output then lags by options.limits.after rows, and
+// each row has the same bits as if the sequence were passed at once. REQUIRES, for this: options.in_pieces, both
+// limits, and no rotary or relative positions.
 class MultiHeadAttention final : public Layer {
  public:
   // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
@@ -19,7 +19,7 @@ class MultiHeadAttention final : public Layer {
   MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options)
       : options_(options),
         projections_(weights, options),
-        in_bfloat16_(attends_in_bfloat16(weights.pack().precision)) {}
+        queries_(options.in_pieces ? kernels::QuerySet::some : all_queries(weights.pack().precision)) {}
 
   std::string_view kind() const override { return "multi_head_attention"; }
   Shape output_shape(Shapes inputs) const override { return projections_.output_shape(inputs); }
@@ -30,7 +30,7 @@ class MultiHeadAttention final : public Layer {
 
   AttentionOptions options_;
   SelfAttentionProjections projections_;
-  bool in_bfloat16_;
+  kernels::QuerySet queries_;
 };
 
 }  // namespace encdec

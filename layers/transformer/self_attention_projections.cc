@@ -10,7 +10,8 @@ SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, c
     : options_(options),
       positions_(weights, options),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
-                       {.input_width = options.model_dim}, std::array{options.bias, options.key_bias, options.bias},
+                       {.input_width = options.model_dim},
+                       std::array{options.bias, options.key_bias.value_or(options.bias), options.bias},
                        std::array{options.inner_dim(), options.key_value_dim(), options.key_value_dim()}),
       output_(weights / "output", options.output_projection()) {}
 

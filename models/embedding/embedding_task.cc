@@ -38,7 +38,7 @@ EmbeddingTask::EmbeddingTask(const ModelParts& parts, const SentenceEmbedder& em
                          .long_texts = options.long_texts,
                          .batch_size = options.batch_size}),
       embedder_(embedder),
-      model_dim_(parts.network.config.model_dim),
+      model_dim_(parts.network.config.model_dim()),
       rows_left_out_(embedder.rows_left_out(parts.tokenizer, prompt())),
       options_(std::move(options)) {
   check_range("dimensions", options_.dimensions, 0, std::numeric_limits<int>::max());

@@ -112,8 +112,11 @@ constexpr std::array kLineages = {
 StackConfig read_stack(const ConfigReader& config, const BartLineage& lineage, const std::string& name, int layers) {
   StackConfig stack;
   stack.layers = config.layers(name + "_layers", layers);
-  stack.heads = static_cast<int>(config.width(name + "_attention_heads", lineage.heads));
+  stack.model_dim = config.width("d_model", lineage.model_dim);
+  stack.attention.heads = config.heads(name + "_attention_heads", lineage.heads, stack.model_dim);
   stack.hidden_dim = config.width(name + "_ffn_dim", lineage.hidden_dim);
+  stack.activation = config.activation("activation_function", lineage.activation);
+  stack.norm_order = lineage.norm_order;
   stack.vocabulary = config.vocabulary("vocab_size", lineage.vocabulary);
   stack.positions = lineage.positions;
   stack.positions.count = config.width("max_position_embeddings", lineage.max_positions);
@@ -122,14 +125,12 @@ StackConfig read_stack(const ConfigReader& config, const BartLineage& lineage, c
     stack.positions.pad_token = pad;
     stack.positions.offset = Dim{pad} + 1;
   }
-  config.check_heads(stack, config.width("d_model", lineage.model_dim), name + "_attention_heads");
   return stack;
 }
 
 TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& lineage) {
   const ConfigReader config(json);
   TransformerConfig result;
-  result.model_dim = config.width("d_model", lineage.model_dim);
   result.encoder = read_stack(config, lineage, "encoder", lineage.encoder_layers);
   result.encoder.embedding_norm = lineage.encoder_embedding_norm;
   result.decoder = read_stack(config, lineage, "decoder", lineage.decoder_layers);
@@ -137,10 +138,8 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
     result.decoder.vocabulary = config.vocabulary("decoder_vocab_size", result.encoder.vocabulary);
   }
   result.decoder.embedding_norm = lineage.decoder_embedding_norm;
-  result.activation = config.activation("activation_function", lineage.activation);
-  result.norm_order = lineage.norm_order;
   if (config.flag("scale_embedding", lineage.scale_embedding)) {
-    const float scale = std::sqrt(static_cast<float>(result.model_dim));
+    const float scale = std::sqrt(static_cast<float>(result.model_dim()));
     result.encoder.embedding_scale = scale;
     if (!lineage.scale_encoder_only) result.decoder.embedding_scale = scale;
   }

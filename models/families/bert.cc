@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/network/blocks.h"
 
 namespace encdec {
 namespace {
@@ -34,20 +36,19 @@ struct BertKeys {
 TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys, Dim vocabulary) {
   TransformerConfig result;
   result.architecture = Architecture::encoder_only;
-  result.model_dim = config.width(keys.model_dim, keys.missing_dim);
-  result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
-  result.encoder.layers = config.layers(keys.layers, keys.missing_layers);
-  result.encoder.heads = static_cast<int>(config.width(keys.heads, keys.missing_heads));
-  result.encoder.hidden_dim = config.width(keys.hidden_dim, keys.missing_hidden_dim);
+  StackConfig& stack = result.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", vocabulary);
+  stack.layers = config.layers(keys.layers, keys.missing_layers);
+  stack.model_dim = config.width(keys.model_dim, keys.missing_dim);
+  stack.attention.heads = config.heads(keys.heads, keys.missing_heads, stack.model_dim);
+  stack.hidden_dim = config.width(keys.hidden_dim, keys.missing_hidden_dim);
   // Positions are learned. DistilBERT's may be sinusoidal, but are stored like learned ones.
-  result.encoder.positions = {.kind = PositionOptions::Kind::learned,
-                              .count = config.width("max_position_embeddings", 512)};
-  result.encoder.embedding_norm = EmbeddingNorm::after_positions;
-  config.check_heads(result.encoder, result.model_dim, keys.heads);
-  result.activation = config.activation(keys.activation, keys.missing_activation);
-  result.norm_epsilon = 1e-12f;
+  stack.positions = {.kind = PositionOptions::Kind::learned, .count = config.width("max_position_embeddings", 512)};
+  stack.embedding_norm = EmbeddingNorm::after_positions;
+  stack.activation = config.activation(keys.activation, keys.missing_activation);
+  stack.norm.epsilon = 1e-12f;
   result.output_bias = Bias::required;
-  result.pad_token = config.pad_token(result.encoder.vocabulary);
+  result.pad_token = config.pad_token(stack.vocabulary);
   return result;
 }
 
@@ -55,9 +56,9 @@ TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const
   const ConfigReader config(json);
   json.expect("position_embedding_type", "absolute");
   TransformerConfig result = read_encoder(config, keys, vocabulary);
-  result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
-  result.token_types = config.width("type_vocab_size", 2);
-  result.head = read_head(json, {Activation::tanh, result.activation}, result.encoder.vocabulary);
+  result.encoder.norm.epsilon = config.epsilon("layer_norm_eps", 1e-12);
+  result.encoder.token_types = config.width("type_vocab_size", 2);
+  result.head = read_head(json, {Activation::tanh, result.encoder.activation}, result.encoder.vocabulary);
   return result;
 }
 
@@ -105,23 +106,41 @@ void set_language_model_activation(HeadConfig& head) {
   if (head.kind == HeadKind::vocabulary) head.activation = Activation::gelu;
 }
 
+// Lets an encoder project embeddings of `width` numbers to the width of its layers.
+void project_embeddings(Dim width, StackConfig& config) {
+  config.compose = [width](Stack& stack, Edge token_ids) {
+    const Edge x = stack.embed_tokens(token_ids, width);
+    return stack.add_blocks(
+        stack.graph().add<Linear>(stack.weights() / "embedding_projection", {x},
+                                  LinearOptions{.input_width = width, .output_width = stack.width()}));
+  };
+}
+
 ModelDescription describe_electra(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 30522);
   const Dim width = ConfigReader(json).width("embedding_size", 128);
-  if (width != config.model_dim) config.encoder.embedding_dim = width;
+  if (width != config.model_dim()) project_embeddings(width, config.encoder);
   config.head = read_classifier_head(json, Activation::gelu);  // a masked language model's has another form
   return {config, bert_weight_names("electra.", weights, roberta_head(json, config.head, "electra."))};
 }
 
-// ALBERT's layers share the weights of their group.
+// Makes ALBERT's groups of neighbouring layers share their weights. Rounds as transformers does.
+void share_weights(int groups, StackConfig& config) {
+  config.shares_weights = true;
+  config.block = [layers_per_group = config.layers / static_cast<double>(groups)](Block& block, Edge x) {
+    block.share_weights_of(static_cast<int>(block.layer() / layers_per_group));
+    return block.add(x);
+  };
+}
+
 ModelDescription describe_albert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader reader(json);
   json.expect("inner_group_num", 1);
   TransformerConfig config = read_bert_config(
       json, 30000,
       {.missing_dim = 4096, .missing_heads = 64, .missing_hidden_dim = 16384, .missing_activation = "gelu_new"});
-  config.encoder.embedding_dim = reader.width("embedding_size", 128);
-  config.encoder.weight_groups = reader.layers("num_hidden_groups", 1);
+  project_embeddings(reader.width("embedding_size", 128), config.encoder);
+  share_weights(reader.layers("num_hidden_groups", 1), config.encoder);
   config.head = read_classifier_head(json, Activation::tanh);
   const std::string layer = "albert.encoder.albert_layer_groups.*.albert_layers.0.", attention = layer + "attention.";
   return {config, bert_weight_names("albert.", weights,
@@ -161,9 +180,9 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
 // whichever pad token config.json names.
 ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 30527);
-  config.token_types = 0;
+  config.encoder.token_types = 0;
   number_as_fairseq(json, 1, config.encoder.positions);
-  config.encoder.relative_positions = {.buckets = 32, .max_distance = 128};
+  config.encoder.attention.relative_positions = {.buckets = 32, .max_distance = 128};
   json.expect("relative_attention_num_buckets", 32);
   set_language_model_activation(config.head);
   const std::string attention = "mpnet.encoder.layer.*.attention.";
@@ -194,6 +213,22 @@ std::vector<std::string> position_terms(const JsonObject& json) {
   return terms;
 }
 
+// Adds a convolution of the embeddings to the output of the first layer. Its windows are centred.
+void convolve_embeddings(Dim kernel, Activation activation, StackConfig& config) {
+  config.block = [kernel, activation](Block& block, Edge x) {
+    const Edge y = block.add(x);
+    if (block.layer() > 0) return y;
+    Stack& stack = block.stack();
+    const Edge convolved = stack.graph().add<Convolution1d>(stack.weights() / "convolution", {x},
+                                                            Convolution1dOptions{.input_width = stack.width(),
+                                                                                 .output_width = stack.width(),
+                                                                                 .kernel = kernel,
+                                                                                 .padding = kernel / 2,
+                                                                                 .activation = activation});
+    return stack.norm("convolution_norm", {y, convolved});
+  };
+}
+
 TransformerConfig read_deberta_config(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result = read_encoder(
@@ -201,34 +236,35 @@ TransformerConfig read_deberta_config(const JsonObject& json) {
   StackConfig& stack = result.encoder;
   const Dim positions = stack.positions.count;
   if (!config.flag("position_biased_input", true)) stack.positions = {.kind = PositionOptions::Kind::none};
-  result.norm_epsilon = config.epsilon("layer_norm_eps", 1e-7);
-  result.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
+  stack.norm.epsilon = config.epsilon("layer_norm_eps", 1e-7);
+  stack.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
   result.head = read_classifier_head(json, config.activation("pooler_hidden_act", "gelu"));
 
   const std::vector<std::string> position_names = position_terms(json);
   const bool scores_queries = std::ranges::count(position_names, "c2p") > 0;
   const bool scores_keys = std::ranges::count(position_names, "p2c") > 0;
   const Dim terms = 1 + (scores_queries ? 1 : 0) + (scores_keys ? 1 : 0);
-  result.score_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(result.model_dim / stack.heads * terms)));
+  stack.attention.score_scale =
+      static_cast<float>(1.0 / std::sqrt(static_cast<double>(stack.model_dim / stack.attention.heads * terms)));
   if (config.flag("relative_attention", false)) {
     const auto buckets = static_cast<int>(json.integer("position_buckets", {-1, 1 << 16}).value_or(-1));
     auto distance = static_cast<int>(json.integer("max_relative_positions", {-1, 1 << 16}).value_or(-1));
     if (distance < 1) distance = static_cast<int>(positions);
-    DisentangledOptions& options = stack.disentangled_positions;
+    DisentangledOptions& options = stack.attention.disentangled_positions;
     options = {.span = buckets > 0 ? buckets : distance,
                .max_distance = buckets > 0 ? distance : 0,
                .scores_keys = scores_keys,
                .scores_queries = scores_queries};
     if (json.string("norm_rel_ebd").value_or("none").find("layer_norm") != std::string::npos) {
-      options.norm_epsilon = result.norm_epsilon;
+      options.norm_epsilon = stack.norm.epsilon;
     }
   }
   if (const auto kernel = json.integer("conv_kernel_size", {0, 255}).value_or(0); kernel > 0) {
     if (kernel % 2 == 0) refuse<ConfigError>(json.file(), "conv_kernel_size {}, expected an odd number", kernel);
-    stack.convolution = {.kernel = kernel, .activation = config.activation("conv_act", "tanh")};
+    convolve_embeddings(kernel, config.activation("conv_act", "tanh"), stack);
   }
   json.expect("conv_groups", 1);
-  json.expect("embedding_size", result.model_dim);
+  json.expect("embedding_size", stack.model_dim);
   return result;
 }
 
@@ -254,7 +290,7 @@ ModelDescription describe_deberta(const JsonObject& json, const WeightStore& wei
 ModelDescription describe_distilbert(const JsonObject& json, const WeightStore& weights) {
   constexpr BertKeys kKeys = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", 6};
   TransformerConfig config = read_encoder(ConfigReader(json), kKeys, 30522);
-  config.head = read_head(json, {Activation::relu, config.activation}, config.encoder.vocabulary);
+  config.head = read_head(json, {Activation::relu, config.encoder.activation}, config.encoder.vocabulary);
   const std::string layer = "distilbert.transformer.layer.*.";
   std::vector<NamePattern> own =
       head_names(json, config.head, {"pre_classifier", "classifier"},

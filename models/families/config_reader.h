@@ -48,10 +48,11 @@ class ConfigReader {
     return id >= 0 && id < vocabulary ? std::optional(static_cast<std::int32_t>(id)) : std::nullopt;
   }
 
-  // Throws unless the model dimension is a multiple of the number of heads.
-  void check_heads(const StackConfig& stack, Dim model_dim, std::string_view key) const {
-    if (model_dim % stack.heads == 0) return;
-    refuse<ConfigError>(config_.file(), "{} {} does not divide the model dimension {}", key, stack.heads, model_dim);
+  // Returns a number of heads. Throws unless it divides the model dimension.
+  int heads(std::string_view key, Dim missing, Dim model_dim) const {
+    const Dim heads = width(key, missing);
+    if (model_dim % heads == 0) return static_cast<int>(heads);
+    refuse<ConfigError>(config_.file(), "{} {} does not divide the model dimension {}", key, heads, model_dim);
   }
 
  private:

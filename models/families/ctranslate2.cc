@@ -103,7 +103,6 @@ class SpecReader {
     config_.model_type = "ctranslate2";
     config_.architecture = specification_.architecture;
     const std::string first = config_.has_encoder() ? "encoder" : "decoder";
-    config_.model_dim = required(embedding_of(first)).shape().last();
     if (config_.has_encoder()) config_.encoder = read_stack("encoder");
     if (config_.has_decoder()) config_.decoder = read_stack("decoder");
     read_block(first);
@@ -169,13 +168,13 @@ class SpecReader {
   }
 
   // The variable is a flag or the scale itself. If it is missing, embeddings are scaled.
-  float embedding_scale(const std::string& stack) const {
+  float embedding_scale(const std::string& stack, Dim model_dim) const {
     std::string name = stack + "/scale_embeddings";
     if (!has(name)) name = stack + "/embeddings/multiply_by_sqrt_depth";
     const Tensor* stored = weights_.find(name);
     const double value = scalar(weights_, name).value_or(1);
     const bool is_flag = stored == nullptr || !is_weight_type(stored->type());
-    if (is_flag) return value != 0 ? std::sqrt(static_cast<float>(config_.model_dim)) : 1.0f;
+    if (is_flag) return value != 0 ? std::sqrt(static_cast<float>(model_dim)) : 1.0f;
     return static_cast<float>(value);
   }
 
@@ -194,11 +193,13 @@ class SpecReader {
 
   StackConfig read_stack(const std::string& name) {
     StackConfig stack;
-    stack.vocabulary = required(embedding_of(name)).shape()[0];
+    const Shape& embedding = required(embedding_of(name)).shape();
+    stack.vocabulary = embedding[0];
     stack.layers = layers_of(name);
-    stack.heads = heads_of(name);
+    stack.model_dim = embedding[1];
+    stack.attention.heads = heads_of(name);
     stack.hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
-    stack.embedding_scale = embedding_scale(name);
+    stack.embedding_scale = embedding_scale(name, stack.model_dim);
     if (has(name + "/layernorm_embedding/gamma")) stack.embedding_norm = EmbeddingNorm::after_positions;
     if (name == "decoder") {
       stack.zero_start_token = scalar(weights_, "decoder/start_from_zero_embedding").value_or(0) != 0;
@@ -213,7 +214,7 @@ class SpecReader {
     const std::string attention = layer(name, 0) + "self_attention/";
     if (has(attention + "relative_attention_bias")) {
       stack.positions.kind = PositionOptions::Kind::none;
-      RelativePositions& positions = stack.relative_positions;
+      RelativePositions& positions = stack.attention.relative_positions;
       positions.buckets = static_cast<int>(required(attention + "relative_attention_bias").shape()[0]);
       const double reach = scalar(weights_, attention + "relative_attention_max_distance").value_or(128);
       if (!(reach >= 1 && reach <= 1 << 16)) fail("relative_attention_max_distance is {}", reach);
@@ -229,30 +230,27 @@ class SpecReader {
     }
   }
 
-  // Reads the settings that all layers share.
-  void read_block(const std::string& stack) {
-    const std::string attention = layer(stack, 0) + "self_attention/";
-    const StackConfig& sizes = config_.input_stack();
+  // Reads the settings that all layers share, from the first layer of `name`.
+  void read_block(const std::string& name) {
+    const std::string attention = layer(name, 0) + "self_attention/";
+    const int heads = config_.input_stack().attention.heads;
     const Dim merged = required(attention + "linear_0/weight").shape()[0];
-    if (merged % (Dim{3} * sizes.heads) != 0) {
+    if (merged % (Dim{3} * heads) != 0) {
       fail("'{}linear_0/weight' has {} rows, expected those of query, key and value of {} heads", attention, merged,
-           sizes.heads);
+           heads);
     }
-    config_.head_dim = merged / 3 / sizes.heads;
-    config_.norm_order = common_setting("pre_norm", 1) != 0 ? NormOrder::first : NormOrder::last;
-    for (const char* name : {"encoder/layer_norm/gamma", "decoder/layer_norm/gamma"}) {
-      if (config_.norm_order == NormOrder::last && has(name)) {
-        fail("'{}', expected none at the end of a stack whose norms come last", name);
+    StackConfig block;
+    block.norm_order = common_setting("pre_norm", 1) != 0 ? NormOrder::first : NormOrder::last;
+    for (const char* norm : {"encoder/layer_norm/gamma", "decoder/layer_norm/gamma"}) {
+      if (block.norm_order == NormOrder::last && has(norm)) {
+        fail("'{}', expected none at the end of a stack whose norms come last", norm);
       }
     }
-    config_.norm = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
-    config_.norm_epsilon = config_.norm == NormKind::rms ? 1e-6f : 1e-5f;
+    block.norm.kind = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
+    block.norm.epsilon = block.norm.kind == NormKind::rms ? 1e-6f : 1e-5f;
     if (settings_.config) {
-      config_.norm_epsilon = ConfigReader(*settings_.config).epsilon("layer_norm_epsilon", config_.norm_epsilon);
+      block.norm.epsilon = ConfigReader(*settings_.config).epsilon("layer_norm_epsilon", block.norm.epsilon);
     }
-    config_.bias = has(attention + "linear_0/bias") ? Bias::required : Bias::none;
-    config_.feed_forward =
-        has(layer(stack, 0) + "ffn/linear_0_noact/weight") ? FeedForwardKind::gated : FeedForwardKind::plain;
     constexpr std::array kNumbered = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
                                       Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
                                       Activation::sigmoid};
@@ -260,15 +258,23 @@ class SpecReader {
     if (!(activation >= 0 && activation < static_cast<double>(kNumbered.size()))) {
       fail("'activation' is {}, expected 0 to {}", activation, kNumbered.size() - 1);
     }
-    config_.activation = kNumbered[static_cast<std::size_t>(activation)];
-    config_.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
-    if (stack == "encoder" && has("encoder/embeddings_1/weight")) {
+    for (StackConfig* stack : {&config_.encoder, &config_.decoder}) {
+      stack->norm_order = block.norm_order;
+      stack->norm = block.norm;
+      stack->activation = kNumbered[static_cast<std::size_t>(activation)];
+      stack->feed_forward =
+          has(layer(name, 0) + "ffn/linear_0_noact/weight") ? FeedForwardKind::gated : FeedForwardKind::plain;
+      stack->attention.head_dim = merged / 3 / heads;
+      stack->attention.bias = has(attention + "linear_0/bias") ? Bias::required : Bias::none;
+      stack->attention.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
+    }
+    if (name == "encoder" && has("encoder/embeddings_1/weight")) {
       // A sum of embeddings needs features in the source, which are not supported. The exception is the sum with BERT's
       // token types.
       if (config_.has_decoder() || setting("encoder", "embeddings_merge", 0) == 0) {
         fail("'encoder/embeddings_1/weight': features of source tokens are not supported, expected tokens alone");
       }
-      config_.token_types = required("encoder/embeddings_1/weight").shape()[0];
+      config_.encoder.token_types = required("encoder/embeddings_1/weight").shape()[0];
     }
   }
 
@@ -286,23 +292,23 @@ class SpecReader {
     config_ = whisper_config();
     StackConfig &encoder = config_.encoder, &decoder = config_.decoder;
     const Tensor& convolution = required("encoder/conv1/weight", 3);
-    config_.model_dim = convolution.shape()[0];
     encoder.frames.width = convolution.shape()[1];
     decoder.vocabulary = required("decoder/embeddings/weight").shape()[0];
     for (const auto& [name, stack] : {std::pair("encoder", &encoder), {"decoder", &decoder}}) {
       stack->layers = layers_of(name);
-      stack->heads = heads_of(name);
+      stack->model_dim = convolution.shape()[0];
+      stack->attention.heads = heads_of(name);
       stack->hidden_dim = required(layer(name, 0) + "ffn/linear_0/weight").shape()[0];
       stack->positions.count = required(std::string(name) + "/position_encodings/encodings").shape()[0];
-      if (config_.model_dim % stack->heads != 0) {
-        fail("{} heads do not divide the model dimension {}", stack->heads, config_.model_dim);
+      if (stack->model_dim % stack->attention.heads != 0) {
+        fail("{} heads do not divide the model dimension {}", stack->attention.heads, stack->model_dim);
       }
     }
     if (setting("decoder", "pre_norm", 1) == 0 || setting("decoder", "activation", kGelu) != kGelu) {
       fail("'decoder/pre_norm' is {} and 'decoder/activation' {}, expected 1 and {} as in the encoder",
            setting("decoder", "pre_norm", 1), setting("decoder", "activation", kGelu), kGelu);
     }
-    decoder.embedding_scale = embedding_scale("decoder");
+    decoder.embedding_scale = embedding_scale("decoder", decoder.model_dim);
     if (const auto texts = whisper_text_tokens(decoder.vocabulary)) {
       config_.decoder_start_token = static_cast<std::int32_t>(*texts + 1);
     }

@@ -11,20 +11,25 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result;
   result.architecture = Architecture::decoder_only;
-  result.model_dim = config.width("n_embd", 768);
-  result.decoder.vocabulary = config.vocabulary("vocab_size", 50257);
-  result.decoder.layers = config.layers("n_layer", 12);
-  result.decoder.heads = static_cast<int>(config.width("n_head", 12));
-  result.decoder.hidden_dim = config.width("n_inner", 4 * result.model_dim);
-  result.decoder.positions = {.kind = PositionOptions::Kind::learned, .count = config.width("n_positions", 1024)};
-  config.check_heads(result.decoder, result.model_dim, "n_head");
-  result.activation = config.activation("activation_function", "gelu_new");
-  result.norm_order = NormOrder::first;
-  result.norm_epsilon = config.epsilon("layer_norm_epsilon", 1e-5);
-  if (!config.flag("scale_attn_weights", true)) result.score_scale = 1.0f;
-  result.divide_scores_by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
+  StackConfig& stack = result.decoder;
+  stack.vocabulary = config.vocabulary("vocab_size", 50257);
+  stack.layers = config.layers("n_layer", 12);
+  stack.model_dim = config.width("n_embd", 768);
+  stack.hidden_dim = config.width("n_inner", 4 * stack.model_dim);
+  stack.positions = {.kind = PositionOptions::Kind::learned, .count = config.width("n_positions", 1024)};
+  stack.attention.heads = config.heads("n_head", 12, stack.model_dim);
+  stack.activation = config.activation("activation_function", "gelu_new");
+  stack.norm_order = NormOrder::first;
+  stack.norm.epsilon = config.epsilon("layer_norm_epsilon", 1e-5);
+  if (!config.flag("scale_attn_weights", true)) stack.attention.score_scale = 1.0f;
+  if (config.flag("scale_attn_by_inverse_layer_idx", false)) {
+    const float scale = stack.attention_of(0).scale();
+    for (int layer = 0; layer < stack.layers; ++layer) {
+      stack.layer_attention.emplace_back(stack.attention).score_scale = scale / static_cast<float>(layer + 1);
+    }
+  }
   result.output_bias = Bias::none;
-  result.pad_token = config.pad_token(result.decoder.vocabulary);
+  result.pad_token = config.pad_token(stack.vocabulary);
   return result;
 }
 

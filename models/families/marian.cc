@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/layers/transformer/simple_recurrent_unit.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/network/blocks.h"
 
 namespace encdec {
 namespace {
@@ -41,6 +43,15 @@ NormOrder read_norm_order(const JsonObject& options) {
 // Epsilon of Marian's layer norm (src/models/transformer.h, layerNorm).
 constexpr float kEpsilon = 1e-6f;
 
+// The first sub-layer of a student's decoder is a recurrent unit. Keys and values of earlier positions are not needed.
+Edge recurrent_block(Block& block, Edge x) {
+  const SimpleRecurrentUnitOptions options{.model_dim = block.stack().config().model_dim, .residual = block.residual()};
+  const Edge y = block.with_residual("recurrent_unit_norm", x, [&](std::vector<Edge> inputs) {
+    return block.layer<SimpleRecurrentUnit>("recurrent_unit", std::move(inputs), options);
+  });
+  return block.feed_forward(block.cross_attention(y));
+}
+
 TransformerConfig read_options(const JsonObject& options) {
   expect(options, "type", "transformer");
   const bool is_recurrent = options.string("transformer-decoder-autoreg").value_or("") == "rnn";
@@ -59,18 +70,20 @@ TransformerConfig read_options(const JsonObject& options) {
   }
   TransformerConfig config;
   config.model_type = "marian";
-  config.model_dim = reader.width("dim-emb", 512);
   StackConfig stack{.positions = {.layout = SinusoidLayout::timing_signal}};
   stack.layers = reader.layers("enc-depth", 6);
-  stack.heads = static_cast<int>(reader.width("transformer-heads", 8));
+  stack.model_dim = reader.width("dim-emb", 512);
+  stack.attention.heads = reader.heads("transformer-heads", 8, stack.model_dim);
   stack.hidden_dim = reader.width("transformer-dim-ffn", 2048);
-  stack.embedding_scale = std::sqrt(static_cast<float>(config.model_dim));
+  stack.embedding_scale = std::sqrt(static_cast<float>(stack.model_dim));
   const std::string after_embedding = options.string("transformer-postprocess-emb").value_or("d");
   if (after_embedding.find('n') != std::string::npos) stack.embedding_norm = EmbeddingNorm::after_positions;
   if (reader.flag("transformer-train-position-embeddings", false)) {
     stack.positions = {.kind = PositionOptions::Kind::learned, .count = reader.width("max-length", 512)};
   }
-  reader.check_heads(stack, config.model_dim, "transformer-heads");
+  stack.norm.epsilon = kEpsilon;
+  stack.activation = read_marian_activation(options);
+  stack.norm_order = read_norm_order(options);
   config.encoder = config.decoder = stack;
   config.encoder.vocabulary = vocabularies[0];
   config.decoder.vocabulary = vocabularies[1];
@@ -78,12 +91,10 @@ TransformerConfig read_options(const JsonObject& options) {
   config.decoder.zero_start_token = true;
   config.decoder_start_token = static_cast<std::int32_t>(config.decoder.vocabulary);
   if (is_recurrent) {
-    config.target_reader = TargetReader::simple_recurrent_unit;
+    config.decoder.block = recurrent_block;
+    config.decoder.is_recurrent = true;
     config.alignment_head = 0;  // students are trained with guided alignment
   }
-  config.norm_epsilon = kEpsilon;
-  config.activation = read_marian_activation(options);
-  config.norm_order = read_norm_order(options);
   return config;
 }
 

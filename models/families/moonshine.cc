@@ -1,12 +1,18 @@
 // Moonshine (Jeffries et al. 2024) and Moonshine Streaming (arXiv 2602.12241) as stored by transformers.
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
+#include "encdec/layers/transformer/convolution_1d.h"
+#include "encdec/layers/transformer/frame_embedding.h"
+#include "encdec/layers/transformer/group_norm.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/network/blocks.h"
 
 namespace encdec {
 namespace {
@@ -28,13 +34,14 @@ RotaryOptions read_rotary(const JsonObject& json, double missing_share) {
 // Reads what both models have in common.
 TransformerConfig read_sizes(const ConfigReader& config) {
   TransformerConfig result;
-  result.bias = Bias::optional;
-  result.norm_bias = Bias::none;
-  result.norm_order = NormOrder::first;
+  for (StackConfig* stack : {&result.encoder, &result.decoder}) {
+    stack->attention.bias = Bias::optional;
+    stack->norm.bias = Bias::none;
+    stack->norm_order = NormOrder::first;
+    stack->positions.kind = PositionOptions::Kind::none;
+  }
   result.output_bias = Bias::none;
-  result.feed_forward = FeedForwardKind::gated;
-  result.encoder.feed_forward = FeedForwardKind::plain;
-  result.encoder.positions.kind = result.decoder.positions.kind = PositionOptions::Kind::none;
+  result.decoder.feed_forward = FeedForwardKind::gated;
   result.decoder.vocabulary = config.vocabulary("vocab_size", 32768);
   result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
@@ -44,13 +51,16 @@ TransformerConfig read_sizes(const ConfigReader& config) {
   return result;
 }
 
-// Sets a stack's heads. Throws ConfigError if `key_value_heads` is another number.
-void read_heads(const ConfigReader& config, std::string_view heads, std::string_view key_value_heads,
-                StackConfig& stack) {
-  stack.heads = static_cast<int>(config.width(heads, 8));
-  if (const Dim shared = config.width(key_value_heads, stack.heads); shared != stack.heads) {
-    refuse<ConfigError>(config.json().file(), "{} is {}, expected {} as in {}", key_value_heads, shared, stack.heads,
-                        heads);
+// Sets a stack's heads. The keys begin with `side`. Throws ConfigError for another number of heads of keys and values.
+void read_heads(const ConfigReader& config, const std::string& side, StackConfig& stack) {
+  const std::string key = side + "num_attention_heads", shared_key = side + "num_key_value_heads";
+  AttentionOptions& attention = stack.attention;
+  attention.head_dim = config.json().integer("head_dim", {1, 1 << 20}).value_or(0);
+  attention.heads =
+      attention.head_dim > 0 ? static_cast<int>(config.width(key, 8)) : config.heads(key, 8, stack.model_dim);
+  if (const Dim shared = config.width(shared_key, attention.heads); shared != attention.heads) {
+    refuse<ConfigError>(config.json().file(), "{} is {}, expected {} as in {}", shared_key, shared, attention.heads,
+                        key);
   }
 }
 
@@ -87,6 +97,37 @@ NamePattern output_name(const ConfigReader& config, bool missing) {
   return {"output_projection", std::move(output)};
 }
 
+// The convolutions of Moonshine's samples, without padding. Their last outputs may reach into the zeros after a source.
+const std::vector<Window> kConvolutions = {
+    {.kernel = 127, .stride = 64}, {.kernel = 7, .stride = 3}, {.kernel = 3, .stride = 2}};
+
+void add_convolutions(Stack& stack) {
+  Graph& graph = stack.graph();
+  const Dim width = stack.width();
+  const std::array widths = {Dim{1}, width, 2 * width, width};
+  Dim positions_per_row = stack.config().frames.per_row;
+  Edge x = graph.input("source_samples", {kSourceRows, positions_per_row});
+  const Edge positions = graph.input("source_positions", {kBatch}, DataType::int32);
+  for (std::size_t i = 0; i < kConvolutions.size(); ++i) {
+    const auto [kernel, stride] = kConvolutions[i];
+    const WeightScope scope = stack.weights() / fmt::format("convolution_{}", i + 1);
+    x = graph.add<Convolution1d>(i == 0 ? scope.in_float32() : scope, {x},
+                                 Convolution1dOptions{.input_width = widths[i],
+                                                      .output_width = widths[i + 1],
+                                                      .kernel = kernel,
+                                                      .stride = stride,
+                                                      .bias = i == 0 ? Bias::none : Bias::required,
+                                                      .activation = i == 0 ? Activation::tanh : Activation::gelu,
+                                                      .positions_per_row = positions_per_row});
+    positions_per_row /= stride;
+    if (i == 0) {
+      x = graph.add<GroupNorm>(stack.weights() / "group_norm", {x, positions},
+                               GroupNormOptions{.channels = width, .positions_per_row = positions_per_row});
+    }
+  }
+  graph.output(x);
+}
+
 ModelDescription describe_moonshine(const JsonObject& json, const WeightStore& /*weights*/) {
   const ConfigReader config(json);
   for (const char* key : {"dim", "enc_depth", "ff_mult"}) {
@@ -96,23 +137,21 @@ ModelDescription describe_moonshine(const JsonObject& json, const WeightStore& /
     }
   }
   TransformerConfig result = read_sizes(config);
-  result.model_dim = config.width("hidden_size", 288);
-  result.head_dim = json.integer("head_dim", {1, 1 << 20}).value_or(0);
-  result.activation = config.activation("decoder_hidden_act", "silu");
   StackConfig &encoder = result.encoder, &decoder = result.decoder;
-  encoder.activation = config.activation("encoder_hidden_act", "gelu");
-  encoder.frames = {.width = 1, .per_row = 1, .front = SoundFront::waveform};
-  for (const auto& [kernel, stride] : kWaveformConvolutions) encoder.frames.per_row *= stride;
-  encoder.layers = config.layers("encoder_num_hidden_layers", 6);
-  decoder.layers = config.layers("decoder_num_hidden_layers", 6);
-  encoder.hidden_dim = decoder.hidden_dim = config.width("intermediate_size", 1152);
-  read_heads(config, "encoder_num_attention_heads", "encoder_num_key_value_heads", encoder);
-  read_heads(config, "decoder_num_attention_heads", "decoder_num_key_value_heads", decoder);
-  decoder.positions.count = config.width("max_position_embeddings", 512);
-  for (StackConfig* stack : {&encoder, &decoder}) {
-    if (result.head_dim == 0) config.check_heads(*stack, result.model_dim, "num_attention_heads");
-    stack->layer_attention.assign(static_cast<std::size_t>(stack->layers), {.rotary = read_rotary(json, 0.9)});
+  encoder.frames = {.width = 1, .windows = kConvolutions};
+  for (const Window& window : kConvolutions) encoder.frames.per_row *= window.stride;
+  encoder.front = add_convolutions;
+  encoder.compose = [](Stack& stack, Edge rows) { return stack.add_blocks(rows); };
+  for (const auto& [side, stack] : {std::pair("encoder_", &encoder), {"decoder_", &decoder}}) {
+    stack->layers = config.layers(fmt::format("{}num_hidden_layers", side), 6);
+    stack->model_dim = config.width("hidden_size", 288);
+    stack->hidden_dim = config.width("intermediate_size", 1152);
+    read_heads(config, side, *stack);
+    stack->attention.rotary = read_rotary(json, 0.9);
   }
+  encoder.activation = config.activation("encoder_hidden_act", "gelu");
+  decoder.activation = config.activation("decoder_hidden_act", "silu");
+  decoder.positions.count = config.width("max_position_embeddings", 512);
   return {std::move(result), names_by_table(layer_names(), {
                                                                {"encoder.convolution_3", {"model.encoder.conv3"}},
                                                                {"encoder.group_norm", {"model.encoder.groupnorm"}},
@@ -134,9 +173,47 @@ void read_windows(const JsonObject& json, StackConfig& encoder) {
     if (window.size() != 2 || window[0] < 1) {
       refuse<ConfigError>(json.file(), "sliding_windows: expected pairs of a number from 1 and a number from 0");
     }
-    encoder.layer_attention.push_back({.window = static_cast<int>(window[0] - 1),
-                                       .ahead = static_cast<int>(std::max<std::int64_t>(window[1] - 1, 0))});
+    AttentionOptions& attention = encoder.layer_attention.emplace_back(encoder.attention);
+    attention.limits = {.before = static_cast<int>(window[0] - 1),
+                        .after = static_cast<int>(std::max<std::int64_t>(window[1] - 1, 0))};
+    attention.in_pieces = true;
   }
+}
+
+// The encoder of Moonshine Streaming: frames of samples and two causal convolutions. Together with limited attention,
+// it can read an endless sequence (transformers, modeling_moonshine_streaming.py).
+constexpr Dim kFrame = 80, kFramesPerRow = 4;
+
+void add_streaming_encoder(Stack& stack) {
+  constexpr Dim kKernel = 5, kStride = 2;
+  Graph& graph = stack.graph();
+  const Dim width = stack.width();
+  const Edge samples = graph.input("source_samples", {kSourceRows, kFrame * kFramesPerRow});
+  Edge x = graph.add<FrameEmbedding>(
+      stack.weights() / "frame_embedding", {samples},
+      FrameEmbeddingOptions{.frame = kFrame, .frames_per_row = kFramesPerRow, .model_dim = width});
+  Convolution1dOptions options{.input_width = width,
+                               .output_width = 2 * width,
+                               .kernel = kKernel,
+                               .stride = kStride,
+                               .padding = kKernel - 1,
+                               .activation = Activation::silu,
+                               .positions_per_row = kFramesPerRow};
+  x = graph.add<Convolution1d>(stack.weights() / "convolution_1", {x}, options);
+  std::swap(options.input_width, options.output_width);
+  options.activation = Activation::identity;
+  options.positions_per_row /= kStride;
+  stack.add_blocks(graph.add<Convolution1d>(stack.weights() / "convolution_2", {x}, options));
+}
+
+// Adds positions to the rows of the encoder before decoders read them, in the decoder's width.
+Edge add_decoder_view(Stack& stack, Edge rows, Dim decoder_width) {
+  stack.graph().output(rows);
+  const Edge x = stack.add_positions("memory_positions", {rows}, stack.width());
+  if (stack.width() == decoder_width) return x;
+  return stack.graph().add<Linear>(
+      stack.weights() / "memory_projection", {x},
+      LinearOptions{.input_width = stack.width(), .output_width = decoder_width, .bias = Bias::none});
 }
 
 ModelDescription describe_moonshine_streaming(const JsonObject& json, const WeightStore& /*weights*/) {
@@ -146,27 +223,30 @@ ModelDescription describe_moonshine_streaming(const JsonObject& json, const Weig
   encoder_json.expect("sample_rate", 16'000);
   encoder_json.expect("frame_ms", 5.0);
   TransformerConfig result = read_sizes(config);
-  result.model_dim = config.width("hidden_size", 320);
-  result.activation = config.activation("hidden_act", "silu");
   StackConfig &encoder = result.encoder, &decoder = result.decoder;
-  encoder.model_dim = encoder_config.width("hidden_size", 320);
-  encoder.activation = encoder_config.activation("hidden_act", "gelu");
-  encoder.frames = {.width = 1, .per_row = 320, .front = SoundFront::streaming};
-  encoder.norms_less_one = true;
+  encoder.frames = {.width = 1,
+                    .per_row = kFrame * kFramesPerRow,
+                    .windows = {{.stride = kFrame * kFramesPerRow}},
+                    .counted = kFrame,
+                    .reads_pieces = true};
+  encoder.norm.less_one = true;
   for (const auto& [reader, stack] : {std::pair(&config, &decoder), {&encoder_config, &encoder}}) {
     stack->layers = reader->layers("num_hidden_layers", 6);
+    stack->model_dim = reader->width("hidden_size", 320);
     stack->hidden_dim = reader->width("intermediate_size", 1280);
-    stack->head_dim = reader->json().integer("head_dim", {1, 1 << 20}).value_or(0);
-    read_heads(*reader, "num_attention_heads", "num_key_value_heads", *stack);
-    if (stack->head_dim == 0) reader->check_heads(*stack, result.width_of(*stack), "num_attention_heads");
+    read_heads(*reader, "", *stack);
   }
+  encoder.activation = encoder_config.activation("hidden_act", "gelu");
+  decoder.activation = config.activation("hidden_act", "silu");
+  encoder.front = add_streaming_encoder;
+  encoder.compose = [width = decoder.model_dim](Stack& stack, Edge rows) {
+    return add_decoder_view(stack, rows, width);
+  };
   read_windows(encoder_json, encoder);
-  // A decoder adds positions to the rows of the encoder that it reads.
   decoder.positions.count = config.width("max_position_embeddings", 4096);
   encoder.positions = {.kind = PositionOptions::Kind::learned, .count = decoder.positions.count};
   // In rope_parameters, transformers takes a missing share for 1.
-  const RotaryOptions rotary = read_rotary(json, json.has("rope_parameters") ? 1.0 : 0.8);
-  decoder.layer_attention.assign(static_cast<std::size_t>(decoder.layers), {.rotary = rotary});
+  decoder.attention.rotary = read_rotary(json, json.has("rope_parameters") ? 1.0 : 0.8);
   const std::string layer = "model.encoder.layers.*.", embedder = "model.encoder.embedder.";
   std::vector<NamePattern> names = {
       {"encoder.frame_embedding.compression", {embedder + "comp"}},

@@ -9,6 +9,7 @@
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/head.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/network/blocks.h"
 
 namespace encdec {
 namespace {
@@ -21,17 +22,17 @@ TransformerConfig read_sizes(const ConfigReader& config, Dim vocabulary, std::st
                              std::string_view hidden_dim = "intermediate_size") {
   TransformerConfig result;
   result.architecture = Architecture::encoder_only;
-  result.encoder.vocabulary = config.vocabulary("vocab_size", vocabulary);
-  result.model_dim = config.width(model_dim, 768);
-  result.encoder.layers = config.layers(layers, 12);
-  result.encoder.heads = static_cast<int>(config.width(heads, 12));
-  result.encoder.hidden_dim = config.width(hidden_dim, 3072);
-  result.encoder.positions.kind = PositionOptions::Kind::none;
-  result.encoder.embedding_norm = EmbeddingNorm::before_positions;
-  config.check_heads(result.encoder, result.model_dim, heads);
-  result.feed_forward = FeedForwardKind::gated;
-  result.bias = Bias::optional;
-  result.pad_token = config.pad_token(result.encoder.vocabulary);
+  StackConfig& stack = result.encoder;
+  stack.vocabulary = config.vocabulary("vocab_size", vocabulary);
+  stack.layers = config.layers(layers, 12);
+  stack.model_dim = config.width(model_dim, 768);
+  stack.hidden_dim = config.width(hidden_dim, 3072);
+  stack.positions.kind = PositionOptions::Kind::none;
+  stack.embedding_norm = EmbeddingNorm::before_positions;
+  stack.attention.heads = config.heads(heads, 12, stack.model_dim);
+  stack.attention.bias = Bias::optional;
+  stack.feed_forward = FeedForwardKind::gated;
+  result.pad_token = config.pad_token(stack.vocabulary);
   return result;
 }
 
@@ -46,15 +47,19 @@ float modern_bert_base(const JsonObject& json, std::string_view kind, std::strin
   return static_cast<float>(json.number(older_key, {1.0, 1e9}).value_or(missing));
 }
 
+// The first layer's attention has no norm.
+Edge modern_bert_block(Block& block, Edge x) {
+  return block.layer() > 0 ? block.add(x) : block.feed_forward(block.attend({x, x}));
+}
+
 TransformerConfig read_modern_bert(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result = read_sizes(config, 50368);
   StackConfig& stack = result.encoder;
-  result.activation = config.activation("hidden_activation", "gelu");
-  result.norm_order = NormOrder::first;
-  result.norm_epsilon = config.epsilon("norm_eps", 1e-5);
-  result.norm_bias = Bias::optional;
-  result.first_layer_has_norm = false;
+  stack.activation = config.activation("hidden_activation", "gelu");
+  stack.norm_order = NormOrder::first;
+  stack.norm = {.epsilon = config.epsilon("norm_eps", 1e-5), .bias = Bias::optional};
+  stack.block = modern_bert_block;
   const float global_base = modern_bert_base(json, "full_attention", "global_rope_theta", 160'000);
   const float local_base = modern_bert_base(json, "sliding_attention", "local_rope_theta", 10'000);
   const auto window = static_cast<int>(json.integer("local_attention", {1, 1 << 30}).value_or(128) / 2);
@@ -64,9 +69,9 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
     const auto index = static_cast<std::size_t>(layer);
     const bool is_global =
         kinds.empty() ? layer % every == 0 : index < kinds.size() && kinds[index] == "full_attention";
-    LayerAttention& attention = stack.layer_attention.emplace_back();
+    AttentionOptions& attention = stack.layer_attention.emplace_back(stack.attention);
     attention.rotary.base = is_global ? global_base : local_base;
-    if (!is_global) attention.window = window;
+    if (!is_global) attention.limits = {.before = window, .after = window};
   }
   const Activation activation = config.activation("classifier_activation", "gelu");
   result.head = read_head(json, {activation, activation}, stack.vocabulary);
@@ -119,7 +124,7 @@ void read_rotary(const JsonObject& json, std::string_view older_key, double miss
     base = parameters->number("rope_theta", {1.0, 1e9}).value_or(base);
   }
   rotary.base = static_cast<float>(base);
-  stack.layer_attention.assign(static_cast<std::size_t>(stack.layers), {.rotary = rotary});
+  stack.attention.rotary = rotary;
 }
 
 // GTE, "new" in its first form. rope_scaling of the type ntk with factor f turns pair i by
@@ -131,19 +136,18 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   json.expect("layer_norm_type", "layer_norm");
   TransformerConfig network = read_sizes(config, 30528);
   StackConfig& stack = network.encoder;
-  network.activation = config.activation("hidden_act", "gelu");
-  network.norm_epsilon = config.epsilon("layer_norm_eps", 1e-12);
-  network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
+  stack.activation = config.activation("hidden_act", "gelu");
+  stack.norm.epsilon = config.epsilon("layer_norm_eps", 1e-12);
+  stack.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
   network.head = read_head(json, {Activation::tanh, Activation::gelu}, stack.vocabulary);
   read_rotary(json, "rope_theta", 160'000, stack);
   if (const auto scaling = json.object("rope_scaling")) {
     scaling->expect("type", "ntk");
     const double factor = scaling->number("factor", kFactors).value_or(1.0);
-    const double width = static_cast<double>(network.model_dim) / stack.heads;
-    for (LayerAttention& layer : stack.layer_attention) {
-      layer.rotary.base *= static_cast<float>(factor);
-      layer.rotary.scale = static_cast<float>(1.0 / std::pow(factor, 2.0 / width));
-    }
+    const double width = static_cast<double>(stack.model_dim) / stack.attention.heads;
+    RotaryOptions& rotary = stack.attention.rotary;
+    rotary.base *= static_cast<float>(factor);
+    rotary.scale = static_cast<float>(1.0 / std::pow(factor, 2.0 / width));
   }
   const std::string prefix = has_prefix(weights, "gte.") ? "gte." : "new.", layer = prefix + "encoder.layer.*.";
   const std::string merged = layer + "attention.qkv_proj", gated = layer + "mlp.up_gate_proj";
@@ -180,16 +184,14 @@ ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& 
                                   ? read_sizes(config, 30528)
                                   : read_sizes(config, 30528, "n_embd", "n_layer", "n_head", "n_inner");
   StackConfig& stack = network.encoder;
-  network.activation = config.activation("hidden_act", "silu");
-  network.norm_epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
-  network.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
-  network.head = read_head(json, {Activation::tanh, network.activation}, stack.vocabulary);
+  stack.activation = config.activation("hidden_act", "silu");
+  stack.norm.epsilon = config.epsilon(json.has("layer_norm_eps") ? "layer_norm_eps" : "layer_norm_epsilon", 1e-12);
+  stack.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(2);
+  network.head = read_head(json, {Activation::tanh, stack.activation}, stack.vocabulary);
   read_rotary(json, "rotary_emb_base", 1000, stack);
   if (const auto growth = json.number("rotary_scaling_factor", kFactors)) {
-    for (LayerAttention& layer : stack.layer_attention) {
-      layer.rotary.growth = static_cast<float>(*growth);
-      layer.rotary.trained_positions = static_cast<int>(config.width("max_trained_positions", 2048));
-    }
+    stack.attention.rotary.growth = static_cast<float>(*growth);
+    stack.attention.rotary.trained_positions = static_cast<int>(config.width("max_trained_positions", 2048));
   }
   const std::string prefix = "nomic_bert.", layer = prefix + "encoder.layers.*.", merged = layer + "attn.Wqkv";
   const std::string embedding = prefix + "embeddings.word_embeddings", predictions = "cls.predictions.";
@@ -231,18 +233,18 @@ ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& w
   json.expect("rope_scaling", nullptr);
   TransformerConfig network = read_sizes(config, 128'256);
   StackConfig& stack = network.encoder;
-  stack.key_value_heads = static_cast<int>(config.width("num_key_value_heads", stack.heads));
-  if (stack.heads % stack.key_value_heads != 0) {
+  AttentionOptions& attention = stack.attention;
+  attention.key_value_heads = static_cast<int>(config.width("num_key_value_heads", attention.heads));
+  if (attention.heads % attention.key_value_heads != 0) {
     refuse<ConfigError>(json.file(), "num_key_value_heads {} does not divide num_attention_heads {}",
-                        stack.key_value_heads, stack.heads);
+                        attention.key_value_heads, attention.heads);
   }
   stack.embedding_norm = EmbeddingNorm::none;
   read_rotary(json, "rope_theta", 10'000, stack);
-  network.head_dim = json.integer("head_dim", {1, 1 << 20}).value_or(0);
-  network.activation = config.activation("hidden_act", "silu");
-  network.norm_order = NormOrder::first;
-  network.norm = NormKind::rms;
-  network.norm_epsilon = config.epsilon("rms_norm_eps", 1e-5);
+  attention.head_dim = json.integer("head_dim", {1, 1 << 20}).value_or(0);
+  stack.activation = config.activation("hidden_act", "silu");
+  stack.norm_order = NormOrder::first;
+  stack.norm = {.kind = NormKind::rms, .epsilon = config.epsilon("rms_norm_eps", 1e-5)};
   network.head = read_classifier_head(json, Activation::gelu);
   network.head.pooling = euro_bert_pooling(json);
   const std::string layer = "model.layers.*.";

@@ -14,11 +14,11 @@ namespace encdec {
 namespace {
 
 // Reads "relu", "gated-gelu" or "gated-silu". In checkpoints "gated-gelu" means the tanh approximation.
-void read_feed_forward(const ConfigReader& config, std::string_view missing, TransformerConfig& result) {
+void read_feed_forward(const ConfigReader& config, std::string_view missing, StackConfig& stack) {
   std::string name = config.json().string("feed_forward_proj").value_or(std::string(missing));
   if (name == "gated-gelu") name = "gated-gelu_new";
   if (name.starts_with("gated-")) {
-    result.feed_forward = FeedForwardKind::gated;
+    stack.feed_forward = FeedForwardKind::gated;
     name.erase(0, std::string_view("gated-").size());
   }
   const auto activation = activation_named(name);
@@ -27,7 +27,7 @@ void read_feed_forward(const ConfigReader& config, std::string_view missing, Tra
                         "feed_forward_proj '{}' is not supported, expected one of {}, or one after 'gated-'",
                         printable(name), activation_names());
   }
-  result.activation = *activation;
+  stack.activation = *activation;
 }
 
 enum class LogitsScale { none, where_tied, always };
@@ -58,26 +58,25 @@ bool scales_logits(const JsonObject& json, LogitsScale scale) {
 TransformerConfig read_t5_config(const JsonObject& json, const Version& version) {
   const ConfigReader config(json);
   TransformerConfig result;
-  result.model_dim = config.width("d_model", 512);
-  result.head_dim = config.width("d_kv", 64);
   StackConfig stack;
   stack.vocabulary = config.vocabulary("vocab_size", version.vocabulary);
   stack.layers = config.layers("num_layers", version.layers);
-  stack.heads = static_cast<int>(config.width("num_heads", version.heads));
+  stack.model_dim = config.width("d_model", 512);
   stack.hidden_dim = config.width("d_ff", version.hidden_dim);
   stack.positions.kind = PositionOptions::Kind::none;
-  stack.relative_positions = {
+  stack.attention.heads = static_cast<int>(config.width("num_heads", version.heads));
+  stack.attention.head_dim = config.width("d_kv", 64);
+  stack.attention.bias = Bias::none;
+  stack.attention.score_scale = 1.0f;  // no 1 / sqrt(head_dim): the initial weights are scaled instead
+  stack.attention.relative_positions = {
       .buckets = static_cast<int>(config.width("relative_attention_num_buckets", 32)),
       .max_distance = static_cast<int>(json.integer("relative_attention_max_distance", {1, 1 << 16}).value_or(128))};
+  read_feed_forward(config, version.feed_forward, stack);
+  stack.norm_order = NormOrder::first;
+  stack.norm = {.kind = NormKind::rms, .epsilon = config.epsilon("layer_norm_epsilon", 1e-6)};
   result.encoder = result.decoder = stack;
-  result.decoder.relative_positions.direction = RelativePositions::Direction::backward;
+  result.decoder.attention.relative_positions.direction = RelativePositions::Direction::backward;
   result.decoder.layers = config.layers("num_decoder_layers", stack.layers);
-  read_feed_forward(config, version.feed_forward, result);
-  result.bias = Bias::none;
-  result.norm_order = NormOrder::first;
-  result.norm = NormKind::rms;
-  result.norm_epsilon = config.epsilon("layer_norm_epsilon", 1e-6);
-  result.score_scale = 1.0f;  // no 1 / sqrt(head_dim): the initial weights are scaled instead
   result.output_bias = Bias::none;
   result.pad_token = config.pad_token(stack.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", stack.vocabulary).value_or(0);
@@ -88,7 +87,7 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   }
   // T5 scales the logits down if embedding and output are the same matrix; UMT5 always does, mT5 never.
   if (scales_logits(json, version.logits_scale)) {
-    result.logits_scale = 1.0f / std::sqrt(static_cast<float>(result.model_dim));
+    result.logits_scale = 1.0f / std::sqrt(static_cast<float>(stack.model_dim));
   }
   return result;
 }

@@ -4,34 +4,48 @@
 #include <cmath>
 #include <utility>
 
+#include "encdec/layers/transformer/convolution_1d.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/families.h"
 #include "encdec/models/families/name_table.h"
+#include "encdec/models/network/blocks.h"
 
 namespace encdec {
 namespace {
+
+// Two convolutions of log-mel frames, and positions (section 2.2).
+Edge add_encoder(Stack& stack, Edge frames) {
+  Convolution1dOptions options{.input_width = stack.config().frames.width,
+                               .output_width = stack.width(),
+                               .padding = 1,
+                               .activation = Activation::gelu,
+                               .positions_per_row = kWhisperFramesPerRow};
+  Edge x = stack.graph().add<Convolution1d>(stack.weights() / "convolution_1", {frames}, options);
+  options.input_width = stack.width();
+  options.stride = kWhisperFramesPerRow;
+  x = stack.graph().add<Convolution1d>(stack.weights() / "convolution_2", {x}, options);
+  return stack.add_blocks(stack.add_positions("positional_encoding", {x}, stack.width()));
+}
 
 TransformerConfig read_whisper(const JsonObject& json) {
   const ConfigReader config(json);
   TransformerConfig result = whisper_config();
   StackConfig &encoder = result.encoder, &decoder = result.decoder;
   encoder.frames.width = config.width("num_mel_bins", 80);
-  result.model_dim = config.width("d_model", 384);
   decoder.vocabulary = config.vocabulary("vocab_size", 51865);
   encoder.layers = config.layers("encoder_layers", 4);
-  encoder.heads = static_cast<int>(config.width("encoder_attention_heads", 6));
   encoder.hidden_dim = config.width("encoder_ffn_dim", 1536);
   encoder.positions.count = config.width("max_source_positions", 1500);
   decoder.layers = config.layers("decoder_layers", 4);
-  decoder.heads = static_cast<int>(config.width("decoder_attention_heads", 6));
   decoder.hidden_dim = config.width("decoder_ffn_dim", 1536);
   decoder.positions.count = config.width("max_target_positions", 448);
-  config.check_heads(result.encoder, result.model_dim, "encoder_attention_heads");
-  config.check_heads(result.decoder, result.model_dim, "decoder_attention_heads");
-  result.activation = config.activation("activation_function", "gelu");
+  encoder.model_dim = decoder.model_dim = config.width("d_model", 384);
+  encoder.attention.heads = config.heads("encoder_attention_heads", 6, encoder.model_dim);
+  decoder.attention.heads = config.heads("decoder_attention_heads", 6, decoder.model_dim);
+  encoder.activation = decoder.activation = config.activation("activation_function", "gelu");
   // Only the decoder has embeddings to scale.
   if (config.flag("scale_embedding", false)) {
-    result.decoder.embedding_scale = std::sqrt(static_cast<float>(result.model_dim));
+    result.decoder.embedding_scale = std::sqrt(static_cast<float>(decoder.model_dim));
   }
   result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
@@ -55,12 +69,13 @@ ModelDescription describe_whisper(const JsonObject& config, const WeightStore& w
 TransformerConfig whisper_config() {
   TransformerConfig config;
   config.model_type = "whisper";
+  StackConfig stack{.positions = {.kind = PositionOptions::Kind::learned},
+                    .norm_order = NormOrder::first,
+                    .attention = {.key_bias = Bias::optional},  // keys have none, but CTranslate2 writes zeros
+                    .activation = Activation::gelu};
+  config.encoder = config.decoder = stack;
   config.encoder.frames.per_row = kWhisperFramesPerRow;
-  config.encoder.positions.kind = config.decoder.positions.kind = PositionOptions::Kind::learned;
-  config.activation = Activation::gelu;
-  config.norm_order = NormOrder::first;
-  // Keys have no bias, but CTranslate2 writes zeros.
-  config.key_bias = Bias::optional;
+  config.encoder.compose = add_encoder;
   config.output_bias = Bias::none;
   return config;
 }

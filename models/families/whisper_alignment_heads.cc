@@ -72,7 +72,7 @@ const std::map<Sizes, HeadsByLayer>& known_models() {
 
 std::vector<std::pair<int, int>> whisper_alignment_heads(const TransformerConfig& config) {
   const StackConfig& decoder = config.decoder;
-  const auto known = known_models().find({config.encoder.layers, decoder.layers, decoder.heads, decoder.vocabulary});
+  const auto known = known_models().find({config.encoder.layers, decoder.layers, decoder.attention.heads, decoder.vocabulary});
   std::vector<std::pair<int, int>> heads;
   if (known != known_models().end()) {
     for (const auto& [layer, of_layer] : known->second) {
@@ -81,7 +81,7 @@ std::vector<std::pair<int, int>> whisper_alignment_heads(const TransformerConfig
     return heads;
   }
   for (int layer = decoder.layers / 2; layer < decoder.layers; ++layer) {
-    for (int head = 0; head < decoder.heads; ++head) heads.emplace_back(layer, head);
+    for (int head = 0; head < decoder.attention.heads; ++head) heads.emplace_back(layer, head);
   }
   return heads;
 }

@@ -98,12 +98,12 @@ class BatchDecoder {
   // Encodes the sources of jobs in a session whose model has an encoder.
   Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs) const {
     if (session.model().config.source_kind() == SourceKind::frames) {
-      std::vector<Tensor> sources;
+      std::vector<Tensor> sources, rows;
       for (const DecodeJob* job : jobs) {
-        const bool is_known = &session == &work_.session && !job->prompt.encoded.empty();
-        sources.push_back(is_known ? job->prompt.encoded : job->prompt.frames);
+        sources.push_back(job->prompt.frames);
+        if (&session == &work_.session) rows.push_back(job->prompt.encoded);
       }
-      return session.encode(sources);
+      return session.encode(sources, rows);
     }
     std::vector<TokenIds> sources;
     for (const DecodeJob* job : jobs) sources.push_back(job->prompt.source);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "encdec/models/generation/generate_options.h"
 #include "encdec/models/session/session.h"
 
 namespace encdec {
@@ -115,6 +116,88 @@ class ModelDraft {
   std::size_t read_ = 0;   // number of tokens read
   DraftLength length_;
   DraftLength* length_of_all_ = nullptr;  // null for a fixed number
+};
+
+// The draft tokens of one result: from a text that it may repeat, else from what it has repeated itself, else from a
+// draft model. Until they are checked they stand at the end of the result's history.
+// Order of calls: (begin_result (guess [(input (take | stop))*] check)* close)*
+class Drafter {
+ public:
+  // `fixed` is the number of tokens to guess at once; 0 for one that follows what was right. `lookup` is the maximum
+  // number of tokens to guess from what the result has repeated.
+  Drafter(int fixed, int lookup) : fixed_(fixed), lookup_(static_cast<std::size_t>(lookup)) {}
+
+  // Takes draft tokens of a model where there are no others; see ModelDraft.
+  void use_model(Session& session, int source, DraftLength& length) {
+    model_ = ModelDraft(session, source, length, fixed_);
+  }
+  // Begins a result that may repeat `text`.
+  void begin_result(TokenIds text) {
+    text_ = RepeatedText(std::move(text));
+    length_ = DraftLength(fixed_);
+    guessed_ = wanted_ = 0;
+  }
+  // Appends at most `most` tokens to `history`, which outlives the calls until check(). `result` is what may repeat the
+  // text; look_back() returns the text in which repetitions are looked up. Tokens from the first one on that
+  // is_usable() refuses are left out, as are those after one that ends() accepts.
+  template <class LookBack, class IsUsable, class Ends>
+  void guess(TokenIds& history, std::span<const std::int32_t> result, std::size_t most, const LookBack& look_back,
+             const IsUsable& is_usable, const Ends& ends) {
+    history_ = &history;
+    const std::size_t of_text = std::min(most, length_.next());
+    std::span<const std::int32_t> found = text_.guess(result, of_text);
+    if (found.empty() && lookup_ > 0 && of_text > 0) found = guess_by_lookup(look_back(), std::min(of_text, lookup_));
+    const TokenIds tokens(found.begin(), found.end());  // `found` may be a part of the history
+    for (const std::int32_t token : tokens) {
+      if (!is_usable(token)) break;
+      history.push_back(token);
+      ++guessed_;
+      if (ends(token)) break;
+    }
+    wanted_ = guessed_ > 0 ? 0 : model_.begin(most, history.size());
+  }
+
+  // Returns whether the draft model is to guess one more token; it then reads input().
+  bool wants_model() const { return guessed_ < wanted_; }
+  Session::TargetTokens input() { return model_.input(*history_); }
+  // Appends a token of the draft model. `is_end`: no more are wanted after it.
+  void take(std::int32_t token, bool is_end) {
+    history_->push_back(token);
+    ++guessed_;
+    if (is_end) stop();
+  }
+  // Wants no more tokens of the draft model in this step.
+  void stop() { wanted_ = guessed_; }
+
+  // Returns the number of draft tokens at the end of the history.
+  std::size_t guessed() const { return guessed_; }
+  // Puts the tokens chosen in place of the draft tokens, as accept_guesses() does. `target` has read them all.
+  template <class Choice, class Take>
+  void check(TokenIds& history, int target, Session& session, const Choice& choice, const Take& take) {
+    const bool is_of_model = std::exchange(wanted_, 0) > 0;
+    const std::size_t guessed = std::exchange(guessed_, 0), right = accept_guesses(history, guessed, choice, take);
+    if (guessed == 0) return;
+    session.shorten_target(target, static_cast<int>(history.size()) - 1);  // the last token has not been read
+    is_of_model ? model_.accept(guessed, right, history.size()) : length_.tell(guessed, right);
+    counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};
+  }
+  void close() {
+    guessed_ = wanted_ = 0;
+    model_.close();
+  }
+  // Returns the counts of all results.
+  const DraftCounts& counts() const { return counts_; }
+
+ private:
+  int fixed_;
+  std::size_t lookup_;
+  RepeatedText text_;
+  DraftLength length_;
+  ModelDraft model_;
+  TokenIds* history_ = nullptr;
+  std::size_t guessed_ = 0;  // number of draft tokens at the end of the history
+  std::size_t wanted_ = 0;   // number that the draft model is to make, or 0
+  DraftCounts counts_;
 };
 
 }  // namespace encdec

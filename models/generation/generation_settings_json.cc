@@ -192,7 +192,7 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
         config.decoder_start_token ? config.decoder_start_token : token_of("decoder_start_token", "<s>");
     options.max_new_tokens = kDefaultTranslationTokens;
     // Students are decoded with Marian's max-length-factor 2.
-    if (config.target_reader == TargetReader::simple_recurrent_unit) options.max_length_factor = 2.0f;
+    if (config.decoder.is_recurrent) options.max_length_factor = 2.0f;
   } else {
     options.max_length = kDefaultTextTokens;
   }

@@ -107,6 +107,25 @@ Search::Search(const SearchRules& rules, const Prompt& prompt, const Session& se
       limit_(rules.new_token_limit(prompt, session.model().config.decoder)),
       random_(RandomKey(*rules.settings.seed).with(prompt.source).with(prompt.target)) {}
 
+void Search::draft_with(Session& session, int source, DraftLength& length) {
+  for (Drafter& drafter : drafters_) drafter.use_model(session, source, length);
+}
+
+void Search::add_draft_inputs(std::vector<Session::TargetTokens>& inputs) {
+  drafting_.clear();
+  for (std::size_t i = 0; i < drafters_.size(); ++i) {
+    if (!drafters_[i].wants_model()) continue;
+    inputs.push_back(drafters_[i].input());
+    drafting_.push_back(i);
+  }
+}
+
+DraftCounts Search::draft_counts() const {
+  DraftCounts sum;
+  for (const Drafter& drafter : drafters_) sum += drafter.counts();
+  return sum;
+}
+
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session) {
   return (*rules.settings.num_beams > 1 ? make_beam_search : make_sequence_search)(rules, prompt, source, session);
 }

@@ -95,12 +95,12 @@ class Search {
   virtual void draft(std::size_t /*most*/) {}
   // Lets another model guess where nothing else does, in its own session, where the search's source is `source`.
   // `length` is that of the batch; see ModelDraft.
-  virtual void draft_with(Session& /*session*/, int /*source*/, DraftLength& /*length*/) {}
+  void draft_with(Session& session, int source, DraftLength& length);
   // Appends what that model reads to guess one more token of each target, if another one is wanted. Called after
   // draft(), then once after all rows have been read by read_draft(), until nothing is appended.
-  virtual void add_draft_inputs(std::vector<Session::TargetTokens>& /*inputs*/) {}
+  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs);
   // Reads the output for row `row` of that model.
-  virtual void read_draft(std::size_t /*row*/, const StepOutput& /*output*/) {}
+  void read_draft(std::size_t row, const StepOutput& output) { read_drafted(drafting_[row], output); }
   // Appends the targets and tokens of the next step. They stay valid until advance().
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs) = 0;
   // Reads the output for row `row` of this search: the rows of logits that its inputs ask for, in their order. Logits
@@ -131,7 +131,7 @@ class Search {
   // Returns the number of tokens generated so far.
   virtual std::size_t length() const = 0;
   // Returns the counts of guessed tokens so far.
-  virtual DraftCounts draft_counts() const { return {}; }
+  DraftCounts draft_counts() const;
 
  protected:
   TokenHistory history_of(std::span<const std::int32_t> tokens) const {
@@ -142,11 +142,18 @@ class Search {
     return std::span(history).subspan(prompt_length_);
   }
 
+  // Reads the output of the draft model for drafters_[number]: calls its take() or stop().
+  virtual void read_drafted(std::size_t /*number*/, const StepOutput& /*output*/) {}
+
+  std::vector<Drafter> drafters_;  // one for each target, in searches that check draft tokens
   const SearchRules& rules_;
   TokenIds source_;
   std::size_t prompt_length_;
   std::size_t limit_;  // maximum number of tokens to generate
   RandomKey random_;
+
+ private:
+  std::vector<std::size_t> drafting_;  // by row of the draft model: index into drafters_
 };
 
 // Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds

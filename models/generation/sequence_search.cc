@@ -48,11 +48,10 @@ class SequenceSearch final : public Search {
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
         places_(targets_.size()) {
-    for (Target& target : targets_) {
-      target.history = prompt.target;
-      target.repeated = RepeatedText(prompt.draft);
-      target.text_length = DraftLength(rules.settings.num_assistant_tokens.value_or(0));
-    }
+    drafters_.resize(targets_.size(), Drafter(rules.settings.num_assistant_tokens.value_or(0),
+                                              *rules.settings.prompt_lookup_num_tokens));
+    for (Drafter& drafter : drafters_) drafter.begin_result(prompt.draft);
+    for (Target& target : targets_) target.history = prompt.target;
     targets_.front().number = session.open_target(source);
   }
 
@@ -60,54 +59,28 @@ class SequenceSearch final : public Search {
     if (is_first_step_ && targets_.size() > 1) return;  // one row serves all targets
     for (const std::size_t i : running_) {
       Target& target = targets_[i];
-      target.of_model = 0;
-      if (std::ranges::find(unread(target), pad_token_) != unread(target).end()) continue;
+      if (std::ranges::find(unread(i), pad_token_) != unread(i).end()) continue;
       // A step adds one token more than the guesses that are right.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
-      for (const std::int32_t token : guess(target, std::min({most, target.text_length.next(), left}))) {
-        if (token < 0 || token >= vocabulary_) break;  // a token of the source's vocabulary
-        target.history.push_back(token);
-        ++target.guessed;
-        if (ends_guess(token)) break;
-      }
-      if (target.guessed == 0) target.of_model = target.model.begin(std::min(most, left), target.history.size());
+      const auto look_back = [&] {
+        const TokenHistory history = history_of(target.history);
+        target.read.assign(source_.begin(), source_.end());
+        target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
+        return std::span<const std::int32_t>(target.read);
+      };
+      // A text may have tokens of the source's vocabulary.
+      const auto is_usable = [this](std::int32_t token) { return token >= 0 && token < vocabulary_; };
+      drafters_[i].guess(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
+                         std::min(most, left), look_back, is_usable,
+                         [this](std::int32_t token) { return ends_guess(token); });
     }
-  }
-
-  void draft_with(Session& session, int source, DraftLength& length) override {
-    const int fixed = rules_.settings.num_assistant_tokens.value_or(0);
-    for (Target& target : targets_) target.model = ModelDraft(session, source, length, fixed);
-  }
-
-  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
-    draft_rows_.clear();
-    for (const std::size_t i : running_) {
-      Target& target = targets_[i];
-      if (target.guessed >= target.of_model) continue;
-      inputs.push_back(target.model.input(target.history));
-      draft_rows_.push_back(i);
-    }
-  }
-
-  void read_draft(std::size_t row, const StepOutput& output) override {
-    const std::size_t number = draft_rows_[row];
-    Target& target = targets_[number];
-    try {
-      target.draft_scores.read(rules_, history_of(target.history), output, StepScores::Scale::logits);
-    } catch (const BackendError&) {
-      target.of_model = target.guessed;  // not a number
-      return;
-    }
-    target.history.push_back(choose(number, target.guessed, target.draft_scores));
-    ++target.guessed;
-    if (ends_guess(target.history.back())) target.of_model = target.guessed;
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     std::size_t rows = 0;
     for (const std::size_t i : running_) {
-      const std::size_t count = targets_[i].guessed + 1;
-      inputs.push_back({targets_[i].number, unread(targets_[i]), count});
+      const std::size_t count = drafters_[i].guessed() + 1;
+      inputs.push_back({targets_[i].number, unread(i), count});
       if (places_.size() < rows + count) places_.resize(rows + count);
       for (std::size_t guesses = 0; guesses < count; ++guesses, ++rows) {
         places_[rows].target = i;
@@ -119,7 +92,8 @@ class SequenceSearch final : public Search {
   void read(std::size_t row, const StepOutput& output) override {
     Place& place = places_[row];
     const Target& target = targets_[place.target];
-    const std::span history = std::span(target.history).first(target.history.size() - target.guessed + place.guesses);
+    const std::span history(target.history.data(),
+                            target.history.size() + place.guesses - drafters_[place.target].guessed());
     try {
       place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
@@ -144,17 +118,17 @@ class SequenceSearch final : public Search {
     }
     std::size_t row = 0;
     std::erase_if(running_, [&](std::size_t i) {
-      const std::size_t rows = targets_[i].guessed + 1;
-      const bool ended = accept(targets_[i], std::span(places_).subspan(row, rows), session);
+      const std::size_t rows = drafters_[i].guessed() + 1;
+      const bool ended = accept(i, std::span(places_).subspan(row, rows), session);
       row += rows;
-      if (ended) close(targets_[i], session);
+      if (ended) close(i, session);
       return ended;
     });
     return running_.empty() ? State::finished : State::running;
   }
 
   void abandon(Session& session) override {
-    for (const std::size_t i : running_) close(targets_[i], session);
+    for (const std::size_t i : running_) close(i, session);
   }
 
   std::vector<Hypothesis> take_results() override {
@@ -172,18 +146,12 @@ class SequenceSearch final : public Search {
     return {generated(targets_.front().history), targets_.front().result.token_scores};
   }
   std::size_t length() const override { return generated(targets_.front().history).size(); }
-  DraftCounts draft_counts() const override { return counts_; }
 
  private:
   struct Target {
     int number = -1;  // number in the session
     TokenIds history;
-    std::size_t guessed = 0;   // guesses at the end of `history`
-    std::size_t of_model = 0;  // number of guesses wanted of the model that guesses
-    RepeatedText repeated;
-    DraftLength text_length;
     TokenIds read;  // source and result, for prompt_lookup_num_tokens
-    ModelDraft model;
     StepScores draft_scores;
     Hypothesis result;
   };
@@ -198,25 +166,24 @@ class SequenceSearch final : public Search {
   };
 
   // Returns the tokens to read in the next step: the whole prompt or the token chosen last, and the guesses.
-  std::span<const std::int32_t> unread(const Target& target) const {
-    const std::span history(target.history);
-    return is_first_step_ ? history : history.last(target.guessed + 1);
+  std::span<const std::int32_t> unread(std::size_t target) const {
+    const std::span history(targets_[target].history);
+    return is_first_step_ ? history : history.last(drafters_[target].guessed() + 1);
   }
 
   // Returns whether nothing is guessed after a token: an end, or the pad token.
   bool ends_guess(std::int32_t token) const { return token == pad_token_ || rules_.is_end(token); }
 
-  // Returns the guess after a target's history. Valid until the next call for the same target.
-  std::span<const std::int32_t> guess(Target& target, std::size_t most) {
-    if (most == 0) return {};
-    const auto result = std::span(target.history).subspan(prompt_length_ - prefix_length_);
-    const auto repeated = target.repeated.guess(result, most);
-    const auto lookup = static_cast<std::size_t>(*rules_.settings.prompt_lookup_num_tokens);
-    if (!repeated.empty() || lookup == 0) return repeated;
-    const TokenHistory history = history_of(target.history);
-    target.read.assign(source_.begin(), source_.end());
-    target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
-    return guess_by_lookup(target.read, std::min(most, lookup));
+  void read_drafted(std::size_t number, const StepOutput& output) override {
+    Drafter& drafter = drafters_[number];
+    StepScores& scores = targets_[number].draft_scores;
+    try {
+      scores.read(rules_, history_of(targets_[number].history), output, StepScores::Scale::logits);
+    } catch (const BackendError&) {
+      return drafter.stop();  // not a number
+    }
+    const std::int32_t token = choose(number, drafter.guessed(), scores);
+    drafter.take(token, ends_guess(token));
   }
 
   // Chooses a token of a target from the scores after `guesses` guesses.
@@ -233,29 +200,23 @@ class SequenceSearch final : public Search {
     if (rules_.settings.top_log_probs > 0) place.top = scores.top();
   }
 
-  static void close(Target& target, Session& session) {
-    session.close_target(target.number);
-    target.model.close();
+  void close(std::size_t target, Session& session) {
+    session.close_target(targets_[target].number);
+    drafters_[target].close();
   }
 
   // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
-  bool accept(Target& target, std::span<Place> places, Session& session) {
+  bool accept(std::size_t number, std::span<Place> places, Session& session) {
+    Target& target = targets_[number];
     Hypothesis& result = target.result;
-    const std::size_t guessed = std::exchange(target.guessed, 0);
     bool ended = false;
     const auto take = [&](std::size_t i, std::size_t length) {
       result.token_scores.push_back(places[i].score);
       if (rules_.settings.top_log_probs > 0) result.top_log_probs.push_back(std::move(places[i].top));
       return ended = rules_.is_end(*places[i].token) || length - prompt_length_ >= limit_;
     };
-    const std::size_t right = accept_guesses(
-        target.history, guessed, [&](std::size_t i) { return places[i].token; }, take);
-    if (guessed > 0) {
-      const std::size_t end = target.history.size();
-      session.shorten_target(target.number, static_cast<int>(end) - 1);  // the last token has not been read
-      target.of_model > 0 ? target.model.accept(guessed, right, end) : target.text_length.tell(guessed, right);
-      counts_ += {.proposed = guessed, .accepted = right, .rounds = 1};
-    }
+    drafters_[number].check(
+        target.history, target.number, session, [&](std::size_t i) { return places[i].token; }, take);
     return ended;
   }
 
@@ -267,9 +228,7 @@ class SequenceSearch final : public Search {
   std::vector<Target> targets_;
   std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
   bool is_first_step_ = true;
-  std::vector<Place> places_;            // by row
-  std::vector<std::size_t> draft_rows_;  // by row of the model that guesses: index into targets_
-  DraftCounts counts_;
+  std::vector<Place> places_;  // by row
 };
 
 }  // namespace

@@ -3,230 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/error.h"
-#include "encdec/engine/base/machine.h"
-#include "encdec/engine/thread_team.h"
-#include "encdec/models/checkpoint/marian_files.h"
-#include "encdec/models/checkpoint/unpacked_file.h"
-#include "encdec/models/families/model_description.h"
-#include "encdec/models/generation/generation_settings.h"
-#include "encdec/models/generation/lexical_shortlist.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/model/fingerprint.h"
 #include "encdec/models/model/generate_call.h"
-#include "encdec/models/model/hub_cache.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/model_impl.h"
-#include "encdec/models/model/packed_weights_cache.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/models/session/precision_probe.h"
 #include "encdec/models/session/token_rows.h"
-#include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace encdec {
-
-namespace {
-
-int checked_option(std::string_view name, int value, int minimum) {
-  if (value < minimum) throw ConfigError(fmt::format("{} is {}, expected at least {}", name, value, minimum));
-  return value;
-}
-
-// Returns whether a tensor holds a setting, such as a number of heads in CTranslate2, and not weights.
-bool is_setting(const std::string& name, const WeightStore& store) {
-  const Tensor& tensor = *store.find(name);
-  return tensor.elements() <= 1 || (!is_weight_type(tensor.type()) && store.find_scale(name) == nullptr);
-}
-
-// Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
-// training and second copies of tensors.
-std::string describe_left_over(const std::vector<std::string>& unused) {
-  constexpr std::array<std::string_view, 12> kUsual = {
-      "pooler",    "lm_head.",    "cls.",         "predictions.",
-      "vocab_",    "classifier.", "qa_outputs.",  "shared.weight",
-      "attn.bias", "masked_bias", "position_ids", "EncDecAttention.relative_attention_bias"};
-  const auto is_usual = [&](const std::string& name) {
-    return std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
-  };
-  const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
-  if (count == 0) return "";
-  return fmt::format("{} tensors are not used, such as '{}': does config.json have fewer layers than the weights?",
-                     count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
-}
-
-// Returns a token for messages, as the vocabulary spells it; its id if the vocabulary does not have it.
-std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) {
-  try {
-    return printable(tokenizer.piece(id, side));
-  } catch (const InputError&) {
-    return fmt::format("{}", id);
-  }
-}
-
-// Sets the head that the modules of a CrossEncoder make. Keeps a masked language model's head only if sparse vectors
-// are made of its logits: in a folder with SpladePooling, and in one that is no sentence-transformers folder and has
-// the weights.
-void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, const std::filesystem::path& folder,
-                 TransformerConfig& config) {
-  HeadConfig& head = config.head;
-  if (embedder.is_cross_encoder()) head = {.kind = HeadKind::modules, .labels = embedder.width()};
-  if (const auto& splade = embedder.splade()) {
-    if (head.kind != HeadKind::vocabulary) {
-      refuse<ConfigError>(folder.string(),
-                          "SpladePooling without the head of a masked language model, expected "
-                          "architectures in config.json to end with ForMaskedLM");
-    }
-    head.sparse = *splade;
-  } else if (head.kind == HeadKind::vocabulary) {
-    const auto has = [scope = weights / "head"](const char* layer) { return (scope / layer).has("weight"); };
-    if (!embedder.has_modules() && has("dense") && has("norm") && has("output")) return;
-    head = {};
-  }
-}
-
-std::shared_ptr<const Transformer> make_network(const TransformerConfig& config, const Checkpoint& checkpoint,
-                                                const ModelDescription& description, const PackOptions& pack,
-                                                const Transformer* encodes_for_it = nullptr) {
-  const WeightScope scope(checkpoint.weights, description.weight_names, pack);
-  try {
-    return std::make_shared<const Transformer>(config, scope, encodes_for_it);
-  } catch (const ShapeError& error) {  // sizes that contradict each other
-    const auto& json = checkpoint.settings.network;
-    refuse<ConfigError>(json ? json->file() : checkpoint.folder.string(), "{}", error.what());
-  }
-}
-
-}  // namespace
-
-// Throws ConfigError unless `draft` can guess tokens of `model`.
-void Model::check_draft(const Impl& model, const Model& draft) {
-  const TransformerConfig &ours = model.config, &other = draft.config();
-  const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
-    if (found == expected) return;
-    refuse<ConfigError>(draft.impl_->folder.string(), "{} is {}, expected {} as in {}", what, found, expected,
-                        model.folder.string());
-  };
-  expect("architecture", to_string(other.architecture), to_string(ours.architecture));
-  expect("number of labels", other.head.labels, ours.head.labels);
-  expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
-  expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
-  expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
-  if (other.encoder.frames.front != ours.encoder.frames.front) expect("family", other.model_type, ours.model_type);
-  if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
-  for (const TextSide side : {TextSide::source, TextSide::target}) {
-    for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
-      expect(fmt::format("token {}", id), spelled(*draft.tokenizer(), id, side), spelled(*model.tokenizer, id, side));
-    }
-  }
-}
-
-Model Model::load(const std::filesystem::path& model, const LoadOptions& options) {
-  const std::filesystem::path path = model_folder(model);
-  const std::filesystem::path folder = SentenceEmbedder::transformer_folder(path);
-  auto impl = std::make_shared<Impl>();
-  impl->folder = path;
-  impl->checkpoint = open_checkpoint(folder);
-  const Checkpoint& checkpoint = impl->checkpoint;
-  ModelDescription description = describe_model(checkpoint);
-  impl->config = std::move(description.config);
-  TransformerConfig& config = impl->config;
-  if (!config.has_decoder()) {
-    impl->embedder = SentenceEmbedder::read(path, config.model_dim);
-    choose_head(impl->embedder, WeightScope(checkpoint.weights, description.weight_names), path, config);
-    if (config.head.classifies()) {
-      impl->classifier.emplace(path, *checkpoint.settings.network, config.head.labels);
-    }
-    const bool reads_first_rows = config.head.kind == HeadKind::sequences ? config.head.pooling == HeadPooling::first
-                                                                          : impl->embedder.reads_first_row();
-    // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
-    config.gathers_rows = reads_first_rows && config.encoder.layers > 1 && config.encoder.weight_groups == 0;
-  }
-  impl->notes = checkpoint.notes;
-  impl->tokenizer = load_tokenizer(folder, impl->config.model_type);
-  if (checkpoint.settings.form == CheckpointSettings::Form::marian) {
-    const MarianFiles files(folder);
-    if (const auto file = files.shortlist()) {
-      const auto vocabularies = files.vocabularies();
-      impl->lexical_shortlist = std::make_shared<const LexicalShortlist>(
-          read_unpacked(*file), LexicalShortlist::Sizes{.source = config.encoder.vocabulary,
-                                                        .target = config.decoder.vocabulary,
-                                                        .is_shared = vocabularies[0] == vocabularies[1]});
-    }
-  }
-  if (impl->config.has_decoder()) {
-    StoredSettings stored = read_generation_settings(checkpoint, impl->config, impl->tokenizer.get());
-    impl->generation = with_neutral_values(stored.options);
-    impl->unsupported_settings = std::move(stored.unsupported);
-    for (const std::string& setting : impl->unsupported_settings) {
-      impl->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
-    }
-  }
-  const int threads = options.threads == 0 ? default_threads() : checked_option("threads", options.threads, 0);
-  const ContentHash content = options.packed_weights_cache.empty() ? ContentHash{} : content_of(*checkpoint.weights);
-  const BackendChoice backend = options.backend ? *options.backend : backend::default_backend();
-  const auto team = std::make_shared<ThreadTeam>(threads);
-  const auto pack_options = [&](Precision precision) {
-    return PackOptions{.threads = threads, .precision = precision, .backend = backend, .team = team};
-  };
-  const auto build = [&](Precision precision) {
-    PackOptions pack = pack_options(precision);
-    const auto make = [&] {
-      pack.memory = std::make_shared<WeightMemory>();  // memory of an earlier, discarded network is freed
-      return make_network(impl->config, checkpoint, description, pack);
-    };
-    if (options.packed_weights_cache.empty()) return make();
-    const ContentHash key = packed_weights_key(content, pack);
-    for (bool is_again = false;; is_again = true) {
-      const auto cache = std::make_shared<PackedWeightsCache>(options.packed_weights_cache, key);
-      pack.packed = cache;
-      auto network = make();
-      cache->finish();
-      impl->notes.insert(impl->notes.end(), cache->notes().begin(), cache->notes().end());
-      // A network that has packed its weights holds copies of its own. Build it again from the file, whose pages all
-      // processes share.
-      if (is_again || !cache->has_written()) return network;
-    }
-  };
-  impl->network =
-      options.precision == Precision::automatic ? fastest_network(backend, build) : build(options.precision);
-  const Precision precision = impl->network->weights.pack().precision;
-  if (options.precision == Precision::automatic) {
-    impl->precision_note = fmt::format("precision auto: {}", to_string(precision));
-  }
-  if (const std::string note = backend::note(backend, precision); !note.empty()) {
-    impl->precision_note += (impl->precision_note.empty() ? "" : "; ") + note;
-  }
-  std::shared_ptr<const Transformer> draft;
-  if (!options.draft_model.empty()) {
-    const Model other =
-        load(options.draft_model,
-             {.threads = threads, .precision = options.draft_precision.value_or(precision), .backend = backend});
-    check_draft(*impl, other);
-    draft = other.network();
-  } else if (impl->config.has_decoder() && options.draft_precision.value_or(precision) != precision) {
-    if (*options.draft_precision != Precision::bfloat16 && *options.draft_precision != Precision::int8) {
-      throw ConfigError(fmt::format("draft_precision is {}, expected bfloat16 or int8: a copy of the model guesses",
-                                    to_string(*options.draft_precision)));
-    }
-    PackOptions pack = pack_options(*options.draft_precision);
-    pack.memory = std::make_shared<WeightMemory>();
-    draft = make_network(impl->config, checkpoint, description, pack, impl->network.get());
-  }
-  impl->sessions = std::make_unique<SessionPool>(impl->network, threads, std::move(draft));
-  std::vector<std::string> unused = impl->network->weights.unused();
-  std::erase_if(unused, [&](const std::string& name) { return is_setting(name, *checkpoint.weights); });
-  for (const std::string& name : unused) impl->notes.push_back(fmt::format("tensor not used: {}", name));
-  impl->weights_note = describe_left_over(unused);
-  return Model(std::move(impl));
-}
 
 const TransformerConfig& Model::config() const {
   return impl_->config;
@@ -238,7 +30,7 @@ BackendChoice Model::backend() const {
   return impl_->network->weights.pack().backend;
 }
 std::string Model::backend_of(Precision precision) const {
-  std::vector<Dim> widths = {impl_->config.model_dim};
+  std::vector<Dim> widths = {impl_->config.model_dim()};
   if (impl_->config.has_encoder()) widths.push_back(impl_->config.encoder.hidden_dim);
   if (impl_->config.has_decoder()) widths.push_back(impl_->config.decoder.hidden_dim);
   return backend::description(backend(), precision, widths);
@@ -331,7 +123,9 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
         fmt::format("{} sources but {} targets; expected one target per source", sources.size(), targets.size()));
   }
   expect_text_model(impl_->parts());
-  checked_option("batch_size", options.batch_size, 0);
+  if (options.batch_size < 0) {
+    throw ConfigError(fmt::format("batch_size is {}, expected at least 0", options.batch_size));
+  }
   check_not_empty(sources, "source");
   check_rows(sources, config.input_stack(), "source");
 

@@ -228,6 +228,7 @@ class Model {
  private:
   friend class RequestQueue;
   struct Impl;
+  class Loader;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   static void check_draft(const Impl& model, const Model& draft);
   void expect_head(HeadKind kind) const;

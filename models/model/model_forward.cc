@@ -50,7 +50,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
   if (config.has_encoder()) {
     const Dim most = rows.empty() ? 0 : std::ranges::max(rows);
     result.encoder_last_hidden_state =
-        Tensor::allocate({static_cast<Dim>(sources.size()), most, config.width_of(config.encoder)});
+        Tensor::allocate({static_cast<Dim>(sources.size()), most, config.encoder.model_dim});
     if (!sources.empty()) {
       const Session::Encoded encoded = session.encode(sources);
       unpack(encoded.hidden, rows, result.encoder_last_hidden_state);

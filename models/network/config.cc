@@ -32,27 +32,15 @@ std::string activation_names() {
 }
 
 Dim FrameOptions::rows_of(Dim frames) const {
-  switch (front) {
-    case SoundFront::mel: return frames % per_row == 0 ? frames / per_row : 0;
-    case SoundFront::waveform:
-      for (const WaveformConvolution& convolution : kWaveformConvolutions) frames = convolution.outputs(frames);
-      return frames;
-    case SoundFront::streaming: return (frames + per_row - 1) / per_row;
-  }
-  return 0;
+  if (!reads_samples()) return frames % per_row == 0 ? frames / per_row : 0;
+  for (const Window& window : windows) frames = window.outputs(frames);
+  return frames;
 }
 
 Dim FrameOptions::frames_for(Dim rows) const {
-  switch (front) {
-    case SoundFront::mel: return rows * per_row;
-    case SoundFront::waveform:
-      for (const auto& [kernel, stride] : kWaveformConvolutions | std::views::reverse) {
-        rows = (rows - 1) * stride + kernel;
-      }
-      return rows;
-    case SoundFront::streaming: return (rows - 1) * per_row + 1;
-  }
-  return 0;
+  if (!reads_samples()) return rows * per_row;
+  for (const auto& [kernel, stride] : windows | std::views::reverse) rows = (rows - 1) * stride + kernel;
+  return rows;
 }
 
 std::string FrameOptions::expected_shape(Dim most_rows) const {
@@ -61,6 +49,13 @@ std::string FrameOptions::expected_shape(Dim most_rows) const {
       most_rows > 0 ? fmt::format("{} to {}", frames_for(1), largest) : fmt::format("{} or more", frames_for(1));
   return reads_samples() ? fmt::format("[{}, {}]", most, width)
                          : fmt::format("[{}, a multiple of {}; {}]", most, per_row, width);
+}
+
+AttentionOptions StackConfig::attention_of(int layer) const {
+  AttentionOptions options = layer_attention.empty() ? attention : layer_attention[static_cast<std::size_t>(layer)];
+  options.model_dim = model_dim;
+  options.residual = norm_order == NormOrder::first ? Residual::add : Residual::none;
+  return options;
 }
 
 }  // namespace encdec

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,12 +10,11 @@
 
 #include "encdec/engine/base/activation.h"
 #include "encdec/engine/base/named_values.h"
+#include "encdec/engine/graph.h"
 #include "encdec/layers/transformer/add_norm.h"
-#include "encdec/layers/transformer/disentangled_positions.h"
+#include "encdec/layers/transformer/attention_options.h"
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
-#include "encdec/layers/transformer/relative_position_bias.h"
-#include "encdec/layers/transformer/rotary_positions.h"
 
 namespace encdec {
 
@@ -37,9 +36,6 @@ constexpr std::string_view to_string(Architecture architecture) {
 //   first: before the sub-layer, and once more at the end of the stack (Xiong et al. 2020)
 enum class NormOrder : std::uint8_t { last, first };
 
-// The first sub-layer of a decoder's layers, which reads the earlier positions of the target.
-enum class TargetReader : std::uint8_t { masked_attention, simple_recurrent_unit };
-
 // Place of a normalisation of the embeddings.
 enum class EmbeddingNorm : std::uint8_t { none, after_positions, before_positions };
 
@@ -56,99 +52,74 @@ enum class SourceKind : std::uint8_t {
   frames,  // rows of numbers, such as log-mel frames: float32 [S * frames.per_row, frames.width]
 };
 
-// How an encoder of sound computes its first rows.
-enum class SoundFront : std::uint8_t {
-  mel,       // two convolutions of log-mel frames (Whisper; Radford et al. 2023, section 2.2)
-  waveform,  // three convolutions of samples (Moonshine; Jeffries et al. 2024, section 3)
-  // kFramesPerRow frames of samples for a row, then two causal convolutions. Together with limited attention, the
-  // encoder can read an endless sequence (Moonshine Streaming; transformers, modeling_moonshine_streaming.py).
-  streaming,
+// A window over positions, as of a convolution.
+struct Window {
+  Dim kernel = 1, stride = 1;
+
+  // Returns the number of windows in a number of positions, without padding.
+  Dim outputs(Dim positions) const { return positions < kernel ? 0 : (positions - kernel) / stride + 1; }
 };
 
-// An input of frames; the fronts that read samples have one sample in a frame.
+// An input of frames: of sound features, or of one sample each.
 struct FrameOptions {
-  Dim width = 0;    // numbers in a frame; 0 if the stack reads tokens
-  Dim per_row = 1;  // frames from one row of the encoder to the next
-  SoundFront front = SoundFront::mel;
+  Dim width = 0;                     // numbers in a frame; 0 if the stack reads tokens
+  Dim per_row = 1;                   // frames from one row of the encoder to the next
+  std::vector<Window> windows = {};  // by which the rows follow from samples; empty: any multiple of per_row frames
+  Dim counted = 1;                   // samples at the end that fill no group of this many do not count
+  bool reads_pieces = false;         // whether Transformer::front can read a sequence in pieces; see StreamingEncoder
 
-  static constexpr Dim kFramesPerRow = 4;  // frames of samples in a row of SoundFront::streaming
-
-  bool reads_samples() const { return front != SoundFront::mel; }
+  // Returns whether frames are samples, of which Transformer::front makes rows.
+  bool reads_samples() const { return !windows.empty(); }
   // Returns the number of rows that the encoder makes of a number of frames; 0 if it cannot read that number.
   Dim rows_of(Dim frames) const;
-  // Returns the number of samples that count. The samples of an incomplete frame at the end of SoundFront::streaming
-  // do not: transformers masks that frame.
-  Dim samples_read(Dim samples) const {
-    return front == SoundFront::streaming ? samples - samples % (per_row / kFramesPerRow) : samples;
-  }
   // Returns the smallest number of frames of which the encoder makes `rows` rows.
   Dim frames_for(Dim rows) const;
   // Returns the shapes from which the encoder makes at most `most_rows` rows, for messages; 0: any number of rows.
   std::string expected_shape(Dim most_rows = 0) const;
 };
 
-// A convolution of SoundFront::waveform, without padding.
-struct WaveformConvolution {
-  Dim kernel, stride;
+class Block;
+class Stack;
 
-  Dim outputs(Dim positions) const { return positions < kernel ? 0 : (positions - kernel) / stride + 1; }
-};
-inline constexpr std::array<WaveformConvolution, 3> kWaveformConvolutions = {{{127, 64}, {7, 3}, {3, 2}}};
-
-// The positions in one layer's self-attention, in models whose layers differ.
-struct LayerAttention {
-  RotaryOptions rotary = {};
-  int window = std::numeric_limits<int>::max();  // see AttentionOptions
-  std::optional<int> ahead = {};                 // see AttentionOptions
-};
-
-// A convolution of the embeddings, added to the output of the first layer and normalised with it. Its windows are
-// centred.
-struct StackConvolution {
-  Dim kernel = 0;  // positions in a window, an odd number; 0: there is no convolution
-  Activation activation = Activation::identity;
-};
-
-// Sizes and choices of one stack: an encoder or a decoder.
+// Sizes and choices of one stack: an encoder or a decoder. Graphs are built from this data; see blocks.h.
 struct StackConfig {
   Dim vocabulary = 0;  // V
   // Whether the decoder starts with token V, whose embedding is zero, as in Marian. Token V has no row in the table and
   // no logit.
   bool zero_start_token = false;
-  int layers = 0;                                      // number of layers; 0 means that there is no such stack
-  int heads = 1;                                       // H
-  int key_value_heads = 0;                             // see AttentionOptions; 0: H
-  Dim hidden_dim = 0;                                  // F
-  PositionOptions positions = {};                      // encodings that are added to the embeddings
-  RelativePositions relative_positions = {};           // bias of self-attention scores, one per distance
-  DisentangledOptions disentangled_positions = {};     // keys and queries of distances; encoders only
-  std::vector<LayerAttention> layer_attention = {};    // one for each layer; empty: none has rotary positions
-  StackConvolution convolution = {};                   // see StackConvolution
-  int weight_groups = 0;                               // sets of weights that the layers share; 0: one for each layer
-  Dim embedding_dim = 0;                               // width of embeddings that are projected to D; 0: D, as they are
+  int layers = 0;      // number of layers; 0 means that there is no such stack
+  Dim model_dim = 0;   // D
+  Dim hidden_dim = 0;  // F
+
   float embedding_scale = 1.0f;                        // factor of token embeddings; sqrt(D) in the paper
+  Dim token_types = 0;                                 // rows of the token type embedding; 0 means none
+  PositionOptions positions = {};                      // encodings that are added to the embeddings
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
   FrameOptions frames = {};                            // frames that the stack reads in place of tokens
 
-  // Choices of this stack that differ from the model's.
-  Dim model_dim = 0;                                 // D; 0: the model's
-  Dim head_dim = 0;                                  // K; 0: the model's
-  std::optional<Activation> activation = {};         // activation of the feed-forward networks
-  std::optional<FeedForwardKind> feed_forward = {};  // formula of the feed-forward networks
-  bool norms_less_one = false;                       // see NormOptions::less_one
+  NormOrder norm_order = NormOrder::last;                 // place of the norms
+  NormOptions norm = {};                                  // formula of all norms
+  AttentionOptions attention = {};                        // options of all layers; `bias` holds for all linear maps
+  std::vector<AttentionOptions> layer_attention = {};     // one for each layer, if layers differ; else empty
+  FeedForwardKind feed_forward = FeedForwardKind::plain;  // formula of the feed-forward networks
+  Activation activation = Activation::relu;               // activation of the feed-forward networks
+
+  bool is_recurrent = false;    // `block` has no self-attention
+  bool shares_weights = false;  // `block` gives several layers the same weights
+  // Functions by which a family adds its own parts in place of those of figure 1; empty: figure 1.
+  std::function<Edge(Block&, Edge)> block = {};    // a block: hidden states -> hidden states
+  std::function<Edge(Stack&, Edge)> compose = {};  // the stack: its input -> the hidden states that decoders read
+  std::function<void(Stack&)> front = {};          // adds inputs and output of Transformer::front
 
   SourceKind source_kind() const { return frames.width > 0 ? SourceKind::frames : SourceKind::tokens; }
-  // Returns the number of the weights of a layer. Groups of neighbouring layers share them, as in ALBERT.
-  int weights_of(int layer) const {
-    if (weight_groups == 0) return layer;
-    return static_cast<int>(layer / (static_cast<double>(layers) / weight_groups));  // rounds as transformers does
-  }
   // Returns the number of token ids that the stack can read: ids are less than this.
   Dim input_tokens() const { return vocabulary + (zero_start_token ? 1 : 0); }
   // Returns the maximum number of tokens in a sequence; nullopt if there is no limit.
   std::optional<Dim> position_limit() const {
     return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.count) : std::nullopt;
   }
+  // Returns the options of a layer's attentions.
+  AttentionOptions attention_of(int layer) const;
 };
 
 // Results of a head, computed from the last hidden states.
@@ -191,35 +162,20 @@ struct HeadConfig {
   bool classifies() const { return classifies_texts() || kind == HeadKind::tokens; }
 };
 
-// Sizes of a Transformer, and the choices in which families of checkpoints differ. Graphs are built from this data.
+// Sizes of a Transformer, and the choices in which families of checkpoints differ.
 struct TransformerConfig {
   std::string model_type;                                     // name of the family in config.json: "marian"
   Architecture architecture = Architecture::encoder_decoder;  // stacks of the model
-  Dim model_dim = 0;                                          // D
-  Dim head_dim = 0;                                           // K; 0 means D / H
   StackConfig encoder;                                        // has 0 layers if there is no encoder
   StackConfig decoder;                                        // has 0 layers if there is no decoder
 
-  Activation activation = Activation::relu;                     // activation of the feed-forward networks
-  FeedForwardKind feed_forward = FeedForwardKind::plain;        // formula of the feed-forward networks
-  Bias bias = Bias::required;                                   // bias of the linear maps in the stacks
-  std::optional<Bias> key_bias = {};                            // bias of the key projections; unset means `bias`
-  NormOrder norm_order = NormOrder::last;                       // place of the norms
-  NormKind norm = NormKind::layer;                              // formula of all norms
-  float norm_epsilon = 1e-5f;                                   // epsilon of all norms
-  Bias norm_bias = Bias::required;                              // bias of all layer norms
-  bool first_layer_has_norm = true;                             // norm first: whether the first self-attention has one
-  TargetReader target_reader = TargetReader::masked_attention;  // first sub-layer of the decoder's layers
-  // Head of the last layer's cross-attention that was trained to align words; unset: the mean of all heads aligns.
-  std::optional<int> alignment_head = {};
-  float score_scale = 0.0f;             // factor of the scores; see AttentionOptions
-  bool divide_scores_by_layer = false;  // whether layer i divides its scores by i + 1
-  Dim token_types = 0;                  // rows of the token type embedding; 0 means none
-  float logits_scale = 1.0f;            // factor of the hidden states before the output projection
-  Bias output_bias = Bias::optional;    // bias of the logits
-  HeadConfig head;                      // head of a classifier or a masked language model
+  float logits_scale = 1.0f;          // factor of the hidden states before the output projection
+  Bias output_bias = Bias::optional;  // bias of the logits
+  HeadConfig head;                    // head of a classifier or a masked language model
   // Encoder-only: the encoder has an input of row numbers, and its last layer computes no other rows.
   bool gathers_rows = false;
+  // Head of the last layer's cross-attention that was trained to align words; unset: the mean of all heads aligns.
+  std::optional<int> alignment_head = {};
 
   std::optional<std::int32_t> pad_token;                  // from config.json
   std::optional<std::int32_t> decoder_start_token;        // default; a call or generation_config.json may override it
@@ -235,10 +191,12 @@ struct TransformerConfig {
   std::string_view why_it_writes_nothing() const { return head.classifies() ? "is a classifier" : "has no decoder"; }
   // Returns the kind of the source.
   SourceKind source_kind() const { return input_stack().source_kind(); }
-  // Returns the width of a stack's hidden states.
-  Dim width_of(const StackConfig& stack) const { return stack.model_dim > 0 ? stack.model_dim : model_dim; }
   // Returns the stack that reads the user's input: the encoder, or the decoder if there is no encoder.
   const StackConfig& input_stack() const { return has_encoder() ? encoder : decoder; }
+  // Returns the stack whose hidden states are the last: the decoder, or the encoder if there is no decoder.
+  const StackConfig& last_stack() const { return architecture == Architecture::encoder_only ? encoder : decoder; }
+  // Returns the width of the last hidden states: D.
+  Dim model_dim() const { return last_stack().model_dim; }
 };
 
 // Returns the activation that transformers calls `name` ("gelu_new", "swish", ...); nullopt if it is not supported.

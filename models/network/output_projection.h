@@ -17,7 +17,7 @@ class OutputProjection {
   OutputProjection() = default;
   // Takes the weights of a Linear, D -> V, from weights / "output_projection".
   OutputProjection(const TransformerConfig& config, const WeightScope& weights)
-      : OutputProjection(weights / "output_projection", {.input_width = config.model_dim,
+      : OutputProjection(weights / "output_projection", {.input_width = config.model_dim(),
                                                          .output_width = config.decoder.vocabulary,
                                                          .bias = config.output_bias,
                                                          .input_scale = config.logits_scale}) {}
@@ -32,7 +32,7 @@ class OutputProjection {
   // decoder's, since often only the logits after the last token are needed.
   Graph graph(const TransformerConfig& config) const {
     Graph graph("output");
-    add_to(graph, graph.input("hidden", {kTargetRows, config.model_dim}));
+    add_to(graph, graph.input("hidden", {kTargetRows, config.model_dim()}));
     return graph;
   }
   // Adds the logits of `hidden` [T, D] to a graph, as an output.

@@ -12,14 +12,10 @@ namespace encdec {
 
 // A Transformer ready to run: the graphs of figure 1 (Vaswani et al. 2017) with their weights. Read-only; sessions
 // share it.
-// Scopes of its weights, where SIDE is encoder or decoder and i is StackConfig::weights_of() a layer:
+// Scopes of its weights, where SIDE is encoder or decoder and i the number of a layer; see the family's file for
+// others:
 //   SIDE.{embedding, token_type_embedding, embedding_norm, positional_encoding}, if the configuration has them
-//   encoder.{convolution, convolution_norm}, if the stack has a convolution of the embeddings
-//   encoder.embedding_projection, if the embeddings have a width of their own
-//   encoder.{convolution_1, convolution_2}, if the model reads sound; encoder.{convolution_3, group_norm} or
-//   encoder.{frame_embedding, memory_positions, memory_projection}, if it reads samples (see SoundFront)
 //   SIDE.{i}.{self_attention, self_attention_norm, feed_forward, feed_forward_norm}
-//   decoder.{i}.{recurrent_unit, recurrent_unit_norm} in place of self_attention, if the configuration has it
 //   decoder.{i}.{cross_attention, cross_attention_norm}, if there is an encoder
 //   SIDE.norm, if norm_order is first
 //   output_projection, if there is a decoder
@@ -39,8 +35,9 @@ struct Transformer {
   WeightScope weights;       // weights that the graphs were built from
   // The beginning of an encoder that reads samples; unset in others. Samples: [S, frames.per_row], with zeros after
   // each source. Of a source's rows, the first frames.rows_of(samples) have a meaning.
-  //   SoundFront::waveform: {samples, positions of each source after the first convolution: int32 [B]} -> rows [S, D]
-  //   SoundFront::streaming: {samples} -> last hidden states [S, D]; runs on pieces of a sequence too (see StreamPiece)
+  //   {samples} or {samples, positions of each source after the first window: int32 [B]} -> rows [S, D]
+  // If frames.reads_pieces, it also runs on pieces of a sequence (see StreamPiece), and its rows are the last hidden
+  // states.
   std::optional<Executor> front;
   // The encoder; unset in a decoder-only model, and if another model encodes this one's sources.
   //   token ids: int32 [S], frames: [S, frames.per_row * frames.width], or the rows of `front`: [S, D]

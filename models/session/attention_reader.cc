@@ -17,8 +17,7 @@ constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // of all ma
 bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder_self: return config.has_encoder();
-    case AttentionKind::decoder_self:
-      return config.has_decoder() && config.target_reader == TargetReader::masked_attention;
+    case AttentionKind::decoder_self: return config.has_decoder() && !config.decoder.is_recurrent;
     case AttentionKind::cross: return config.has_encoder() && config.has_decoder();
   }
   return false;
@@ -101,7 +100,7 @@ class Recording {
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection) {
   for (const AttentionKind kind : chosen_kinds(config, selection)) {
     Places(kind, "layer", selection.layers, stack_of(config, kind).layers);
-    Places(kind, "head", selection.heads, stack_of(config, kind).heads);
+    Places(kind, "head", selection.heads, stack_of(config, kind).attention.heads);
   }
 }
 
@@ -131,7 +130,7 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
   for (const AttentionKind kind : kinds) {
     const StackConfig& stack = stack_of(config, kind);
     const Places layers(kind, "layer", selection.layers, stack.layers);
-    const Places heads(kind, "head", selection.heads, stack.heads);
+    const Places heads(kind, "head", selection.heads, stack.attention.heads);
     const Dim queries = kind == AttentionKind::encoder_self ? sources : targets;
     const Dim keys = kind == AttentionKind::decoder_self ? targets : sources;
     const Shape shape{layers.size(), heads.size(), queries, keys};

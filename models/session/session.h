@@ -9,11 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/network/transformer.h"
 #include "encdec/models/network/vocabulary_shortlist.h"
 #include "encdec/models/session/attention_map.h"
+#include "encdec/models/session/reading_session.h"
 #include "encdec/models/session/source_memory.h"
-#include "encdec/models/session/token_ids.h"
 
 namespace encdec {
 
@@ -24,7 +23,7 @@ namespace encdec {
 // Order of calls:
 //   with an encoder:    encode (open_target (decode | fork_target | reorder_targets)* close_target)* close_source
 //   without an encoder: open_target (decode | fork_target | reorder_targets)* close_target
-class Session {
+class Session : public ReadingSession {
  public:
   // Passed to open_target() for a target without a source, as in a decoder-only model.
   static constexpr int kNoSource = -1;
@@ -33,50 +32,19 @@ class Session {
   // `draft` is a model that guesses the next tokens of this one, or null.
   Session(std::shared_ptr<const Transformer> model, const std::shared_ptr<ThreadTeam>& team,
           std::shared_ptr<const Transformer> draft = nullptr);
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
-  const Transformer& model() const { return *model_; }  // model that the session runs
-  ThreadTeam& team() { return *team_; }                 // threads that share the work
   // Returns the session of the model that guesses, with sources and targets of its own; null if there is none.
   Session* draft() { return draft_.get(); }
 
-  // Result of encode().
-  struct Encoded {
-    Tensor hidden;                     // last hidden states [S, D], one source after another
-    std::span<const int> sources;      // numbers of the sources, in the order given; empty if there is no target
-    std::span<const Tensor> memories;  // cross-attention keys and values, by decoder layer
-    Tensor classified;                 // input of classify(): `hidden`, or the decoder's last hidden states [S, D]
-  };
-  // How encode() reads the sources of an encoder-only model.
-  struct Reading {
-    // For each source, the index of its first token of the second segment (Encoding::second_segment). Empty: no source
-    // has a second segment.
-    std::span<const std::size_t> second_segments = {};
-    // Computes the last hidden states of the first token of each source alone: Encoded::hidden is [sources, D].
-    // REQUIRES: the model's configuration has gathers_rows.
-    bool first_rows = false;
-  };
-  // Reads sources and opens them, until close_source() or reset(). The result is valid until the next encode(). Throws
-  // InputError for a source without tokens and for a token outside the vocabulary; then no source is opened.
-  // REQUIRES: the model has an encoder that reads tokens.
+  // The same as in ReadingSession, and opens the sources, until close_source() or reset(), if the model writes targets:
+  // Encoded::sources has their numbers, in the order given. After an exception no source is open.
   Encoded encode(std::span<const TokenIds> sources) { return encode(sources, Reading()); }
-  Encoded encode(std::span<const TokenIds> sources, const Reading& reading);
-  // The same for audio. Each source is a tensor of frames, float32 [frames, mel bands] or [samples, 1], or, if the
-  // model reads samples, of the rows that Transformer::front makes of them, float32 [rows, D]. Throws InputError as
-  // check_frames() does, and for more frames than the model has positions; then no source is opened.
-  // REQUIRES: the model has an encoder that reads audio.
-  Encoded encode(std::span<const Tensor> sources);
-  // Returns a classifier's logits for the result of the last encode(): [sources, labels], or [S, labels] if the head is
-  // for tokens. Valid until the next call. REQUIRES: the model has a head, and check_end() accepts each source.
-  Tensor classify(const Encoded& encoded);
-  // Computes the weights [1, V] of each source of the last encode() from a masked language model's logits (see
-  // SparsePooling), and calls take(number of the source, weights). The weights are valid during the call. Computes the
-  // logits of a few tokens at a time. REQUIRES: the model's head is HeadKind::vocabulary, and `encoded` has all rows.
-  void weigh_vocabulary(const Encoded& encoded, const std::function<void(std::size_t, const Tensor&)>& take);
-  // Throws InputError unless `frames` is float32 [n, width] and the encoder can make rows of n frames (see
-  // FrameOptions).
-  void check_frames(const Tensor& frames) const;
+  Encoded encode(std::span<const TokenIds> sources, const Reading& reading) {
+    return opened(ReadingSession::encode(sources, reading));
+  }
+  Encoded encode(std::span<const Tensor> sources, std::span<const Tensor> rows = {}) {
+    return opened(ReadingSession::encode(sources, rows));
+  }
   // Closes a source; its memory can then hold other sources. REQUIRES: all targets of the source are closed.
   void close_source(int source);
 
@@ -149,35 +117,19 @@ class Session {
   }
 
  private:
-  bool are_front_rows(const Tensor& source) const;
-  std::span<const Tensor> front_rows(std::span<const Tensor> sources);
-  Encoded run_encoder(std::span<const Tensor> inputs);
-  Tensor pooled(const Tensor& rows, HeadPooling pooling);
+  Encoded opened(Encoded encoded);
   int remember_source(int target, int source);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs);
 
-  std::shared_ptr<const Transformer> model_;
   std::unique_ptr<Session> draft_;
-  std::shared_ptr<ThreadTeam> team_;
-  std::optional<RunState> front_state_;
-  std::optional<RunState> encoder_state_;
   std::optional<RunState> decoder_state_;
   std::optional<RunState> output_state_;
-  std::optional<RunState> head_state_;
   std::vector<std::vector<float>> attention_of_row_;  // mean attention to the source, by row of the decoder
   Tensor shortlisted_logits_, spread_logits_;
   TokenIds ids_;
-  TokenIds types_;       // token types in encode()
-  TokenIds target_ids_;  // input of a classifier's decoder in encode()
-  TokenIds rows_;        // numbers of the rows whose last hidden states encode() computes
-  std::vector<float> frames_;
-  TokenIds positions_;                   // input of the front in encode()
-  std::vector<Tensor> rows_of_sources_;  // rows of the front, by source
-  std::vector<Tensor> decoder_inputs_;   // token ids, then the memories of the sources
+  std::vector<Tensor> decoder_inputs_;  // token ids, then the memories of the sources
   std::vector<float> wanted_rows_;
-  std::vector<float> vocabulary_weights_;
-  double encode_seconds_ = 0;
   double decode_seconds_ = 0;
   SourceMemory source_memory_;
   const SourceMemory* memory_ = &source_memory_;  // or that of the session whose draft() this is

@@ -10,7 +10,7 @@ namespace encdec {
 namespace {
 
 const Graph& front_of(const Transformer& model) {
-  if (model.front && model.config.encoder.frames.front == SoundFront::streaming) return model.front->graph();
+  if (model.config.encoder.frames.reads_pieces) return model.front->graph();
   throw ConfigError(model.config.model_type + " cannot encode piece by piece, expected moonshine_streaming");
 }
 
@@ -21,7 +21,7 @@ StreamingEncoder::StreamingEncoder(std::shared_ptr<const Transformer> model, std
       team_(std::move(team)),
       state_(front_of(*model_), team_),
       ending_(front_of(*model_), team_) {
-  for (const LayerAttention& layer : model_->config.encoder.layer_attention) lag_ += layer.ahead.value_or(0);
+  for (const AttentionOptions& layer : model_->config.encoder.layer_attention) lag_ += layer.limits.after;
 }
 
 void StreamingEncoder::push(std::span<const float> samples, std::vector<float>& rows) {
@@ -38,7 +38,7 @@ void StreamingEncoder::end_here(std::vector<float>& rows) {
   const auto per_row = static_cast<std::size_t>(frames.per_row);
   const std::size_t left = (samples_.size() + per_row - 1) / per_row;
   std::vector<float> last = samples_;
-  last.resize(static_cast<std::size_t>(frames.samples_read(static_cast<Dim>(last.size()))));
+  last.resize(last.size() - last.size() % static_cast<std::size_t>(frames.counted));
   last.resize((left + static_cast<std::size_t>(lag_)) * per_row);  // zeros, to read the last rows out
   ending_.continue_stream(state_);
   if (const int end = read_ + static_cast<int>(left); end > 0) run(ending_, last, end, rows);

@@ -8,12 +8,11 @@
 
 namespace encdec {
 
-// An encoder that reads a recording piece by piece (Moonshine Streaming; SoundFront::streaming). It keeps what later
-// rows need: the last inputs of each convolution, and the last keys and values of each layer. So no row is computed
-// twice. A row is final once the rows that its layers read ahead are known: encoders of 6 layers with windows [16, 4]
-// and [16, 0] read 12 rows (240 ms) ahead. All rows together have the same bits as those of Session::encode(), for any
-// sizes of the pieces. Not thread-safe.
-// Order of calls: ((push | end_here)* finish)*
+// An encoder that reads a recording piece by piece (Moonshine Streaming; FrameOptions::reads_pieces). It keeps what
+// later rows need: the last inputs of each convolution, and the last keys and values of each layer. So no row is
+// computed twice. A row is final once the rows that its layers read ahead are known: encoders of 6 layers with windows
+// [16, 4] and [16, 0] read 12 rows (240 ms) ahead. All rows together have the same bits as those of Session::encode(),
+// for any sizes of the pieces. Not thread-safe. Order of calls: ((push | end_here)* finish)*
 class StreamingEncoder {
  public:
   // The threads of `team` do the work. Throws ConfigError if the model has no such encoder.
@@ -28,7 +27,7 @@ class StreamingEncoder {
   // Does the same, but the next push() begins another recording.
   void finish(std::vector<float>& rows);
 
-  Dim width() const { return model_->config.width_of(model_->config.encoder); }  // D
+  Dim width() const { return model_->config.encoder.model_dim; }  // D
 
  private:
   void run(RunState& state, std::span<float> samples, int end, std::vector<float>& rows);

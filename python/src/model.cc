@@ -160,7 +160,7 @@ nb::dict to_dict(const StackConfig& stack) {
   nb::dict dict;
   dict["vocabulary"] = stack.vocabulary;
   dict["layers"] = stack.layers;
-  dict["heads"] = stack.heads;
+  dict["heads"] = stack.attention.heads;
   dict["hidden_dim"] = stack.hidden_dim;
   dict["positions"] = stack.position_limit() ? nb::cast(*stack.position_limit()) : nb::none();
   return dict;
@@ -170,7 +170,7 @@ nb::dict to_dict(const TransformerConfig& config) {
   nb::dict dict;
   dict["model_type"] = config.model_type;
   dict["architecture"] = std::string(to_string(config.architecture));
-  dict["model_dim"] = config.model_dim;
+  dict["model_dim"] = config.model_dim();
   dict["encoder"] = config.has_encoder() ? nb::object(to_dict(config.encoder)) : nb::none();
   dict["decoder"] = config.has_decoder() ? nb::object(to_dict(config.decoder)) : nb::none();
   dict["pad_token"] = config.pad_token ? nb::cast(*config.pad_token) : nb::none();

@@ -210,9 +210,9 @@ TEST(Session, OpensSourcesFromTheRowsOfAStreamingEncoder) {
   encoder.finish(rows);
   const Tensor stored(rows.data(), DataType::float32,
                       {static_cast<Dim>(rows.size()) / encoder.width(), encoder.width()});
-  EXPECT_EQ(logits(session.encode(std::span(&stored, 1))), whole);
-  const Tensor both[] = {clip, stored};
-  const Session::Encoded together = session.encode(both);
+  EXPECT_EQ(logits(session.encode(std::span(&clip, 1), std::span(&stored, 1))), whole);
+  const Tensor both[] = {clip, clip}, known[] = {Tensor(), stored};
+  const Session::Encoded together = session.encode(both, known);
   EXPECT_TRUE(same_bits(together.hidden.slice(0, stored.rows()), together.hidden.slice(stored.rows(), stored.rows())));
 }
 

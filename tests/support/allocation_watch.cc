@@ -16,17 +16,17 @@ std::atomic<int> allocations{0};
 std::atomic<int> allowed{-1};  // allocations until one fails; -1: none fails
 
 // The allocated blocks of at least kLarge bytes.
-struct Block {
+struct Chunk {
   const std::byte* start = nullptr;
   std::size_t size = 0;
 };
 std::mutex blocks_mutex;
-std::array<Block, 256> blocks;
+std::array<Chunk, 256> blocks;
 constexpr std::size_t kLarge = 32 * 1024;
 
 void note_block(const void* memory, std::size_t size) {
   const std::lock_guard lock(blocks_mutex);
-  for (Block& block : blocks) {
+  for (Chunk& block : blocks) {
     if (block.start != nullptr) continue;
     block = {static_cast<const std::byte*>(memory), size};
     return;
@@ -36,7 +36,7 @@ void note_block(const void* memory, std::size_t size) {
 void forget_block(const void* memory) {
   if (memory == nullptr) return;
   const std::lock_guard lock(blocks_mutex);
-  for (Block& block : blocks) {
+  for (Chunk& block : blocks) {
     if (block.start == memory) block = {};
   }
 }
@@ -132,7 +132,7 @@ void fail_no_allocation() {
 
 bool in_a_large_block(const std::byte* address) {
   const std::lock_guard lock(blocks_mutex);
-  for (const Block& block : blocks) {
+  for (const Chunk& block : blocks) {
     if (block.start != nullptr && block.start <= address && address < block.start + block.size) return true;
   }
   return false;

@@ -88,7 +88,7 @@ std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& at
     LabelledAttention& labelled = all.emplace_back();
     labelled.map = map;
     labelled.layers = choice_names(selection.layers, shape[0], stack.layers);
-    labelled.heads = choice_names(selection.heads, shape[1], stack.heads);
+    labelled.heads = choice_names(selection.heads, shape[1], stack.attention.heads);
     labelled.queries = is_encoder ? sources : targets;
     labelled.queries.resize(static_cast<std::size_t>(shape[2]), "?");
     labelled.keys = map.kind == AttentionKind::decoder_self

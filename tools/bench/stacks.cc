@@ -14,11 +14,11 @@ constexpr Dim kStackVocabulary = 32000;
 // Returns a whole Transformer with random weights.
 std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_dim) {
   TransformerConfig config;
-  config.model_dim = model_dim;
   config.encoder = {.vocabulary = kStackVocabulary,
                     .layers = kLayers,
-                    .heads = static_cast<int>(model_dim / 64),
-                    .hidden_dim = hidden_dim};
+                    .model_dim = model_dim,
+                    .hidden_dim = hidden_dim,
+                    .attention = {.heads = static_cast<int>(model_dim / 64)}};
   config.decoder = config.encoder;
   WeightShapes shapes{{"embedding.weight", {kStackVocabulary, model_dim}}};
   const auto add_block = [&](const std::string& name, const WeightShapes& weights) {

@@ -39,12 +39,12 @@ struct Work {
 };
 
 Work work_of(const TransformerConfig& config, const BenchArguments& options) {
-  const auto model = static_cast<double>(config.model_dim);
+  const auto model = static_cast<double>(config.model_dim());
   const double source = options.source_length, target = options.target_length, batch = options.batch_size;
   const auto inner = [&](const StackConfig& stack) {
-    return config.head_dim == 0 ? model : static_cast<double>(stack.heads * config.head_dim);
+    return stack.layers == 0 ? 0.0 : static_cast<double>(stack.attention_of(0).inner_dim());
   };
-  const double matrices = config.feed_forward == FeedForwardKind::gated ? 3 : 2;
+  const double matrices = config.last_stack().feed_forward == FeedForwardKind::gated ? 3 : 2;
   const auto block = [&](const StackConfig& stack) {  // number of weights of self-attention and feed-forward
     return model * (4 * inner(stack) + matrices * static_cast<double>(stack.hidden_dim));
   };

@@ -145,7 +145,7 @@ void forward(const ForwardArguments& options) {
   if (config.has_decoder()) entries.push_back({"logits", {batch_count, target_length, config.decoder.vocabulary}});
   if (config.has_encoder()) {
     entries.push_back({config.has_decoder() ? "encoder_last_hidden_state" : "last_hidden_state",
-                       {batch_count, source_length, config.model_dim}});
+                       {batch_count, source_length, config.encoder.model_dim}});
   }
   TensorFile file(options.output, entries);
   const auto batch_size = static_cast<std::size_t>(options.batch_size);

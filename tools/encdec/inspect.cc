@@ -78,7 +78,7 @@ std::size_t cache_bytes(const Transformer& network) {
 }
 
 bool has_rotary_positions(const StackConfig& stack) {
-  return std::ranges::any_of(stack.layer_attention, [](const LayerAttention& layer) { return layer.rotary.base != 0; });
+  return stack.attention_of(0).rotary.base != 0;
 }
 
 std::string_view position_kind(const StackConfig& stack) {
@@ -90,7 +90,7 @@ std::string_view position_kind(const StackConfig& stack) {
 }
 
 Json stack_json(const StackConfig& stack) {
-  Json json = {{"layers", stack.layers}, {"heads", stack.heads}, {"hidden_dim", stack.hidden_dim}};
+  Json json = {{"layers", stack.layers}, {"heads", stack.attention.heads}, {"hidden_dim", stack.hidden_dim}};
   if (stack.frames.reads_samples()) {
     json["samples_per_row"] = stack.frames.per_row;
   } else if (stack.frames.width > 0) {
@@ -109,13 +109,14 @@ Json summary_of(const Model& model, const std::string& folder) {
   Json json = {{"family", config.model_type},
                {"architecture", to_string(config.architecture)},
                {"format", to_string(model.format())},
-               {"model_dim", config.model_dim}};
+               {"model_dim", config.model_dim()}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
   if (config.decoder.layers > 0) json["decoder"] = stack_json(config.decoder);
-  json["activation"] = to_string(config.activation);
-  json["gated"] = config.feed_forward == FeedForwardKind::gated;
-  json["norm"] = config.norm == NormKind::rms ? "rms" : "layer";
-  json["norm_order"] = config.norm_order == NormOrder::first ? "first" : "last";
+  const StackConfig& last = config.last_stack();
+  json["activation"] = to_string(last.activation);
+  json["gated"] = last.feed_forward == FeedForwardKind::gated;
+  json["norm"] = last.norm.kind == NormKind::rms ? "rms" : "layer";
+  json["norm_order"] = last.norm_order == NormOrder::first ? "first" : "last";
   if (const Classifier* classifier = model.classifier(); classifier != nullptr) {
     const bool of_tokens = config.head.kind == HeadKind::tokens;
     json["classifier"] = {{"of", of_tokens ? "tokens" : "texts"},
@@ -164,18 +165,18 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 std::string stack_text(const StackConfig& stack) {
-  const std::string positions = has_rotary_positions(stack) ? "rotary positions"
-                                : stack.positions.kind == PositionOptions::Kind::none
-                                    ? fmt::format("{} relative position buckets", stack.relative_positions.buckets)
-                                : !stack.position_limit()
-                                    ? fmt::format("{} positions without limit", position_kind(stack))
-                                    : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
+  const std::string positions =
+      has_rotary_positions(stack) ? "rotary positions"
+      : stack.positions.kind == PositionOptions::Kind::none
+          ? fmt::format("{} relative position buckets", stack.attention.relative_positions.buckets)
+      : !stack.position_limit() ? fmt::format("{} positions without limit", position_kind(stack))
+                                : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
   const std::string input = stack.frames.reads_samples()
                                 ? fmt::format("reads sound, a row for {} samples", stack.frames.per_row)
                             : stack.frames.width > 0 ? fmt::format("reads sound in {} mel bands", stack.frames.width)
                                                      : fmt::format("vocabulary {}", stack.vocabulary);
-  return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.heads, stack.hidden_dim, input,
-                     positions);
+  return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.attention.heads, stack.hidden_dim,
+                     input, positions);
 }
 
 std::string generation_text(const Json& generation) {

@@ -15,9 +15,8 @@ LocalAttention::LocalAttention(const WeightScope& weights, const LocalAttentionO
 void LocalAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_no_past(state.sequences, kind());
   projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) {
-    head.all_queries_in_one_call = true;
-    head.window = window_;
-    head.causal = sides_ == WindowSides::before;
+    head.queries = kernels::QuerySet::all;
+    head.limits = {.before = window_, .after = sides_ == WindowSides::before ? 0 : window_};
   });
 }
 

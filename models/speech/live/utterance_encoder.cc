@@ -10,7 +10,7 @@ namespace encdec {
 
 std::shared_ptr<UtteranceEncoder> UtteranceEncoder::make(const Model& model) {
   const bool is_onednn = backend::backend_for(model.backend(), model.precision()).trial != nullptr;
-  if (model.config().encoder.frames.front != SoundFront::streaming || is_onednn) return nullptr;
+  if (!model.config().encoder.frames.reads_pieces || is_onednn) return nullptr;
   return std::make_shared<UtteranceEncoder>(model.network());
 }
 

@@ -13,37 +13,28 @@ namespace {
 class GreedyAttempt final : public WindowAttempt {
  public:
   GreedyAttempt(const Settings& settings, int target)
-      : WindowAttempt(settings, target),
-        history_(settings.prompt.begin(), settings.prompt.end()),
-        text_({settings.draft_text.begin(), settings.draft_text.end()}),
-        text_length_(settings.task.options().num_assistant_tokens.value_or(0)) {}
+      : WindowAttempt(settings, target), history_(settings.prompt.begin(), settings.prompt.end()) {}
 
   void draft(std::size_t most) override {
     // A step adds one token more than the guesses that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
-    for (const std::int32_t token : guess(std::min({most, text_length_.next(), left}))) {
-      if (token >= settings_.task.network().config.decoder.vocabulary) break;  // a token of the tokenizer alone
-      history_.push_back(token);
-      ++guessed_;
-      if (is_end(token)) break;
-    }
-    wanted_ = guessed_ > 0 ? 0 : settings_.draft.begin(std::min(most, left), history_.size());
+    const auto vocabulary = static_cast<std::int32_t>(settings_.task.network().config.decoder.vocabulary);
+    settings_.drafter.guess(
+        history_, said_, std::min(most, left), [this] { return std::span<const std::int32_t>(history_); },
+        [vocabulary](std::int32_t token) { return token < vocabulary; },  // else a token of the tokenizer alone
+        [this](std::int32_t token) { return is_end(token); });
   }
-  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
-    if (guessed_ < wanted_) inputs.push_back(settings_.draft.input(history_));
-  }
-  void read_draft(const StepOutput& output) override {
-    ban(tokens(guessed_), output.logits);
-    history_.push_back(std::max(kernels::arg_max(output.logits), 0));
-    ++guessed_;
-    if (is_end(history_.back())) wanted_ = guessed_;
+  void read_drafted(const StepOutput& output) override {
+    ban(tokens(settings_.drafter.guessed()), output.logits);
+    const std::int32_t token = std::max(kernels::arg_max(output.logits), 0);
+    settings_.drafter.take(token, is_end(token));
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     const std::span<const std::int32_t> history(history_);
-    const auto unread = is_first_step() ? history.subspan(settings_.read) : history.last(guessed_ + 1);
-    inputs.push_back({targets_.front(), unread, guessed_ + 1});
-    choices_.assign(guessed_ + 1, {});
+    const std::size_t rows = settings_.drafter.guessed() + 1;
+    inputs.push_back({targets_.front(), is_first_step() ? history.subspan(settings_.read) : history.last(rows), rows});
+    choices_.assign(rows, {});
   }
   void read(std::size_t row, const StepOutput& output) override {
     try {
@@ -59,21 +50,12 @@ class GreedyAttempt final : public WindowAttempt {
     return std::span(history_).subspan(settings_.prompt.size(), length() + row);
   }
 
-  // Returns the guess of a text, or else what followed the last tokens before.
-  TokenIds guess(std::size_t most) {
-    auto guess = text_.guess(said_, most);
-    const auto lookup = static_cast<std::size_t>(settings_.task.options().prompt_lookup_num_tokens);
-    if (guess.empty()) guess = guess_by_lookup(history_, std::min(most, lookup));
-    return {guess.begin(), guess.end()};
-  }
-
   void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& /*scratch*/) override {
     choices_[row] = {choice(kernels::arg_max(logits), logits, kernels::log_sum_exp(logits))};
   }
 
   bool extend(Session& session) override {
     WindowSequence& sequence = running_.front();
-    const std::size_t guessed = std::exchange(guessed_, 0);
     const auto chosen = [&](std::size_t i) {
       return choices_[i].empty() ? std::nullopt : std::optional(choices_[i].front().token);
     };
@@ -86,22 +68,13 @@ class GreedyAttempt final : public WindowAttempt {
       if (!settings_.task.tokens().is_timestamp(choice.token)) said_.push_back(choice.token);
       return false;
     };
-    const std::size_t right = accept_guesses(history_, guessed, chosen, take), end = history_.size();
-    length_ = end - settings_.prompt.size() - 1;  // advance() counts one token
-    if (guessed > 0) {
-      session.shorten_target(targets_.front(), static_cast<int>(end) - 1);  // the last token has not been read
-      wanted_ > 0 ? settings_.draft.accept(guessed, right, end) : text_length_.tell(guessed, right);
-      settings_.draft_counts += {.proposed = guessed, .accepted = right, .rounds = 1};
-    }
+    settings_.drafter.check(history_, targets_.front(), session, chosen, take);
+    length_ = history_.size() - settings_.prompt.size() - 1;  // advance() counts one token
     return sequence.has_ended;
   }
 
-  TokenIds history_;         // the prompt, the text and the guesses
-  std::size_t guessed_ = 0;  // number of guesses at the end of history_
-  std::size_t wanted_ = 0;   // number of guesses wanted of the model that guesses
-  RepeatedText text_;
-  DraftLength text_length_;
-  TokenIds said_;  // the text without times
+  TokenIds history_;  // the prompt, the text and the guesses
+  TokenIds said_;     // the text without times
 };
 
 }  // namespace

@@ -19,11 +19,11 @@ std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObje
                                                     const TransformerConfig& config) {
   std::vector<std::pair<int, int>> heads;
   if (!settings || !settings->has("alignment_heads")) return heads;
-  const std::int64_t most = std::max(config.decoder.layers, config.decoder.heads) - 1;
+  const std::int64_t most = std::max(config.decoder.layers, config.decoder.attention.heads) - 1;
   for (const auto& pair : settings->integer_lists("alignment_heads", {0, most})) {
-    if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.heads) {
+    if (pair.size() != 2 || pair[0] >= config.decoder.layers || pair[1] >= config.decoder.attention.heads) {
       refuse<ConfigError>(settings->file(), "'alignment_heads': expected pairs of a layer below {} and a head below {}",
-                          config.decoder.layers, config.decoder.heads);
+                          config.decoder.layers, config.decoder.attention.heads);
     }
     heads.emplace_back(static_cast<int>(pair[0]), static_cast<int>(pair[1]));
   }

@@ -32,18 +32,15 @@ class WindowAttempt {
     std::size_t read = 0;  // number of prompt tokens that the target has read
     std::size_t max_new_tokens = 0;
     double temperature = 0;
-    RandomKey random;                          // key of the attempt
-    std::span<const std::int32_t> draft_text;  // expected text, for guesses; empty if unknown
-    ModelDraft& draft;                         // guesses for greedy search
-    DraftCounts& draft_counts;
+    RandomKey random;  // key of the attempt
+    Drafter& drafter;  // draft tokens of greedy search
   };
   WindowAttempt(const Settings& settings, int target);
   virtual ~WindowAttempt() = default;
 
   // See Search.
   virtual void draft(std::size_t /*most*/) {}
-  virtual void add_draft_inputs(std::vector<Session::TargetTokens>& /*inputs*/) {}
-  virtual void read_draft(const StepOutput& /*output*/) {}
+  virtual void read_drafted(const StepOutput& /*output*/) {}
   virtual void add_inputs(std::vector<Session::TargetTokens>& inputs);
   // Bans tokens in a row's logits and chooses its next tokens.
   virtual void read(std::size_t row, const StepOutput& output);

@@ -28,6 +28,7 @@ class WindowSearch final : public Search {
         result_(std::move(result)),
         prefix_target_(session.open_target(source)),
         max_new_tokens_(task.max_new_tokens(prompt_.size())) {
+    drafters_.emplace_back(task.options().num_assistant_tokens.value_or(0), task.options().prompt_lookup_num_tokens);
     const auto start = std::ranges::find(prompt_, task.tokens().start);
     const auto after_start = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     if (after_start < prompt_.size()) {
@@ -40,14 +41,6 @@ class WindowSearch final : public Search {
   void draft(std::size_t most) override {
     if (attempt_ != nullptr) attempt_->draft(most);
   }
-  void draft_with(Session& session, int source, DraftLength& length) override {
-    draft_ = ModelDraft(session, source, length, task_.options().num_assistant_tokens.value_or(0));
-  }
-  void add_draft_inputs(std::vector<Session::TargetTokens>& inputs) override {
-    if (attempt_ != nullptr) attempt_->add_draft_inputs(inputs);
-  }
-  void read_draft(std::size_t /*row*/, const StepOutput& output) override { attempt_->read_draft(output); }
-  DraftCounts draft_counts() const override { return draft_counts_; }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     if (attempt_ != nullptr) return attempt_->add_inputs(inputs);
@@ -89,7 +82,7 @@ class WindowSearch final : public Search {
   }
 
   void abandon(Session& session) override {
-    draft_.close();
+    drafters_.front().close();
     if (attempt_ != nullptr) attempt_->close(session);
     session.close_target(prefix_target_);
   }
@@ -99,21 +92,22 @@ class WindowSearch final : public Search {
   std::size_t length() const override { return attempt_ != nullptr ? attempt_->length() : 0; }
 
  private:
+  void read_drafted(std::size_t /*number*/, const StepOutput& output) override { attempt_->read_drafted(output); }
+
   void begin_attempt(Session& session) {
+    drafters_.front().begin_result(draft_text_);
     attempt_ = make_attempt({.task = task_,
                              .prompt = prompt_,
                              .read = prefix_length_,
                              .max_new_tokens = max_new_tokens_,
                              .temperature = task_.options().temperatures[temperature_],
                              .random = random_.with(place_.first).with(temperature_),
-                             .draft_text = draft_text_,
-                             .draft = draft_,
-                             .draft_counts = draft_counts_},
+                             .drafter = drafters_.front()},
                             session.fork_target(prefix_target_));
   }
 
   void end_attempt(Session& session) {
-    draft_.close();
+    drafters_.front().close();
     WindowSequence best = attempt_->finish(session);
     *result_ = {.temperature = task_.options().temperatures[temperature_],
                 .avg_logprob = double{best.sum} / static_cast<double>(best.tokens.size() + 1),
@@ -136,8 +130,6 @@ class WindowSearch final : public Search {
   double no_speech_ = 0;
   std::size_t temperature_ = 0;             // index of the attempt's temperature
   std::unique_ptr<WindowAttempt> attempt_;  // null while prefix_target_ reads its tokens
-  ModelDraft draft_;
-  DraftCounts draft_counts_;
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ struct Operands {
                      {.mask = mask, .window = window, .ahead = ahead.value_or(-1)});
   }
 
+  KeyLimits limits() const {
+    const int before = window < 0 ? KeyLimits().before : window;
+    return {.before = before, .after = mask == Mask::causal ? 0 : ahead.value_or(before)};
+  }
+
   HeadAttention head(Tensor& output) const {
     const auto width = static_cast<std::ptrdiff_t>(query.width());
     return {.query = query.data<float>(),
@@ -51,10 +56,8 @@ struct Operands {
             .head_dim = static_cast<int>(width),
             .value_dim = static_cast<int>(value.width()),
             .scale = 1.0f / std::sqrt(static_cast<float>(width)),
-            .causal = mask == Mask::causal,
-            .window = window < 0 ? HeadAttention().window : window,
-            .ahead = ahead,
-            .all_queries_in_one_call = all_queries_in_one_call};
+            .limits = limits(),
+            .queries = all_queries_in_one_call ? QuerySet::all : QuerySet::some};
   }
 
   Tensor run() const {

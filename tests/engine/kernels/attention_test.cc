@@ -161,7 +161,7 @@ TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
                                  .stride = head_dim,
                                  .page_gap = kPage * head_dim * (kHeads - 1),
                                  .head_stride = kPage * head_dim,
-                                 .type = DataType::bfloat16}
+                                 .form = RowForm::bfloat16}
                 .of_head(1);
           };
           head.keys = rows(pages[0]);

@@ -25,8 +25,7 @@ class Bfloat16Attention : public testing::Test {
   static Tensor run(const Operands& operands, bool in_bfloat16 = true) {
     Tensor output = Tensor::allocate({operands.query.shape()[0], operands.value.width()});
     HeadAttention head = operands.head(output);
-    head.all_queries_in_one_call = true;
-    head.in_bfloat16 = in_bfloat16;
+    head.queries = in_bfloat16 ? QuerySet::all_in_bfloat16 : QuerySet::all;
     return Operands::run(head, output);
   }
 };
@@ -100,9 +99,8 @@ class PackedAttention : public Bfloat16Attention {
     EXPECT_EQ(packed.values(), values.size());
     pack_bfloat16_keys(packed, operands.key.data<float>(), operands.key.width(), keys.data());
     pack_bfloat16_values(packed, operands.value.data<float>(), operands.value.width(), values.data());
-    head.keys = {.data = keys.data(), .type = DataType::bfloat16};
-    head.values = {.data = values.data(), .type = DataType::bfloat16};
-    head.packed = true;
+    head.keys = {.data = keys.data(), .form = RowForm::packed};
+    head.values = {.data = values.data(), .form = RowForm::packed};
     return Operands::run(head, output);
   }
 };

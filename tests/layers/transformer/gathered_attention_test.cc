@@ -60,12 +60,12 @@ TEST(GatheredAttention, PositionsActAsInMultiHeadAttention) {
   std::vector<AttentionOptions> all(6, plain);
   all[0].relative_positions = {.buckets = 8, .max_distance = 6};
   all[1].rotary = {.base = 50};
-  all[2].window = 3;
+  all[2].limits = {3, 3};
   all[3].key_value_heads = 2;
   all[4].disentangled_positions = {.span = 4, .max_distance = 9, .scores_keys = true, .scores_queries = true};
   all[5].rotary = {.base = 20};
   all[5].key_value_heads = 3;
-  all[5].window = 4;
+  all[5].limits = {4, 4};
   for (const AttentionOptions& options : all) {
     RandomTensors random(5);
     auto weights = attention_weights(random, options);

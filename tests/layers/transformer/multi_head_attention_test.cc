@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(MultiHeadAttention, LayerContract, testing::Values(&mul
 std::vector<LayerCase> causal_cases() {
   return self_attention_cases(
       [](const WeightScope& weights, AttentionOptions options) {
-        options.causal = true;
+        options.limits.after = 0;
         return std::make_shared<MultiHeadAttention>(weights, options);
       },
       {.mask = Mask::causal});
@@ -38,8 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Causal, LayerContract, testing::Values(&causal_cases));
 std::vector<LayerCase> window_cases() {
   return self_attention_cases(
       [](const WeightScope& weights, AttentionOptions options) {
-        options.window = 4;
-        options.ahead = 2;
+        options.limits = {.before = 4, .after = 2};
         return std::make_shared<MultiHeadAttention>(weights, options);
       },
       {.window = 4, .ahead = 2});
@@ -50,8 +49,8 @@ TEST(MultiHeadAttention, PiecesOfAStreamGiveTheBitsOfTheWholeSequence) {
   for (const auto& [behind, ahead] : {std::pair(4, 2), {0, 3}, {15, 0}}) {
     RandomTensors random(6);
     AttentionOptions options = options_for({10, 2, 16}, Residual::add);
-    options.window = behind;
-    options.ahead = ahead;
+    options.limits = {.before = behind, .after = ahead};
+    options.in_pieces = true;
     const auto weights = attention_weights(random, options);
     const auto make = [&](int threads) {
       return LayerRunner(std::make_shared<MultiHeadAttention>(make_scope(weights), options),

@@ -66,12 +66,12 @@ struct OldModel {
 TEST(OldCTranslate2, MissingSettingsDefaultToThoseOfOpenNMT) {
   const TransformerConfig config = OldModel().read();
   EXPECT_EQ(config.architecture, Architecture::encoder_decoder);
-  EXPECT_EQ(config.encoder.heads, 8);
-  EXPECT_EQ(config.decoder.heads, 8);
-  EXPECT_EQ(config.norm_order, NormOrder::first);
-  EXPECT_EQ(config.norm, NormKind::layer);
-  EXPECT_EQ(config.norm_epsilon, 1e-5f);
-  EXPECT_EQ(config.activation, Activation::relu);
+  EXPECT_EQ(config.encoder.attention.heads, 8);
+  EXPECT_EQ(config.decoder.attention.heads, 8);
+  EXPECT_EQ(config.encoder.norm_order, NormOrder::first);
+  EXPECT_EQ(config.encoder.norm.kind, NormKind::layer);
+  EXPECT_EQ(config.encoder.norm.epsilon, 1e-5f);
+  EXPECT_EQ(config.encoder.activation, Activation::relu);
   EXPECT_FLOAT_EQ(config.encoder.embedding_scale, std::sqrt(48.0f));
   EXPECT_FLOAT_EQ(config.decoder.embedding_scale, std::sqrt(48.0f));
   EXPECT_EQ(config.encoder.positions.kind, Kind::sinusoidal);
@@ -91,13 +91,13 @@ TEST(OldCTranslate2, BeforeRevision3TheNameOfTheSpecImpliesTheHeads) {
     OldModel model;
     model.spec = spec;
     model.revision = revision;
-    EXPECT_EQ(model.read().decoder.heads, heads) << spec << " " << revision;
+    EXPECT_EQ(model.read().decoder.attention.heads, heads) << spec << " " << revision;
   }
   OldModel model;
   model.spec = "TransformerSpec";
   EXPECT_THAT(model.error(), HasSubstr("model.bin: 'encoder/num_heads' is 0, expected at least 1"));
   model.variables["num_heads"] = number(4);
-  EXPECT_EQ(model.read().encoder.heads, 4);
+  EXPECT_EQ(model.read().encoder.attention.heads, 4);
 }
 
 TEST(OldCTranslate2, BeforeRevision5SettingsOfTheModelApplyToBothStacks) {
@@ -108,15 +108,15 @@ TEST(OldCTranslate2, BeforeRevision5SettingsOfTheModelApplyToBothStacks) {
   model.variables["pre_norm"] = number(0);
   model.variables["activation"] = number(3);
   model.revision = 4;
-  EXPECT_EQ(model.read().encoder.heads, 4);
-  EXPECT_EQ(model.read().norm_order, NormOrder::last);
-  EXPECT_EQ(model.read().activation, Activation::gelu);
+  EXPECT_EQ(model.read().encoder.attention.heads, 4);
+  EXPECT_EQ(model.read().encoder.norm_order, NormOrder::last);
+  EXPECT_EQ(model.read().encoder.activation, Activation::gelu);
   model.variables["encoder/num_heads"] = number(2);
-  EXPECT_EQ(model.read().encoder.heads, 2);
-  EXPECT_EQ(model.read().decoder.heads, 4);
+  EXPECT_EQ(model.read().encoder.attention.heads, 2);
+  EXPECT_EQ(model.read().decoder.attention.heads, 4);
   model.revision = 5;
-  EXPECT_EQ(model.read().decoder.heads, 8);
-  EXPECT_EQ(model.read().norm_order, NormOrder::first);
+  EXPECT_EQ(model.read().decoder.attention.heads, 8);
+  EXPECT_EQ(model.read().encoder.norm_order, NormOrder::first);
   model.variables["encoder/pre_norm"] = number(0);
   EXPECT_THAT(model.error(), HasSubstr("model.bin: 'decoder/pre_norm' is 1, expected that of the encoder, 0"));
 }
@@ -128,11 +128,11 @@ TEST(OldCTranslate2, InRevision1DecodersHaveSettingsOfTheModel) {
   model.variables["activation"] = number(1);
   model.revision = 1;
   EXPECT_EQ(model.read().architecture, Architecture::decoder_only);
-  EXPECT_EQ(model.read().decoder.heads, 4);
-  EXPECT_EQ(model.read().activation, Activation::gelu_tanh);
+  EXPECT_EQ(model.read().decoder.attention.heads, 4);
+  EXPECT_EQ(model.read().encoder.activation, Activation::gelu_tanh);
   model.revision = 2;
-  EXPECT_EQ(model.read().decoder.heads, 8);
-  EXPECT_EQ(model.read().activation, Activation::relu);
+  EXPECT_EQ(model.read().decoder.attention.heads, 8);
+  EXPECT_EQ(model.read().encoder.activation, Activation::relu);
 }
 
 TEST(OldCTranslate2, EmbeddingsAreScaledByDefault) {

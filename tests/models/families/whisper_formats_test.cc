@@ -42,7 +42,7 @@ struct NamedShape {
 };
 
 std::vector<NamedShape> all_tensors(const TransformerConfig& config) {
-  const Dim width = config.model_dim;
+  const Dim width = config.model_dim();
   std::vector<NamedShape> all = {
       {"encoder.convolution_1.weight", {width, config.encoder.frames.width, 3}},
       {"encoder.convolution_1.bias", {width}},
@@ -90,21 +90,21 @@ TEST_P(WhisperFormats, DescribeTheSameNetwork) {
   const TransformerConfig expected = Described("hugging_face").description.config;
   const TransformerConfig config = Described(GetParam().name).description.config;
   EXPECT_EQ(config.model_type, "whisper");
-  EXPECT_EQ(config.model_dim, expected.model_dim);
+  EXPECT_EQ(config.model_dim(), expected.model_dim());
   EXPECT_EQ(config.encoder.frames.width, 16);
   EXPECT_EQ(config.encoder.layers, 2);
-  EXPECT_EQ(config.encoder.heads, expected.encoder.heads);
+  EXPECT_EQ(config.encoder.attention.heads, expected.encoder.attention.heads);
   EXPECT_EQ(config.encoder.hidden_dim, expected.encoder.hidden_dim);
   EXPECT_EQ(config.encoder.positions.count, 20);
   EXPECT_EQ(config.decoder.vocabulary, expected.decoder.vocabulary);
   EXPECT_EQ(config.decoder.layers, 2);
-  EXPECT_EQ(config.decoder.heads, expected.decoder.heads);
+  EXPECT_EQ(config.decoder.attention.heads, expected.decoder.attention.heads);
   EXPECT_EQ(config.decoder.hidden_dim, expected.decoder.hidden_dim);
   EXPECT_EQ(config.decoder.positions.count, 24);
   EXPECT_EQ(config.decoder.embedding_scale, 1.0f);
-  EXPECT_EQ(config.activation, Activation::gelu);
-  EXPECT_EQ(config.norm_order, NormOrder::first);
-  EXPECT_EQ(config.norm_epsilon, expected.norm_epsilon);
+  EXPECT_EQ(config.encoder.activation, Activation::gelu);
+  EXPECT_EQ(config.encoder.norm_order, NormOrder::first);
+  EXPECT_EQ(config.encoder.norm.epsilon, expected.encoder.norm.epsilon);
   EXPECT_EQ(config.output_bias, Bias::none);
 }
 
@@ -160,7 +160,7 @@ Tensor setting_of(int value) {
 }
 
 TEST(CTranslate2Whisper, RefusesSettingsThatItsEncoderDoesNotSupport) {
-  EXPECT_EQ(WhisperSpec().read().encoder.heads, 2);
+  EXPECT_EQ(WhisperSpec().read().encoder.attention.heads, 2);
   EXPECT_THAT((WhisperSpec{.changes = {{"decoder/pre_norm", setting_of(0)}}}.error()),
               HasSubstr("'decoder/pre_norm' is 0 and 'decoder/activation' 3, expected 1 and 3 as in the encoder"));
   EXPECT_THAT((WhisperSpec{.changes = {{"decoder/activation", setting_of(0)}}}.error()),
@@ -184,7 +184,7 @@ TransformerConfig whisper_of(int encoder_layers, int decoder_layers, int heads, 
   config.encoder.layers = encoder_layers;
   config.decoder.vocabulary = vocabulary;
   config.decoder.layers = decoder_layers;
-  config.decoder.heads = heads;
+  config.decoder.attention.heads = heads;
   return config;
 }
 

@@ -146,7 +146,8 @@ TEST(Session, ATokenThatDoesNotFitFailsAlone) {
 
 TEST(Session, ATargetEndsAtTheLastPosition) {
   Session session = session_of(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face");
-  const auto [bands, per_row, front] = session.model().config.encoder.frames;
+  const FrameOptions& options = session.model().config.encoder.frames;
+  const Dim bands = options.width, per_row = options.per_row;
   Tensor frames = Tensor::allocate({4 * per_row, bands});
   std::fill_n(frames.data<float>(), frames.elements(), 0.5F);
   const int target = session.open_target(session.encode(std::vector{frames}).sources[0]);
@@ -183,7 +184,8 @@ TEST(Session, TheAttentionToTheSourceIsADistribution) {
 
 TEST(Session, FramesOfAnotherShapeAreRefused) {
   Session session = session_of(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face");
-  const auto [bands, per_row, front] = session.model().config.encoder.frames;
+  const FrameOptions& options = session.model().config.encoder.frames;
+  const Dim bands = options.width, per_row = options.per_row;
   const Tensor good = Tensor::allocate({4 * per_row, bands});
   const auto encode = [&](const Tensor& frames) {
     return failure([&] { session.encode(std::vector<Tensor>{good, frames}); });

@@ -1,0 +1,258 @@
+// Loads a model: Model::load().
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "encdec/engine/backend/backends.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/engine/base/machine.h"
+#include "encdec/engine/thread_team.h"
+#include "encdec/models/checkpoint/marian_files.h"
+#include "encdec/models/checkpoint/unpacked_file.h"
+#include "encdec/models/families/model_description.h"
+#include "encdec/models/generation/generation_settings.h"
+#include "encdec/models/generation/lexical_shortlist.h"
+#include "encdec/models/model/fingerprint.h"
+#include "encdec/models/model/hub_cache.h"
+#include "encdec/models/model/model_impl.h"
+#include "encdec/models/model/packed_weights_cache.h"
+#include "encdec/models/session/precision_probe.h"
+#include "encdec/models/tokenizer/load_tokenizer.h"
+
+namespace encdec {
+namespace {
+
+int checked_threads(int threads) {
+  if (threads < 0) throw ConfigError(fmt::format("threads is {}, expected at least 0", threads));
+  return threads == 0 ? default_threads() : threads;
+}
+
+// Returns whether a tensor holds a setting, such as a number of heads in CTranslate2, and not weights.
+bool is_setting(const std::string& name, const WeightStore& store) {
+  const Tensor& tensor = *store.find(name);
+  return tensor.elements() <= 1 || (!is_weight_type(tensor.type()) && store.find_scale(name) == nullptr);
+}
+
+// Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
+// training and second copies of tensors.
+std::string describe_left_over(const std::vector<std::string>& unused) {
+  constexpr std::array<std::string_view, 12> kUsual = {
+      "pooler",    "lm_head.",    "cls.",         "predictions.",
+      "vocab_",    "classifier.", "qa_outputs.",  "shared.weight",
+      "attn.bias", "masked_bias", "position_ids", "EncDecAttention.relative_attention_bias"};
+  const auto is_usual = [&](const std::string& name) {
+    return std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
+  };
+  const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
+  if (count == 0) return "";
+  return fmt::format("{} tensors are not used, such as '{}': does config.json have fewer layers than the weights?",
+                     count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
+}
+
+// Returns a token for messages, as the vocabulary spells it; its id if the vocabulary does not have it.
+std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) {
+  try {
+    return printable(tokenizer.piece(id, side));
+  } catch (const InputError&) {
+    return fmt::format("{}", id);
+  }
+}
+
+// Sets the head that the modules of a CrossEncoder make. Keeps a masked language model's head only if sparse vectors
+// are made of its logits: in a folder with SpladePooling, and in one that is no sentence-transformers folder and has
+// the weights.
+void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, const std::filesystem::path& folder,
+                 TransformerConfig& config) {
+  HeadConfig& head = config.head;
+  if (embedder.is_cross_encoder()) head = {.kind = HeadKind::modules, .labels = embedder.width()};
+  if (const auto& splade = embedder.splade()) {
+    if (head.kind != HeadKind::vocabulary) {
+      refuse<ConfigError>(folder.string(),
+                          "SpladePooling without the head of a masked language model, expected "
+                          "architectures in config.json to end with ForMaskedLM");
+    }
+    head.sparse = *splade;
+  } else if (head.kind == HeadKind::vocabulary) {
+    const auto has = [scope = weights / "head"](const char* layer) { return (scope / layer).has("weight"); };
+    if (!embedder.has_modules() && has("dense") && has("norm") && has("output")) return;
+    head = {};
+  }
+}
+
+}  // namespace
+
+// Throws ConfigError unless `draft` can guess tokens of `model`.
+void Model::check_draft(const Impl& model, const Model& draft) {
+  const TransformerConfig &ours = model.config, &other = draft.config();
+  const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
+    if (found == expected) return;
+    refuse<ConfigError>(draft.impl_->folder.string(), "{} is {}, expected {} as in {}", what, found, expected,
+                        model.folder.string());
+  };
+  expect("architecture", to_string(other.architecture), to_string(ours.architecture));
+  expect("number of labels", other.head.labels, ours.head.labels);
+  expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
+  expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
+  expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
+  if (other.encoder.frames.per_row != ours.encoder.frames.per_row) expect("family", other.model_type, ours.model_type);
+  if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
+  for (const TextSide side : {TextSide::source, TextSide::target}) {
+    for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
+      expect(fmt::format("token {}", id), spelled(*draft.tokenizer(), id, side), spelled(*model.tokenizer, id, side));
+    }
+  }
+}
+
+// The steps of Model::load(), in order.
+class Model::Loader {
+ public:
+  Loader(const std::filesystem::path& model, const LoadOptions& options)
+      : options_(options),
+        path_(model_folder(model)),
+        folder_(SentenceEmbedder::transformer_folder(path_)),
+        threads_(checked_threads(options.threads)),
+        backend_(options.backend ? *options.backend : backend::default_backend()) {
+    impl_->folder = path_;
+    impl_->checkpoint = open_checkpoint(folder_);
+    impl_->notes = checkpoint_.notes;
+    description_ = describe_model(checkpoint_);
+    impl_->config = std::move(description_.config);
+  }
+
+  std::shared_ptr<const Impl> load() {
+    if (!config_.has_decoder()) read_heads();
+    impl_->tokenizer = load_tokenizer(folder_, config_.model_type);
+    read_shortlist();
+    if (config_.has_decoder()) read_generation();
+    build_network();
+    impl_->sessions = std::make_unique<SessionPool>(impl_->network, threads_, make_draft());
+    note_unused_weights();
+    return impl_;
+  }
+
+ private:
+  // Reads how vectors and labels are made of the hidden states of an encoder-only model.
+  void read_heads() {
+    impl_->embedder = SentenceEmbedder::read(path_, config_.model_dim());
+    choose_head(impl_->embedder, WeightScope(checkpoint_.weights, description_.weight_names), path_, config_);
+    const HeadConfig& head = config_.head;
+    if (head.classifies()) impl_->classifier.emplace(path_, *checkpoint_.settings.network, head.labels);
+    const bool reads_first_rows =
+        head.kind == HeadKind::sequences ? head.pooling == HeadPooling::first : impl_->embedder.reads_first_row();
+    // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
+    config_.gathers_rows = reads_first_rows && config_.encoder.layers > 1 && !config_.encoder.shares_weights;
+  }
+
+  void read_shortlist() {
+    if (checkpoint_.settings.form != CheckpointSettings::Form::marian) return;
+    const MarianFiles files(folder_);
+    const auto file = files.shortlist();
+    if (!file) return;
+    const auto vocabularies = files.vocabularies();
+    impl_->lexical_shortlist = std::make_shared<const LexicalShortlist>(
+        read_unpacked(*file), LexicalShortlist::Sizes{.source = config_.encoder.vocabulary,
+                                                      .target = config_.decoder.vocabulary,
+                                                      .is_shared = vocabularies[0] == vocabularies[1]});
+  }
+
+  void read_generation() {
+    StoredSettings stored = read_generation_settings(checkpoint_, config_, impl_->tokenizer.get());
+    impl_->generation = with_neutral_values(stored.options);
+    impl_->unsupported_settings = std::move(stored.unsupported);
+    for (const std::string& setting : impl_->unsupported_settings) {
+      impl_->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
+    }
+  }
+
+  PackOptions pack_options(Precision precision) const {
+    return {.threads = threads_,
+            .precision = precision,
+            .backend = backend_,
+            .memory = std::make_shared<WeightMemory>(),
+            .team = team_};
+  }
+
+  std::shared_ptr<const Transformer> make_network(const PackOptions& pack, const Transformer* encodes_for_it) const {
+    const WeightScope scope(checkpoint_.weights, description_.weight_names, pack);
+    try {
+      return std::make_shared<const Transformer>(config_, scope, encodes_for_it);
+    } catch (const ShapeError& error) {  // sizes that contradict each other
+      const auto& json = checkpoint_.settings.network;
+      refuse<ConfigError>(json ? json->file() : checkpoint_.folder.string(), "{}", error.what());
+    }
+  }
+
+  // Builds the network with weights of the cache, if there is one.
+  std::shared_ptr<const Transformer> make_cached_network(Precision precision) {
+    if (options_.packed_weights_cache.empty()) return make_network(pack_options(precision), nullptr);
+    if (!content_) content_ = content_of(*checkpoint_.weights);
+    for (bool is_again = false;; is_again = true) {
+      PackOptions pack = pack_options(precision);  // memory of an earlier, discarded network is freed
+      const auto cache =
+          std::make_shared<PackedWeightsCache>(options_.packed_weights_cache, packed_weights_key(*content_, pack));
+      pack.packed = cache;
+      auto network = make_network(pack, nullptr);
+      cache->finish();
+      impl_->notes.insert(impl_->notes.end(), cache->notes().begin(), cache->notes().end());
+      // A network that has packed its weights holds copies of its own. Build it again from the file, whose pages all
+      // processes share.
+      if (is_again || !cache->has_written()) return network;
+    }
+  }
+
+  void build_network() {
+    const auto build = [this](Precision precision) { return make_cached_network(precision); };
+    const bool is_automatic = options_.precision == Precision::automatic;
+    impl_->network = is_automatic ? fastest_network(backend_, build) : build(options_.precision);
+    std::string& text = impl_->precision_note;
+    if (is_automatic) text = fmt::format("precision auto: {}", to_string(precision()));
+    if (const std::string note = backend::note(backend_, precision()); !note.empty()) {
+      text += (text.empty() ? "" : "; ") + note;
+    }
+  }
+
+  Precision precision() const { return impl_->network->weights.pack().precision; }
+
+  // Returns the draft model; null if there is none.
+  std::shared_ptr<const Transformer> make_draft() const {
+    const Precision own = options_.draft_precision.value_or(precision());
+    if (!options_.draft_model.empty()) {
+      const Model other =
+          Model::load(options_.draft_model, {.threads = threads_, .precision = own, .backend = backend_});
+      check_draft(*impl_, other);
+      return other.network();
+    }
+    if (!config_.has_decoder() || own == precision()) return nullptr;
+    if (own != Precision::bfloat16 && own != Precision::int8) {
+      throw ConfigError(
+          fmt::format("draft_precision is {}, expected bfloat16 or int8: a copy of the model guesses", to_string(own)));
+    }
+    return make_network(pack_options(own), impl_->network.get());
+  }
+
+  void note_unused_weights() {
+    std::vector<std::string> unused = impl_->network->weights.unused();
+    std::erase_if(unused, [&](const std::string& name) { return is_setting(name, *checkpoint_.weights); });
+    for (const std::string& name : unused) impl_->notes.push_back(fmt::format("tensor not used: {}", name));
+    impl_->weights_note = describe_left_over(unused);
+  }
+
+  const LoadOptions& options_;
+  const std::filesystem::path path_, folder_;  // the model's folder, and the one of its network within it
+  const int threads_;
+  const BackendChoice backend_;
+  const std::shared_ptr<ThreadTeam> team_ = std::make_shared<ThreadTeam>(threads_);
+  const std::shared_ptr<Impl> impl_ = std::make_shared<Impl>();
+  const Checkpoint& checkpoint_ = impl_->checkpoint;
+  TransformerConfig& config_ = impl_->config;
+  ModelDescription description_;        // without its configuration
+  std::optional<ContentHash> content_;  // identifies the weights in the cache
+};
+
+Model Model::load(const std::filesystem::path& model, const LoadOptions& options) {
+  return Model(Loader(model, options).load());
+}
+
+}  // namespace encdec

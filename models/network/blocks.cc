@@ -1,0 +1,129 @@
+#include "encdec/models/network/blocks.h"
+
+#include "encdec/layers/transformer/cross_attention.h"
+#include "encdec/layers/transformer/embedding.h"
+#include "encdec/layers/transformer/gather.h"
+#include "encdec/layers/transformer/gathered_attention.h"
+#include "encdec/layers/transformer/masked_decoder_attention.h"
+#include "encdec/layers/transformer/multi_head_attention.h"
+#include "encdec/layers/transformer/token_type_embedding.h"
+
+namespace encdec {
+
+Residual Block::residual() const {
+  return stack_.config().norm_order == NormOrder::first ? Residual::add : Residual::none;
+}
+
+Edge Block::norm(std::string_view name, std::vector<Edge> inputs) const {
+  NormOptions options = stack_.config().norm;
+  options.width = stack_.width();
+  return layer<AddNorm>(name, std::move(inputs), options);
+}
+
+// Returns the name of a node.
+std::string Block::name_of(std::string_view layer) const {
+  return (stack_.weights() / layer_ / layer).path();
+}
+
+bool Block::gathers() const {
+  return stack_.reading() == Stack::Reading::gathered && layer_ + 1 == stack_.config().layers;
+}
+
+Edge Block::gather(std::string_view name, Edge x, Edge rows) const {
+  return stack_.graph().add(name_of(name), std::make_shared<Gather>(), {x, rows});
+}
+
+Edge Block::attend(std::vector<Edge> inputs) const {
+  constexpr std::string_view kName = "self_attention";
+  AttentionOptions options = stack_.config().attention_of(layer_);
+  if (stack_.reading() == Stack::Reading::earlier) options.limits.after = 0;
+  if (stack_.reading() == Stack::Reading::cached)
+    return layer<MaskedDecoderAttention>(kName, std::move(inputs), options);
+  return gathers() ? layer<GatheredAttention>(kName, std::move(inputs), options)
+                   : layer<MultiHeadAttention>(kName, std::move(inputs), options);
+}
+
+Edge Block::self_attention(Edge x) const {
+  constexpr std::string_view kNorm = "self_attention_norm";
+  if (!gathers())
+    return with_residual(kNorm, x, [this](std::vector<Edge> inputs) { return attend(std::move(inputs)); });
+  const Edge rows = stack_.graph().input("rows", {kTargetRows}, DataType::int32);
+  const Edge gathered = gather("rows", x, rows);
+  if (residual() == Residual::none) return norm(kNorm, {gathered, attend({gathered, x})});
+  const Edge normalized = norm(kNorm, {x});
+  return attend({gather("normalized_rows", normalized, rows), normalized, gathered});
+}
+
+Edge Block::cross_attention(Edge x) const {
+  if (!stack_.memory_of_) return x;
+  const Edge memory = stack_.memory_of_(layer_);
+  return with_residual("cross_attention_norm", x, [&](std::vector<Edge> inputs) {
+    inputs.insert(inputs.begin() + 1, memory);
+    return layer<CrossAttention>("cross_attention", std::move(inputs), stack_.config().attention_of(layer_));
+  });
+}
+
+Edge Block::feed_forward(Edge x) const {
+  const StackConfig& config = stack_.config();
+  const FeedForwardOptions options{.kind = config.feed_forward,
+                                   .model_dim = config.model_dim,
+                                   .hidden_dim = config.hidden_dim,
+                                   .activation = config.activation,
+                                   .bias = config.attention.bias,
+                                   .residual = residual()};
+  return with_residual("feed_forward_norm", x, [&](std::vector<Edge> inputs) {
+    return layer<FeedForward>("feed_forward", std::move(inputs), options);
+  });
+}
+
+Edge Stack::norm(std::string_view name, std::vector<Edge> inputs) const {
+  NormOptions options = config_.norm;
+  options.width = graph_.node(inputs.front()).shape[1];
+  return graph_.add<AddNorm>(weights_ / name, std::move(inputs), options);
+}
+
+Edge Stack::add_positions(std::string_view name, std::vector<Edge> inputs, Dim width) const {
+  PositionOptions positions = config_.positions;
+  positions.model_dim = width;
+  return graph_.add<PositionalEncoding>(weights_ / name, std::move(inputs), positions);
+}
+
+Edge Stack::embed_tokens(Edge token_ids, Dim width) {
+  const WeightScope table = weights_ / "embedding";
+  Edge x = graph_.add<Embedding>(table, {token_ids},
+                                 EmbeddingOptions{.vocabulary = config_.vocabulary,
+                                                  .model_dim = width,
+                                                  .zero_row = config_.zero_start_token,
+                                                  .scale = config_.embedding_scale,
+                                                  .tied = projection_.tied_to(table, {config_.vocabulary, width})});
+  if (config_.token_types > 0) {
+    const Edge types = graph_.input("token_types", {kSourceRows}, DataType::int32);
+    x = graph_.add<TokenTypeEmbedding>(weights_ / "token_type_embedding", {x, types},
+                                       TokenTypeOptions{.types = config_.token_types, .model_dim = width});
+  }
+  constexpr std::string_view kNorm = "embedding_norm";
+  if (config_.embedding_norm == EmbeddingNorm::before_positions) x = norm(kNorm, {x});
+  if (config_.positions.kind != PositionOptions::Kind::none) {
+    std::vector<Edge> inputs{x};
+    if (config_.positions.pad_token) inputs.push_back(token_ids);
+    x = add_positions("positional_encoding", std::move(inputs), width);
+  }
+  return config_.embedding_norm == EmbeddingNorm::after_positions ? norm(kNorm, {x}) : x;
+}
+
+Edge Stack::add_blocks(Edge x) {
+  for (int layer = 0; layer < config_.layers; ++layer) {
+    Block block(*this, layer);
+    x = config_.block ? config_.block(block, x) : block.add(x);
+  }
+  if (config_.norm_order == NormOrder::first) x = norm("norm", {x});
+  graph_.output(x);
+  return x;
+}
+
+Edge Stack::add(Edge input, std::function<Edge(int layer)> memory_of) {
+  memory_of_ = std::move(memory_of);
+  return config_.compose ? config_.compose(*this, input) : add_blocks(embed_tokens(input));
+}
+
+}  // namespace encdec

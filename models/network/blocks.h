@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "encdec/engine/graph.h"
+#include "encdec/models/network/config.h"
+#include "encdec/models/network/output_projection.h"
+
+namespace encdec {
+
+class Stack;
+
+// One block of a stack while its graph is made. Each sub-layer takes and returns hidden states [R, D]. A family whose
+// blocks differ composes its own (StackConfig::block).
+class Block {
+ public:
+  Block(Stack& stack, int layer) : stack_(stack), layer_(layer) {}
+
+  int layer() const { return layer_; }
+  Stack& stack() const { return stack_; }
+  // Makes the sub-layers take the weights of another layer, as in ALBERT. Layers with the same weights are one object.
+  void share_weights_of(int layer) { weights_of_ = layer; }
+
+  // The block of figure 1.
+  Edge add(Edge x) const { return feed_forward(cross_attention(self_attention(x))); }
+
+  // Sub-layers, each with its residual connection and norm. cross_attention() returns `x` if the stack reads no memory.
+  Edge self_attention(Edge x) const;
+  Edge cross_attention(Edge x) const;
+  Edge feed_forward(Edge x) const;
+
+  // Adds a sub-layer f with its residual connection and norm. add_sublayer(inputs) adds the node of f.
+  //   norm last:  x -> norm(x + f(x));  inputs are {x}
+  //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, and f adds x as its residual
+  template <class AddSublayer>
+  Edge with_residual(std::string_view norm, Edge x, const AddSublayer& add_sublayer) const;
+  // Whether a sub-layer adds the residual. If the norm comes last, AddNorm adds it.
+  Residual residual() const;
+  // Adds self-attention alone. If the stack gathers rows, and this is its last block, its output has only these rows.
+  Edge attend(std::vector<Edge> inputs) const;
+  Edge norm(std::string_view name, std::vector<Edge> inputs) const;
+  // Adds a layer with weights of the block.
+  template <class L, class Options>
+  Edge layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const;
+
+ private:
+  std::string name_of(std::string_view layer) const;
+  bool gathers() const;
+  Edge gather(std::string_view name, Edge x, Edge rows) const;
+
+  Stack& stack_;
+  int layer_;
+  int weights_of_ = layer_;
+};
+
+// An encoder or a decoder while its graph is made.
+class Stack {
+ public:
+  // The rows that a row of self-attention sees.
+  enum class Reading : std::uint8_t {
+    all,       // all rows of their sequence, at once
+    earlier,   // the rows up to their own, at once
+    cached,    // the rows up to their own, of which the last are passed
+    gathered,  // all rows; the last block computes only the rows of the graph's input "rows"
+  };
+
+  // Adds to `graph`, with weights of the scope `weights`. An embedding with the weights of `projection` shares them.
+  Stack(Graph& graph, const StackConfig& config, WeightScope weights, Reading reading,
+        const OutputProjection& projection = {})
+      : graph_(graph), config_(config), weights_(std::move(weights)), reading_(reading), projection_(projection) {}
+
+  Graph& graph() const { return graph_; }
+  const StackConfig& config() const { return config_; }
+  const WeightScope& weights() const { return weights_; }
+  Reading reading() const { return reading_; }
+  Dim width() const { return config_.model_dim; }  // D
+
+  // Adds the whole stack, from its input to the last hidden states. `memory_of` adds the memory of a layer's
+  // cross-attention; null if there is none.
+  Edge add(Edge input, std::function<Edge(int layer)> memory_of = nullptr);
+
+  // Parts of it, for families that compose their own (StackConfig::compose).
+  // The embeddings of token ids, of `width` numbers, with their types, positions and norm.
+  Edge embed_tokens(Edge token_ids, Dim width);
+  Edge embed_tokens(Edge token_ids) { return embed_tokens(token_ids, width()); }
+  // All blocks and the norm after them. The result becomes an output of the graph.
+  Edge add_blocks(Edge x);
+  Edge norm(std::string_view name, std::vector<Edge> inputs) const;
+  // The stack's position encodings.
+  Edge add_positions(std::string_view name, std::vector<Edge> inputs, Dim width) const;
+
+ private:
+  friend class Block;
+
+  Graph& graph_;
+  const StackConfig& config_;
+  const WeightScope weights_;
+  const Reading reading_;
+  const OutputProjection& projection_;
+  std::function<Edge(int layer)> memory_of_;
+  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by the path of their weights
+};
+
+template <class AddSublayer>
+Edge Block::with_residual(std::string_view name, Edge x, const AddSublayer& add_sublayer) const {
+  if (residual() == Residual::none) return norm(name, {x, add_sublayer(std::vector{x})});
+  return add_sublayer(std::vector{norm(name, {x}), x});
+}
+
+template <class L, class Options>
+Edge Block::layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const {
+  const WeightScope weights = stack_.weights() / weights_of_ / name;
+  std::shared_ptr<const Layer>& shared = stack_.layers_[weights.path()];
+  if (shared == nullptr) shared = std::make_shared<L>(weights, options);
+  return stack_.graph().add(name_of(name), shared, std::move(inputs));
+}
+
+}  // namespace encdec
