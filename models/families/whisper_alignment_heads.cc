@@ -72,7 +72,8 @@ const std::map<Sizes, HeadsByLayer>& known_models() {
 
 std::vector<std::pair<int, int>> whisper_alignment_heads(const TransformerConfig& config) {
   const StackConfig& decoder = config.decoder;
-  const auto known = known_models().find({config.encoder.layers, decoder.layers, decoder.attention.heads, decoder.vocabulary});
+  const auto known =
+      known_models().find({config.encoder.layers, decoder.layers, decoder.attention.heads, decoder.vocabulary});
   std::vector<std::pair<int, int>> heads;
   if (known != known_models().end()) {
     for (const auto& [layer, of_layer] : known->second) {

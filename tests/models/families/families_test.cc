@@ -96,8 +96,7 @@ TEST(Albert, LayersOfAGroupShareTheirWeights) {
 
 TEST(NomicBert, ReadsBothFormsOfTheBaseOfLongTexts) {
   const auto rotary_of = [](const std::string& settings) {
-    return described((R"({"model_type": "nomic_bert", )" + settings + "}").c_str())
-        .config.encoder.attention.rotary;
+    return described((R"({"model_type": "nomic_bert", )" + settings + "}").c_str()).config.encoder.attention.rotary;
   };
   const RotaryOptions expected{.base = 500, .growth = 2, .trained_positions = 1024};
   EXPECT_EQ(rotary_of(R"("rotary_emb_base": 500, "rotary_scaling_factor": 2, "max_trained_positions": 1024)"),
