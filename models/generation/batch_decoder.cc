@@ -166,7 +166,8 @@ class BatchDecoder {
     std::size_t rows = rows_in_flight();
     for (const DecodeJob& job : jobs) rows += first_rows(job);
     if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    if (!draft_->model().encoder) {                        // it reads the memories of the model
+    // A copy of the decoder reads the memories of the model.
+    if (!draft_->model().encoder) {
       std::ranges::copy(encoded.sources, opened.begin());
       return opened;
     }

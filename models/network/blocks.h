@@ -72,8 +72,9 @@ class Stack {
   };
 
   // Adds to `graph`, with weights of the scope `weights`. An embedding with the weights of `projection` shares them.
+  // Keeps references to `graph`, `config` and `projection`.
   Stack(Graph& graph, const StackConfig& config, WeightScope weights, Reading reading,
-        const OutputProjection& projection = {})
+        const OutputProjection& projection)
       : graph_(graph), config_(config), weights_(std::move(weights)), reading_(reading), projection_(projection) {}
 
   Graph& graph() const { return graph_; }

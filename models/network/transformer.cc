@@ -15,7 +15,8 @@ namespace {
 // See Transformer::front.
 Graph build_front(const TransformerConfig& config, const WeightScope& weights) {
   Graph graph("front");
-  Stack encoder(graph, config.encoder, weights / "encoder", Stack::Reading::all);
+  const OutputProjection none;
+  Stack encoder(graph, config.encoder, weights / "encoder", Stack::Reading::all, none);
   config.encoder.front(encoder);
   return graph;
 }

@@ -10,7 +10,7 @@ namespace encdec {
 namespace {
 
 const Graph& front_of(const Transformer& model) {
-  if (model.config.encoder.frames.reads_pieces) return model.front->graph();
+  if (model.front && model.config.encoder.frames.reads_pieces) return model.front->graph();
   throw ConfigError(model.config.model_type + " cannot encode piece by piece, expected moonshine_streaming");
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -80,6 +81,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
 
 // Returns whether each character of a piece is one of byte_character().
 bool is_byte_level(std::string_view piece) {
+  poll_cancelled();
   return leading_bytes(piece, [](char32_t c) { return character_byte(c) >= 0; }) == piece.size();
 }
 

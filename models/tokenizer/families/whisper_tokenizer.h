@@ -17,11 +17,10 @@ namespace encdec {
 // else that of tokenizer_config.json. Decoding also leaves out timestamps.
 PipelineParts make_whisper(PipelineSource& source);
 
-// Creates Whisper's tokenizer from a vocabulary of CTranslate2: pieces as byte-level vocabularies write them, then,
-// from
-// "<|endoftext|>" on, names of special tokens. The id of a piece is also its rank as a merge. Returns null if it is not
-// a vocabulary of Whisper. Throws TokenizerError, beginning with `name`, if a byte has no piece, or a piece or name
-// occurs twice.
+// Creates Whisper's tokenizer from a vocabulary of CTranslate2: pieces as byte-level vocabularies write them, then the
+// names of special tokens, from "<|endoftext|>" on. The id of a piece is also its rank as a merge. Returns null if it
+// is not a vocabulary of Whisper. Throws TokenizerError, beginning with `name`, if a byte has no piece, or a piece or
+// name occurs twice.
 std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std::string& name);
 
 // Loads the tokenizer of a folder of CTranslate2 from its vocabulary.json or vocabulary.txt. Returns null if there is
