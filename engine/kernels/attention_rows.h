@@ -72,7 +72,7 @@ struct DistanceRows {
   int count = 0;                          // number of rows; 0 if there are none
   const std::int32_t* place = nullptr;    // place[d] is the row of distance d, for d in [-reach, reach]
   int reach = 0;                          // distances farther away have the row of -reach or reach
-  std::ptrdiff_t head_elements = 0;       // numbers from a head's rows to those of the next head
+  std::ptrdiff_t head_elements = 0;       // numbers from the rows of a head to the next head's rows
 
   std::ptrdiff_t stride() const { return count + kPadding; }
   int place_of(int distance) const { return place[std::clamp(distance, -reach, reach)]; }

@@ -34,7 +34,7 @@ struct MatMulRows {
 // Each kernel below has a file of its own and computes, on the calling thread,
 //   output = activation(value(x W) + bias) (+ residual):  x [R, K], output and residual [R, N]
 // Each output is summed over k in an order that does not depend on R or on the row. So the bits of a row do not depend
-// on the other rows. The kernels with AVX-512 and AMX exist on x86-64 only, those of arm64 on arm64 only.
+// on the other rows. Kernels with AVX-512 and AMX exist on x86-64 only, Neon kernels on arm64 only.
 
 // Panels that multiply_panels() reads, in groups of 1: how wide they are, and the type of their weights.
 enum class PanelForm { narrow_float32, wide_float32, narrow_bfloat16, wide_bfloat16, narrow_float16, wide_float16 };

@@ -18,12 +18,12 @@ struct AttentionOptions {
   int heads = 1;                       // H
   Dim head_dim = 0;                    // K; 0 means D / H
   Bias bias = Bias::required;          // bias of the query, value and output projections
-  std::optional<Bias> key_bias = {};   // bias of the key projection; unset: that of the others
+  std::optional<Bias> key_bias = {};   // bias of the key projection; unset: `bias`
   Residual residual = Residual::none;  // whether the layer adds its last input to its output
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   // For self-attention only.
-  // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads those of head
-  // h / (H / key_value_heads). 0 means H. Only MultiHeadAttention and LocalAttention take another number.
+  // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads head
+  // h / (H / key_value_heads) of them. 0 means H. Only MultiHeadAttention and LocalAttention take another number.
   int key_value_heads = 0;
   RelativePositions relative_positions = {};
   DisentangledOptions disentangled_positions = {};  // not in a decoder
@@ -36,7 +36,7 @@ struct AttentionOptions {
   Dim inner_dim() const;
   // Returns the number of heads that read the same keys and values.
   int heads_per_key() const { return key_value_heads == 0 ? 1 : heads / key_value_heads; }
-  // Returns the width of the keys of all heads together, which is that of the values.
+  // Returns the width of the keys of all heads together. The values have the same width.
   Dim key_value_dim() const { return inner_dim() / heads_per_key(); }
   // Returns the factor of the scores: score_scale, or 1 / sqrt(K) if that is 0.
   float scale() const { return score_scale != 0 ? score_scale : 1.0f / std::sqrt(static_cast<float>(head_width())); }

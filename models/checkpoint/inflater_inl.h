@@ -14,7 +14,7 @@ namespace encdec {
 // A zlib decompressor for one stream.
 class Inflater {
  public:
-  // Window bits of zlib, which also say what is around the data.
+  // Window bits of zlib. They also select the format around the data.
   static constexpr int kRaw = -MAX_WBITS;       // nothing
   static constexpr int kGzip = MAX_WBITS + 16;  // gzip's header and checksum
 
@@ -26,7 +26,7 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
 
   // Decompresses some bytes from the front of `input` to the front of `output`, and removes them from both. Returns
-  // zlib's result: Z_OK while the stream goes on.
+  // zlib's result: Z_OK before the end of the stream.
   int step(std::span<const std::byte>& input, std::span<std::byte>& output) {
     check_cancelled();
     const std::size_t in = std::min(input.size(), kPieceBytes), out = std::min(output.size(), kPieceBytes);

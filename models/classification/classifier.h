@@ -102,7 +102,7 @@ class Classifier {
   // Returns the function of a CrossEncoder: from the folder's files, else sigmoid for one label and none for more.
   ScoreFunction ranking_function() const { return ranking_function_; }
   // Returns scores of a text by labels that the model was not trained on: transformers' "zero-shot-classification".
-  // `logits` [candidates, labels()] are those of hypotheses(). As in transformers, the first label that begins with
+  // `logits` [candidates, labels()] belong to hypotheses(). As in transformers, the first label that begins with
   // "entail" in lower case means "the first text implies the second"; without one, the last label does.
   std::vector<float> candidate_scores(std::span<const float> logits, bool multi_label) const;
 

@@ -7,7 +7,7 @@ namespace encdec {
 namespace {
 
 using Sizes = std::array<Dim, 4>;                      // encoder layers, decoder layers, heads, vocabulary
-using HeadsByLayer = std::map<int, std::vector<int>>;  // of the decoder
+using HeadsByLayer = std::map<int, std::vector<int>>;  // heads of the decoder
 
 const std::map<Sizes, HeadsByLayer>& known_models() {
   static const std::map<Sizes, HeadsByLayer> models = {

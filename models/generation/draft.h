@@ -118,13 +118,13 @@ class ModelDraft {
   DraftLength* length_of_all_ = nullptr;  // null for a fixed number
 };
 
-// The draft tokens of one result: from a text that it may repeat, else from what it has repeated itself, else from a
-// draft model. Until they are checked they stand at the end of the result's history.
-// Order of calls: (begin_result (guess [(input (take | stop))*] check)* close)*
+// A source of draft tokens for one result. They come from a text that the result may repeat, else from an earlier place
+// in the result or its source, else from a draft model. They are at the end of the result's history until check().
+// Order of calls: (begin_result (draft [(input (take | stop))*] check)* close)*
 class Drafter {
  public:
-  // `fixed` is the number of tokens to guess at once; 0 for one that follows what was right. `lookup` is the maximum
-  // number of tokens to guess from what the result has repeated.
+  // `fixed` is the number of draft tokens of a step; 0: it follows how many were right. `lookup` is the maximum number
+  // of draft tokens from an earlier place.
   Drafter(int fixed, int lookup) : fixed_(fixed), lookup_(static_cast<std::size_t>(lookup)) {}
 
   // Takes draft tokens of a model where there are no others; see ModelDraft.
@@ -137,11 +137,11 @@ class Drafter {
     length_ = DraftLength(fixed_);
     guessed_ = wanted_ = 0;
   }
-  // Appends at most `most` tokens to `history`, which outlives the calls until check(). `result` is what may repeat the
-  // text; look_back() returns the text in which repetitions are looked up. Tokens from the first one on that
-  // is_usable() refuses are left out, as are those after one that ends() accepts.
+  // Appends at most `most` draft tokens to `history`, which must exist until check(). `result` may repeat the text;
+  // look_back() returns the tokens in which an earlier place is looked up. The draft ends before a token that
+  // is_usable() refuses, and after a token that ends() accepts.
   template <class LookBack, class IsUsable, class Ends>
-  void guess(TokenIds& history, std::span<const std::int32_t> result, std::size_t most, const LookBack& look_back,
+  void draft(TokenIds& history, std::span<const std::int32_t> result, std::size_t most, const LookBack& look_back,
              const IsUsable& is_usable, const Ends& ends) {
     history_ = &history;
     const std::size_t of_text = std::min(most, length_.next());
@@ -157,7 +157,7 @@ class Drafter {
     wanted_ = guessed_ > 0 ? 0 : model_.begin(most, history.size());
   }
 
-  // Returns whether the draft model is to guess one more token; it then reads input().
+  // Returns whether the draft model is to add one more token. It then reads input().
   bool wants_model() const { return guessed_ < wanted_; }
   Session::TargetTokens input() { return model_.input(*history_); }
   // Appends a token of the draft model. `is_end`: no more are wanted after it.

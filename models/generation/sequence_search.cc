@@ -70,7 +70,7 @@ class SequenceSearch final : public Search {
       };
       // A text may have tokens of the source's vocabulary.
       const auto is_usable = [this](std::int32_t token) { return token >= 0 && token < vocabulary_; };
-      drafters_[i].guess(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
+      drafters_[i].draft(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
                          std::min(most, left), look_back, is_usable,
                          [this](std::int32_t token) { return ends_guess(token); });
     }

@@ -83,7 +83,7 @@ void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, c
 
 }  // namespace
 
-// Throws ConfigError unless `draft` can guess tokens of `model`.
+// Throws ConfigError unless `draft` can be a draft model of `model`.
 void Model::check_draft(const Impl& model, const Model& draft) {
   const TransformerConfig &ours = model.config, &other = draft.config();
   const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
@@ -203,6 +203,7 @@ class Model::Loader {
   }
 
   void build_network() {
+    team_ = std::make_shared<ThreadTeam>(threads_);
     const auto build = [this](Precision precision) { return make_cached_network(precision); };
     const bool is_automatic = options_.precision == Precision::automatic;
     impl_->network = is_automatic ? fastest_network(backend_, build) : build(options_.precision);
@@ -243,7 +244,7 @@ class Model::Loader {
   const std::filesystem::path path_, folder_;  // the model's folder, and the one of its network within it
   const int threads_;
   const BackendChoice backend_;
-  const std::shared_ptr<ThreadTeam> team_ = std::make_shared<ThreadTeam>(threads_);
+  std::shared_ptr<ThreadTeam> team_;  // set by build_network()
   const std::shared_ptr<Impl> impl_ = std::make_shared<Impl>();
   const Checkpoint& checkpoint_ = impl_->checkpoint;
   TransformerConfig& config_ = impl_->config;

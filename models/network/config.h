@@ -106,7 +106,7 @@ struct StackConfig {
 
   bool is_recurrent = false;    // `block` has no self-attention
   bool shares_weights = false;  // `block` gives several layers the same weights
-  // Functions by which a family adds its own parts in place of those of figure 1; empty: figure 1.
+  // Functions that add a family's own parts in place of parts of figure 1. Empty: as in figure 1.
   std::function<Edge(Block&, Edge)> block = {};    // a block: hidden states -> hidden states
   std::function<Edge(Stack&, Edge)> compose = {};  // the stack: its input -> the hidden states that decoders read
   std::function<void(Stack&)> front = {};          // adds inputs and output of Transformer::front

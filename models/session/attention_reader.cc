@@ -12,7 +12,7 @@ namespace {
 
 using Of = AttentionChoice::Of;
 
-constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // of all maps together
+constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // limit of all maps together
 
 bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {

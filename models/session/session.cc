@@ -21,6 +21,7 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
 }
 
 Session::Encoded Session::opened(Encoded encoded) {
+  const Stopwatch stopwatch(encode_seconds_);
   encoded_sources_.clear();
   if (encoded.memories.empty()) return encoded;
   for (const Sequence& source : encoder_state_->sequences) {

@@ -11,7 +11,7 @@ namespace encdec {
 // An encoder that reads a recording piece by piece (Moonshine Streaming; FrameOptions::reads_pieces). It keeps what
 // later rows need: the last inputs of each convolution, and the last keys and values of each layer. So no row is
 // computed twice. A row is final once the rows that its layers read ahead are known: encoders of 6 layers with windows
-// [16, 4] and [16, 0] read 12 rows (240 ms) ahead. All rows together have the same bits as those of Session::encode(),
+// [16, 4] and [16, 0] read 12 rows (240 ms) ahead. All rows have the same bits as in Session::encode(),
 // for any sizes of the pieces. Not thread-safe. Order of calls: ((push | end_here)* finish)*
 class StreamingEncoder {
  public:

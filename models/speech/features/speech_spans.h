@@ -33,8 +33,9 @@ struct VoiceActivityOptions {
   int speech_pad_ms = 400;
 };
 
-// Returns the spans of speech in a recording of `samples` samples, in order and without overlaps. `probabilities` are
-// those of its windows (VoiceActivity). REQUIRES: the options are in the ranges of transcribe_settings().
+// Returns the spans of speech in a recording of `samples` samples, in order and without overlaps. `probabilities` has
+// one for each window of the recording (VoiceActivity). REQUIRES: the options are in the ranges of
+// transcribe_settings().
 std::vector<SpeechSpan> speech_spans(std::span<const float> probabilities, std::uint64_t samples,
                                      const VoiceActivityOptions& options);
 

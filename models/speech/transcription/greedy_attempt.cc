@@ -19,7 +19,7 @@ class GreedyAttempt final : public WindowAttempt {
     // A step adds one token more than the guesses that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
     const auto vocabulary = static_cast<std::int32_t>(settings_.task.network().config.decoder.vocabulary);
-    settings_.drafter.guess(
+    settings_.drafter.draft(
         history_, said_, std::min(most, left), [this] { return std::span<const std::int32_t>(history_); },
         [vocabulary](std::int32_t token) { return token < vocabulary; },  // else a token of the tokenizer alone
         [this](std::int32_t token) { return is_end(token); });
@@ -73,7 +73,7 @@ class GreedyAttempt final : public WindowAttempt {
     return sequence.has_ended;
   }
 
-  TokenIds history_;  // the prompt, the text and the guesses
+  TokenIds history_;  // the prompt, the text and the draft tokens
   TokenIds said_;     // the text without times
 };
 

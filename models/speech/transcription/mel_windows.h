@@ -36,7 +36,7 @@ class MelWindows {
   // returns false. Drops the frames before `first`.
   bool reach(std::uint64_t first, std::size_t count);
   // Returns frames [first, first + count) of the recording, followed by zeros: [rows, bands]. Frames after its end are
-  // silence. Reads what is missing.
+  // silence. Reads the samples that are missing.
   // REQUIRES: `first` is not smaller than in earlier calls of reach() and window().
   Tensor window(std::uint64_t first, std::size_t count, std::size_t rows);
 

@@ -64,7 +64,7 @@ class MoonshineTranscriber final : public Transcriber {
 
   bool read_window() override {
     check_cancelled();
-    // One sample more than a window shows whether the recording goes on.
+    // One sample more than a window shows that the recording has not ended.
     if (is_at_end_ || samples_.size() > task_.window_samples()) return true;
     const std::size_t before = samples_.size();
     samples_.resize(before + Recording::kReadTogether);

@@ -41,10 +41,10 @@ std::vector<std::string_view> spoken(std::span<const KnownWord> words) {
 }
 
 // An aligner of a recording with its text. The segments, which are returned at the end, are the lines of the text. Time
-// grows with the length of the recording, memory only with the text and by 4 bytes for each 32 ms. Each window, which
-// ends in a pause if there is one:
-// 1. is transcribed, and what was heard is searched for in the text (match_words()).
-// 2. The decoder reads what was heard, with the words of the text in place of different ones, and its attention yields
+// grows with the length of the recording, memory only with the text and by 4 bytes for each 32 ms. Each window ends in
+// a pause if there is one. Steps of a window:
+// 1. It is transcribed, and the transcript is searched for in the text (match_words()).
+// 2. The decoder reads the transcript, with words of the text in place of different ones, and its attention yields
 //    the times (find_words()). Improbable words are unaligned.
 // 3. The next window begins behind the last word of the text or, if there is none, near the middle of this one.
 class RecordingAligner final : public Transcriber {
