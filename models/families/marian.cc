@@ -45,7 +45,8 @@ constexpr float kEpsilon = 1e-6f;
 
 // The first sub-layer of a student's decoder is a recurrent unit. Keys and values of earlier positions are not needed.
 Edge recurrent_block(Block& block, Edge x) {
-  const SimpleRecurrentUnitOptions options{.model_dim = block.stack().config().model_dim, .residual = block.residual()};
+  const StackConfig& config = block.stack().config();
+  const SimpleRecurrentUnitOptions options{.model_dim = config.model_dim, .residual = config.residual()};
   const Edge y = block.with_residual("recurrent_unit_norm", x, [&](std::vector<Edge> inputs) {
     return block.layer<SimpleRecurrentUnit>("recurrent_unit", std::move(inputs), options);
   });

@@ -10,14 +10,8 @@
 
 namespace encdec {
 
-Residual Block::residual() const {
-  return stack_.config().norm_order == NormOrder::first ? Residual::add : Residual::none;
-}
-
 Edge Block::norm(std::string_view name, std::vector<Edge> inputs) const {
-  NormOptions options = stack_.config().norm;
-  options.width = stack_.width();
-  return layer<AddNorm>(name, std::move(inputs), options);
+  return layer<AddNorm>(name, std::move(inputs), stack_.config().norm_of(stack_.width()));
 }
 
 // Returns the name of a node.
@@ -49,7 +43,7 @@ Edge Block::self_attention(Edge x) const {
     return with_residual(kNorm, x, [this](std::vector<Edge> inputs) { return attend(std::move(inputs)); });
   const Edge rows = stack_.graph().input("rows", {kTargetRows}, DataType::int32);
   const Edge gathered = gather("rows", x, rows);
-  if (residual() == Residual::none) return norm(kNorm, {gathered, attend({gathered, x})});
+  if (stack_.config().residual() == Residual::none) return norm(kNorm, {gathered, attend({gathered, x})});
   const Edge normalized = norm(kNorm, {x});
   return attend({gather("normalized_rows", normalized, rows), normalized, gathered});
 }
@@ -70,15 +64,14 @@ Edge Block::feed_forward(Edge x) const {
                                    .hidden_dim = config.hidden_dim,
                                    .activation = config.activation,
                                    .bias = config.attention.bias,
-                                   .residual = residual()};
+                                   .residual = config.residual()};
   return with_residual("feed_forward_norm", x, [&](std::vector<Edge> inputs) {
     return layer<FeedForward>("feed_forward", std::move(inputs), options);
   });
 }
 
 Edge Stack::norm(std::string_view name, std::vector<Edge> inputs) const {
-  NormOptions options = config_.norm;
-  options.width = graph_.node(inputs.front()).shape[1];
+  const NormOptions options = config_.norm_of(graph_.node(inputs.front()).shape[1]);
   return graph_.add<AddNorm>(weights_ / name, std::move(inputs), options);
 }
 

@@ -41,8 +41,6 @@ class Block {
   //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, and f adds x as its residual
   template <class AddSublayer>
   Edge with_residual(std::string_view norm, Edge x, const AddSublayer& add_sublayer) const;
-  // Whether a sub-layer adds the residual. If the norm comes last, AddNorm adds it.
-  Residual residual() const;
   // Adds self-attention alone. If the stack gathers rows, and this is its last block, its output has only these rows.
   Edge attend(std::vector<Edge> inputs) const;
   Edge norm(std::string_view name, std::vector<Edge> inputs) const;
@@ -111,7 +109,7 @@ class Stack {
 
 template <class AddSublayer>
 Edge Block::with_residual(std::string_view name, Edge x, const AddSublayer& add_sublayer) const {
-  if (residual() == Residual::none) return norm(name, {x, add_sublayer(std::vector{x})});
+  if (stack_.config().residual() == Residual::none) return norm(name, {x, add_sublayer(std::vector{x})});
   return add_sublayer(std::vector{norm(name, {x}), x});
 }
 

@@ -51,10 +51,16 @@ std::string FrameOptions::expected_shape(Dim most_rows) const {
                          : fmt::format("[{}, a multiple of {}; {}]", most, per_row, width);
 }
 
+NormOptions StackConfig::norm_of(Dim width) const {
+  NormOptions options = norm;
+  options.width = width;
+  return options;
+}
+
 AttentionOptions StackConfig::attention_of(int layer) const {
   AttentionOptions options = layer_attention.empty() ? attention : layer_attention[static_cast<std::size_t>(layer)];
   options.model_dim = model_dim;
-  options.residual = norm_order == NormOrder::first ? Residual::add : Residual::none;
+  options.residual = residual();
   return options;
 }
 

@@ -118,6 +118,10 @@ struct StackConfig {
   std::optional<Dim> position_limit() const {
     return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.count) : std::nullopt;
   }
+  // Returns whether sub-layers add the residual. If the norm comes last, AddNorm adds it.
+  Residual residual() const { return norm_order == NormOrder::first ? Residual::add : Residual::none; }
+  // Returns the options of a norm of `width` numbers.
+  NormOptions norm_of(Dim width) const;
   // Returns the options of a layer's attentions.
   AttentionOptions attention_of(int layer) const;
 };

@@ -89,9 +89,7 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
                                         .activation = *head.activation});
   }
   if (head.has_norm) {
-    NormOptions norm = last.norm;
-    norm.width = width;
-    x = graph.add<AddNorm>(weights / "norm", {x}, norm);
+    x = graph.add<AddNorm>(weights / "norm", {x}, last.norm_of(width));
   }
   projection.add_to(graph, x);
   return graph;
