@@ -15,10 +15,159 @@ constexpr std::size_t kRefillShare = 8;
 // Tokens to encode together: enough for the full speed of matmuls.
 constexpr std::size_t kEncodedTokens = 512;
 
+// A source that is being decoded.
+struct Running {
+  DecodeJob job;
+  int source = Session::kNoSource;
+  int draft_source = Session::kNoSource;  // in the session of the draft model
+  std::unique_ptr<Search> search;
+  std::shared_ptr<const VocabularyShortlist> shortlist;  // null if all tokens may be generated
+  std::size_t rows = 0;                                  // sequences of the last step; of the first one before that
+  std::size_t reported = 0;                              // number of tokens reported
+  bool is_number = true;
+};
+
+// Returns the number of a job's sequences at its beginning. A search of another kind begins with one.
+std::size_t first_rows(const DecodeJob& job) {
+  return job.search ? 1 : job.rules->rows_per_source();
+}
+
+std::size_t rows_in_flight(const std::vector<Running>& running) {
+  std::size_t rows = 0;
+  for (const Running& each : running) rows += each.rows;
+  return rows;
+}
+
+// Encodes the sources of jobs in a session whose model has an encoder. `has_rows`: jobs may have rows that the front of
+// this model has made of their samples.
+Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs, bool has_rows) {
+  if (session.model().config.source_kind() == SourceKind::frames) {
+    std::vector<Tensor> sources, rows;
+    for (const DecodeJob* job : jobs) {
+      sources.push_back(job->prompt.frames);
+      if (has_rows) rows.push_back(job->prompt.encoded);
+    }
+    return session.encode(sources, rows);
+  }
+  std::vector<TokenIds> sources;
+  for (const DecodeJob* job : jobs) sources.push_back(job->prompt.source);
+  return session.encode(sources);
+}
+
+// One run of a decoder for all running searches.
+class BatchStep {
+ public:
+  explicit BatchStep(ThreadTeam& team) : team_(team), scratch_(static_cast<std::size_t>(team.size())) {}
+
+  // Replaces the inputs by those that the searches add. Returns their number.
+  std::size_t collect(std::vector<Running>& running, void (Search::*add)(std::vector<Session::TargetTokens>&)) {
+    inputs_.clear();
+    rows_.clear();
+    for (Running& each : running) {
+      std::size_t input = inputs_.size(), number = 0;
+      (each.search.get()->*add)(inputs_);
+      each.rows = inputs_.size() - input;
+      for (; input < inputs_.size(); ++input) {
+        inputs_[input].shortlist = each.shortlist.get();
+        for (std::size_t row = 0; row < inputs_[input].rows(); ++row) rows_.push_back({&each, number++, input});
+      }
+    }
+    return inputs_.size();
+  }
+
+  // Decodes the inputs and calls read(row, output) for each row of logits, on several threads.
+  template <class Read>
+  void run(Session& session, const Read& read) {
+    Tensor logits = session.decode(inputs_);
+    team_.run(static_cast<int>(rows_.size()), [&](int row, int thread) {
+      read(static_cast<std::size_t>(row),
+           StepOutput{.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
+                      .source_attention = {},
+                      .scratch = scratch_[static_cast<std::size_t>(thread)]});
+    });
+  }
+
+  // A row of logits.
+  struct Row {
+    Running* running;
+    std::size_t number;  // among the rows of the source
+    std::size_t input;   // index of the input
+  };
+  const std::vector<Row>& rows() const { return rows_; }
+  std::size_t inputs() const { return inputs_.size(); }
+
+ private:
+  ThreadTeam& team_;
+  std::vector<Session::TargetTokens> inputs_;
+  std::vector<Row> rows_;
+  std::vector<ProcessorScratch> scratch_;  // by thread
+};
+
+// Draft tokens for the searches of a batch, and the draft model that makes some of them, if there is one.
+class Drafts {
+ public:
+  explicit Drafts(const BatchWork& work) : limits_(work.limits), session_(work.session.draft()) {}
+
+  // Opens the sources of jobs in the session of the draft model. Returns their numbers there; kNoSource for a source
+  // that it does not read. `encoded` are the sources in the session of the model, `rows` its sequences.
+  std::vector<int> open(std::span<const DecodeJob> jobs, const Session::Encoded& encoded, std::size_t rows) const {
+    std::vector<int> opened(jobs.size(), Session::kNoSource);
+    const auto checks = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
+    if (session_ == nullptr || !session_->model().config.has_encoder() || std::ranges::none_of(jobs, checks))
+      return opened;
+    for (const DecodeJob& job : jobs) rows += first_rows(job);
+    if (rows > limits_.guessing_rows) return opened;  // they would cost encoding, and seldom draft
+    // A copy of the decoder reads the memories of the model.
+    if (!session_->model().encoder) {
+      std::ranges::copy(encoded.sources, opened.begin());
+      return opened;
+    }
+    const auto limit = session_->model().config.encoder.position_limit();
+    std::vector<const DecodeJob*> readable;
+    for (const DecodeJob& job : jobs) {
+      if (!limit || job.prompt.source_rows() <= static_cast<std::size_t>(*limit)) readable.push_back(&job);
+    }
+    if (readable.empty()) return opened;
+    const std::span<const int> numbers = encode(*session_, readable, false).sources;
+    for (std::size_t i = 0; i < readable.size(); ++i) {
+      opened[static_cast<std::size_t>(readable[i] - jobs.data())] = numbers[i];
+    }
+    return opened;
+  }
+  // Lets a search take tokens of the draft model, which has opened `source`.
+  void join(Search& search, int source) {
+    const bool reads = session_ != nullptr && session_->model().config.has_encoder() == (source != Session::kNoSource);
+    if (reads) search.draft_with(*session_, source, length_);
+  }
+  void close(int source) const {
+    if (source != Session::kNoSource) session_->close_source(source);
+  }
+
+  // Lets the searches draft, if the rows in flight leave the CPU time to check draft tokens.
+  void make(std::vector<Running>& running, BatchStep& step) const {
+    const std::size_t rows = rows_in_flight(running);
+    if (rows > limits_.guessing_rows) return;
+    const std::size_t most = limits_.checked_rows / rows - 1;
+    for (Running& each : running) {
+      if (!each.job.rules->needs_source_attention()) each.search->draft(most);
+    }
+    while (step.collect(running, &Search::add_draft_inputs) > 0) {
+      step.run(*session_, [&step](std::size_t row, const StepOutput& output) {
+        const auto& [reader, number, input] = step.rows()[row];
+        reader->search->read_draft(number, output);
+      });
+    }
+  }
+
+ private:
+  const BatchLimits& limits_;
+  Session* const session_;  // of the draft model, or null
+  DraftLength length_{0, ModelDraft::kMost};
+};
+
 class BatchDecoder {
  public:
-  explicit BatchDecoder(const BatchWork& work)
-      : work_(work), processor_scratch_(static_cast<std::size_t>(work.session.team().size())) {
+  explicit BatchDecoder(const BatchWork& work) : work_(work), step_(work.session.team()), drafts_(work) {
     work.session.reset();
   }
 
@@ -40,23 +189,6 @@ class BatchDecoder {
   }
 
  private:
-  struct Running {
-    DecodeJob job;
-    int source = Session::kNoSource;
-    int draft_source = Session::kNoSource;  // in the session of the model that guesses
-    std::unique_ptr<Search> search;
-    std::shared_ptr<const VocabularyShortlist> shortlist;  // null if all tokens may be generated
-    std::size_t rows = 0;                                  // sequences of the last step; of the first one before that
-    std::size_t reported = 0;                              // number of tokens reported
-    bool is_number = true;
-  };
-  // A row of logits of the step.
-  struct Row {
-    Running* running;
-    std::size_t number;  // among the rows of the source
-    std::size_t input;   // index into inputs_
-  };
-
   void refill(DecodeFeed& feed) {
     const std::size_t free = work_.limits.rows - std::min(work_.limits.rows, running_rows_);
     if (!running_.empty() && (free == 0 || free < work_.limits.rows / kRefillShare)) return;
@@ -95,37 +227,20 @@ class BatchDecoder {
     }
   }
 
-  // Encodes the sources of jobs in a session whose model has an encoder.
-  Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs) const {
-    if (session.model().config.source_kind() == SourceKind::frames) {
-      std::vector<Tensor> sources, rows;
-      for (const DecodeJob* job : jobs) {
-        sources.push_back(job->prompt.frames);
-        if (&session == &work_.session) rows.push_back(job->prompt.encoded);
-      }
-      return session.encode(sources, rows);
-    }
-    std::vector<TokenIds> sources;
-    for (const DecodeJob* job : jobs) sources.push_back(job->prompt.source);
-    return session.encode(sources);
-  }
-
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
     Session::Encoded encoded;
     if (has_encoder) {
       std::vector<const DecodeJob*> all;
       for (const DecodeJob& job : jobs) all.push_back(&job);
-      encoded = encode(work_.session, all);
+      encoded = encode(work_.session, all, true);
     }
-    const std::vector<int> draft_sources = open_in_draft(jobs, encoded);
+    const std::vector<int> draft_sources = drafts_.open(jobs, encoded, rows_in_flight(running_));
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const int source = has_encoder ? encoded.sources[i] : Session::kNoSource;
       auto search = jobs[i].search ? jobs[i].search(jobs[i], source, work_.session)
                                    : make_search(*jobs[i].rules, jobs[i].prompt, source, work_.session);
-      if (draft_ != nullptr && has_encoder == (draft_sources[i] != Session::kNoSource)) {
-        search->draft_with(*draft_, draft_sources[i], draft_length_);
-      }
+      drafts_.join(*search, draft_sources[i]);
       const std::size_t rows = first_rows(jobs[i]);
       running_rows_ += jobs[i].rules->rows_per_source();
       running_bytes_ += jobs[i].bytes;
@@ -148,98 +263,24 @@ class BatchDecoder {
     }
   }
 
-  // Returns the number of a job's sequences at its beginning. A search of another kind begins with one.
-  static std::size_t first_rows(const DecodeJob& job) { return job.search ? 1 : job.rules->rows_per_source(); }
-  std::size_t rows_in_flight() const {
-    std::size_t rows = 0;
-    for (const Running& running : running_) rows += running.rows;
-    return rows;
-  }
-
-  // Opens the sources of jobs in the session of the model that guesses, if there is one. Returns their numbers there;
-  // kNoSource for a source that is too long for that model.
-  std::vector<int> open_in_draft(std::span<const DecodeJob> jobs, const Session::Encoded& encoded) {
-    std::vector<int> opened(jobs.size(), Session::kNoSource);
-    const auto guesses = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
-    if (draft_ == nullptr || !draft_->model().config.has_encoder() || std::ranges::none_of(jobs, guesses))
-      return opened;
-    std::size_t rows = rows_in_flight();
-    for (const DecodeJob& job : jobs) rows += first_rows(job);
-    if (rows > work_.limits.guessing_rows) return opened;  // they would cost encoding, and seldom guess
-    // A copy of the decoder reads the memories of the model.
-    if (!draft_->model().encoder) {
-      std::ranges::copy(encoded.sources, opened.begin());
-      return opened;
-    }
-    const auto limit = draft_->model().config.encoder.position_limit();
-    std::vector<const DecodeJob*> readable;
-    for (const DecodeJob& job : jobs) {
-      if (!limit || job.prompt.source_rows() <= static_cast<std::size_t>(*limit)) readable.push_back(&job);
-    }
-    if (readable.empty()) return opened;
-    const std::span<const int> numbers = encode(*draft_, readable).sources;
-    for (std::size_t i = 0; i < readable.size(); ++i) {
-      opened[static_cast<std::size_t>(readable[i] - jobs.data())] = numbers[i];
-    }
-    return opened;
-  }
-
-  // Appends the inputs of all searches to inputs_, and their rows of logits to rows_.
-  void add_inputs(void (Search::*add)(std::vector<Session::TargetTokens>&)) {
-    inputs_.clear();
-    rows_.clear();
-    for (Running& running : running_) {
-      std::size_t input = inputs_.size(), number = 0;
-      (running.search.get()->*add)(inputs_);
-      running.rows = inputs_.size() - input;
-      for (; input < inputs_.size(); ++input) {
-        inputs_[input].shortlist = running.shortlist.get();
-        for (std::size_t row = 0; row < inputs_[input].rows(); ++row) rows_.push_back({&running, number++, input});
-      }
-    }
-  }
-
-  StepOutput output_of(Tensor& logits, int row, int thread) {
-    return {.logits = {logits.row(row), static_cast<std::size_t>(logits.width())},
-            .source_attention = {},
-            .scratch = processor_scratch_[static_cast<std::size_t>(thread)]};
-  }
-
-  // Lets the searches guess, if the rows in flight leave the CPU time to check guesses.
-  void draft() {
-    const std::size_t rows = rows_in_flight();
-    if (rows > work_.limits.guessing_rows) return;
-    const std::size_t most = work_.limits.checked_rows / rows - 1;
-    for (Running& running : running_) {
-      if (!running.job.rules->needs_source_attention()) running.search->draft(most);
-    }
-    for (add_inputs(&Search::add_draft_inputs); !inputs_.empty(); add_inputs(&Search::add_draft_inputs)) {
-      Tensor logits = draft_->decode(inputs_);
-      work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
-        const Row& read = rows_[static_cast<std::size_t>(row)];
-        read.running->search->read_draft(read.number, output_of(logits, row, thread));
-      });
-    }
-  }
-
   void step() {
-    draft();
-    add_inputs(&Search::add_inputs);
-    Tensor logits = work_.session.decode(inputs_);
-    is_number_.assign(rows_.size(), 1);
-    work_.session.team().run(static_cast<int>(rows_.size()), [&](int row, int thread) {
-      const auto& [running, number, input] = rows_[static_cast<std::size_t>(row)];
-      StepOutput output = output_of(logits, row, thread);
+    drafts_.make(running_, step_);
+    step_.collect(running_, &Search::add_inputs);
+    is_number_.assign(step_.rows().size(), 1);
+    step_.run(work_.session, [this](std::size_t row, StepOutput output) {
+      const auto& [running, number, input] = step_.rows()[row];
       if (running->job.rules->needs_source_attention()) {
         output.source_attention = work_.session.source_attention(input);
       }
       try {
         running->search->read(number, output);
       } catch (const BackendError&) {
-        is_number_[static_cast<std::size_t>(row)] = 0;
+        is_number_[row] = 0;
       }
     });
-    for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].running->is_number &= is_number_[row] != 0;
+    for (std::size_t row = 0; row < is_number_.size(); ++row) {
+      step_.rows()[row].running->is_number &= is_number_[row] != 0;
+    }
     running_tokens_ = 0;
     running_drafts_ = {};
     std::erase_if(running_, [this](Running& running) {
@@ -286,7 +327,7 @@ class BatchDecoder {
 
   void leave(const Running& running) {
     if (running.source != Session::kNoSource) work_.session.close_source(running.source);
-    if (running.draft_source != Session::kNoSource) draft_->close_source(running.draft_source);
+    drafts_.close(running.draft_source);
     running_rows_ -= running.job.rules->rows_per_source();
     running_bytes_ -= running.job.bytes;
     finished_drafts_ += running.search->draft_counts();
@@ -309,26 +350,23 @@ class BatchDecoder {
                    .encode_seconds = work_.session.encode_seconds(),
                    .decode_seconds = work_.session.decode_seconds(),
                    .drafts = DraftCounts(finished_drafts_) += running_drafts_},
-                  inputs_.size());
+                  step_.inputs());
   }
 
   const BatchWork& work_;
-  Session* const draft_ = work_.session.draft();  // session of the model that guesses, or null
+  BatchStep step_;
+  Drafts drafts_;
   std::vector<Running> running_;
   std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;
   std::size_t running_rows_ = 0;
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
-  std::vector<Session::TargetTokens> inputs_;
-  std::vector<Row> rows_;                            // by row of the step
-  std::vector<char> is_number_;                      // by row: 0 if its logits are NaN
-  std::vector<ProcessorScratch> processor_scratch_;  // by thread
-  std::size_t source_tokens_ = 0;                    // tokens encoded so far
-  std::size_t finished_tokens_ = 0;                  // tokens of finished results
-  std::size_t running_tokens_ = 0;                   // tokens of running searches
+  std::vector<char> is_number_;        // by row: 0 if its logits are NaN
+  std::size_t source_tokens_ = 0;      // tokens encoded so far
+  std::size_t finished_tokens_ = 0;    // tokens of finished results
+  std::size_t running_tokens_ = 0;     // tokens of running searches
   DraftCounts finished_drafts_, running_drafts_;
-  DraftLength draft_length_{0, ModelDraft::kMost};
 };
 
 }  // namespace

@@ -43,8 +43,7 @@ std::span<const std::int32_t> guess_by_lookup(std::span<const std::int32_t> text
 // Puts the tokens chosen in place of the `guessed` tokens at the end of `history`, as far as they count: a choice
 // counts if all guesses before it are what was chosen. Returns the number of right guesses.
 // - choice(i): the token chosen after i guesses. It is nullopt if the model computed NaN there; if the guesses before
-// it
-//   are right, the next step reads this place again, without a guess, and fails.
+//   it are right, the next step reads this place again, without a guess, and fails.
 // - take(i, length): called for each choice that counts, the last of `length` tokens. Returns whether the result ends.
 template <class Choice, class Take>
 std::size_t accept_guesses(TokenIds& history, std::size_t guessed, const Choice& choice, const Take& take) {
@@ -123,33 +122,34 @@ class ModelDraft {
 // Order of calls: (begin_result (draft [(input (take | stop))*] check)* close)*
 class Drafter {
  public:
-  // `fixed` is the number of draft tokens of a step; 0: it follows how many were right. `lookup` is the maximum number
-  // of draft tokens from an earlier place.
-  Drafter(int fixed, int lookup) : fixed_(fixed), lookup_(static_cast<std::size_t>(lookup)) {}
+  struct Settings {
+    int fixed = 0;         // draft tokens of a step; 0: the number follows how many were right
+    int lookup = 0;        // maximum number of draft tokens from an earlier place
+    Dim vocabulary = 0;    // of the result: a text may have other tokens, before which a draft ends
+    TokenIds source = {};  // tokens before the result in which an earlier place is looked up
+  };
+  explicit Drafter(Settings settings) : settings_(std::move(settings)) {}
 
   // Takes draft tokens of a model where there are no others; see ModelDraft.
   void use_model(Session& session, int source, DraftLength& length) {
-    model_ = ModelDraft(session, source, length, fixed_);
+    model_ = ModelDraft(session, source, length, settings_.fixed);
   }
   // Begins a result that may repeat `text`.
   void begin_result(TokenIds text) {
     text_ = RepeatedText(std::move(text));
-    length_ = DraftLength(fixed_);
+    length_ = DraftLength(settings_.fixed);
     guessed_ = wanted_ = 0;
   }
-  // Appends at most `most` draft tokens to `history`, which must exist until check(). `result` may repeat the text;
-  // look_back() returns the tokens in which an earlier place is looked up. The draft ends before a token that
-  // is_usable() refuses, and after a token that ends() accepts.
-  template <class LookBack, class IsUsable, class Ends>
-  void draft(TokenIds& history, std::span<const std::int32_t> result, std::size_t most, const LookBack& look_back,
-             const IsUsable& is_usable, const Ends& ends) {
+  // Appends at most `most` draft tokens to `history`, which must exist until check(). `result` may repeat the text. The
+  // draft ends after a token that ends() accepts.
+  template <class Ends>
+  void draft(TokenIds& history, std::span<const std::int32_t> result, std::size_t most, const Ends& ends) {
     history_ = &history;
     const std::size_t of_text = std::min(most, length_.next());
     std::span<const std::int32_t> found = text_.guess(result, of_text);
-    if (found.empty() && lookup_ > 0 && of_text > 0) found = guess_by_lookup(look_back(), std::min(of_text, lookup_));
-    const TokenIds tokens(found.begin(), found.end());  // `found` may be a part of the history
-    for (const std::int32_t token : tokens) {
-      if (!is_usable(token)) break;
+    if (found.empty()) found = looked_up(of_text);
+    for (const std::int32_t token : found) {
+      if (token < 0 || token >= settings_.vocabulary) break;
       history.push_back(token);
       ++guessed_;
       if (ends(token)) break;
@@ -189,12 +189,14 @@ class Drafter {
   const DraftCounts& counts() const { return counts_; }
 
  private:
-  int fixed_;
-  std::size_t lookup_;
+  std::span<const std::int32_t> looked_up(std::size_t most);
+
+  Settings settings_;
   RepeatedText text_;
   DraftLength length_;
   ModelDraft model_;
   TokenIds* history_ = nullptr;
+  TokenIds read_;            // the source and the history, in which an earlier place is looked up
   std::size_t guessed_ = 0;  // number of draft tokens at the end of the history
   std::size_t wanted_ = 0;   // number that the draft model is to make, or 0
   DraftCounts counts_;

@@ -60,4 +60,8 @@ LogitsProcessors make_sampling_processors(const GenerateOptions& settings);
 // The score of a banned token.
 inline constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
+// Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds
+// `uniform`. Returns -1 if all tokens are banned.
+std::int32_t draw(std::span<const float> scores, double uniform);
+
 }  // namespace encdec

@@ -6,6 +6,26 @@
 #include "encdec/models/generation/logits_processor.h"
 
 namespace encdec {
+
+std::int32_t draw(std::span<const float> scores, double uniform) {
+  const float largest = std::ranges::max(scores);
+  if (largest == kBanned) return -1;
+  const auto weight = [largest](float score) {
+    return score == kBanned ? 0.0 : std::exp(static_cast<double>(score) - largest);
+  };
+  double total = 0;
+  for (const float score : scores) total += weight(score);
+  const double goal = uniform * total;
+  double sum = 0;
+  std::int32_t last = -1;
+  for (std::size_t i = 0; i < scores.size() && sum <= goal; ++i) {
+    const double part = weight(scores[i]);
+    if (part > 0) last = static_cast<std::int32_t>(i);
+    sum += part;
+  }
+  return last;
+}
+
 namespace {
 
 using RankedToken = ProcessorScratch::RankedToken;

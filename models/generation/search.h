@@ -156,10 +156,6 @@ class Search {
   std::vector<std::size_t> drafting_;  // by row of the draft model: index into drafters_
 };
 
-// Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds
-// `uniform`. Returns -1 if all tokens are banned.
-std::int32_t draw(std::span<const float> scores, double uniform);
-
 // Makes a beam search if num_beams > 1, otherwise a sequence search (greedy or sampling).
 // REQUIRES: `source` is the prompt's source, open in `session`.
 std::unique_ptr<Search> make_search(const SearchRules& rules, const Prompt& prompt, int source, Session& session);

@@ -10,25 +10,6 @@
 
 namespace encdec {
 
-std::int32_t draw(std::span<const float> scores, double uniform) {
-  const float largest = std::ranges::max(scores);
-  if (largest == kBanned) return -1;
-  const auto weight = [largest](float score) {
-    return score == kBanned ? 0.0 : std::exp(static_cast<double>(score) - largest);
-  };
-  double total = 0;
-  for (const float score : scores) total += weight(score);
-  const double goal = uniform * total;
-  double sum = 0;
-  std::int32_t last = -1;
-  for (std::size_t i = 0; i < scores.size() && sum <= goal; ++i) {
-    const double part = weight(scores[i]);
-    if (part > 0) last = static_cast<std::int32_t>(i);
-    sum += part;
-  }
-  return last;
-}
-
 namespace {
 
 // Greedy search or sampling.
@@ -43,13 +24,14 @@ class SequenceSearch final : public Search {
   SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
       : Search(rules, prompt, session),
         prefix_length_(prompt.prefix_length),
-        vocabulary_(static_cast<std::int32_t>(session.model().config.decoder.vocabulary)),
         pad_token_(session.model().config.decoder.positions.pad_token),
         targets_(*rules.settings.do_sample ? static_cast<std::size_t>(*rules.settings.num_return_sequences) : 1),
         running_{0},
         places_(targets_.size()) {
-    drafters_.resize(targets_.size(), Drafter(rules.settings.num_assistant_tokens.value_or(0),
-                                              *rules.settings.prompt_lookup_num_tokens));
+    drafters_.resize(targets_.size(), Drafter({.fixed = rules.settings.num_assistant_tokens.value_or(0),
+                                               .lookup = *rules.settings.prompt_lookup_num_tokens,
+                                               .vocabulary = session.model().config.decoder.vocabulary,
+                                               .source = prompt.source}));
     for (Drafter& drafter : drafters_) drafter.begin_result(prompt.draft);
     for (Target& target : targets_) target.history = prompt.target;
     targets_.front().number = session.open_target(source);
@@ -62,17 +44,8 @@ class SequenceSearch final : public Search {
       if (std::ranges::find(unread(i), pad_token_) != unread(i).end()) continue;
       // A step adds one token more than the guesses that are right.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
-      const auto look_back = [&] {
-        const TokenHistory history = history_of(target.history);
-        target.read.assign(source_.begin(), source_.end());
-        target.read.insert(target.read.end(), history.tokens.begin(), history.tokens.end());
-        return std::span<const std::int32_t>(target.read);
-      };
-      // A text may have tokens of the source's vocabulary.
-      const auto is_usable = [this](std::int32_t token) { return token >= 0 && token < vocabulary_; };
       drafters_[i].draft(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
-                         std::min(most, left), look_back, is_usable,
-                         [this](std::int32_t token) { return ends_guess(token); });
+                         std::min(most, left), [this](std::int32_t token) { return ends_guess(token); });
     }
   }
 
@@ -151,7 +124,6 @@ class SequenceSearch final : public Search {
   struct Target {
     int number = -1;  // number in the session
     TokenIds history;
-    TokenIds read;  // source and result, for prompt_lookup_num_tokens
     StepScores draft_scores;
     Hypothesis result;
   };
@@ -221,7 +193,6 @@ class SequenceSearch final : public Search {
   }
 
   const std::size_t prefix_length_;
-  const std::int32_t vocabulary_;
   // Unset if pad tokens count as positions. Otherwise nothing is guessed after one: tokens that are read together with
   // a pad token get other positions than tokens that are read later, as in transformers.
   const std::optional<std::int32_t> pad_token_;

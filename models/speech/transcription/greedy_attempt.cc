@@ -18,11 +18,8 @@ class GreedyAttempt final : public WindowAttempt {
   void draft(std::size_t most) override {
     // A step adds one token more than the guesses that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
-    const auto vocabulary = static_cast<std::int32_t>(settings_.task.network().config.decoder.vocabulary);
-    settings_.drafter.draft(
-        history_, said_, std::min(most, left), [this] { return std::span<const std::int32_t>(history_); },
-        [vocabulary](std::int32_t token) { return token < vocabulary; },  // else a token of the tokenizer alone
-        [this](std::int32_t token) { return is_end(token); });
+    settings_.drafter.draft(history_, said_, std::min(most, left),
+                            [this](std::int32_t token) { return is_end(token); });
   }
   void read_drafted(const StepOutput& output) override {
     ban(tokens(settings_.drafter.guessed()), output.logits);

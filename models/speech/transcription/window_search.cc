@@ -28,7 +28,9 @@ class WindowSearch final : public Search {
         result_(std::move(result)),
         prefix_target_(session.open_target(source)),
         max_new_tokens_(task.max_new_tokens(prompt_.size())) {
-    drafters_.emplace_back(task.options().num_assistant_tokens.value_or(0), task.options().prompt_lookup_num_tokens);
+    drafters_.emplace_back(Drafter::Settings{.fixed = task.options().num_assistant_tokens.value_or(0),
+                                             .lookup = task.options().prompt_lookup_num_tokens,
+                                             .vocabulary = session.model().config.decoder.vocabulary});
     const auto start = std::ranges::find(prompt_, task.tokens().start);
     const auto after_start = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     if (after_start < prompt_.size()) {
