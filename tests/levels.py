@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Checks the tree against ARCHITECTURE.md: python3 tests/levels.py [ROOT] [--picture | --lines]
+"""Checks the tree against ARCHITECTURE.md: python3 tests/levels.py [ROOT] [--picture | --lines | --reading]
 
 The first table of ROOT/ARCHITECTURE.md lists folders, a level a row. A file may include or import files of its own row
 and of rows above it. Files form no circles, nor do folders. A folder without a row belongs to the row of its parent.
 The picture in ARCHITECTURE.md must be the one that --picture prints.
 
 No row, and no row of the table of totals, has more lines than it allows. --lines prints the lines of each.
+
+A list of files to read, "## NAME: at most N lines", has no more lines than N. Its table must be the one that --reading
+prints, with the lines of each row, rounded up to tens. A later list goes on where an earlier one ends, so its N counts
+both.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec",
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(encdec/[^>]+)>)', re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \| ([0-9,]*) \|", re.MULTILINE)
 TOTAL = re.compile(r"^\| ([A-Za-z+ ]+) \| `([a-z/ ]+)` \| `([a-z. ]+)` \| ([0-9,]+) \|", re.MULTILINE)
+READING = re.compile(r"^## (The [a-z]+): at most ([0-9,]+) lines$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+READING_ROW = re.compile(r"^\| (`.+?) \| *[0-9,]* *\|", re.MULTILINE)
 WIDTH = 84
 
 
@@ -122,17 +128,57 @@ def total_lines(root: Path, folders: str, suffixes: str) -> int:
     return sum(lines_of(file) for file in files if file.suffix in suffixes.split() and file.is_file())
 
 
+def files_of(root: Path, names: str) -> list[Path]:
+    """The files of a row: `folder/`: `a.h`, `b.*`, ..., or paths."""
+    folder, files = "", []
+    for name in re.findall(r"`([^`]+)`", names):
+        if name.endswith("/"):
+            folder = name
+            continue
+        found = sorted(root.glob(folder + name))
+        if not found:
+            raise LookupError(f"ARCHITECTURE.md has a file to read, {folder}{name}, which does not exist")
+        files += found
+    return files
+
+
+def counted_reading(root: Path, architecture: str) -> tuple[str, list[str]]:
+    """The lists of files to read with their lines, and what is wrong with them."""
+    lists, faults, total = [], [], 0
+    for name, limit, text in READING.findall(architecture):
+        for row in READING_ROW.finditer(text):
+            try:
+                lines = sum(map(lines_of, files_of(root, row[1])))
+            except LookupError as fault:
+                faults.append(str(fault))
+                continue
+            total += lines
+            counted = f"| {row[1]} | {-(-lines // 10) * 10:,} |"
+            lists.append(counted)
+            if counted not in text:
+                faults.append(f"{name} has other lines than ARCHITECTURE.md says; tests/levels.py --reading: {counted}")
+        lists.append(f"{name}: {total:,} lines of {limit}")
+        if total > int(limit.replace(",", "")):
+            faults.append(f"{name} has {total:,} lines, expected {limit} at most")
+    return "\n".join(lists), faults
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parents[1])
     parser.add_argument("--picture", action="store_true")
     parser.add_argument("--lines", action="store_true")
+    parser.add_argument("--reading", action="store_true")
     arguments = parser.parse_args()
     root: Path = arguments.root
     architecture = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rows = rows_of(architecture)
     if arguments.picture:
         print(picture(rows))
+        return 0
+    reading, faults = counted_reading(root, architecture)
+    if arguments.reading:
+        print(reading)
         return 0
 
     limits = {folder + "/": limit for folder, _, limit in ROW.findall(architecture) if limit}
@@ -141,7 +187,7 @@ def main() -> int:
         limits[name] = limit
         lines[name] = total_lines(root, folders, suffixes)
 
-    faults = [f"ARCHITECTURE.md has a row for {row}/, which does not exist" for row in rows if not (root / row).is_dir()]
+    faults += [f"ARCHITECTURE.md has a row for {row}/, which does not exist" for row in rows if not (root / row).is_dir()]
     if picture(rows) not in architecture:
         faults.append("the picture in ARCHITECTURE.md is not that of its table; tests/levels.py --picture prints it")
     levels = {folder: level for level, folder in enumerate(rows)}

@@ -30,12 +30,13 @@ class Levels(unittest.TestCase):
             for row in ("engine", "models/a", "layers/lessons", "tools/serve", "tools/encdec", "tools/bench", "python/encdec"):
                 (root / row).mkdir(parents=True)
             (root / "ARCHITECTURE.md").write_text(TABLE)
+            reading = files.pop("READING", "")
             for name, text in files.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             command = [sys.executable, str(TOOL), folder]
             picture = subprocess.run([*command, "--picture"], capture_output=True, text=True, check=True).stdout
-            (root / "ARCHITECTURE.md").write_text(TABLE + picture)
+            (root / "ARCHITECTURE.md").write_text(TABLE + picture + reading)
             result = subprocess.run(command, capture_output=True, text=True, check=False)
             self.assertEqual(result.returncode, 0 if "were looked at" in result.stdout else 1)
             return result.stdout
@@ -79,6 +80,17 @@ class Levels(unittest.TestCase):
         self.assertIn("models/ has 2 lines, expected 1 at most", found)
         self.assertNotIn("models/a/", found)
         self.assertIn("all C++ has 5 lines, expected 4 at most", found)
+
+    def test_lists_of_files_to_read_are_counted(self) -> None:
+        def reading(rows: str) -> dict[str, str]:
+            files = {"engine/a.h": "\n" * 2, "tools/serve/b.h": "\n", "tools/serve/b.cc": '#include "b.h"\n'}
+            return {**files, "READING": f"\n## The hour: at most 3 lines\n\n{rows}\n## Another\n"}
+
+        row = "| `tools/serve/`: `b.*` | {} | b |\n"
+        self.assertIn("were looked at", self.check(reading(row.format(10))))
+        self.assertIn("--reading: | `tools/serve/`: `b.*` | 10 |", self.check(reading(row.format(20))))
+        self.assertIn("The hour has 4 lines, expected 3 at most", self.check(reading(row.format(10) + "| `engine/a.h` | 10 | |\n")))
+        self.assertIn("tools/serve/c.h, which does not exist", self.check(reading("| `tools/serve/c.h` | 10 | |\n")))
 
 
 if __name__ == "__main__":

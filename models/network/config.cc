@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <ranges>
-
 namespace encdec {
 namespace {
 
@@ -29,26 +27,6 @@ std::optional<Activation> activation_named(std::string_view name) {
 
 std::string activation_names() {
   return fmt::format("{}", fmt::join(names_of(kActivations), ", "));
-}
-
-Dim FrameOptions::rows_of(Dim frames) const {
-  if (!reads_samples()) return frames % per_row == 0 ? frames / per_row : 0;
-  for (const Window& window : windows) frames = window.outputs(frames);
-  return frames;
-}
-
-Dim FrameOptions::frames_for(Dim rows) const {
-  if (!reads_samples()) return rows * per_row;
-  for (const auto& [kernel, stride] : windows | std::views::reverse) rows = (rows - 1) * stride + kernel;
-  return rows;
-}
-
-std::string FrameOptions::expected_shape(Dim most_rows) const {
-  const Dim largest = reads_samples() ? frames_for(most_rows + 1) - 1 : most_rows * per_row;
-  const std::string most =
-      most_rows > 0 ? fmt::format("{} to {}", frames_for(1), largest) : fmt::format("{} or more", frames_for(1));
-  return reads_samples() ? fmt::format("[{}, {}]", most, width)
-                         : fmt::format("[{}, a multiple of {}; {}]", most, per_row, width);
 }
 
 NormOptions StackConfig::norm_of(Dim width) const {

@@ -15,6 +15,8 @@
 #include "encdec/layers/transformer/attention_options.h"
 #include "encdec/layers/transformer/feed_forward.h"
 #include "encdec/layers/transformer/positional_encoding.h"
+#include "encdec/models/network/frames.h"
+#include "encdec/models/network/head_config.h"
 
 namespace encdec {
 
@@ -44,38 +46,6 @@ enum class TargetLanguage : std::uint8_t {
   none,         // no such token; the tokenizer may put one into the source
   first_token,  // after the start token
   start_token,  // instead of the start token
-};
-
-// Kind of a stack's input.
-enum class SourceKind : std::uint8_t {
-  tokens,  // token ids: int32 [S]
-  frames,  // rows of numbers, such as log-mel frames: float32 [S * frames.per_row, frames.width]
-};
-
-// A window over positions, as of a convolution.
-struct Window {
-  Dim kernel = 1, stride = 1;
-
-  // Returns the number of windows in a number of positions, without padding.
-  Dim outputs(Dim positions) const { return positions < kernel ? 0 : (positions - kernel) / stride + 1; }
-};
-
-// An input of frames: of sound features, or of one sample each.
-struct FrameOptions {
-  Dim width = 0;                     // numbers in a frame; 0 if the stack reads tokens
-  Dim per_row = 1;                   // frames from one row of the encoder to the next
-  std::vector<Window> windows = {};  // by which the rows follow from samples; empty: any multiple of per_row frames
-  Dim counted = 1;                   // samples at the end that fill no group of this many do not count
-  bool reads_pieces = false;         // whether Transformer::front can read a sequence in pieces; see StreamingEncoder
-
-  // Returns whether frames are samples, of which Transformer::front makes rows.
-  bool reads_samples() const { return !windows.empty(); }
-  // Returns the number of rows that the encoder makes of a number of frames; 0 if it cannot read that number.
-  Dim rows_of(Dim frames) const;
-  // Returns the smallest number of frames of which the encoder makes `rows` rows.
-  Dim frames_for(Dim rows) const;
-  // Returns the shapes from which the encoder makes at most `most_rows` rows, for messages; 0: any number of rows.
-  std::string expected_shape(Dim most_rows = 0) const;
 };
 
 class Block;
@@ -124,46 +94,6 @@ struct StackConfig {
   NormOptions norm_of(Dim width) const;
   // Returns the options of a layer's attentions.
   AttentionOptions attention_of(int layer) const;
-};
-
-// Results of a head, computed from the last hidden states.
-enum class HeadKind : std::uint8_t {
-  none,
-  sequences,   // a classifier's logits of a text
-  tokens,      // a classifier's logits of each token
-  vocabulary,  // a masked language model's logits of each token, one for each token of the vocabulary
-  modules,     // a classifier's logits of a text, by the modules of a sentence-transformers folder (SentenceEmbedder)
-};
-
-// Rows that a head for texts reads.
-enum class HeadPooling : std::uint8_t {
-  first,
-  mean,         // the mean of all rows
-  mean_logits,  // all rows; their logits are averaged
-  last_end,     // the row of the last end token
-};
-
-// How the logits of a text's tokens become the weights of a sparse vector (Formal et al. 2021):
-//   the maximum or the sum, over all tokens, of log(1 + max(logit, 0))
-struct SparsePooling {
-  bool is_sum = false;
-  int logarithms = 1;  // number of times that log(1 + x) is applied
-};
-
-// A head: y = output(norm(activation(dense(h)))), where only some have a norm or the first linear map.
-struct HeadConfig {
-  HeadKind kind = HeadKind::none;
-  Dim labels = 0;                             // number of logits
-  std::optional<Activation> activation = {};  // activation of `dense`, D -> D; unset: there is no such map
-  bool has_norm = false;
-  HeadPooling pooling = HeadPooling::first;
-  std::int32_t end_token = 0;                    // for HeadPooling::last_end
-  std::optional<std::int32_t> start_token = {};  // before the text in the decoder; unset: the text's last token
-  SparsePooling sparse = {};                     // for HeadKind::vocabulary
-
-  bool is_graph() const { return kind != HeadKind::none && kind != HeadKind::modules; }
-  bool classifies_texts() const { return kind == HeadKind::sequences || kind == HeadKind::modules; }
-  bool classifies() const { return classifies_texts() || kind == HeadKind::tokens; }
 };
 
 // Sizes of a Transformer, and the choices in which families of checkpoints differ.

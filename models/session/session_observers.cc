@@ -1,0 +1,58 @@
+// What callers of a Session observe: attention, and the runs of nodes.
+#include <fmt/format.h>
+
+#include "encdec/models/session/session.h"
+
+namespace encdec {
+
+void Session::set_source_attention(SourceAttention mode) {
+  const TransformerConfig& config = model_->config;
+  if (!config.has_encoder() || !config.has_decoder() || config.decoder.layers == 0) return;
+  AttentionObserver observer;
+  if (mode == SourceAttention::keep) {
+    observer = [this, only = config.alignment_head,
+                share = config.alignment_head ? 1.0f : 1.0f / static_cast<float>(config.decoder.attention.heads)](
+                   const AttentionWeights& attention) {
+      const auto row = static_cast<std::size_t>(attention.row);
+      if (row >= attention_of_row_.size()) attention_of_row_.resize(row + 1);
+      std::vector<float>& mean = attention_of_row_[row];
+      if (attention.head == 0) mean.assign(attention.weights.size(), 0.0f);
+      if (only && attention.head != *only) return;
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
+    };
+  }
+  observe_attention(AttentionKind::cross, config.decoder.layers - 1, std::move(observer));
+}
+
+Edge Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+  const bool is_encoder = kind == AttentionKind::encoder_self;
+  const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
+                                       kind == AttentionKind::cross ? "cross" : "self");
+  const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
+  const Edge found = graph.find(node);
+  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(found, std::move(observer));
+  return found;
+}
+
+void Session::stop_observing(AttentionKind kind, Edge node) noexcept {
+  (kind == AttentionKind::encoder_self ? encoder_state_ : decoder_state_)->observe_attention(node, {});
+}
+
+std::span<const float> Session::source_attention(std::size_t input) const {
+  const Sequence& sequence = decoder_state_->sequences[input];
+  return attention_of_row_[static_cast<std::size_t>(sequence.first_row + sequence.rows - 1)];
+}
+
+void Session::set_observer(const NodeObserver& observer) {
+  for (auto* state : {&front_state_, &encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
+    if (*state) (*state)->observer = observer;
+  }
+}
+
+void Session::set_run_observer(const NodeRunObserver& observer) {
+  for (auto* state : {&front_state_, &encoder_state_, &decoder_state_, &output_state_, &head_state_}) {
+    if (*state) (*state)->run_observer = observer;
+  }
+}
+
+}  // namespace encdec
