@@ -49,6 +49,7 @@ Symbols Executor::bind(Inputs inputs) const {
       if (size != (symbol != nullptr ? *symbol : node.shape[axis])) throw mismatch(node, tensor);
     }
   }
+  // A symbol that no input has is 0.
   for (Dim* symbol : {&symbols.batch, &symbols.source_rows, &symbols.target_rows}) *symbol = std::max<Dim>(*symbol, 0);
   return symbols;
 }
@@ -91,20 +92,10 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       arguments[i] = memory.values[static_cast<std::size_t>(node.inputs[i].id)];
     }
-    memory.running = id;
-    memory.scratch.reset();
     if (const KeyValueForm form = node.layer->key_value_form(); form.heads > 0) {
       memory.caches[index].reserve(state.cache_index.row_limit(), form);
     }
-    const NodeRun::Time begin = state.run_observer ? NodeRun::Time::clock::now() : NodeRun::Time();
-    try {
-      node.layer->forward(Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
-    } catch (const BackendError& error) {
-      throw BackendError(fmt::format("graph '{}', node '{}' {}: {}", graph_.name(), node.name,
-                                     to_string(memory.values[index].shape()), error.what()));
-    }
-    if (state.run_observer) state.run_observer({graph_, node, begin, NodeRun::Time::clock::now()});
-    if (state.observer) state.observer(node, memory.values[index]);
+    run_node(id, *node.layer, Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
   }
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
     memory.outputs[i] = memory.values[static_cast<std::size_t>(graph_.outputs()[i].id)];
@@ -113,13 +104,23 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
 }
 
 void Executor::run_variant(const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const {
-  RunState::Memory& memory = *state.memory_;
-  memory.running = order_.back();
-  memory.scratch.reset();
+  run_node(order_.back(), layer, inputs, output, state);
+}
+
+// Runs `layer` as a node of the graph.
+void Executor::run_node(int id, const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const {
+  const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
+  state.memory_->running = id;
+  state.memory_->scratch.reset();
   const NodeRun::Time begin = state.run_observer ? NodeRun::Time::clock::now() : NodeRun::Time();
-  layer.forward(inputs, output, state);
-  const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(memory.running)];
+  try {
+    layer.forward(inputs, output, state);
+  } catch (const BackendError& error) {
+    throw BackendError(
+        fmt::format("graph '{}', node '{}' {}: {}", graph_.name(), node.name, to_string(output.shape()), error.what()));
+  }
   if (state.run_observer) state.run_observer({graph_, node, begin, NodeRun::Time::clock::now()});
+  if (state.observer) state.observer(node, output);
 }
 
 }  // namespace encdec

@@ -34,6 +34,7 @@ class Executor {
  private:
   Symbols bind(Inputs inputs) const;
   void plan(const Symbols& symbols, RunState& state) const;
+  void run_node(int id, const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const;
 
   Graph graph_;
   std::vector<int> order_;

@@ -29,6 +29,10 @@ struct MatMulOptions {
 
 // y = activation(x Wᵀ + b) (+ residual): x [R, K], y and residual [R, N], all float32.
 //
+// Words: outputs are cut into slices, one for each thread; a slice's packed weights are panels of some outputs. Rows
+// are cut into pieces, which oneDNN multiplies one after the other; our kernels cut inputs into chunks and rows into
+// tiles.
+//
 // The constructor packs the weights once, in the precision and for the backend of `options.pack`: oneDNN, or our
 // own kernels. forward() converts the rows of x to that precision. It adds the residual while it writes the products,
 // without another pass. oneDNN primitives are created for the row counts that occur; the RunState keeps them.

@@ -122,8 +122,8 @@ class WeightMatrix {
 
   // Writes rows [first, first + count) to `rows`. Throws FileError if the file has become too short.
   void copy_rows(Dim first, Dim count, float* rows) const;
-  // Returns the factor that makes the weights of a row the int8 integers that are stored for them; 0 if they are stored
-  // in another form.
+  // Returns the factor of a row: weight * factor = the int8 integer that is stored for it; 0 if weights are stored in
+  // another form.
   float integer_factor(Dim row) const;
   // Returns true if the weights are stored in this type, without scales.
   bool is_stored_as(DataType type) const { return scale_.empty() && stored_.type() == type; }

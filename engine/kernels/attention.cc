@@ -79,6 +79,7 @@ HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RE
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
   weigh_keys(head, scratch, stride, group);
+  // The next head's keys, which this thread reads next.
   for (int j = group.first_key(); j < group.end_key(); ++j) {
     prefetch_row(head.keys.row<T>(j) + head.keys.head_stride, head.head_dim);
   }
@@ -86,6 +87,7 @@ HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RE
 }
 
 // Returns the lane at `place` in the order in which sum_lanes adds lanes: (0 + 2) + (1 + 3), then the next four lanes.
+// Many queries add in this order too, so that a query has the same bits as alone.
 constexpr int lane_at(int place) {
   constexpr int kOrder[] = {0, 2, 1, 3};
   return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
@@ -316,6 +318,7 @@ void attend_groups(const HeadAttention& head, int first, float* scratch,
 
 template <class T>
 void attend_typed(const HeadAttention& head, float* scratch) {
+  // Queries without keys come first: limits move with the query.
   int i = 0;
   for (; i < head.query_count && keys_seen(head, i).count() == 0; ++i) {
     std::fill_n(head.output + i * head.output_stride, head.value_dim, 0.0f);

@@ -23,7 +23,7 @@ struct AttentionOptions {
   float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   // For self-attention only.
   // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads head
-  // h / (H / key_value_heads) of them. 0 means H. Only MultiHeadAttention and LocalAttention take another number.
+  // h / (H / key_value_heads) of them. 0 means H. Of these layers only MultiHeadAttention takes another number.
   int key_value_heads = 0;
   RelativePositions relative_positions = {};
   DisentangledOptions disentangled_positions = {};  // not in a decoder

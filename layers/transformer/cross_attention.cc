@@ -83,7 +83,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   const Dim inner = options_.inner_dim();
   const Tensor& memory = inputs[1];
   KeyValueForm form = form_;
-  form.type = memory.type();  // another model may have made the memory
+  form.type = memory.type();  // a draft model reads the memory that its model has made
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);

@@ -13,9 +13,10 @@ inline constexpr double kSinusoidBase = 10000.0;
 // Angles of a sinusoidal encoding of D numbers, and the order of their sines and cosines.
 enum class SinusoidLayout : std::uint8_t {
   interleaved,  // sin, cos, sin, cos, ... of position / 10000^(2i/D) (Vaswani et al. 2017, section 3.5)
-  halves,       // the same angles: all sines, then all cosines; with odd D one more sine (Marian, Pegasus)
+  halves,       // the same angles: all sines, then all cosines; with odd D one more sine (Pegasus, and Marian in
+                // transformers)
   // All sines, then all cosines, of position / 10000^(i/(D/2-1)); with odd D a zero at the end. From tensor2tensor and
-  // fairseq; M2M100 and Whisper use it.
+  // fairseq; Marian itself, M2M100 and Whisper use it.
   timing_signal,
 };
 

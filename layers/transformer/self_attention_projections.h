@@ -25,15 +25,15 @@ class SelfAttentionProjections {
   // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
   // project(); the result of the attention goes to `attended` [R, H*K].
   kernels::HeadAttention within_sequence(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
-  // Computes the whole layer, for rows that attend to the rows of their own sequence. limit(head) may restrict the keys
-  // that the rows see.
-  template <class Limit>
-  void attend(Inputs inputs, Tensor& output, RunState& state, const Limit& limit) const {
+  // Computes the whole layer, for rows that attend to the rows of their own sequence. adjust(head) may change the other
+  // fields of what within_sequence() returns.
+  template <class Adjust>
+  void attend(Inputs inputs, Tensor& output, RunState& state, const Adjust& adjust) const {
     Tensor projected = project(inputs[0], state);
     Tensor attended = state.scratch({inputs[0].rows(), options_.inner_dim()});
     attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
       kernels::HeadAttention head = within_sequence(sequence, projected, attended);
-      limit(head);
+      adjust(head);
       return head;
     });
     finish(attended, inputs, output, state);

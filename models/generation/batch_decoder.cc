@@ -24,7 +24,7 @@ struct Running {
   std::shared_ptr<const VocabularyShortlist> shortlist;  // null if all tokens may be generated
   std::size_t rows = 0;                                  // sequences of the last step; of the first one before that
   std::size_t reported = 0;                              // number of tokens reported
-  bool is_number = true;
+  bool has_nan = false;
 };
 
 // Returns the number of a job's sequences at its beginning. A search of another kind begins with one.
@@ -112,8 +112,8 @@ class Drafts {
   // that it does not read. `encoded` are the sources in the session of the model, `rows` its sequences.
   std::vector<int> open(std::span<const DecodeJob> jobs, const Session::Encoded& encoded, std::size_t rows) const {
     std::vector<int> opened(jobs.size(), Session::kNoSource);
-    const auto checks = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
-    if (session_ == nullptr || !session_->model().config.has_encoder() || std::ranges::none_of(jobs, checks))
+    const auto may_draft = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
+    if (session_ == nullptr || !session_->model().config.has_encoder() || std::ranges::none_of(jobs, may_draft))
       return opened;
     for (const DecodeJob& job : jobs) rows += first_rows(job);
     if (rows > limits_.guessing_rows) return opened;  // they would cost encoding, and seldom draft
@@ -266,7 +266,7 @@ class BatchDecoder {
   void step() {
     drafts_.make(running_, step_);
     step_.collect(running_, &Search::add_inputs);
-    is_number_.assign(step_.rows().size(), 1);
+    has_nan_.assign(step_.rows().size(), 0);
     step_.run(work_.session, [this](std::size_t row, StepOutput output) {
       const auto& [running, number, input] = step_.rows()[row];
       if (running->job.rules->needs_source_attention()) {
@@ -275,20 +275,20 @@ class BatchDecoder {
       try {
         running->search->read(number, output);
       } catch (const BackendError&) {
-        is_number_[row] = 0;
+        has_nan_[row] = 1;
       }
     });
-    for (std::size_t row = 0; row < is_number_.size(); ++row) {
-      step_.rows()[row].running->is_number &= is_number_[row] != 0;
+    for (std::size_t row = 0; row < has_nan_.size(); ++row) {
+      step_.rows()[row].running->has_nan |= has_nan_[row] != 0;
     }
     running_tokens_ = 0;
     running_drafts_ = {};
     std::erase_if(running_, [this](Running& running) {
       DecodeJob& job = running.job;
-      if (job.client->is_cancelled() || !running.is_number) {
+      if (job.client->is_cancelled() || running.has_nan) {
         running.search->abandon(work_.session);
         leave(running);
-        if (!running.is_number) report_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
+        if (running.has_nan) report_failure(job, std::make_exception_ptr(NotANumber(job.prompt)));
         return true;
       }
       const Search::State state = running.search->advance(work_.session);
@@ -359,10 +359,10 @@ class BatchDecoder {
   std::vector<Running> running_;
   std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;
-  std::size_t running_rows_ = 0;
+  std::size_t running_rows_ = 0;  // that running searches may use
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
-  std::vector<char> is_number_;        // by row: 0 if its logits are NaN
+  std::vector<char> has_nan_;          // by row: 1 if its logits are NaN
   std::size_t source_tokens_ = 0;      // tokens encoded so far
   std::size_t finished_tokens_ = 0;    // tokens of finished results
   std::size_t running_tokens_ = 0;     // tokens of running searches

@@ -37,7 +37,7 @@ struct DecodeJob {
   std::size_t index = 0;  // number of the source among its client's sources
   std::size_t part = 0;   // number of the part, if a source is read in parts
   Prompt prompt = {};
-  std::shared_ptr<const SearchRules> rules = {};  // may differ from those of other jobs in the batch
+  std::shared_ptr<const SearchRules> rules = {};  // may differ in a batch; null if the source is only encoded
   std::size_t bytes = 0;                          // see expected_bytes()
   std::shared_ptr<DecodeClient> client = {};
 

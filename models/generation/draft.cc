@@ -85,7 +85,7 @@ Session::TargetTokens ModelDraft::input(std::span<const std::int32_t> tokens) {
 
 void ModelDraft::accept(std::size_t guessed, std::size_t right, std::size_t length) {
   length_.tell(guessed, right);
-  if (read_ < length) return;
+  if (read_ < length) return;  // it has read no wrong token
   read_ = length - 1;
   session_->shorten_target(target_, static_cast<int>(read_));
 }

@@ -62,7 +62,8 @@ class StepScores {
   // Returns a token's log-probability after the processors.
   float score(std::int32_t token) const { return ranking_[static_cast<std::size_t>(token)] - offset_; }
 
-  // Returns the model's log-probability of a token, before the processors. REQUIRES: `token` is 0 or not banned.
+  // Returns the model's log-probability of a token, before the processors. REQUIRES: `token` is not banned, or it
+  // is 0: the token that is taken if all are banned.
   float log_probability(std::int32_t token) const;
   // Returns the `top_log_probs` likeliest tokens before the processors, best first.
   const std::vector<TokenScore>& top() const { return top_; }
@@ -96,8 +97,9 @@ class Search {
   // Lets another model guess where nothing else does, in its own session, where the search's source is `source`.
   // `length` is that of the batch; see ModelDraft.
   void draft_with(Session& session, int source, DraftLength& length);
-  // Appends what that model reads to guess one more token of each target, if another one is wanted. Called after
-  // draft(), then once after all rows have been read by read_draft(), until nothing is appended.
+  // Appends what that model reads to draft one more token of each target that wants one. The batch calls, after
+  // draft():
+  //   while (add_draft_inputs() appends any) { decode in that session; read_draft() each row; }
   void add_draft_inputs(std::vector<Session::TargetTokens>& inputs);
   // Reads the output for row `row` of that model.
   void read_draft(std::size_t row, const StepOutput& output) { read_drafted(drafting_[row], output); }

@@ -122,8 +122,8 @@ class SequenceSearch final : public Search {
 
  private:
   struct Target {
-    int number = -1;  // number in the session
-    TokenIds history;
+    int number = -1;   // number in the session
+    TokenIds history;  // the prompt, the result and, during a step, the draft tokens
     StepScores draft_scores;
     Hypothesis result;
   };

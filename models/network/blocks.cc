@@ -41,6 +41,7 @@ Edge Block::self_attention(Edge x) const {
   constexpr std::string_view kNorm = "self_attention_norm";
   if (!gathers())
     return with_residual(kNorm, x, [this](std::vector<Edge> inputs) { return attend(std::move(inputs)); });
+  // GatheredAttention: {rows that ask, rows that they see, residual}.
   const Edge rows = stack_.graph().input("rows", {kTargetRows}, DataType::int32);
   const Edge gathered = gather("rows", x, rows);
   if (stack_.config().residual() == Residual::none) return norm(kNorm, {gathered, attend({gathered, x})});

@@ -65,7 +65,7 @@ class Stack {
   enum class Reading : std::uint8_t {
     all,       // all rows of their sequence, at once
     earlier,   // the rows up to their own, at once
-    cached,    // the rows up to their own, of which the last are passed
+    cached,    // the rows up to their own, of which those of earlier runs come from the cache
     gathered,  // all rows; the last block computes only the rows of the graph's input "rows"
   };
 

@@ -106,7 +106,8 @@ struct TransformerConfig {
   float logits_scale = 1.0f;          // factor of the hidden states before the output projection
   Bias output_bias = Bias::optional;  // bias of the logits
   HeadConfig head;                    // head of a classifier or a masked language model
-  // Encoder-only: the encoder has an input of row numbers, and its last layer computes no other rows.
+  // Encoder-only: the encoder has an input of row numbers, and its last layer computes these rows alone, such as the
+  // first row of each text for a classifier.
   bool gathers_rows = false;
   // Head of the last layer's cross-attention that was trained to align words; unset: the mean of all heads aligns.
   std::optional<int> alignment_head = {};

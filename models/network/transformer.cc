@@ -100,14 +100,14 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_) {
-  // The logits of a vocabulary take as long as layers do; those of labels take no time.
+  // The logits of a vocabulary take as long as layers do; those of labels take no time, so they stay in float32.
   const bool is_wide = config.head.kind == HeadKind::vocabulary;
   const WeightScope head_weights = is_wide ? weights / "head" : (weights / "head").in_float32();
   const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)
                                       : config.head.is_graph() ? head_projection(config, head_weights)
                                                                : OutputProjection();
   if (config.has_encoder() && encodes_for_it == nullptr) {
-    // An encoder's embeddings keep their precision.
+    // Embeddings of an encoder-only model keep their precision: tied ones would be rounded as packed weights are.
     const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
     if (config.encoder.frames.reads_samples()) front.emplace(build_front(config, weights));
     encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));

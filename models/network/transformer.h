@@ -21,7 +21,8 @@ namespace encdec {
 //   output_projection, if there is a decoder
 //   head.{dense, norm, output}, if the model is a classifier or a masked language model, and its head has them
 struct Transformer {
-  // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources.
+  // `encodes_for_it`, if not null, is a model with the same configuration that encodes this one's sources: this
+  // one is then a draft model, a copy of its decoder in another precision.
   // Throws WeightError or ShapeError if the weights do not fit the configuration.
   Transformer(const TransformerConfig& config_, const WeightScope& weights,
               const Transformer* encodes_for_it = nullptr);

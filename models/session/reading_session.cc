@@ -64,7 +64,7 @@ ReadingSession::ReadingSession(std::shared_ptr<const Transformer> model, const s
   if (model_->head) head_state_.emplace(model_->head->graph(), team);
 }
 
-ReadingSession::Encoded ReadingSession::encode(std::span<const TokenIds> sources, const Reading& reading) {
+ReadingSession::Encoded ReadingSession::encode(std::span<const TokenIds> sources, const ReadOptions& reading) {
   const Stopwatch stopwatch(encode_seconds_);
   encoder_state_->sequences.clear();
   ids_.clear();
@@ -76,6 +76,7 @@ ReadingSession::Encoded ReadingSession::encode(std::span<const TokenIds> sources
     if (source.empty()) throw InputError("a source without tokens, expected at least one");
     const auto first = static_cast<int>(ids_.size());
     const auto count = static_cast<int>(source.size());
+    // A decoder in the same graph (decodes_source()) reads the rows of its own source as memory.
     encoder_state_->sequences.push_back(
         {.first_row = first, .rows = count, .first_memory_row = first, .memory_rows = count});
     if (model_->config.decodes_source()) {

@@ -46,7 +46,7 @@ class ReadingSession {
     Tensor classified;                 // input of classify(): `hidden`, or the decoder's last hidden states [S, D]
   };
   // How encode() reads the sources of an encoder-only model.
-  struct Reading {
+  struct ReadOptions {
     // For each source, the index of its first token of the second segment (Encoding::second_segment). Empty: no source
     // has a second segment.
     std::span<const std::size_t> second_segments = {};
@@ -56,7 +56,7 @@ class ReadingSession {
   };
   // Reads sources. The result is valid until the next encode(). Throws InputError for a source without tokens and for a
   // token outside the vocabulary. REQUIRES: the model has an encoder that reads tokens.
-  Encoded encode(std::span<const TokenIds> sources, const Reading& reading);
+  Encoded encode(std::span<const TokenIds> sources, const ReadOptions& reading);
   // The same for sound. Each source is a tensor of frames, float32 [frames, mel bands] or [samples, 1]. `rows`, if not
   // empty, has for each source the rows that Transformer::front makes of its samples, float32 [rows, D], or an empty
   // tensor if they are not known. Throws InputError as check_frames() does, and for more frames than the model has

@@ -38,8 +38,8 @@ class Session : public ReadingSession {
 
   // The same as in ReadingSession, and opens the sources, until close_source() or reset(), if the model writes targets:
   // Encoded::sources has their numbers, in the order given. After an exception no source is open.
-  Encoded encode(std::span<const TokenIds> sources) { return encode(sources, Reading()); }
-  Encoded encode(std::span<const TokenIds> sources, const Reading& reading) {
+  Encoded encode(std::span<const TokenIds> sources) { return encode(sources, ReadOptions()); }
+  Encoded encode(std::span<const TokenIds> sources, const ReadOptions& reading) {
     return opened(ReadingSession::encode(sources, reading));
   }
   Encoded encode(std::span<const Tensor> sources, std::span<const Tensor> rows = {}) {
