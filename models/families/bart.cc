@@ -193,28 +193,6 @@ WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weigh
 
 }  // namespace
 
-std::vector<NamePattern> with_bart_layers(std::vector<NamePattern> table) {
-  const std::initializer_list<NamePattern> layers = {
-      {"%.positional_encoding", {"model.%.embed_positions"}},
-      {"%.norm", {"model.%.layer_norm"}},
-      {"%.*.self_attention.query", {"model.%.layers.*.self_attn.q_proj"}},
-      {"%.*.self_attention.key", {"model.%.layers.*.self_attn.k_proj"}},
-      {"%.*.self_attention.value", {"model.%.layers.*.self_attn.v_proj"}},
-      {"%.*.self_attention.output", {"model.%.layers.*.self_attn.out_proj"}},
-      {"%.*.self_attention_norm", {"model.%.layers.*.self_attn_layer_norm"}},
-      {"%.*.cross_attention.query", {"model.%.layers.*.encoder_attn.q_proj"}},
-      {"%.*.cross_attention.key", {"model.%.layers.*.encoder_attn.k_proj"}},
-      {"%.*.cross_attention.value", {"model.%.layers.*.encoder_attn.v_proj"}},
-      {"%.*.cross_attention.output", {"model.%.layers.*.encoder_attn.out_proj"}},
-      {"%.*.cross_attention_norm", {"model.%.layers.*.encoder_attn_layer_norm"}},
-      {"%.*.feed_forward.expand", {"model.%.layers.*.fc1"}},
-      {"%.*.feed_forward.project", {"model.%.layers.*.fc2"}},
-      {"%.*.feed_forward_norm", {"model.%.layers.*.final_layer_norm"}},
-  };
-  table.insert(table.end(), layers);
-  return table;
-}
-
 std::vector<Family> bart_families() {
   std::vector<Family> families;
   for (const BartLineage& lineage : kLineages) {

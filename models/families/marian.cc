@@ -45,10 +45,9 @@ constexpr float kEpsilon = 1e-6f;
 
 // The first sub-layer of a student's decoder is a recurrent unit. Keys and values of earlier positions are not needed.
 Edge recurrent_block(Block& block, Edge x) {
-  const StackConfig& config = block.stack().config();
-  const SimpleRecurrentUnitOptions options{.model_dim = config.model_dim, .residual = config.residual()};
-  const Edge y = block.with_residual("recurrent_unit_norm", x, [&](std::vector<Edge> inputs) {
-    return block.layer<SimpleRecurrentUnit>("recurrent_unit", std::move(inputs), options);
+  const Edge y = block.with_residual("recurrent_unit_norm", x, [&](Edge z, std::optional<Edge> residual) {
+    const SimpleRecurrentUnitOptions options{.model_dim = block.stack().width(), .residual = residual_of(residual)};
+    return block.layer<SimpleRecurrentUnit>("recurrent_unit", inputs_of(z, residual), options);
   });
   return block.feed_forward(block.cross_attention(y));
 }

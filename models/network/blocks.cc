@@ -27,48 +27,62 @@ Edge Block::gather(std::string_view name, Edge x, Edge rows) const {
   return stack_.graph().add(name_of(name), std::make_shared<Gather>(), {x, rows});
 }
 
-Edge Block::attend(std::vector<Edge> inputs) const {
-  constexpr std::string_view kName = "self_attention";
+AttentionOptions Block::attention(const std::optional<Edge>& residual) const {
   AttentionOptions options = stack_.config().attention_of(layer_);
+  options.residual = residual_of(residual);
+  return options;
+}
+
+Edge Block::attend(Edge x, std::optional<Edge> residual) const {
+  constexpr std::string_view kName = "self_attention";
+  AttentionOptions options = attention(residual);
   if (stack_.reading() == Stack::Reading::earlier) options.limits.after = 0;
-  if (stack_.reading() == Stack::Reading::cached)
-    return layer<MaskedDecoderAttention>(kName, std::move(inputs), options);
-  return gathers() ? layer<GatheredAttention>(kName, std::move(inputs), options)
-                   : layer<MultiHeadAttention>(kName, std::move(inputs), options);
+  return stack_.reading() == Stack::Reading::cached
+             ? layer<MaskedDecoderAttention>(kName, inputs_of(x, residual), options)
+             : layer<MultiHeadAttention>(kName, inputs_of(x, residual), options);
 }
 
 Edge Block::self_attention(Edge x) const {
-  constexpr std::string_view kNorm = "self_attention_norm";
-  if (!gathers())
-    return with_residual(kNorm, x, [this](std::vector<Edge> inputs) { return attend(std::move(inputs)); });
-  // GatheredAttention: {rows that ask, rows that they see, residual}.
+  constexpr std::string_view kName = "self_attention", kNorm = "self_attention_norm";
+  if (!gathers()) return with_residual(kNorm, x, [this](Edge y, auto residual) { return attend(y, residual); });
   const Edge rows = stack_.graph().input("rows", {kTargetRows}, DataType::int32);
   const Edge gathered = gather("rows", x, rows);
-  if (stack_.config().residual() == Residual::none) return norm(kNorm, {gathered, attend({gathered, x})});
+  if (stack_.config().norm_order == NormOrder::last) {
+    return norm(kNorm, {gathered, layer<GatheredAttention>(kName, {gathered, x}, attention({}))});
+  }
   const Edge normalized = norm(kNorm, {x});
-  return attend({gather("normalized_rows", normalized, rows), normalized, gathered});
+  return layer<GatheredAttention>(kName, {gather("normalized_rows", normalized, rows), normalized, gathered},
+                                  attention(gathered));
+}
+
+bool Block::reads_memory() const {
+  return stack_.memory_of_ != nullptr;
+}
+
+Edge Block::cross_attend(Edge x, std::optional<Edge> residual) const {
+  std::vector<Edge> inputs = inputs_of(x, residual);
+  inputs.insert(inputs.begin() + 1, stack_.memory_of_(layer_));
+  return layer<CrossAttention>("cross_attention", std::move(inputs), attention(residual));
 }
 
 Edge Block::cross_attention(Edge x) const {
-  if (!stack_.memory_of_) return x;
-  const Edge memory = stack_.memory_of_(layer_);
-  return with_residual("cross_attention_norm", x, [&](std::vector<Edge> inputs) {
-    inputs.insert(inputs.begin() + 1, memory);
-    return layer<CrossAttention>("cross_attention", std::move(inputs), stack_.config().attention_of(layer_));
-  });
+  if (!reads_memory()) return x;
+  return with_residual("cross_attention_norm", x, [this](Edge y, auto residual) { return cross_attend(y, residual); });
+}
+
+Edge Block::feed(Edge x, std::optional<Edge> residual) const {
+  const StackConfig& config = stack_.config();
+  return layer<FeedForward>("feed_forward", inputs_of(x, residual),
+                            FeedForwardOptions{.kind = config.feed_forward,
+                                               .model_dim = config.model_dim,
+                                               .hidden_dim = config.hidden_dim,
+                                               .activation = config.activation,
+                                               .bias = config.attention.bias,
+                                               .residual = residual_of(residual)});
 }
 
 Edge Block::feed_forward(Edge x) const {
-  const StackConfig& config = stack_.config();
-  const FeedForwardOptions options{.kind = config.feed_forward,
-                                   .model_dim = config.model_dim,
-                                   .hidden_dim = config.hidden_dim,
-                                   .activation = config.activation,
-                                   .bias = config.attention.bias,
-                                   .residual = config.residual()};
-  return with_residual("feed_forward_norm", x, [&](std::vector<Edge> inputs) {
-    return layer<FeedForward>("feed_forward", std::move(inputs), options);
-  });
+  return with_residual("feed_forward_norm", x, [this](Edge y, auto residual) { return feed(y, residual); });
 }
 
 Edge Stack::norm(std::string_view name, std::vector<Edge> inputs) const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,14 @@
 namespace encdec {
 
 class Stack;
+
+// Returns the inputs of a layer that may add a residual, and whether it does.
+inline std::vector<Edge> inputs_of(Edge x, const std::optional<Edge>& residual) {
+  return residual ? std::vector{x, *residual} : std::vector{x};
+}
+inline Residual residual_of(const std::optional<Edge>& residual) {
+  return residual ? Residual::add : Residual::none;
+}
 
 // One block of a stack while its graph is made. Each sub-layer takes and returns hidden states [R, D]. A family whose
 // blocks differ composes its own (StackConfig::block).
@@ -36,20 +45,27 @@ class Block {
   Edge cross_attention(Edge x) const;
   Edge feed_forward(Edge x) const;
 
-  // Adds a sub-layer f with its residual connection and norm. add_sublayer(inputs) adds the node of f.
-  //   norm last:  x -> norm(x + f(x));  inputs are {x}
-  //   norm first: x -> x + f(norm(x));  inputs are {norm(x), x}, and f adds x as its residual
-  template <class AddSublayer>
-  Edge with_residual(std::string_view norm, Edge x, const AddSublayer& add_sublayer) const;
-  // Adds self-attention alone. If the stack gathers rows, and this is its last block, its output has only these rows.
-  Edge attend(std::vector<Edge> inputs) const;
+  // Adds a sub-layer f with its residual connection and norm. f(x, residual) adds its node.
+  //   norm last:  x -> norm(x + f(x));  there is no residual
+  //   norm first: x -> x + f(norm(x));  f adds the residual x
+  template <class Sublayer>
+  Edge with_residual(std::string_view norm, Edge x, const Sublayer& f) const;
+  // The sub-layers alone: f(x), or f(x) + residual if there is one. cross_attend() REQUIRES a stack that reads a
+  // memory.
+  Edge attend(Edge x, std::optional<Edge> residual = {}) const;
+  Edge cross_attend(Edge x, std::optional<Edge> residual = {}) const;
+  Edge feed(Edge x, std::optional<Edge> residual = {}) const;
+  // {x} -> norm(x), {x, y} -> norm(x + y)
   Edge norm(std::string_view name, std::vector<Edge> inputs) const;
+  // Returns whether the stack is a decoder that reads a memory.
+  bool reads_memory() const;
   // Adds a layer with weights of the block.
   template <class L, class Options>
   Edge layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const;
 
  private:
   std::string name_of(std::string_view layer) const;
+  AttentionOptions attention(const std::optional<Edge>& residual) const;
   bool gathers() const;
   Edge gather(std::string_view name, Edge x, Edge rows) const;
 
@@ -107,10 +123,10 @@ class Stack {
   std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by the path of their weights
 };
 
-template <class AddSublayer>
-Edge Block::with_residual(std::string_view name, Edge x, const AddSublayer& add_sublayer) const {
-  if (stack_.config().residual() == Residual::none) return norm(name, {x, add_sublayer(std::vector{x})});
-  return add_sublayer(std::vector{norm(name, {x}), x});
+template <class Sublayer>
+Edge Block::with_residual(std::string_view name, Edge x, const Sublayer& f) const {
+  const bool is_last = stack_.config().norm_order == NormOrder::last;
+  return is_last ? norm(name, {x, f(x, std::nullopt)}) : f(norm(name, {x}), std::optional(x));
 }
 
 template <class L, class Options>

@@ -38,7 +38,6 @@ NormOptions StackConfig::norm_of(Dim width) const {
 AttentionOptions StackConfig::attention_of(int layer) const {
   AttentionOptions options = layer_attention.empty() ? attention : layer_attention[static_cast<std::size_t>(layer)];
   options.model_dim = model_dim;
-  options.residual = residual();
   return options;
 }
 

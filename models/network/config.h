@@ -67,7 +67,7 @@ struct StackConfig {
   EmbeddingNorm embedding_norm = EmbeddingNorm::none;  // place of the norm of the embeddings, if any
   FrameOptions frames = {};                            // frames that the stack reads in place of tokens
 
-  NormOrder norm_order = NormOrder::last;                 // place of the norms
+  NormOrder norm_order = NormOrder::last;                 // place of the norms, also at the end of the stack
   NormOptions norm = {};                                  // formula of all norms
   AttentionOptions attention = {};                        // options of all layers; `bias` holds for all linear maps
   std::vector<AttentionOptions> layer_attention = {};     // one for each layer, if layers differ; else empty
@@ -88,8 +88,6 @@ struct StackConfig {
   std::optional<Dim> position_limit() const {
     return positions.kind == PositionOptions::Kind::learned ? std::optional(positions.count) : std::nullopt;
   }
-  // Returns whether sub-layers add the residual. If the norm comes last, AddNorm adds it.
-  Residual residual() const { return norm_order == NormOrder::first ? Residual::add : Residual::none; }
   // Returns the options of a norm of `width` numbers.
   NormOptions norm_of(Dim width) const;
   // Returns the options of a layer's attentions.
