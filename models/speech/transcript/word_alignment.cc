@@ -13,9 +13,9 @@ constexpr double kPositionsPerSecond = 50;
 
 // Copies the weights of one head to `weights` [tokens, frames]. Scales each row to a sum of 1; a row of zeros becomes
 // uniform.
-void take_weights(const AlignmentAttention& attention, const float* head, std::vector<float>& weights) {
-  for (std::size_t token = 0; token < attention.tokens; ++token) {
-    const std::span<const float> from(head + token * attention.stride, attention.frames);
+void take_weights(const AlignmentAttention& attention, std::size_t head, std::vector<float>& weights) {
+  for (std::size_t token = 0; token < attention.tokens(); ++token) {
+    const std::span<const float> from(attention.row(head, token), attention.frames);
     float* to = weights.data() + token * attention.frames;
     double sum = 0;
     for (const float weight : from) sum += weight;
@@ -116,18 +116,18 @@ std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, s
 
 std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
   const std::size_t frames = attention.frames, rows = attention.rows();
-  std::vector<float> matrix(rows * frames), weights(attention.tokens * frames), padded;
-  for (const float* head : attention.heads) {
+  std::vector<float> matrix(rows * frames), weights(attention.tokens() * frames), padded;
+  for (std::size_t head = 0; head < attention.heads(); ++head) {
     check_cancelled();
     take_weights(attention, head, weights);
-    standardize(attention.tokens, weights);
+    standardize(attention.tokens(), weights);
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t token = attention.sot_sequence + row;
       add_medians(std::span(weights).subspan(token * frames, frames), padded,
                   std::span(matrix).subspan(row * frames, frames));
     }
   }
-  const auto heads = static_cast<float>(attention.heads.size());
+  const auto heads = static_cast<float>(attention.heads());
   for (float& value : matrix) value /= heads;
   return matrix;
 }

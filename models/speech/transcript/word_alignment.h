@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "encdec/engine/base/tensor.h"
 #include "encdec/models/speech/transcript/word_tokens.h"
 
 namespace encdec {
@@ -13,16 +14,19 @@ namespace encdec {
 // Cross-attention of the decoder while it read a window's tokens: the sot sequence, notimestamps, the text without
 // timestamps, and eot.
 struct AlignmentAttention {
-  // Weights of each alignment head [tokens, stride]: softmax over all positions of the encoder.
-  std::vector<const float*> heads;
-  std::size_t tokens = 0;
+  Tensor weights;                // [alignment heads, tokens, positions]: softmax over all positions of the encoder
   std::size_t frames = 0;        // positions of 20 ms to use: those that contain a part of the recording
-  std::size_t stride = 0;        // floats from row to row, at least `frames`
   std::size_t sot_sequence = 0;  // number of tokens before notimestamps
 
+  std::size_t heads() const { return static_cast<std::size_t>(weights.shape()[0]); }
+  std::size_t tokens() const { return static_cast<std::size_t>(weights.shape()[1]); }
+  // Returns the weights of the positions for a token.
+  const float* row(std::size_t head, std::size_t token) const {
+    return weights.row(static_cast<Dim>(head * tokens() + token));
+  }
   // Returns the number of rows to align: those from notimestamps to the last token of the text, each of which predicts
   // the next token.
-  std::size_t rows() const { return tokens - sot_sequence - 1; }
+  std::size_t rows() const { return tokens() - sot_sequence - 1; }
 };
 
 // A word with its times, in seconds from the start of the window.
