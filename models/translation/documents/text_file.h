@@ -176,7 +176,7 @@ class TextFile {
 
 // The readers. They throw FileError.
 using ReadTexts = std::unique_ptr<TextFile>(const InputFile& input);
-ReadTexts read_text, read_html, read_srt, read_vtt, read_po, read_xliff;
+ReadTexts read_html, read_srt, read_vtt, read_po, read_xliff;
 
 // The reader of Document::parse_xml_text().
 std::unique_ptr<TextFile> read_xml_text(const InputFile& input, std::span<const std::string> kept);
