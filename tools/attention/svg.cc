@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "attention/scale.h"
 #include "attention/token_text.h"
 
 namespace encdec::cli {
