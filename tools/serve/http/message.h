@@ -1,7 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <sys/random.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -65,6 +70,13 @@ struct HttpResponse {
     return bytes;
   }
 };
+
+// Returns 32 random hexadecimal digits, which cannot be guessed.
+inline std::string random_id() {
+  std::array<std::uint64_t, 2> words = {};
+  [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // never fails for up to 256 bytes
+  return fmt::format("{:016x}{:016x}", words[0], words[1]);
+}
 
 // Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent. Zero
 // bytes, at which what() would end, become spaces.
