@@ -136,7 +136,7 @@ std::string TranscriptWriter::add(const TranscriptSegment& segment) {
   switch (format_) {
     case TranscriptFormat::txt: return stripped(segment.text) + '\n';
     case TranscriptFormat::vtt:
-    case TranscriptFormat::srt: return added(segment);
+    case TranscriptFormat::srt: return add_to_subtitles(segment);
     case TranscriptFormat::tsv: return table_line(segment);
     case TranscriptFormat::lrc: return lyrics_line(segment);
     case TranscriptFormat::json: break;
@@ -158,7 +158,7 @@ std::string TranscriptWriter::end(const Transcript& transcript) {
 }
 
 // Adds a segment and returns the subtitles that are complete now.
-std::string TranscriptWriter::added(const TranscriptSegment& segment) {
+std::string TranscriptWriter::add_to_subtitles(const TranscriptSegment& segment) {
   std::string subtitles;
   if (word_times_) {
     for (std::size_t i = 0; i < segment.words.size(); ++i) add_word(segment.words[i], i % max_words_ == 0, subtitles);

@@ -59,7 +59,7 @@ class TranscriptWriter {
   std::string end(const Transcript& transcript);
 
  private:
-  std::string added(const TranscriptSegment& segment);
+  std::string add_to_subtitles(const TranscriptSegment& segment);
   void add_word(const TranscriptWord& word, bool begins_part, std::string& subtitles);
   void end_subtitle(std::string& subtitles);
   void write_subtitle(std::int64_t start, std::int64_t end, std::string_view text, std::string& subtitles);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/models/speech/transcript/word_tokens.h"
+#include "encdec/models/speech/transcript/word_alignment.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
