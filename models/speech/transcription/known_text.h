@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/models/speech/transcription/whisper_tokens.h"
+#include "encdec/models/speech/transcription/whisper_facts.h"
 
 namespace encdec {
 
