@@ -57,8 +57,7 @@ std::string hard_alignment(const Model& model, const LabelledAttention& attentio
 // Numbers have the shortest digits that give the same float. Throws InputError if a weight is not from 0 to 1.
 std::string json_members(const LabelledAttention& attention);
 
-// The scale of weights in all drawings: their colours, and how their numbers are written.
-
+// A colour of weights in drawings.
 struct Color {
   std::uint8_t red, green, blue;
 
