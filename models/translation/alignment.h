@@ -9,7 +9,6 @@
 
 #include "encdec/models/model.h"
 #include "encdec/models/translation/text/inline_codes.h"
-#include "encdec/models/translation/text/text_units.h"
 
 namespace encdec {
 

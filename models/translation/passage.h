@@ -12,10 +12,10 @@
 #include "encdec/models/model.h"
 #include "encdec/models/translation/alignment.h"
 #include "encdec/models/translation/routes.h"
-#include "encdec/models/translation/term_report.h"
 #include "encdec/models/translation/text/kept_words.h"
 #include "encdec/models/translation/text/segment.h"
 #include "encdec/models/translation/text/sentences.h"
+#include "encdec/models/translation/translation_job.h"
 
 namespace encdec::translation {
 

@@ -8,7 +8,7 @@
 
 #include "encdec/models/model.h"
 #include "encdec/models/speech/live/live_session.h"
-#include "encdec/models/speech/transcript/subtitles.h"
+#include "encdec/models/speech/transcript/transcript_format.h"
 #include "encdec/models/speech/transcription/transcribe_options.h"
 
 namespace encdec::python {

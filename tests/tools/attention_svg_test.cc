@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "attention_example.h"
-#include "tools/attention/scale.h"
 #include "tools/attention/svg.h"
 
 namespace encdec::cli {

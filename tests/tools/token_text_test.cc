@@ -36,7 +36,7 @@ TEST(TokenText, InvisibleCharactersAreWrittenOut) {
 }
 
 TEST(TokenText, SpacesOfATextStay) {
-  EXPECT_EQ(visible_text("a b\n"), "a b\\n");
+  EXPECT_EQ(visible("a b\n", " "), "a b\\n");
 }
 
 TEST(TokenText, MarkupIsEscaped) {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 namespace encdec::cli {
 namespace {
@@ -22,6 +25,47 @@ std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, i
   std::vector<std::string> names;
   for (Dim i = 0; i < size; ++i) names.push_back(std::to_string(i));
   return names;
+}
+
+std::string quoted(const std::vector<std::string>& texts) {
+  using Json = nlohmann::ordered_json;
+  return Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Appends nested arrays of the dimensions from `axis` to the last. `next` is the first number, and is advanced to the
+// number after the arrays.
+void append_numbers(const Shape& shape, int axis, const float*& next, std::string& json) {
+  json += '[';
+  for (Dim i = 0; i < shape[axis]; ++i) {
+    if (i > 0) json += ',';
+    if (axis + 1 < shape.rank()) {
+      append_numbers(shape, axis + 1, next, json);
+    } else {
+      fmt::format_to(std::back_inserter(json), "{}", *next++);
+    }
+  }
+  json += ']';
+}
+
+// Returns the mean of the last layer's heads, [queries, keys].
+Tensor last_layer_mean(const LabelledAttention& attention) {
+  const Shape& shape = attention.map.weights.shape();
+  Tensor mean = Tensor::allocate({shape[2], shape[3]});
+  const std::size_t heads = attention.heads.size();
+  for (std::size_t map = attention.maps() - heads; map < attention.maps(); ++map) {
+    float* sum = mean.data<float>();
+    for (const float weight : attention.weights_of(map)) *sum++ += weight / static_cast<float>(heads);
+  }
+  return mean;
+}
+
+// Colours at evenly spaced numbers. Colours between them are interpolated. Lightness decreases evenly in OKLab.
+constexpr Color kBlues[] = {{255, 255, 255}, {188, 233, 255}, {135, 207, 254}, {89, 179, 241}, {49, 150, 221},
+                            {10, 122, 197},  {0, 94, 167},    {0, 67, 135},    {0, 43, 100}};
+constexpr int kSteps = (kColors - 1) / (static_cast<int>(std::size(kBlues)) - 1);  // from one colour to the next
+
+std::uint8_t mix(std::uint8_t low, std::uint8_t high, int step) {
+  return static_cast<std::uint8_t>(std::lround(low + (high - low) * static_cast<double>(step) / kSteps));
 }
 
 }  // namespace
@@ -111,6 +155,46 @@ LabelledAttention label_generated(const Model& model, const Hypothesis& hypothes
     std::copy_n(all_rows.row((map + 1) * shape[2] - rows), rows * shape[3], labelled.map.weights.row(map * rows));
   }
   return labelled;
+}
+
+std::string hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis) {
+  const TokenIds& ends = *model.generation_config().eos_tokens;
+  auto queries = static_cast<Dim>(hypothesis.token_ids.size());
+  if (queries > 0 && std::ranges::find(ends, hypothesis.token_ids.back()) != ends.end()) --queries;
+  const Tensor mean = last_layer_mean(attention);
+  std::string pairs;
+  for (Dim query = 0; query < queries; ++query) {
+    const float* weights = mean.row(query);
+    const auto key = std::max_element(weights, weights + mean.width()) - weights;
+    pairs += fmt::format("{}{}-{}", query == 0 ? "" : " ", key, query);
+  }
+  return pairs;
+}
+
+std::string json_members(const LabelledAttention& attention) {
+  attention.check();
+  std::string json =
+      fmt::format(R"("queries":{},"keys":{},"layers":{},"heads":{},"weights":)", quoted(attention.queries),
+                  quoted(attention.keys), quoted(attention.layers), quoted(attention.heads));
+  const float* next = attention.map.weights.data<float>();
+  append_numbers(attention.map.weights.shape(), 0, next, json);
+  return json;
+}
+
+int color_number(float weight, float largest) {
+  if (largest <= 0) return 0;
+  return static_cast<int>(std::lround(std::clamp(weight / largest, 0.0F, 1.0F) * (kColors - 1)));
+}
+
+Color color_of(int number) {
+  const auto below = static_cast<std::size_t>(std::min(number, kColors - 2) / kSteps);
+  const int step = number - static_cast<int>(below) * kSteps;
+  const Color low = kBlues[below], high = kBlues[below + 1];
+  return {mix(low.red, high.red, step), mix(low.green, high.green, step), mix(low.blue, high.blue, step)};
+}
+
+std::string weight_text(float weight) {
+  return fmt::format("{:.3g}", weight);
 }
 
 }  // namespace encdec::cli

@@ -47,4 +47,32 @@ std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& at
 LabelledAttention label_generated(const Model& model, const Hypothesis& hypothesis,
                                   const AttentionSelection& selection);
 
+// Returns the hard alignment of a generated hypothesis in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered
+// from 0. The key is that of the largest weight in the mean of the last layer's heads; of keys with equal weights, the
+// first. The end token, which stands for no text, has no pair.
+std::string hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
+
+// Returns members of a JSON object:
+// "queries": [...], "keys": [...], "layers": [...], "heads": [...], "weights": [layers][heads][queries][keys].
+// Numbers have the shortest digits that give the same float. Throws InputError if a weight is not from 0 to 1.
+std::string json_members(const LabelledAttention& attention);
+
+// A colour of weights in drawings.
+struct Color {
+  std::uint8_t red, green, blue;
+
+  friend bool operator==(const Color& a, const Color& b) = default;
+};
+
+// Number of colours. They go from white to dark blue in steps that look equal.
+inline constexpr int kColors = 65;
+
+// Returns the number of the colour of a weight: 0 for a weight of 0, kColors - 1 for the largest weight.
+int color_number(float weight, float largest);
+// REQUIRES: `number` is from 0 to kColors - 1.
+Color color_of(int number);
+
+// Returns up to three significant digits: "0.75", "0.0123".
+std::string weight_text(float weight);
+
 }  // namespace encdec::cli

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "attention/scale.h"
 #include "attention/token_text.h"
 
 namespace encdec::cli {
@@ -127,7 +126,7 @@ struct Layout {
   int cell = 0;
   double width = 0, height = 0;
 
-  Layout(std::string_view text, std::span<const LabelledAttention> attentions) : title(visible_text(text)) {
+  Layout(std::string_view text, std::span<const LabelledAttention> attentions) : title(visible(text, " ")) {
     for (const LabelledAttention& attention : attentions) sections.emplace_back(attention);
   }
 

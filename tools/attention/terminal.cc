@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "attention/scale.h"
 #include "attention/token_text.h"
 #include "common/parse_number.h"
 

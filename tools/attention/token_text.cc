@@ -103,22 +103,14 @@ std::vector<Glyph> all_glyphs(std::string_view token, int max_columns) {
   return result;
 }
 
-std::string make_visible(std::string_view text, std::string_view space) {
-  const std::string valid = replace_invalid_utf8(text);
+}  // namespace
+
+std::string visible(std::string_view token, std::string_view space) {
+  const std::string valid = replace_invalid_utf8(token);
   std::string result;
   if (!valid.empty() && lacks_letter(first_character(valid).value)) result += kDottedCircle;
   for (const CodePoint& c : code_points(valid)) append_visible(result, c.value, space);
   return result;
-}
-
-}  // namespace
-
-std::string visible(std::string_view token) {
-  return make_visible(token, "␣");
-}
-
-std::string visible_text(std::string_view text) {
-  return make_visible(text, " ");
 }
 
 std::string escape_markup(std::string_view valid) {

@@ -10,12 +10,10 @@ namespace encdec::cli {
 // Returns a token, which may have any bytes, as text that is safe to show: one line of valid UTF-8 that controls
 // neither a terminal nor the direction of the text beside it.
 // - Control characters become escapes: \n, \x1b.
-// - A space becomes its picture, U+2423.
+// - A space becomes `space`, by default its picture, U+2423.
 // - Invisible characters and bytes that are not UTF-8 become U+FFFD.
 // - A mark at the beginning gets a dotted circle, U+25CC, before it.
-std::string visible(std::string_view token);
-// Returns a text as visible() does, but with its spaces.
-std::string visible_text(std::string_view text);
+std::string visible(std::string_view token, std::string_view space = "␣");
 // Returns `valid` as text of HTML and XML: characters with a meaning there become entities.
 std::string escape_markup(std::string_view valid);
 

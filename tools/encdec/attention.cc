@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "attention/numbers.h"
+#include "attention/labelled_attention.h"
 #include "attention/svg.h"
 #include "attention/terminal.h"
 #include "encdec/attention_choices.h"
@@ -193,9 +193,9 @@ Action add_attention(CLI::App& command) {
   kinds.emplace_back("all");
   take_words(kind, kinds);
   add_attention_choices(command, "--layer", "--head", options->choices);
-  static constexpr std::array kColors = {Named{ColorChoice::automatic, "auto"}, Named{ColorChoice::always, "always"},
-                                         Named{ColorChoice::never, "never"}};
-  add_words_option(command, "--color", kColors, options->color,
+  static constexpr std::array kColorChoices = {
+      Named{ColorChoice::automatic, "auto"}, Named{ColorChoice::always, "always"}, Named{ColorChoice::never, "never"}};
+  add_words_option(command, "--color", kColorChoices, options->color,
                    "Colours in the terminal; auto: if the terminal supports them");
   command.add_option("--max-new-tokens", options->max_new_tokens, "Maximum tokens to generate if no target is given")
       ->check(integer_from(1, kMaxTokens))

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "attention/numbers.h"
+#include "attention/labelled_attention.h"
 #include "encdec/attention_choices.h"
 #include "encdec/output_file.h"
 

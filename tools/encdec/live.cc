@@ -1,7 +1,7 @@
 // encdec transcribe --live: texts while their speech is read.
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/models/model/mailbox.h>
-#include <encdec/models/speech/transcript/segment_json.h>
+#include <encdec/models/speech/transcript/transcript_format.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>

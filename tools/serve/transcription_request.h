@@ -1,6 +1,6 @@
 #pragma once
 
-#include <encdec/models/speech/transcript/subtitles.h>
+#include <encdec/models/speech/transcript/transcript_format.h>
 #include <encdec/models/speech/transcription/recording.h>
 #include <encdec/models/speech/transcription/transcribe_options.h>
 

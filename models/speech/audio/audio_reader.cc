@@ -27,8 +27,7 @@ std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
   return is_mp3_behind || is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
 }
 
-}  // namespace
-
+// Sets `mono` to the mean of all channels of each frame.
 void mix_channels(std::span<const float> frames, std::size_t channels, std::vector<float>& mono) {
   mono.resize(frames.size() / channels);
   for (std::size_t frame = 0; frame < mono.size(); ++frame) {
@@ -37,6 +36,8 @@ void mix_channels(std::span<const float> frames, std::size_t channels, std::vect
     mono[frame] = sum / static_cast<float>(channels);
   }
 }
+
+}  // namespace
 
 AudioReader::AudioReader(AudioInput input) : AudioReader(open_decoder(std::move(input))) {}
 
@@ -77,6 +78,30 @@ void AudioReader::decode() {
   resampler_.push(mono_, ready_);
   is_at_end_ = count < frames_at_once_;
   if (is_at_end_) resampler_.finish(ready_);
+}
+
+RawAudioStream::RawAudioStream(const RawAudio& raw, std::string name)
+    : raw_(checked(raw)), name_(std::move(name)), resampler_(raw.sample_rate, AudioReader::kSampleRate) {}
+
+void RawAudioStream::push(std::span<const std::byte> bytes, std::vector<float>& samples) {
+  const auto channels = static_cast<std::size_t>(raw_.channels), frame = channels * sample_bytes(raw_.samples);
+  frame_.insert(frame_.end(), bytes.begin(), bytes.end());
+  const std::size_t count = frame_.size() / frame;
+  frames_.resize(count * channels);
+  convert(raw_.samples, frame_, frames_);
+  frame_.erase(frame_.begin(), frame_.begin() + static_cast<std::ptrdiff_t>(count * frame));
+  push(frames_, samples);
+}
+
+void RawAudioStream::push(std::span<const float> frames, std::vector<float>& samples) {
+  AudioDecoder::check_samples(name_, frames);
+  mix_channels(frames, static_cast<std::size_t>(raw_.channels), mono_);
+  resampler_.push(mono_, samples);
+}
+
+void RawAudioStream::finish(std::vector<float>& samples) {
+  frame_.clear();
+  resampler_.finish(samples);
 }
 
 }  // namespace encdec

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/speech/features/speech_detector.h"
+#include "encdec/models/speech/features/voice_activity.h"
 
 namespace encdec {
 

@@ -11,7 +11,7 @@
 
 #include "encdec/engine/base/named_values.h"
 #include "encdec/models/generation/option_row.h"
-#include "encdec/models/speech/audio/raw_audio_stream.h"
+#include "encdec/models/speech/audio/audio_reader.h"
 #include "encdec/models/speech/features/utterance_finder.h"
 #include "encdec/models/speech/speech_model.h"
 

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "encdec/models/speech/transcript/segment_json.h"
 #include "encdec/models/speech/transcript/transcript_format.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 

@@ -2,27 +2,51 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "encdec/models/speech/transcript/word_tokens.h"
+#include "encdec/engine/base/tensor.h"
 
 namespace encdec {
+
+// Returns the bytes of token ids: UTF-8, which may begin or end within a character.
+using DecodeTokens = std::function<std::string(std::span<const std::int32_t>)>;
+
+// Returns false for languages that are written without spaces between words: zh ja th lo my yue.
+bool is_written_with_spaces(std::string_view language);
+
+// A part of a text with its tokens.
+struct WordTokens {
+  std::string text;  // valid UTF-8, with U+FFFD in place of invalid bytes
+  std::vector<std::int32_t> tokens;
+};
+
+// Splits tokens into words (openai/whisper tokenizer.py, split_to_word_tokens):
+// 1. Cuts after each token that completes a character. Drops tokens after the last whole character.
+// 2. In languages written with spaces (is_written_with_spaces()) joins these pieces to words. A new word starts at
+//    a piece that begins with a space, that is ASCII punctuation or blank, or whose first id is at least `end_of_text`.
+std::vector<WordTokens> split_to_word_tokens(std::span<const std::int32_t> tokens, std::string_view language,
+                                             std::int32_t end_of_text, const DecodeTokens& decode);
 
 // Cross-attention of the decoder while it read a window's tokens: the sot sequence, notimestamps, the text without
 // timestamps, and eot.
 struct AlignmentAttention {
-  // Weights of each alignment head [tokens, stride]: softmax over all positions of the encoder.
-  std::vector<const float*> heads;
-  std::size_t tokens = 0;
+  Tensor weights;                // [alignment heads, tokens, positions]: softmax over all positions of the encoder
   std::size_t frames = 0;        // positions of 20 ms to use: those that contain a part of the recording
-  std::size_t stride = 0;        // floats from row to row, at least `frames`
   std::size_t sot_sequence = 0;  // number of tokens before notimestamps
 
+  std::size_t heads() const { return static_cast<std::size_t>(weights.shape()[0]); }
+  std::size_t tokens() const { return static_cast<std::size_t>(weights.shape()[1]); }
+  // Returns the weights of the positions for a token.
+  const float* row(std::size_t head, std::size_t token) const {
+    return weights.row(static_cast<Dim>(head * tokens() + token));
+  }
   // Returns the number of rows to align: those from notimestamps to the last token of the text, each of which predicts
   // the next token.
-  std::size_t rows() const { return tokens - sot_sequence - 1; }
+  std::size_t rows() const { return tokens() - sot_sequence - 1; }
 };
 
 // A word with its times, in seconds from the start of the window.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "encdec/engine/kernels/logits.h"
@@ -14,20 +14,18 @@ namespace {
 // A recording of the cross-attention of some decoder heads, made while this object lives.
 class HeadRecording {
  public:
-  HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Dim tokens, Dim positions)
+  // Writes to `weights` [heads, tokens, positions].
+  HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Tensor& weights)
       : HeadRecording(session) {  // delegates, so that the destructor runs if the rest throws
-    maps_.reserve(heads.size());
-    std::map<int, std::map<int, Tensor*>> by_layer;
-    for (const auto& [layer, head] : heads) {
-      maps_.push_back(Tensor::allocate({tokens, positions}));
-      by_layer[layer][head] = &maps_.back();
-    }
-    nodes_.reserve(by_layer.size());
-    for (const auto& [layer, by_head] : by_layer) {
-      const auto keep = [maps = by_head](const AttentionWeights& attention) {
-        const auto map = maps.find(attention.head);
-        if (map == maps.end()) return;
-        std::ranges::copy(attention.weights, map->second->row(attention.row) + attention.first_key);
+    std::set<int> layers;
+    for (const auto& [layer, head] : heads) layers.insert(layer);
+    nodes_.reserve(layers.size());
+    for (const int layer : layers) {
+      const auto keep = [&heads, &weights, layer](const AttentionWeights& attention) {
+        const auto found = std::find(heads.rbegin(), heads.rend(), std::pair(layer, attention.head));
+        if (found == heads.rend()) return;
+        const Dim first_row = (heads.rend() - found - 1) * weights.shape()[1];
+        std::ranges::copy(attention.weights, weights.row(first_row + attention.row) + attention.first_key);
       };
       nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
     }
@@ -38,20 +36,10 @@ class HeadRecording {
   HeadRecording(const HeadRecording&) = delete;
   HeadRecording& operator=(const HeadRecording&) = delete;
 
-  // Returns the weights of each head, [tokens, positions].
-  std::vector<const float*> heads() const {
-    std::vector<const float*> heads;
-    for (const Tensor& map : maps_) heads.push_back(map.data<float>());
-    return heads;
-  }
-  // Returns the tensors that heads() refers to.
-  std::vector<Tensor> take() { return std::move(maps_); }
-
  private:
   explicit HeadRecording(Session& session) : session_(session) {}
 
   Session& session_;
-  std::vector<Tensor> maps_;
   std::vector<Edge> nodes_;
 };
 
@@ -65,8 +53,7 @@ double probability_of(const WhisperTokens& tokens, const float* logits, std::int
 // Result of read_text().
 struct ReadText {
   std::vector<float> probabilities;  // probability of each token, among the ids of text
-  std::vector<Tensor> maps;          // weights of each alignment head
-  AlignmentAttention attention;      // refers to `maps`
+  AlignmentAttention attention;
 };
 
 // Lets the decoder read the start tokens, notimestamps, the text and end_of_text.
@@ -80,24 +67,21 @@ ReadText read_text(Session& session, int source, const TranscriptionTask& task, 
   input.push_back(tokens.end_of_text);
 
   const Dim positions = task.facts().positions;
-  HeadRecording recording(session, task.facts().alignment_heads, static_cast<Dim>(input.size()), positions);
+  const auto& heads = task.facts().alignment_heads;
+  ReadText read;
+  read.attention = {.weights = Tensor::allocate({std::ssize(heads), std::ssize(input), positions}),
+                    .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
+                                       static_cast<std::size_t>(positions)),
+                    .sot_sequence = begin};
+  const HeadRecording recording(session, heads, read.attention.weights);
   const int target = session.open_target(source);
   const Session::TargetTokens reads{target, input, Session::TargetTokens::kAll};
   const Tensor logits = session.decode(std::span(&reads, 1));
   session.close_target(target);
-
-  ReadText read;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const float* row = logits.row(static_cast<std::int64_t>(begin + i));
     read.probabilities.push_back(static_cast<float>(probability_of(tokens, row, text[i])));
   }
-  read.attention = {.heads = recording.heads(),
-                    .tokens = input.size(),
-                    .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
-                                       static_cast<std::size_t>(positions)),
-                    .stride = static_cast<std::size_t>(positions),
-                    .sot_sequence = begin};
-  read.maps = recording.take();
   return read;
 }
 
@@ -106,11 +90,11 @@ std::vector<float> mean_weights(const AlignmentAttention& attention, std::span<c
                                 std::span<const std::size_t> positions) {
   std::vector<float> weights;
   for (const std::size_t token : tokens) {
-    const std::size_t row = (attention.sot_sequence + token) * attention.stride;  // predicts the token
+    const std::size_t row = attention.sot_sequence + token;  // predicts the token
     for (const std::size_t position : positions) {
       double sum = 0;
-      for (const float* head : attention.heads) sum += double{head[row + position]};
-      weights.push_back(static_cast<float>(sum / static_cast<double>(attention.heads.size())));
+      for (std::size_t head = 0; head < attention.heads(); ++head) sum += double{attention.row(head, row)[position]};
+      weights.push_back(static_cast<float>(sum / static_cast<double>(attention.heads())));
     }
   }
   return weights;

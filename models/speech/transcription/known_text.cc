@@ -1,9 +1,11 @@
 #include "encdec/models/speech/transcription/known_text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/models/speech/transcript/word_tokens.h"
+#include "encdec/models/speech/transcript/word_alignment.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
@@ -23,6 +25,22 @@ void add_word(std::vector<KnownWord>& words, KnownWord word) {
   last.text += word.text;
   last.tokens.insert(last.tokens.end(), word.tokens.begin(), word.tokens.end());
   last.spoken += word.spoken;
+}
+
+// A chain of pairs by its last one.
+struct Chain {
+  std::size_t heard = 0, text = 0;  // indices of the words of the pair
+  double score = 0;
+  const Chain* before = nullptr;
+};
+
+double logarithm(std::size_t skipped) {
+  return std::log2(1 + static_cast<double>(skipped));
+}
+
+double gap_score(std::size_t heard, std::size_t text) {
+  const std::size_t least = std::min(heard, text), more = std::max(heard, text) - least;
+  return -static_cast<double>(least) - (more > 0 ? 2.5 : 0) - 0.2 * static_cast<double>(more);
 }
 
 }  // namespace
@@ -61,6 +79,36 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
       }
     }
   }
+}
+
+WordPairs match_words(std::span<const KnownWord> heard, std::span<const KnownWord> text) {
+  constexpr double kPair = 2, kEnough = 4;
+  constexpr std::size_t kNear = 256;  // pairs that are tried as the previous one: enough unless few words are repeated
+  std::vector<Chain> chains;
+  for (std::size_t j = 0; j < text.size(); ++j) {
+    for (std::size_t i = 0; i < heard.size(); ++i) {
+      if (heard[i].spoken == text[j].spoken && !text[j].spoken.empty())
+        chains.push_back({i, j, kPair - logarithm(i) - 2 * logarithm(j)});
+    }
+  }
+  const Chain* best = nullptr;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    if (i % kNear == 0) check_cancelled();
+    Chain& chain = chains[i];
+    for (std::size_t k = i - std::min(i, kNear); k < i; ++k) {
+      const Chain& before = chains[k];
+      if (before.heard >= chain.heard || before.text >= chain.text) continue;
+      const double score =
+          before.score + kPair + gap_score(chain.heard - before.heard - 1, chain.text - before.text - 1);
+      if (score > chain.score) chain = {chain.heard, chain.text, score, &before};
+    }
+    if (best == nullptr || chain.score > best->score) best = &chain;
+  }
+  WordPairs pairs;
+  if (best == nullptr || best->score < std::min(kEnough, static_cast<double>(heard.size()))) return pairs;
+  for (; best != nullptr; best = best->before) pairs.emplace_back(best->heard, best->text);
+  std::ranges::reverse(pairs);
+  return pairs;
 }
 
 }  // namespace encdec

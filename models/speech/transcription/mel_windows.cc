@@ -29,42 +29,38 @@ MelWindows::MelWindows(Recording recording, const LogMel& mel)
 bool MelWindows::find_largest() {
   if (knows_largest_) return true;
   const std::size_t before = features_.size();
-  read(features_);
+  read();
   const auto fresh = features_.begin() + static_cast<std::ptrdiff_t>(before);
   if (fresh != features_.end()) largest_ = std::max(largest_, *std::max_element(fresh, features_.end()));
   if (frames_read() > kKept) drop_before(frames_read());
   if (!is_at_end_) return false;
   knows_largest_ = true;
-  samples_ = pass_samples_;
-  if (first_ > 0) start_again();
-  return true;
-}
-
-void MelWindows::start_again() {
+  if (first_ == 0) return true;
+  // Reads the recording again, from its beginning.
   features_ = {};
   first_ = 0;
   mel_ = fresh_mel_;
   read_ = recording_.open();
   is_at_end_ = false;
-  pass_samples_ = 0;
+  return true;
 }
 
-// Reads the next samples and appends their frames. At the end of the recording appends the frames of the silence too.
-void MelWindows::read(std::vector<float>& features) {
+// Reads the next samples and their frames; at the end of the recording the frames of the silence too.
+void MelWindows::read() {
   check_cancelled();
   const std::size_t count = read_(samples_piece_);
-  mel_.push(std::span(samples_piece_).first(count), features);
-  pass_samples_ += count;
+  mel_.push(std::span(samples_piece_).first(count), features_);
+  if (!knows_largest_) samples_ += count;
   if (count == samples_piece_.size()) return;
-  mel_.push(std::vector<float>(kSilence), features);
-  mel_.finish(features);
+  mel_.push(std::vector<float>(kSilence), features_);
+  mel_.finish(features_);
   is_at_end_ = true;
 }
 
 bool MelWindows::reach(std::uint64_t first, std::size_t count) {
   drop_before(first);
   if (is_at_end_ || frames_read() >= first + count) return true;
-  read(features_);
+  read();
   return false;
 }
 

@@ -43,8 +43,7 @@ class MelWindows {
  private:
   std::uint64_t frames_read() const { return first_ + features_.size() / mel_.bands(); }
   void drop_before(std::uint64_t frame);
-  void read(std::vector<float>& features);
-  void start_again();
+  void read();
 
   Recording recording_;
   LogMel fresh_mel_;  // copied to start a new pass
@@ -55,8 +54,7 @@ class MelWindows {
   std::vector<float> samples_piece_;
   std::vector<float> features_;  // frames from first_ on, not normalised
   std::uint64_t first_ = 0;
-  std::uint64_t samples_ = 0;       // length of the recording
-  std::uint64_t pass_samples_ = 0;  // samples read in the current pass
+  std::uint64_t samples_ = 0;  // length of the recording
   float largest_ = 0;
 };
 

@@ -37,9 +37,6 @@ class MoonshineTask final : public RecordingTask {
   std::string language_ = "en";
 };
 
-// Makes the transcriber of a recording. Throws FileError.
-std::unique_ptr<Transcriber> make_moonshine_transcriber(const MoonshineTask& task, Recording recording);
-
 // Returns where to cut samples in two: the middle of the quietest 0.1 s in their last third. Of equally quiet places
 // takes the last. REQUIRES: there are at least 0.3 s.
 std::size_t quiet_cut(std::span<const float> samples);

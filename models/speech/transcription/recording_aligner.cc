@@ -9,7 +9,6 @@
 #include "encdec/models/families/whisper.h"
 #include "encdec/models/speech/transcription/alignment_reader.h"
 #include "encdec/models/speech/transcription/mel_windows.h"
-#include "encdec/models/speech/transcription/word_matching.h"
 
 namespace encdec {
 namespace {
@@ -32,12 +31,6 @@ double time_of(std::size_t position) {
 
 bool is_aligned(const FoundWord& word) {
   return word.end > word.start && word.probability >= kImprobable;
-}
-
-std::vector<std::string_view> spoken(std::span<const KnownWord> words) {
-  std::vector<std::string_view> texts;
-  for (const KnownWord& word : words) texts.emplace_back(word.spoken);
-  return texts;
 }
 
 // An aligner of a recording with its text. The segments, which are returned at the end, are the lines of the text. Time
@@ -212,7 +205,7 @@ class RecordingAligner final : public Transcriber {
     // If nothing is found, the next window begins near the middle of this one.
     const std::size_t size = end_ - seek_, skipped = speech_after(cut(size < kPositionsPerSecond ? size : size / 2));
     const auto next = std::span(text_->words).subspan(next_word_);
-    WordPairs pairs = match_words(spoken(heard.words), spoken(next.first(std::min(next.size(), kLookAhead))));
+    WordPairs pairs = match_words(heard.words, next.first(std::min(next.size(), kLookAhead)));
     if (pairs.empty()) {
       seek_ = skipped;
       return;

@@ -1,12 +1,43 @@
 #include "encdec/models/speech/transcription/recording_task.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/generation/batch_limits.h"
 #include "encdec/models/speech/transcription/transcribe_settings.h"
 
 namespace encdec {
+
+Transcriber::Transcriber(Recording recording, const std::shared_ptr<const VoiceActivity>& voice_activity,
+                         const VoiceActivityOptions& options)
+    : seconds_(recording.seconds) {
+  if (voice_activity != nullptr) finder_.emplace(recording, voice_activity, options);
+  recording_ = std::move(recording);
+}
+
+bool Transcriber::read() {
+  if (finder_) {
+    if (!finder_->read()) return false;
+    const std::vector<SpeechSpan> spans = finder_->spans();
+    finder_.reset();
+    times_.emplace(spans);
+    recording_ = speech_of(*std::move(recording_), spans);
+  }
+  if (recording_) {
+    open(*std::move(recording_));
+    recording_.reset();
+  }
+  return read_window();
+}
+
+void Transcriber::restore(TranscriptSegment& segment) const {
+  if (times_) times_->restore(segment);
+}
+
+double Transcriber::restored(double seconds) const {
+  return times_ ? times_->original(seconds, SpeechTimeMap::Edge::end) : seconds;
+}
 
 RecordingTask::RecordingTask(const TranscribeOptions& options) : options_(options) {
   if (options.temperatures.empty()) throw ConfigError("temperatures is empty, expected at least one value");

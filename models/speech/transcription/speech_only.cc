@@ -18,41 +18,29 @@ class SpanReader {
   std::size_t operator()(std::span<float> samples) {
     std::size_t filled = 0;
     while (filled < samples.size() && span_ < spans_->size()) {
-      const SpeechSpan& span = (*spans_)[span_];
-      if (position_ < span.start) {
-        if (!skip(span.start - position_)) break;
-      } else if (position_ >= span.end) {
+      const auto& [start, end] = (*spans_)[span_];
+      if (position_ >= end) {
         ++span_;
-      } else {
-        const std::size_t wanted = at_most(span.end - position_, samples.size() - filled);
-        const std::size_t count = read_(samples.subspan(filled, wanted));
-        filled += count;
-        position_ += count;
-        if (count < wanted) break;
+        continue;
       }
+      const bool skips = position_ < start;
+      const std::span<float> to = skips ? std::span(skipped_) : samples.subspan(filled);
+      const auto wanted =
+          static_cast<std::size_t>(std::min<std::uint64_t>((skips ? start : end) - position_, to.size()));
+      const std::size_t count = read_(to.first(wanted));
+      position_ += count;
+      if (!skips) filled += count;
+      if (count < wanted) break;
     }
     return filled;
   }
 
  private:
-  static std::size_t at_most(std::uint64_t samples, std::size_t limit) {
-    return static_cast<std::size_t>(std::min<std::uint64_t>(samples, limit));
-  }
-
-  // Skips up to Recording::kReadTogether samples. Returns false if the recording ended.
-  bool skip(std::uint64_t samples) {
-    skipped_.resize(Recording::kReadTogether);
-    const std::size_t wanted = at_most(samples, Recording::kReadTogether),
-                      count = read_(std::span(skipped_).first(wanted));
-    position_ += count;
-    return count == wanted;
-  }
-
   Recording::Read read_;
   std::shared_ptr<const std::vector<SpeechSpan>> spans_;
   std::size_t span_ = 0;
   std::uint64_t position_ = 0;  // number of the next sample of the recording
-  std::vector<float> skipped_;
+  std::vector<float> skipped_ = std::vector<float>(Recording::kReadTogether);
 };
 
 }  // namespace

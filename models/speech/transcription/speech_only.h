@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "encdec/models/speech/features/speech_detector.h"
 #include "encdec/models/speech/features/speech_spans.h"
+#include "encdec/models/speech/features/voice_activity.h"
 #include "encdec/models/speech/transcription/recording.h"
 
 namespace encdec {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,9 +71,10 @@ class WindowAttempt {
     token = std::max(token, 0);
     return {token, logits[static_cast<std::size_t>(token)] - normalizer};
   }
+  // Appends the token chosen to a sequence. Returns whether the sequence has ended.
+  bool append(const Choice& choice, WindowSequence& sequence) const;
   // Returns true if no more sequences are needed.
   virtual bool extend(Session& session) = 0;
-  bool is_last_step() const { return length_ + 1 >= settings_.max_new_tokens; }
   bool is_end(std::int32_t token) const { return token == settings_.task.tokens().end_of_text; }
 
   Settings settings_;
@@ -86,8 +88,13 @@ class WindowAttempt {
 
 // Returns an attempt for the temperature: above 0 samples; at 0 beam search if beam_size is above 1, or greedy search.
 std::unique_ptr<WindowAttempt> make_attempt(const WindowAttempt::Settings& settings, int target);
-std::unique_ptr<WindowAttempt> make_greedy_attempt(const WindowAttempt::Settings& settings, int target);
-std::unique_ptr<WindowAttempt> make_beam_attempt(const WindowAttempt::Settings& settings, int target);
-std::unique_ptr<WindowAttempt> make_sample_attempt(const WindowAttempt::Settings& settings, int target);
+
+// Bans the tokens that must not follow `sampled`, the tokens after the prompt, in texts with timestamps (openai/whisper
+// decoding.py, ApplyTimestampRules):
+// - The first token is a timestamp, of at most `max_initial` seconds.
+// - Later timestamps come in pairs: the end of a segment and the start of the next. They do not decrease.
+// - If all timestamps together are likelier than any other single token, the next token is a timestamp.
+void apply_timestamp_rules(const WhisperTokens& tokens, std::optional<double> max_initial,
+                           std::span<const std::int32_t> sampled, std::span<float> logits);
 
 }  // namespace encdec

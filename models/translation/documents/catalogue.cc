@@ -7,7 +7,6 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/documents/plural_forms.h"
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/text/kept_words.h"

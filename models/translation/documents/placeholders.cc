@@ -1,5 +1,3 @@
-#include "encdec/models/translation/documents/placeholders.h"
-
 #include <algorithm>
 
 #include "encdec/engine/base/cancellation.h"

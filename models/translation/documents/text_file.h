@@ -12,7 +12,6 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/translation/documents/document.h"
-#include "encdec/models/translation/documents/placeholders.h"
 #include "encdec/models/translation/text/kept_words.h"
 #include "encdec/models/translation/text/segment.h"
 
@@ -56,6 +55,34 @@ struct Edit {
 // Returns the file with edits. Two edits do not overlap, or one is inside a range that the other one copies; edits
 // inside a range that is not copied are lost.
 std::string with_edits(std::string_view file, std::vector<Edit> edits);
+
+// The placeholders that a text may have.
+struct PlaceholderSyntax {
+  bool percent = false;  // %s %1$s %-5.2f %(name)s %% %@, and %1 %L1 %n of Qt
+  bool spaced = false;   // percent: also with a space as in "% d"
+  bool braces = false;   // {name} {0!r} {{name}} {0,number}
+  bool dollars = false;  // $name ${name}
+  bool bars = false;     // |1$d| of Boost
+  bool markup = false;   // tags <a href="x"> and entities &amp; that a text shows
+};
+
+// Returns the text of a placeholder.
+inline std::string_view part(std::string_view text, const Placeholder& placeholder) {
+  return text.substr(placeholder.begin, placeholder.end - placeholder.begin);
+}
+
+// Returns the placeholders of a text, in order. Addresses of pages, http://..., are always among them.
+std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax);
+
+// Returns the bytes of placeholders as they are in the text, sorted.
+std::vector<std::string> sorted_placeholders(std::string_view text, const PlaceholderSyntax& syntax);
+
+// Returns whether a text begins as a message of ICU: "{n, plural, one {# file} other {# files}}".
+bool is_message(std::string_view text);
+
+// Adds to a segment the placeholders of its text that are not inside others. Returns false if there is a message of ICU
+// with codes or placeholders in it.
+bool add_placeholders(Segment& segment, const PlaceholderSyntax& syntax);
 
 using Convert = std::string (*)(std::string_view);
 inline std::string unchanged(std::string_view text) {
@@ -176,7 +203,7 @@ class TextFile {
 
 // The readers. They throw FileError.
 using ReadTexts = std::unique_ptr<TextFile>(const InputFile& input);
-ReadTexts read_text, read_html, read_srt, read_vtt, read_po, read_xliff;
+ReadTexts read_html, read_srt, read_vtt, read_po, read_xliff;
 
 // The reader of Document::parse_xml_text().
 std::unique_ptr<TextFile> read_xml_text(const InputFile& input, std::span<const std::string> kept);

@@ -1,7 +1,13 @@
 #pragma once
 
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,10 +25,8 @@ class Fields {
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
   // Returns the value of the first field called `name`; null if there is none.
   const std::string* find(std::string_view name) const {
-    for (const Field& field : fields_) {
-      if (field.first == name) return &field.second;
-    }
-    return nullptr;
+    const auto found = std::ranges::find(fields_, name, &Field::first);
+    return found != fields_.end() ? &found->second : nullptr;
   }
   // Returns the same value; empty if there is none.
   std::string_view operator[](std::string_view name) const {
@@ -66,18 +70,22 @@ struct HttpResponse {
   }
 };
 
+// Returns 32 random hexadecimal digits, which cannot be guessed.
+inline std::string random_id() {
+  std::array<std::uint64_t, 2> words = {};
+  [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // never fails for up to 256 bytes
+  return fmt::format("{:016x}{:016x}", words[0], words[1]);
+}
+
 // Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent. Zero
 // bytes, at which what() would end, become spaces.
 inline std::string shortened(std::string message) {
   constexpr std::size_t kEnds = 1024;
   std::ranges::replace(message, '\0', ' ');
   if (message.size() <= 2 * kEnds) return message;
-  const auto is_within_character = [&](std::size_t i) {
-    return (static_cast<unsigned char>(message[i]) & 0xC0) == 0x80;
-  };
   std::size_t begin = kEnds, end = message.size() - kEnds;
-  while (begin > 0 && is_within_character(begin)) --begin;
-  while (end < message.size() && is_within_character(end)) ++end;
+  while (begin > 0 && is_continuation(message[begin])) --begin;
+  while (end < message.size() && is_continuation(message[end])) ++end;
   return message.substr(0, begin) + "..." + message.substr(end);
 }
 

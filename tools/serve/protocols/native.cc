@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "attention/numbers.h"
+#include "attention/labelled_attention.h"
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
 #include "serve/metrics.h"

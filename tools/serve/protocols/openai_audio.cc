@@ -2,7 +2,6 @@
 // (platform.openai.com/docs/api-reference/audio). In the same style /v1/audio/alignments, which OpenAI does not have.
 #include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/speech/transcript/alignment_format.h>
-#include <encdec/models/speech/transcript/segment_json.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
 #include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/tokenizer/base/utf8.h>

@@ -7,7 +7,6 @@
 
 #include <thread>
 
-#include "encdec/models/speech/audio/raw_audio_stream.h"
 #include "tests/models/speech/audio/wav_writer.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/message_of.h"

@@ -1,9 +1,10 @@
+#include "encdec/models/speech/features/voice_activity.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "encdec/models/speech/features/speech_detector.h"
 #include "tests/models/speech/features/random_voice_activity.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"

@@ -1,9 +1,9 @@
-#include "encdec/models/speech/transcript/segment_json.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <nlohmann/json.hpp>
+
+#include "encdec/models/speech/transcript/transcript_format.h"
 
 namespace encdec {
 namespace {

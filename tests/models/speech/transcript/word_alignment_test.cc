@@ -30,15 +30,9 @@ struct AlignmentCase {
   explicit AlignmentCase(const nlohmann::json& golden)
       : probabilities(values_of(tensors().find(golden.at("name").get<std::string>() + "/probabilities"))),
         matrix(values_of(tensors().find(golden.at("name").get<std::string>() + "/matrix"))) {
-    const Tensor& weights = *tensors().find(golden.at("name").get<std::string>() + "/attention");
-    attention.tokens = static_cast<std::size_t>(weights.shape()[1]);
-    attention.stride = static_cast<std::size_t>(weights.shape()[2]);
+    attention.weights = *tensors().find(golden.at("name").get<std::string>() + "/attention");
     attention.frames = golden.at("frames");
     attention.sot_sequence = golden.at("sot_sequence");
-    for (Dim head = 0; head < weights.shape()[0]; ++head) {
-      attention.heads.push_back(weights.data<float>() +
-                                static_cast<std::size_t>(head) * attention.tokens * attention.stride);
-    }
     for (const auto& word : golden.at("words")) words.push_back({word.at("text"), word.at("tokens")});
   }
 
@@ -82,17 +76,14 @@ TEST(WordAlignment, TimesMatchOpenai) {
 TEST(WordAlignment, WeightsAfterTheRecordingDoNotMatter) {
   const AlignmentCase given(golden_speech("alignment")[0]);
   AlignmentAttention cut = given.attention;
-  const std::size_t frames = cut.frames, stride = cut.stride, size = cut.tokens * frames;
-  std::vector<float> weights(cut.heads.size() * size);
-  for (std::size_t head = 0; head < cut.heads.size(); ++head) {
-    for (std::size_t token = 0; token < cut.tokens; ++token) {
-      std::copy_n(cut.heads[head] + token * stride, frames, weights.data() + head * size + token * frames);
-    }
-    cut.heads[head] = weights.data() + head * size;
+  const Shape& shape = given.attention.weights.shape();
+  cut.weights = Tensor::allocate({shape[0], shape[1], static_cast<Dim>(cut.frames)});
+  for (Dim row = 0; row < shape[0] * shape[1]; ++row) {
+    std::copy_n(given.attention.weights.row(row), cut.frames, cut.weights.row(row));
   }
-  cut.stride = frames;
   EXPECT_EQ(alignment_matrix(cut), alignment_matrix(given.attention));
-  std::ranges::fill(weights, 0.0F);  // all weights within the recording are 0: NaN in the matrix, but no failure
+  cut.weights = Tensor::allocate(
+      cut.weights.shape());  // all weights within the recording are 0: NaN in the matrix, but no failure
   for (const WordTiming& word : find_alignment(cut, given.probabilities, given.words)) {
     EXPECT_EQ(word.start, -0.02);
     EXPECT_EQ(word.end, -0.02);

@@ -1,9 +1,8 @@
-#include "encdec/models/speech/transcript/word_tokens.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 
+#include "encdec/models/speech/transcript/word_alignment.h"
 #include "tests/models/speech/transcript/word_golden.h"
 
 namespace encdec {

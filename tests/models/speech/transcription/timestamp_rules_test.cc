@@ -1,10 +1,9 @@
-#include "encdec/models/speech/transcription/timestamp_rules.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "encdec/models/generation/logits_processor.h"
+#include "encdec/models/speech/transcription/window_attempt.h"
 #include "tests/models/speech/transcription/tiny_en.h"
 
 namespace encdec {

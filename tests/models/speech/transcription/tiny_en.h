@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encdec/models/speech/transcription/whisper_tokens.h"
+#include "encdec/models/speech/transcription/whisper_facts.h"
 
 namespace encdec::tiny_en {
 

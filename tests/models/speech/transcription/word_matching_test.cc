@@ -1,21 +1,21 @@
-#include "encdec/models/speech/transcription/word_matching.h"
-
 #include <gtest/gtest.h>
 
 #include <sstream>
 
+#include "encdec/models/speech/transcription/known_text.h"
+
 namespace encdec {
 namespace {
 
-std::vector<std::string> words_of(const std::string& text) {
+std::vector<KnownWord> words_of(const std::string& text) {
   std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
+  std::vector<KnownWord> words;
+  for (std::string word; stream >> word;) words.push_back({.spoken = word});
+  return words;
 }
 
 WordPairs match(const std::string& heard, const std::string& text) {
-  const auto heard_words = words_of(heard), text_words = words_of(text);
-  return match_words(std::vector<std::string_view>(heard_words.begin(), heard_words.end()),
-                     std::vector<std::string_view>(text_words.begin(), text_words.end()));
+  return match_words(words_of(heard), words_of(text));
 }
 
 std::string repeated(const std::string& text, int times) {
