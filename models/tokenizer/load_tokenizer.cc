@@ -18,7 +18,6 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
-#include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
@@ -122,7 +121,7 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFi
   PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
   source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
   const JsonObject& rest = *source.file.rest;
-  const auto merge = [&](std::map<std::string, std::string> named_tokens) {
+  const auto merge = [&](NamedTokens named_tokens) {
     source.settings = TokenizerSettings::merge(files, std::move(named_tokens));
     if (!source.settings.truncation_side) source.settings.truncation_side = truncation_side_of(rest);
   };

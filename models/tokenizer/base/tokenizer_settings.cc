@@ -295,8 +295,7 @@ AddedToken TokenizerSettings::described(const AddedToken& plain) const {
   return found != described_tokens.end() ? found->second : plain;
 }
 
-TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
-                                           std::map<std::string, std::string> named_tokens) {
+TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files, NamedTokens named_tokens) {
   TokenizerSettings settings;
   settings.named_tokens = std::move(named_tokens);
   SettingsReader(settings).read(files);

@@ -47,10 +47,12 @@ struct TokenizerFiles {
   bool has_added_tokens_decoder() const;
 };
 
+using NamedTokens = std::map<std::string, std::string>;  // texts of tokens by their names, such as "eos_token"
+
 // The settings in a TokenizerFiles, merged as transformers 5 does for its tokenizers written in Python.
 struct TokenizerSettings {
   // bos_token, eos_token, unk_token, sep_token, pad_token, cls_token and mask_token, without those that do not exist.
-  std::map<std::string, std::string> named_tokens;
+  NamedTokens named_tokens;
   // All tokens that decoding leaves out, named or not; each once.
   std::vector<std::string> special_tokens;
   std::map<std::int32_t, AddedToken> added_tokens;
@@ -74,7 +76,7 @@ struct TokenizerSettings {
 
   // Merges the files. `named_tokens` are the defaults for named tokens that the files do not set. Throws ConfigError or
   // TokenizerError, naming the file, if a value has the wrong type or is not supported.
-  static TokenizerSettings merge(const TokenizerFiles& files, std::map<std::string, std::string> named_tokens);
+  static TokenizerSettings merge(const TokenizerFiles& files, NamedTokens named_tokens);
 };
 
 }  // namespace encdec

@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/families/family_parts.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -7,6 +5,7 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
@@ -30,7 +29,7 @@ std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added
 }
 
 // Adds the tokens and decoding options of source.settings to `parts`.
-void apply_settings(const PipelineSource& source, Parts& parts) {
+void apply_settings(const PipelineSource& source, PipelineParts& parts) {
   const TokenizerSettings& settings = source.settings;
   std::set<std::string> known;
   for (const auto& token : parts.added_tokens) known.insert(token.content);
@@ -54,20 +53,33 @@ void apply_settings(const PipelineSource& source, Parts& parts) {
 
 }  // namespace
 
-Parts load(PipelineSource& source) {
-  Parts parts = read_pipeline(std::move(source.file));
+NamedTokens fairseq_tokens() {
+  return {{"bos_token", "<s>"},   {"eos_token", "</s>"},  {"sep_token", "</s>"},   {"cls_token", "<s>"},
+          {"unk_token", "<unk>"}, {"pad_token", "<pad>"}, {"mask_token", "<mask>"}};
+}
+
+NamedTokens bert_tokens() {
+  return {{"unk_token", "[UNK]"},
+          {"sep_token", "[SEP]"},
+          {"pad_token", "[PAD]"},
+          {"cls_token", "[CLS]"},
+          {"mask_token", "[MASK]"}};
+}
+
+PipelineParts load(PipelineSource& source) {
+  PipelineParts parts = read_pipeline(std::move(source.file));
   apply_settings(source, parts);
   return parts;
 }
 
-Parts load(PipelineSource& source, nlohmann::json document) {
+PipelineParts load(PipelineSource& source, nlohmann::json document) {
   source.file.rest.emplace(std::move(document), source.name);
   return load(source);
 }
 
-Parts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
-             Separator separator) {
-  Parts parts = load(source, std::move(document));
+PipelineParts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
+                     Separator separator) {
+  PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
   Affixes& affixes = parts.affixes;
   if (!before.empty()) affixes.before = {named_id(source, added, *parts.model, before)};
@@ -79,8 +91,8 @@ Parts framed(PipelineSource& source, nlohmann::json document, std::string_view b
   return parts;
 }
 
-Parts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
-  Parts parts = load(source, std::move(document));
+PipelineParts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages) {
+  PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
   parts.affixes = {.after = {named_id(source, added, *parts.model, "eos_token")}};
   std::vector<PipelineParts::Language>& known = parts.languages;

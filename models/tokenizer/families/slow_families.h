@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +51,6 @@ struct MarianParts {
 // - An id that the vocabulary lacks is decoded as the sentencepiece model's piece with this id.
 std::unique_ptr<Tokenizer> marian_tokenizer(MarianParts parts, const std::string& name);
 // Returns the default named tokens of Marian checkpoints.
-std::map<std::string, std::string> marian_tokens();
+NamedTokens marian_tokens();
 
 }  // namespace encdec

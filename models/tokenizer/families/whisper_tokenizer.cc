@@ -11,8 +11,8 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
