@@ -36,5 +36,7 @@ struct TokenizerJsonFile {
 // values of the wrong type, and parts that do not fit together.
 // REQUIRES: file.rest is set.
 PipelineParts read_pipeline(TokenizerJsonFile file);
+// The part of read_pipeline() that takes the model out of `file`: sets model, kind and marks_continuing_pieces.
+void read_piece_model(TokenizerJsonFile& file, PipelineParts& parts);
 
 }  // namespace encdec
