@@ -18,11 +18,9 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
-#include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
-#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec {

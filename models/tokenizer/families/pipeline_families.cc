@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 
 namespace encdec {
 namespace {

@@ -29,6 +29,11 @@ const PipelineFamily* find_pipeline_family(std::string_view tokenizer_class);
 // Returns the families whose vocabulary is a sentencepiece model. find_pipeline_family() knows them and all others.
 std::vector<PipelineFamily> sentencepiece_families();
 
+// Builds the tokenizer of Whisper, a byte-level BPE. Frame: START [LANGUAGE] [TASK] NO_TIMESTAMPS X END. A language is
+// named by its code ("fr") or its English name. The target language of EncodeOptions counts, else the source language,
+// else that of tokenizer_config.json. Decoding also leaves out timestamps.
+PipelineParts make_whisper(PipelineSource& source);
+
 // Building blocks for the pipelines of families. Each family writes a document: a tokenizer.json without vocabulary.
 namespace family_parts {
 
