@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "arguments/argument_table.h"
 #include "arguments/arguments.h"
 
 namespace encdec::cli {
