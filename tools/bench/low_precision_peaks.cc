@@ -1,4 +1,4 @@
-#include "bench/peaks.h"
+#include "bench/counters.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "bench/counters.h"
-#include "bench/peaks.h"
 #include "bench/samples.h"
 
 namespace encdec::bench {
