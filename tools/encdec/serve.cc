@@ -1,5 +1,3 @@
-#include "serve/serve.h"
-
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/model/hub_cache.h>
@@ -19,6 +17,7 @@
 #include "encdec/commands.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/options.h"
+#include "serve/settings.h"
 
 namespace encdec::cli {
 namespace {

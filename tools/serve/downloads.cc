@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "serve/http/random_id.h"
-
 namespace encdec::serve {
 namespace {
 

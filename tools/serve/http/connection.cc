@@ -23,7 +23,6 @@
 #include <variant>
 
 #include "serve/http/form.h"
-#include "serve/http/random_id.h"
 
 namespace encdec::serve {
 namespace {

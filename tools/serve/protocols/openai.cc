@@ -12,7 +12,6 @@
 #include "attention/labelled_attention.h"
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
-#include "serve/http/random_id.h"
 #include "serve/routes.h"
 #include "serve/text/stop_texts.h"
 

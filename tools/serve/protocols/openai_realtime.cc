@@ -15,7 +15,6 @@
 #include <utility>
 #include <variant>
 
-#include "serve/http/random_id.h"
 #include "serve/option_rows.h"
 #include "serve/routes.h"
 #include "serve/transcription_request.h"

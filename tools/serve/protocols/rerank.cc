@@ -10,7 +10,6 @@
 
 #include "common/json_arrays.h"
 #include "serve/generation_request.h"
-#include "serve/http/random_id.h"
 #include "serve/routes.h"
 
 namespace encdec::serve {
