@@ -96,7 +96,8 @@ PipelineParts make_t5(PipelineSource& source) {
 }
 
 // Frame of mBART: X </s> LANGUAGE, of mBART-50: LANGUAGE X </s>. transformers 5 normalises the texts of mBART-50 only.
-PipelineParts mbart_parts(PipelineSource& source, bool is_50) {
+template <bool is_50>
+PipelineParts make_mbart(PipelineSource& source) {
   const std::vector<std::string> languages = is_50 ? language_codes::mbart50() : language_codes::mbart();
   if (!source.is_tokenizer_json()) {
     source.file.pieces = fairseq_pieces(source, source.token(is_50 ? "cls_token" : "bos_token"), languages);
@@ -111,14 +112,6 @@ PipelineParts mbart_parts(PipelineSource& source, bool is_50) {
   }
   return family_parts::with_languages(source, std::move(document),
                                       {.names = languages, .source = "en_XX", .is_first = is_50});
-}
-
-PipelineParts make_mbart(PipelineSource& source) {
-  return mbart_parts(source, false);
-}
-
-PipelineParts make_mbart50(PipelineSource& source) {
-  return mbart_parts(source, true);
 }
 
 // Returns the vocabulary with fairseq's four tokens moved to the front.
@@ -314,8 +307,8 @@ std::vector<PipelineFamily> sentencepiece_families() {
       {"T5Tokenizer", spiece, read_pieces, "Unigram", t5, make_t5},
       {"AlbertTokenizer", spiece, read_pieces, "Unigram", albert, make_albert},
       {"PegasusTokenizer", spiece, read_pieces, "Unigram", pegasus, make_pegasus},
-      {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart},
-      {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart50},
+      {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart<false>},
+      {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart<true>},
       {"NllbTokenizer", bpe_model, read_piece_vocabulary, "BPE", fairseq, make_nllb},
       {"XLMRobertaTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_xlm_roberta},
       {"DebertaV2Tokenizer", {"spm.model"}, read_pieces, "Unigram", deberta, make_deberta},
