@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/base/added_token.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
@@ -21,6 +20,20 @@ inline constexpr int kMaxSentinels = 10'000;                      // <extra_id_0
 // Returns true if the folder has all of `files` (or `files` is empty), false if it has none. Throws TokenizerError if
 // it has only some.
 bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files);
+
+// A token that is searched for in the text before the text is cut into pieces.
+struct AddedToken {
+  std::string content = {};
+  bool strip_left = false;   // removes the whitespace before the token
+  bool strip_right = false;  // removes the whitespace after the token
+  bool single_word = false;  // matches only if no word touches the token
+  // Whether the token is normalised and searched for in the normalised text. If absent, all but special tokens are.
+  // Only for pipelines.
+  std::optional<bool> normalized = {};
+  bool special = false;  // left out by decoding
+
+  bool is_normalized() const { return normalized.value_or(!special); }
+};
 
 // Reads a token from its JSON description. Throws ConfigError or TokenizerError if `token` does not describe a token or
 // the token is too long.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "encdec/models/tokenizer/base/added_token.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/tokenizer/pipeline/character_tables.h"
