@@ -68,7 +68,14 @@ AttentionFile::AttentionFile(const std::string& path, const TypedAttention& type
 void AttentionFile::write(const GenerateResult& result) {
   const Hypothesis& best = result.hypotheses.front();
   if (format_ == AttentionFormat::json) {
-    write_json(result);
+    std::string hypotheses;
+    for (const Hypothesis& hypothesis : result.hypotheses) {
+      if (hypothesis.token_ids.empty()) continue;
+      const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
+      hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
+                                hard_alignment(model_, attention, hypothesis), json_members(attention));
+    }
+    output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
   } else {
     if (!best.token_ids.empty()) {
       output_.write(hard_alignment(model_, label_generated(model_, best, selection_), best));
@@ -76,17 +83,6 @@ void AttentionFile::write(const GenerateResult& result) {
     output_.write("\n");
   }
   output_.flush();
-}
-
-void AttentionFile::write_json(const GenerateResult& result) {
-  std::string hypotheses;
-  for (const Hypothesis& hypothesis : result.hypotheses) {
-    if (hypothesis.token_ids.empty()) continue;
-    const LabelledAttention attention = label_generated(model_, hypothesis, selection_);
-    hypotheses += fmt::format(R"({}{{"alignment":"{}",{}}})", hypotheses.empty() ? "" : ",",
-                              hard_alignment(model_, attention, hypothesis), json_members(attention));
-  }
-  output_.write(fmt::format("{{\"hypotheses\":[{}]}}\n", hypotheses));
 }
 
 }  // namespace encdec::cli

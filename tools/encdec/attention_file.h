@@ -58,8 +58,6 @@ class AttentionFile {
   void commit() { output_.commit(); }
 
  private:
-  void write_json(const GenerateResult& result);
-
   AttentionFormat format_;
   AttentionSelection selection_;
   OutputFile output_;
