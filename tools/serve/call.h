@@ -13,17 +13,16 @@
 
 #include "common/json_arrays.h"
 #include "serve/http/exchange.h"
+#include "serve/load.h"
 #include "serve/served_model.h"
 #include "serve/settings.h"
 #include "serve/turns.h"
-#include "serve/unread_answers.h"
 #include "serve/work.h"
 
 namespace encdec::serve {
 
 using cli::to_text;
 class Downloads;
-class Metrics;
 
 // The parts of the service that all handlers use.
 struct ServiceParts {
