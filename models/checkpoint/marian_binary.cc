@@ -13,7 +13,6 @@
 #include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/checkpoint/npz.h"
 #include "encdec/models/checkpoint/shards.h"
-#include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/unpacked_file.h"
 #include "encdec/models/checkpoint/yaml.h"
