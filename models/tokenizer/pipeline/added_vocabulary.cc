@@ -87,14 +87,9 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
   if (done != text.size()) take({done, text.size(), std::nullopt});
 }
 
-const AddedToken* AddedVocabulary::token(std::int32_t id) const {
+const AddedVocabulary::Entry* AddedVocabulary::entry(std::int32_t id) const {
   const auto found = tokens_.find(id);
-  return found != tokens_.end() ? &found->second.token : nullptr;
-}
-
-const std::string* AddedVocabulary::decoded(std::int32_t id) const {
-  const auto found = tokens_.find(id);
-  return found != tokens_.end() ? &found->second.decoded : nullptr;
+  return found != tokens_.end() ? &found->second : nullptr;
 }
 
 }  // namespace encdec
