@@ -291,8 +291,7 @@ bool TokenizerFiles::has_added_tokens_decoder() const {
 }
 
 AddedToken TokenizerSettings::described(const AddedToken& plain) const {
-  const auto found = described_tokens.find(plain.content);
-  return found != described_tokens.end() ? found->second : plain;
+  return value_of(described_tokens, plain.content).value_or(plain);
 }
 
 TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files, NamedTokens named_tokens) {

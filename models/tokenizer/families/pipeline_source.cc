@@ -49,8 +49,7 @@ std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file,
 }  // namespace
 
 std::string PipelineSource::token(std::string_view key, std::string_view otherwise) const {
-  const auto found = settings.named_tokens.find(std::string(key));
-  return found != settings.named_tokens.end() ? found->second : std::string(otherwise);
+  return value_of(settings.named_tokens, std::string(key)).value_or(std::string(otherwise));
 }
 
 void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
