@@ -29,9 +29,6 @@ void register_once(const std::string& name, const RunBenchmark& run, const SetSi
 // backend's name follows the benchmark's: "Encoder/onednn".
 void register_for_backends(const std::string& name, const RunBenchmark& run, const SetSizes& sizes);
 
-// Registers the benchmarks of whole encoders and decoder steps.
-void register_stacks();
-
 // Sets the counters of a benchmark that does `work` in each iteration. If `work` only moves data: GB/s. Otherwise:
 //   GFLOP/s          rate of the layer
 //   % of peak        this rate as a share of the CPU's peak

@@ -38,21 +38,18 @@ struct MeasuredCall {
 // REQUIRES: the graphs outlive the profile.
 class Profile {
  public:
-  // sum: keeps the total of each node, for table(). keep: also keeps each run, for trace(); memory grows with each run.
-  enum class Runs : std::uint8_t { sum, keep };
-
-  explicit Profile(Runs runs) : keeps_runs_(runs == Runs::keep) {}
+  // With `keeps_runs` also keeps each run, for trace(); memory grows with each run.
+  explicit Profile(bool keeps_runs) : keeps_runs_(keeps_runs) {}
 
   void add(const NodeRun& run);
   void add(const MeasuredCall& call) { calls_.push_back(call); }
-  void clear();
 
   // Returns three tables as text: time by node, by kind of layer, and by part of a call. Rows are sorted by time, the
   // longest first.
   std::string table() const;
   // Returns a JSON object in the format of about:tracing and Perfetto, with a track for the calls and one for each
   // graph. Each run of a node is an event. Times are microseconds since the first call.
-  // REQUIRES: the profile was made with Runs::keep.
+  // REQUIRES: the profile keeps runs.
   std::string trace() const;
 
  private:
@@ -116,13 +113,6 @@ void Profile::add(const NodeRun& run) {
   ++node.runs;
   node.seconds += std::chrono::duration<double>(run.end - run.begin).count();
   if (keeps_runs_) runs_.push_back({found->second, run.begin, run.end});
-}
-
-void Profile::clear() {
-  nodes_.clear();
-  index_of_.clear();
-  runs_.clear();
-  calls_.clear();
 }
 
 std::string Profile::table() const {
@@ -259,6 +249,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
   Measurement measurement;
   MeasuredCall call;
   std::optional<NodeRun::Time> last_step;
+  bool is_timed = false;  // not call 0, which creates primitives and allocates memory
   GenerateOptions generate{.num_beams = options.num_beams,
                            .num_return_sequences = 1,
                            .max_new_tokens = options.target_length,
@@ -274,19 +265,19 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
     measurement.drafts = progress.drafts;
   };
   if (profile != nullptr) {
-    generate.on_node_run = [profile](const NodeRun& run) { profile->add(run); };
+    generate.on_node_run = [&](const NodeRun& run) {
+      if (is_timed) profile->add(run);
+    };
   }
   for (int i = 0; i <= options.repetitions; ++i) {
-    if (i == 1) {  // discards call 0, which created primitives and allocated memory
-      measurement = {};
-      if (profile != nullptr) profile->clear();
-    }
+    is_timed = i > 0;
+    if (i == 1) measurement = {};
     last_step.reset();
     call.begin = Clock::now();
     measurement.results = model.generate_ids(sources, generate);
     call.end = Clock::now();
     measurement.calls.push_back(call);
-    if (profile != nullptr) profile->add(call);
+    if (profile != nullptr && is_timed) profile->add(call);
   }
   return measurement;
 }
@@ -321,7 +312,7 @@ void bench(const BenchArguments& options) {
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
   std::optional<Profile> profile;
-  if (options.profile) profile.emplace(trace ? Profile::Runs::keep : Profile::Runs::sum);
+  if (options.profile) profile.emplace(trace.has_value());
   Measurement measurement = measure(model, sources, options, profile ? &*profile : nullptr);
   std::vector<MeasuredCall>& calls = measurement.calls;
   std::ranges::sort(calls, {}, &MeasuredCall::seconds);
