@@ -1,5 +1,6 @@
 #pragma once
 
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 
@@ -77,12 +78,9 @@ inline std::string shortened(std::string message) {
   constexpr std::size_t kEnds = 1024;
   std::ranges::replace(message, '\0', ' ');
   if (message.size() <= 2 * kEnds) return message;
-  const auto is_within_character = [&](std::size_t i) {
-    return (static_cast<unsigned char>(message[i]) & 0xC0) == 0x80;
-  };
   std::size_t begin = kEnds, end = message.size() - kEnds;
-  while (begin > 0 && is_within_character(begin)) --begin;
-  while (end < message.size() && is_within_character(end)) ++end;
+  while (begin > 0 && is_continuation(message[begin])) --begin;
+  while (end < message.size() && is_continuation(message[end])) ++end;
   return message.substr(0, begin) + "..." + message.substr(end);
 }
 
