@@ -10,7 +10,6 @@
 #include "encdec/models/checkpoint/checkpoint_format.h"
 #include "encdec/models/checkpoint/marian_binary.h"
 #include "encdec/models/checkpoint/shards.h"
-#include "encdec/models/checkpoint/stored_values.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 

@@ -27,7 +27,7 @@ struct CTranslate2Model {
 //   tensor of its own.
 // - An int16 weight without a scale has the scale of the first converters, 1000.
 // - An alias is a second name of the same tensor and its scale.
-// - Settings are small tensors; stored_values.h reads them.
+// - Settings are small tensors; tensor_layout.h reads them.
 // - Revision 1 of a Transformer uses OpenNMT-tf's names of variables. They are replaced by the names of later
 //   revisions.
 //

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/json_events.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 

@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "encdec/models/checkpoint/byte_reader.h"
+#include "encdec/models/checkpoint/checkpoint_format.h"
+#include "encdec/models/checkpoint/marian_files.h"
+#include "encdec/models/checkpoint/npz.h"
+#include "encdec/models/checkpoint/shards.h"
 #include "encdec/models/checkpoint/tensor_layout.h"
+#include "encdec/models/checkpoint/unpacked_file.h"
+#include "encdec/models/checkpoint/yaml.h"
 
 namespace encdec {
 namespace {
@@ -112,6 +118,26 @@ void add_item(Item& item, ByteReader& reader, const std::shared_ptr<const void>&
   store.add(item.name, stored_tensor(run, type, {item.shape}, owner), scale);
 }
 
+void open_marian(const std::filesystem::path& file, Checkpoint& checkpoint) {
+  constexpr std::string_view kOptions = "special:model.yml";
+  const bool is_npz = file.extension() == ".npz";
+  const bool is_packed = without_packing(file.native()) != file.native();
+  checkpoint.format = is_npz ? CheckpointFormat::npz : CheckpointFormat::marian;
+  checkpoint.weights = is_npz      ? read_npz(file)
+                       : is_packed ? parse_marian_binary(read_unpacked(file))
+                                   : read_file(file, parse_marian_binary);
+  checkpoint.settings.form = CheckpointSettings::Form::marian;
+  checkpoint.settings.network.reset();
+  checkpoint.settings.tokens_are_texts = true;
+  const std::string where = fmt::format("{}: {}", file.string(), kOptions);
+  if (const auto options = text(*checkpoint.weights, kOptions)) {
+    if (options->size() > kMaxConfigBytes) {
+      refuse(where, "{} bytes, expected at most {}", options->size(), kMaxConfigBytes);
+    }
+    checkpoint.settings.network = JsonObject(parse_yaml(*options, where), where);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<WeightStore> parse_marian_binary(const FileBytes& file) {
@@ -121,6 +147,15 @@ std::shared_ptr<WeightStore> parse_marian_binary(const FileBytes& file) {
   auto store = std::make_shared<WeightStore>(file.name);
   for (Item& item : items) add_item(item, reader, file.owner, *store);
   return store;
+}
+
+FormatRow marian_format() {
+  return {.format = CheckpointFormat::npz,
+          .files = "one .npz file or model*.bin of Marian",
+          .find = [](const CheckpointSource& source) -> std::optional<std::filesystem::path> {
+            return MarianFiles(source.path).model();
+          },
+          .open = open_marian};
 }
 
 }  // namespace encdec

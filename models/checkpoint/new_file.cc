@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <thread>
 #include <utility>
 
+#include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 
 namespace encdec {
@@ -19,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 255;
 constexpr int kAttempts = 100;
+constexpr auto kPollInterval = std::chrono::milliseconds(20);  // between two attempts to lock a folder
 
 // Returns NAME.XXXXXX.partial. If that would be too long, NAME is cut, between two UTF-8 characters.
 std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_t number) {
@@ -109,6 +113,27 @@ void NewFile::commit() {
   }
   is_committed_ = true;
   if (kind_ == Kind::output && !sync_folder(path_.parent_path())) fail("write its name", errno);
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder, std::chrono::milliseconds patience)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) return;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  try {
+    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+      gave_up_ = std::chrono::steady_clock::now() >= end;
+      if (gave_up_) return;
+      check_cancelled();
+      std::this_thread::sleep_for(kPollInterval);
+    }
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace encdec

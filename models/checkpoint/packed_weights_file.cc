@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <string_view>
 
 #include "encdec/engine/base/checked_math.h"
 #include "encdec/engine/base/tensor.h"

@@ -75,11 +75,8 @@ class Machine {
       case 'a': return append({pop()});                     // APPEND
       case 'e': return append(pop_to_mark());               // APPENDS
       case '}': return push(Pickle::Dict{});                // EMPTY_DICT
-      case 's': {                                           // SETITEM
-        const Index value = pop();
-        return set_items({pop(), value});
-      }
-      case 'u': return set_items(pop_to_mark());  // SETITEMS
+      case 's': return set_item();                          // SETITEM
+      case 'u': return set_items(pop_to_mark());            // SETITEMS
 
       case 'c': return read_global();                    // GLOBAL
       case 0x93: return pop_global();                    // STACK_GLOBAL
@@ -134,6 +131,11 @@ class Machine {
     auto* list = std::get_if<Pickle::List>(&objects_[top()]);
     if (list == nullptr) fail("appends to something else, expected a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
+  }
+
+  void set_item() {
+    const Index value = pop();
+    set_items({pop(), value});
   }
 
   void set_items(const std::vector<Index>& items) {

@@ -1,6 +1,5 @@
 #include "encdec/models/checkpoint/pytorch.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 

@@ -1,6 +1,5 @@
 #include "encdec/models/checkpoint/shards.h"
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 

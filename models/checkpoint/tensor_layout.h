@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "encdec/engine/base/tensor.h"
+#include "encdec/engine/base/weights.h"
 
 namespace encdec {
 
@@ -56,5 +58,14 @@ bool is_row_major(const StridedLayout& layout);
 // [bytes]. REQUIRES: the layout's extent lies inside `run`.
 Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, const StridedLayout& layout,
                      const std::shared_ptr<const void>& owner);
+
+// Settings that some formats store among the weights. Both functions return nullopt if no tensor has this name, and
+// throw WeightError if the tensor is of another kind.
+
+// Returns a tensor of one element as a number; a boolean is 0 or 1.
+std::optional<double> scalar(const WeightStore& store, std::string_view name);
+
+// Returns the bytes of a tensor, int8 [N] or uint8 [N], as text without the zeros at its end.
+std::optional<std::string> text(const WeightStore& store, std::string_view name);
 
 }  // namespace encdec

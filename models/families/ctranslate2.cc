@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/families/config_reader.h"
 #include "encdec/models/families/model_description.h"

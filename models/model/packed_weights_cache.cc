@@ -6,7 +6,6 @@
 
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/model/fingerprint.h"
 
 namespace encdec {

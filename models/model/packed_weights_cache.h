@@ -11,8 +11,8 @@
 
 #include "encdec/engine/base/packed_weights.h"
 #include "encdec/engine/base/weights.h"
-#include "encdec/models/checkpoint/folder_lock.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/checkpoint/new_file.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 
 namespace encdec {

@@ -18,12 +18,9 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/marian_files.h"
 #include "encdec/models/tokenizer/base/tokenizer_settings.h"
-#include "encdec/models/tokenizer/families/family_parts.h"
-#include "encdec/models/tokenizer/families/marian_release.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
-#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec {
@@ -122,7 +119,7 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFi
   PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
   source.file = TokenizerJsonFile::parse(read_text_file(json, kMaxTokenizerJsonBytes), source.name);
   const JsonObject& rest = *source.file.rest;
-  const auto merge = [&](std::map<std::string, std::string> named_tokens) {
+  const auto merge = [&](NamedTokens named_tokens) {
     source.settings = TokenizerSettings::merge(files, std::move(named_tokens));
     if (!source.settings.truncation_side) source.settings.truncation_side = truncation_side_of(rest);
   };
@@ -229,11 +226,6 @@ constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_conf
                                        "shared_vocabulary.json", "shared_vocabulary.txt",  "source_vocabulary.json",
                                        "source_vocabulary.txt",  "target_vocabulary.json", "target_vocabulary.txt"};
 
-std::string main_file(const fs::path& folder) {
-  const auto found = std::ranges::find_if(kMainFiles, [&](const char* file) { return file_exists(folder / file); });
-  return found != std::end(kMainFiles) ? *found : "";
-}
-
 // Returns whether a folder has a model in Marian's own format.
 bool is_marian_release(const fs::path& folder) {
   return !file_exists(folder / "config.json") && MarianFiles(folder).is_release();
@@ -264,9 +256,9 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
       if (auto tokenizer = load_whisper_tokenizer(folder)) return tokenizer;
     }
     if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
-    const std::string file = main_file(folder);
-    if (file.empty()) return nullptr;
-    refuse<TokenizerError>(folder.string(), "{} exists, but {}; expected a tokenizer.json", file,
+    const auto* file = std::ranges::find_if(kMainFiles, [&](const char* each) { return file_exists(folder / each); });
+    if (file == std::end(kMainFiles)) return nullptr;
+    refuse<TokenizerError>(folder.string(), "{} exists, but {}; expected a tokenizer.json", *file,
                            name.empty() ? fmt::format("model_type '{}' has no known tokenizer", printable(model_type))
                                         : fmt::format("it is not a file that {} can use", printable(name)));
   } catch (const ConfigError& error) {  // a value of the wrong type in one of the tokenizer's own files

@@ -3,7 +3,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/ctranslate2.h"
-#include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
 #include "tests/fuzz/read_all.h"
 
 namespace encdec {

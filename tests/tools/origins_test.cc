@@ -1,9 +1,9 @@
-#include "serve/origins.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "serve/access.h"
 
 namespace encdec::serve {
 namespace {

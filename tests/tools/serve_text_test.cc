@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "serve/access.h"
 #include "serve/http/form.h"
-#include "serve/keys.h"
 #include "serve/text/stop_texts.h"
 
 namespace encdec::serve {

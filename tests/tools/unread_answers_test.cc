@@ -1,10 +1,9 @@
-#include "serve/unread_answers.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 
 #include "serve/http/message.h"
+#include "serve/load.h"
 
 namespace encdec::serve {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "arguments/argument_table.h"
+#include "arguments/arguments.h"
 
 namespace encdec::cli {
 namespace {

@@ -10,8 +10,6 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "bench/peaks.h"
-
 namespace encdec::bench {
 namespace {
 

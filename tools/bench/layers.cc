@@ -128,19 +128,11 @@ Sample learned_positions(const Sizes& sizes, const PackOptions& pack) {
 std::vector<LayerSample> transformer_layers() {
   const std::vector<Sizes> attention_sizes{
       {1, 32, 512, 8}, {1, 512, 512, 8}, {32, 32, 512, 8}, {8, 128, 512, 8}, {1, 32, 1024, 16}};
+  const std::vector<Sizes> linear_sizes{{1, 512, 512},   {8, 512, 512},   {32, 512, 512},   {512, 512, 512},
+                                        {1, 512, 32000}, {8, 512, 32000}, {32, 512, 32000}, {512, 512, 32000}};
   const std::vector<Sizes> row_sizes{{1, 32, 512}, {32, 32, 512}};
   return {
-      {"Linear",
-       {"T", "K", "N"},
-       {{1, 512, 512},
-        {8, 512, 512},
-        {32, 512, 512},
-        {512, 512, 512},
-        {1, 512, 32000},
-        {8, 512, 32000},
-        {32, 512, 32000},
-        {512, 512, 32000}},
-       linear},
+      {"Linear", {"T", "K", "N"}, linear_sizes, linear},
       {"FeedForward",
        {"B", "T", "D", "F"},
        {{1, 1, 512, 2048}, {1, 32, 512, 2048}, {32, 1, 512, 2048}, {8, 128, 512, 2048}, {1, 32, 1024, 4096}},

@@ -1,4 +1,4 @@
-#include "bench/peaks.h"
+#include "bench/counters.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -64,28 +64,23 @@ __attribute__((target("amx-tile,amx-bf16"))) void run_amx_bf16(std::int64_t iter
 }
 
 }  // namespace
+}  // namespace encdec::bench
+
+#endif
+
+namespace encdec::bench {
 
 std::vector<RegisterLoop> low_precision_loops() {
-  constexpr double kVectorBytes = 64, kTileSums = 16 * 16;
   std::vector<RegisterLoop> loops;
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr double kVectorBytes = 64, kTileSums = 16 * 16;
   if (__builtin_cpu_supports("avx512vnni"))
     loops.push_back({"int8 AVX-512 VNNI", run_vnni, 2 * kVectorBytes * kChains});
   if (has_matrix_tiles()) loops.push_back({"int8 AMX", run_amx_int8, 2 * kVectorBytes * kTileSums * kTileProducts});
   if (__builtin_cpu_supports("avx512bf16")) loops.push_back({"bfloat16 AVX-512", run_bf16, kVectorBytes * kChains});
   if (has_matrix_tiles()) loops.push_back({"bfloat16 AMX", run_amx_bf16, kVectorBytes * kTileSums * kTileProducts});
+#endif
   return loops;
 }
 
 }  // namespace encdec::bench
-
-#else
-
-namespace encdec::bench {
-
-std::vector<RegisterLoop> low_precision_loops() {
-  return {};
-}
-
-}  // namespace encdec::bench
-
-#endif

@@ -9,10 +9,10 @@
 // ENCDEC_BENCH_THREADS=N gives each operation N threads (1 if not set).
 #include <benchmark/benchmark.h>
 #include <encdec/engine/matmul.h>
+#include <encdec/models/session/session.h>
 #include <fmt/format.h>
 
 #include "bench/counters.h"
-#include "bench/peaks.h"
 #include "bench/samples.h"
 
 namespace encdec::bench {
@@ -54,6 +54,104 @@ void register_layers() {
     };
     (multiplies ? register_for_backends : register_once)(layer.name, run, set_sizes);
   }
+}
+
+constexpr int kLayers = 6;
+constexpr Dim kStackVocabulary = 32000;
+
+// Returns a whole Transformer with random weights.
+std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_dim) {
+  TransformerConfig config;
+  config.encoder = {.vocabulary = kStackVocabulary,
+                    .layers = kLayers,
+                    .model_dim = model_dim,
+                    .hidden_dim = hidden_dim,
+                    .attention = {.heads = static_cast<int>(model_dim / 64)}};
+  config.decoder = config.encoder;
+  WeightShapes shapes{{"embedding.weight", {kStackVocabulary, model_dim}}};
+  const auto add_block = [&](const std::string& name, const WeightShapes& weights) {
+    add_weights(shapes, name, weights);
+    add_weights(shapes, name + "_norm", norm_weights(model_dim));
+  };
+  for (int layer = 0; layer < kLayers; ++layer) {
+    for (const std::string stack : {"encoder", "decoder"}) {
+      const std::string prefix = fmt::format("{}.{}.", stack, layer);
+      add_block(prefix + "self_attention", attention_weights(model_dim));
+      if (stack == "decoder") add_block(prefix + "cross_attention", attention_weights(model_dim));
+      add_block(prefix + "feed_forward", feed_forward_weights(model_dim, hidden_dim));
+    }
+  }
+  const auto names = [](const std::string& canonical) {
+    const bool table = canonical.ends_with("embedding.weight") || canonical == "output_projection.weight";
+    return std::vector<StoredName>{table ? "embedding.weight" : canonical};
+  };
+  return std::make_shared<const Transformer>(config, WeightScope(random_store(shapes), names, pack_options()));
+}
+
+// Returns the matmuls of all layers: those of self-attention and feed-forward, and `more` in each layer.
+std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, const std::vector<MatMulShape>& more) {
+  std::vector<MatMulShape> shapes;
+  for (int layer = 0; layer < kLayers; ++layer) {
+    shapes.insert(shapes.end(),
+                  {{rows, model, 3 * model}, {rows, model, model}, {rows, model, hidden}, {rows, hidden, model}});
+    shapes.insert(shapes.end(), more.begin(), more.end());
+  }
+  return shapes;
+}
+
+// Runs the encoder, with the keys and values of the cross-attention in each decoder layer.
+void bench_encoder(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  Session session(random_transformer(model, hidden), std::make_shared<ThreadTeam>(thread_count()));
+  const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(static_cast<std::size_t>(length), 5));
+  for (auto _ : state) {
+    session.reset();
+    benchmark::DoNotOptimize(session.encode(sources).hidden.raw());
+  }
+  const std::int64_t rows = batch * length;
+  count(state, {.matmuls = layer_matmuls(rows, model, hidden, {{rows, model, 2 * model}}),
+                .attention_operations = kLayers * batch * attention_operations(length, length, model)});
+}
+
+// Runs one decoding step at position T - 1, with its logits, for sources of 32 tokens.
+void bench_decoder_step(benchmark::State& state) {
+  const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
+  const Dim model = state.range(2), hidden = state.range(3);
+  constexpr int kSourceLength = 32;
+  Session session(random_transformer(model, hidden), std::make_shared<ThreadTeam>(thread_count()));
+  const std::vector<TokenIds> sources(static_cast<std::size_t>(batch), TokenIds(kSourceLength, 5));
+  const TokenIds past(static_cast<std::size_t>(length - 1), 5);
+  const std::int32_t token = 7;
+  std::vector<Session::TargetTokens> step;
+  for (auto _ : state) {
+    state.PauseTiming();  // goes back to the same position
+    session.reset();
+    step.clear();
+    for (const int source : session.encode(sources).sources) step.push_back({session.open_target(source), past});
+    if (!past.empty()) session.decode(step);
+    for (auto& input : step) input.tokens = std::span(&token, 1);
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(session.decode(step).raw());
+  }
+  auto matmuls = layer_matmuls(batch, model, hidden, {2, {batch, model, model}});
+  matmuls.push_back({batch, model, kStackVocabulary});
+  count(state, {.matmuls = matmuls,
+                .attention_operations = kLayers * batch * attention_operations(1, length + kSourceLength, model)});
+}
+
+// Registers the benchmarks of whole stacks: the encoder, and steps of the decoder.
+void register_stacks() {
+  register_for_backends("Encoder", bench_encoder, [](benchmark::internal::Benchmark& encoder) {
+    encoder.ArgNames({"B", "T", "D", "F"})
+        ->Args({1, 32, 512, 2048})
+        ->Args({1, 512, 512, 2048})
+        ->Args({32, 32, 512, 2048})
+        ->Args({8, 128, 512, 2048});
+  });
+  register_for_backends("DecoderStep", bench_decoder_step, [](benchmark::internal::Benchmark& step) {
+    step.ArgNames({"B", "T", "D", "F"})->Args({1, 32, 512, 2048})->Args({8, 32, 512, 2048})->Args({32, 32, 512, 2048});
+  });
 }
 
 // A reporter that prints rates as plain numbers. Google Benchmark would append "/s" to them, although their names

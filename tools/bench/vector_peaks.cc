@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "bench/counters.h"
-#include "bench/peaks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/vector_peaks.cc"

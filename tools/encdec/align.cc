@@ -45,10 +45,8 @@ void align(AlignArguments arguments) {
   }
   audio.model.share_cpus(0, 1);
   const std::string text = read_text(arguments.text == "-" ? "" : arguments.text);
-  const AlignmentFormat format =
-      arguments.format
-          ? *arguments.format
-          : value_named<AlignmentFormat>(kAlignmentFormats, name_ending(audio.output)).value_or(AlignmentFormat::json);
+  const auto by_ending = value_named<AlignmentFormat>(kAlignmentFormats, name_ending(audio.output));
+  const AlignmentFormat format = arguments.format.value_or(by_ending.value_or(AlignmentFormat::json));
   Recording recording = recording_of(arguments.file, audio);
   const SpeechModel model(settings.load());
   ProgressBar bar = settings.quiet ? ProgressBar::hidden() : ProgressBar();

@@ -13,7 +13,7 @@
 #include "attention/labelled_attention.h"
 #include "attention/svg.h"
 #include "attention/terminal.h"
-#include "encdec/attention_choices.h"
+#include "encdec/attention_file.h"
 #include "encdec/commands.h"
 #include "encdec/interrupt.h"
 #include "encdec/line_reader.h"

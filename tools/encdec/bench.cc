@@ -2,10 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "common/stopwatch.h"
 #include "encdec/commands.h"
@@ -13,11 +19,161 @@
 #include "encdec/lines.h"
 #include "encdec/options.h"
 #include "encdec/output_file.h"
-#include "encdec/profile.h"
 #include "encdec/result_json.h"
 
 namespace encdec::cli {
 namespace {
+
+// Times of one call of generate.
+struct MeasuredCall {
+  NodeRun::Time begin;
+  NodeRun::Time end;
+  double encode_seconds = 0;  // time in Session::encode()
+  double decode_seconds = 0;  // time in Session::decode()
+
+  double seconds() const { return std::chrono::duration<double>(end - begin).count(); }
+};
+
+// The time that calls of generate spend in each node of the graphs.
+// REQUIRES: the graphs outlive the profile.
+class Profile {
+ public:
+  // With `keeps_runs` also keeps each run, for trace(); memory grows with each run.
+  explicit Profile(bool keeps_runs) : keeps_runs_(keeps_runs) {}
+
+  void add(const NodeRun& run);
+  void add(const MeasuredCall& call) { calls_.push_back(call); }
+
+  // Returns three tables as text: time by node, by kind of layer, and by part of a call. Rows are sorted by time, the
+  // longest first.
+  std::string table() const;
+  // Returns a JSON object in the format of about:tracing and Perfetto, with a track for the calls and one for each
+  // graph. Each run of a node is an event. Times are microseconds since the first call.
+  // REQUIRES: the profile keeps runs.
+  std::string trace() const;
+
+ private:
+  struct Node {
+    const Graph* graph;
+    const Graph::Node* node;
+    std::int64_t runs = 0;
+    double seconds = 0;
+  };
+  struct Run {
+    std::size_t node;  // index in nodes_
+    NodeRun::Time begin;
+    NodeRun::Time end;
+  };
+
+  bool keeps_runs_;
+  std::vector<Node> nodes_;  // in the order of their first run
+  std::unordered_map<const Graph::Node*, std::size_t> index_of_;
+  std::vector<Run> runs_;
+  std::vector<MeasuredCall> calls_;
+};
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kProcess = 1;
+constexpr int kCallTrack = 0;
+
+struct Row {
+  std::string name;
+  std::string detail;
+  std::int64_t runs = 0;
+  double seconds = 0;
+};
+
+// Returns the rows as lines of a table, the longest time first. `titles` has the names of the two text columns. `whole`
+// is the time, in seconds, of which shares are computed.
+std::string table_of(const Row& titles, std::vector<Row> rows, double whole) {
+  std::ranges::stable_sort(rows, std::greater(), &Row::seconds);
+  std::size_t name_width = titles.name.size(), detail_width = titles.detail.size();
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, row.name.size());
+    detail_width = std::max(detail_width, row.detail.size());
+  }
+  std::string text = fmt::format("{:<{}}  {:<{}}  {:>8}  {:>11}  {:>7}\n", titles.name, name_width, titles.detail,
+                                 detail_width, "runs", "total ms", "share %");
+  for (const Row& row : rows) {
+    text += fmt::format("{:<{}}  {:<{}}  {:>8}  {:>11.3f}  {:>7.2f}\n", row.name, name_width, row.detail, detail_width,
+                        row.runs, row.seconds * 1e3, row.seconds / whole * 100);
+  }
+  return text;
+}
+
+Json track_name(int track, const std::string& name) {
+  return {{"name", "thread_name"}, {"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"args", {{"name", name}}}};
+}
+
+void Profile::add(const NodeRun& run) {
+  const auto [found, is_new] = index_of_.try_emplace(&run.node, nodes_.size());
+  if (is_new) nodes_.push_back({.graph = &run.graph, .node = &run.node});
+  Node& node = nodes_[found->second];
+  ++node.runs;
+  node.seconds += std::chrono::duration<double>(run.end - run.begin).count();
+  if (keeps_runs_) runs_.push_back({found->second, run.begin, run.end});
+}
+
+std::string Profile::table() const {
+  double whole = 0, encode = 0, decode = 0;
+  for (const MeasuredCall& call : calls_) {
+    whole += call.seconds();
+    encode += call.encode_seconds;
+    decode += call.decode_seconds;
+  }
+  std::vector<Row> nodes;
+  std::map<std::string, std::vector<Row>> kinds;
+  double in_encoder = 0, in_nodes = 0;
+  for (const auto& [graph, node, runs, seconds] : nodes_) {
+    const std::string kind(node->layer->kind());
+    kinds[kind].push_back(nodes.emplace_back(Row{node->name, kind, runs, seconds}));
+    in_nodes += seconds;
+    if (graph->name() == "encoder") in_encoder += seconds;
+  }
+  std::vector<Row> sums;
+  for (const auto& [kind, rows] : kinds) {
+    Row& sum = sums.emplace_back(Row{kind, std::to_string(rows.size())});
+    for (const Row& row : rows) sum.runs += row.runs, sum.seconds += row.seconds;
+  }
+  const auto calls = static_cast<std::int64_t>(calls_.size());
+  const double in_decoder = in_nodes - in_encoder;
+
+  std::vector<Row> parts{{"nodes", "", calls, in_nodes},
+                         {"encode, outside of nodes", "", calls, encode - in_encoder},
+                         {"decode, outside of nodes", "", calls, decode - in_decoder},
+                         {"search, results, all else", "", calls, whole - encode - decode}};
+  return table_of({"node", "kind"}, std::move(nodes), whole) + "\n" +
+         table_of({"kind", "nodes"}, std::move(sums), whole) + "\n" +
+         table_of({"part of a call", ""}, std::move(parts), whole);
+}
+
+std::string Profile::trace() const {
+  const auto microseconds = [start = calls_.empty() ? NodeRun::Time() : calls_.front().begin](NodeRun::Time time) {
+    return std::chrono::duration<double, std::micro>(time - start).count();
+  };
+  Json events = Json::array({track_name(kCallTrack, "generate")});
+  const auto add_event = [&](std::string_view name, std::string_view category, const auto& run, int track) {
+    events.push_back({{"name", name},
+                      {"cat", category},
+                      {"ph", "X"},
+                      {"ts", microseconds(run.begin)},
+                      {"dur", std::chrono::duration<double, std::micro>(run.end - run.begin).count()},
+                      {"pid", kProcess},
+                      {"tid", track}});
+  };
+  for (const MeasuredCall& call : calls_) add_event("generate", "call", call, kCallTrack);
+  std::map<const Graph*, int> tracks;
+  for (const Node& node : nodes_) {
+    const auto [track, is_new] = tracks.try_emplace(node.graph, kCallTrack + 1 + static_cast<int>(tracks.size()));
+    if (is_new) events.push_back(track_name(track->second, node.graph->name()));
+  }
+  for (const Run& run : runs_) {
+    const Node& node = nodes_[run.node];
+    add_event(node.node->name, node.node->layer->kind(), run, tracks.at(node.graph));
+  }
+  return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
 
 struct BenchArguments {
   ModelArguments model = {.threads = 1};
@@ -93,6 +249,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
   Measurement measurement;
   MeasuredCall call;
   std::optional<NodeRun::Time> last_step;
+  bool is_timed = false;  // not call 0, which creates primitives and allocates memory
   GenerateOptions generate{.num_beams = options.num_beams,
                            .num_return_sequences = 1,
                            .max_new_tokens = options.target_length,
@@ -108,19 +265,19 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
     measurement.drafts = progress.drafts;
   };
   if (profile != nullptr) {
-    generate.on_node_run = [profile](const NodeRun& run) { profile->add(run); };
+    generate.on_node_run = [&](const NodeRun& run) {
+      if (is_timed) profile->add(run);
+    };
   }
   for (int i = 0; i <= options.repetitions; ++i) {
-    if (i == 1) {  // discards call 0, which created primitives and allocated memory
-      measurement = {};
-      if (profile != nullptr) profile->clear();
-    }
+    is_timed = i > 0;
+    if (i == 1) measurement = {};
     last_step.reset();
     call.begin = Clock::now();
     measurement.results = model.generate_ids(sources, generate);
     call.end = Clock::now();
     measurement.calls.push_back(call);
-    if (profile != nullptr) profile->add(call);
+    if (profile != nullptr && is_timed) profile->add(call);
   }
   return measurement;
 }
@@ -138,7 +295,7 @@ std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
 
 // Returns a quantile in milliseconds: the smallest time that at least `share` of the times do not exceed. Returns null
 // if there are no times.
-nlohmann::ordered_json step_quantile(std::vector<double> seconds, double share) {
+Json step_quantile(std::vector<double> seconds, double share) {
   if (seconds.empty()) return nullptr;
   const double rank = std::ceil(share * static_cast<double>(seconds.size()));
   const auto nth = seconds.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
@@ -155,14 +312,14 @@ void bench(const BenchArguments& options) {
   const std::vector<TokenIds> sources = random_sources(model.config(), options);
 
   std::optional<Profile> profile;
-  if (options.profile) profile.emplace(trace ? Profile::Runs::keep : Profile::Runs::sum);
+  if (options.profile) profile.emplace(trace.has_value());
   Measurement measurement = measure(model, sources, options, profile ? &*profile : nullptr);
   std::vector<MeasuredCall>& calls = measurement.calls;
   std::ranges::sort(calls, {}, &MeasuredCall::seconds);
   const MeasuredCall& best = calls.front();
   const Work work = work_of(model.config(), options);
   const double steps = options.target_length;
-  nlohmann::ordered_json result = {
+  Json result = {
       {"best_seconds", best.seconds()},
       {"median_seconds", calls[calls.size() / 2].seconds()},
       {"tokens_per_second", steps * options.batch_size / best.seconds()},

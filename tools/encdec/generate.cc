@@ -19,13 +19,11 @@
 #include "encdec/generation_arguments.h"
 #include "encdec/interrupt.h"
 #include "encdec/line_reader.h"
-#include "encdec/line_streamer.h"
 #include "encdec/lines.h"
 #include "encdec/options.h"
 #include "encdec/output_file.h"
 #include "encdec/progress_bar.h"
 #include "encdec/result_json.h"
-#include "encdec/shard.h"
 
 namespace encdec::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "serve/serve.h"
-
 #include <encdec/engine/thread_team.h>
 #include <encdec/models/checkpoint/mapped_file.h>
 #include <encdec/models/model/hub_cache.h>
@@ -12,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "encdec/commands.h"
 #include "encdec/engine/base/machine.h"
 #include "encdec/options.h"
+#include "serve/settings.h"
 
 namespace encdec::cli {
 namespace {
@@ -86,13 +86,10 @@ void run(const ServeArguments& arguments) {
     }
     model->languages = text.substr(equals + 1);
   }
-  for (std::size_t i = 0; i < settings.models.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      if (settings.models[i].name == settings.models[k].name) {
-        throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each",
-                                     settings.models[i].name));
-      }
-    }
+  std::set<std::string> names;
+  for (const serve::ModelSource& model : settings.models) {
+    if (names.insert(model.name).second) continue;
+    throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each", model.name));
   }
   settings.load = arguments.model.load_options();
   if (!arguments.key_file.empty()) settings.keys = read_keys(arguments.key_file);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "encdec/line_reader.h"
 #include "encdec/lines.h"
 #include "encdec/output_file.h"
 #include "encdec/progress_bar.h"

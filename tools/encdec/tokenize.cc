@@ -31,56 +31,42 @@ struct TokenizeArguments {
   std::string target_lang;
 };
 
-// Returns model_type of the folder's config.json; empty if the file or the member does not exist.
-std::string model_type(const std::filesystem::path& folder) {
-  const auto config = folder / "config.json";
-  return file_exists(config) ? read_json_object(config).string("model_type").value_or("") : "";
+// Loads the tokenizer of a checkpoint folder. Needs no weights.
+std::unique_ptr<Tokenizer> load(const std::string& model) {
+  const std::filesystem::path folder = model_folder(model), config = folder / "config.json";
+  const auto type = file_exists(config) ? read_json_object(config).string("model_type") : std::nullopt;
+  auto tokenizer = load_tokenizer(folder, type.value_or(""));
+  if (tokenizer == nullptr) throw TokenizerError(fmt::format("{}: no tokenizer files, expected some", model));
+  return tokenizer;
 }
 
-// The tokenizer of a checkpoint folder, applied line by line. Needs no weights.
-class LineTokenizer {
- public:
-  explicit LineTokenizer(const TokenizeArguments& options) : options_(options) {
-    const std::filesystem::path folder = model_folder(options.model);
-    tokenizer_ = load_tokenizer(folder, model_type(folder));
-    if (tokenizer_ == nullptr) {
-      throw TokenizerError(fmt::format("{}: no tokenizer files, expected some", options.model));
-    }
+// Converts one line to token ids, or with --decode token ids to a text. With --pieces returns the pieces of the ids.
+std::string converted(const std::string& line, const std::string& position, const Tokenizer& tokenizer,
+                      const TokenizeArguments& options) {
+  TokenIds ids;
+  if (options.decode) {
+    ids = parse_token_ids(line, std::numeric_limits<std::int32_t>::max(), position);
+  } else {
+    check_utf8(line, position);
+    const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+    ids = options.target ? tokenizer.encode_target(line, languages) : tokenizer.encode(line, languages);
+    if (!options.pieces) return format_token_ids(ids);
   }
-
-  std::string convert(const std::string& line, const std::string& position) const {
-    if (!options_.decode) {
-      check_utf8(line, position);
-      const EncodeOptions languages{.source_language = options_.source_lang, .target_language = options_.target_lang};
-      const TokenIds ids =
-          options_.target ? tokenizer_->encode_target(line, languages) : tokenizer_->encode(line, languages);
-      return options_.pieces ? shown(ids, position) : format_token_ids(ids);
-    }
-    return shown(parse_token_ids(line, std::numeric_limits<std::int32_t>::max(), position), position);
+  const TextSide side = options.target || options.decode ? TextSide::target : TextSide::source;
+  try {
+    if (!options.pieces) return as_line(tokenizer.decode(ids));
+    return without_controls(fmt::format("{}", fmt::join(tokenizer.pieces(ids, side), " ")));
+  } catch (const InputError& error) {
+    throw InputError(position + ": " + error.what());
   }
-
- private:
-  // Returns the ids as pieces with --pieces, else as text.
-  std::string shown(const TokenIds& ids, const std::string& position) const {
-    const TextSide side = options_.target || options_.decode ? TextSide::target : TextSide::source;
-    try {
-      if (!options_.pieces) return as_line(tokenizer_->decode(ids));
-      return without_controls(fmt::format("{}", fmt::join(tokenizer_->pieces(ids, side), " ")));
-    } catch (const InputError& error) {
-      throw InputError(position + ": " + error.what());
-    }
-  }
-
-  const TokenizeArguments& options_;
-  std::unique_ptr<Tokenizer> tokenizer_;
-};
+}
 
 void tokenize(const TokenizeArguments& options) {
   LineReader input(options.input);
   OutputFile output(options.output);
-  const LineTokenizer tokenizer(options);
+  const std::unique_ptr<Tokenizer> tokenizer = load(options.model);
   for (std::string line; input.next(line);) {
-    output.write(tokenizer.convert(line, input.position()) + "\n");
+    output.write(converted(line, input.position(), *tokenizer, options) + "\n");
     throw_if_interrupted();
     if (!input.ready()) output.flush();
   }

@@ -13,7 +13,6 @@
 
 #include "common/parse_number.h"
 #include "serve/http/form.h"
-#include "serve/routes.h"
 
 namespace encdec::serve {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace encdec::serve {
@@ -106,8 +107,7 @@ std::string percent_encoded(std::string_view text) {
   constexpr std::string_view kKept = "-._";
   std::string encoded;
   for (const char c : text) {
-    const bool is_kept = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                         kKept.find(c) != std::string_view::npos;
+    const bool is_kept = std::isalnum(static_cast<unsigned char>(c)) != 0 || kKept.find(c) != std::string_view::npos;
     encoded += is_kept ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return encoded;

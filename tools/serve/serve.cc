@@ -1,5 +1,3 @@
-#include "serve/serve.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -25,6 +23,7 @@
 
 #include "serve/http/listener.h"
 #include "serve/service.h"
+#include "serve/settings.h"
 
 namespace encdec::serve {
 namespace {

@@ -17,9 +17,8 @@
 #include <set>
 #include <utility>
 
+#include "serve/access.h"
 #include "serve/http/form.h"
-#include "serve/keys.h"
-#include "serve/origins.h"
 #include "serve/parameters.h"
 
 namespace encdec::serve {

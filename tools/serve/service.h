@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "serve/call.h"
 #include "serve/downloads.h"
 #include "serve/http/server.h"
 #include "serve/load.h"
 #include "serve/metrics.h"
-#include "serve/routes.h"
 #include "serve/served_model.h"
 #include "serve/settings.h"
 #include "serve/turns.h"

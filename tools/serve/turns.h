@@ -57,7 +57,6 @@ class Turns {
     friend bool operator==(const Executor& a, const Executor& b) noexcept {
       return a.turns_ == b.turns_ && a.owner_.check == b.owner_.check && a.blocking_ == b.blocking_;
     }
-    friend bool operator!=(const Executor& a, const Executor& b) noexcept { return !(a == b); }
 
    private:
     Executor with(Blocking blocking) const {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "serve/http/message.h"
-
 namespace encdec::serve {
 namespace {
 

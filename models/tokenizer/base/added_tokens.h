@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/tokenizer/base/added_token.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 

@@ -291,12 +291,10 @@ bool TokenizerFiles::has_added_tokens_decoder() const {
 }
 
 AddedToken TokenizerSettings::described(const AddedToken& plain) const {
-  const auto found = described_tokens.find(plain.content);
-  return found != described_tokens.end() ? found->second : plain;
+  return value_of(described_tokens, plain.content).value_or(plain);
 }
 
-TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files,
-                                           std::map<std::string, std::string> named_tokens) {
+TokenizerSettings TokenizerSettings::merge(const TokenizerFiles& files, NamedTokens named_tokens) {
   TokenizerSettings settings;
   settings.named_tokens = std::move(named_tokens);
   SettingsReader(settings).read(files);

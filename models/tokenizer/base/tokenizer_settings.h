@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/base/added_token.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
@@ -21,6 +20,20 @@ inline constexpr int kMaxSentinels = 10'000;                      // <extra_id_0
 // Returns true if the folder has all of `files` (or `files` is empty), false if it has none. Throws TokenizerError if
 // it has only some.
 bool has_files(const std::filesystem::path& folder, const std::vector<const char*>& files);
+
+// A token that is searched for in the text before the text is cut into pieces.
+struct AddedToken {
+  std::string content = {};
+  bool strip_left = false;   // removes the whitespace before the token
+  bool strip_right = false;  // removes the whitespace after the token
+  bool single_word = false;  // matches only if no word touches the token
+  // Whether the token is normalised and searched for in the normalised text. If absent, all but special tokens are.
+  // Only for pipelines.
+  std::optional<bool> normalized = {};
+  bool special = false;  // left out by decoding
+
+  bool is_normalized() const { return normalized.value_or(!special); }
+};
 
 // Reads a token from its JSON description. Throws ConfigError or TokenizerError if `token` does not describe a token or
 // the token is too long.
@@ -47,10 +60,12 @@ struct TokenizerFiles {
   bool has_added_tokens_decoder() const;
 };
 
+using NamedTokens = std::map<std::string, std::string>;  // texts of tokens by their names, such as "eos_token"
+
 // The settings in a TokenizerFiles, merged as transformers 5 does for its tokenizers written in Python.
 struct TokenizerSettings {
   // bos_token, eos_token, unk_token, sep_token, pad_token, cls_token and mask_token, without those that do not exist.
-  std::map<std::string, std::string> named_tokens;
+  NamedTokens named_tokens;
   // All tokens that decoding leaves out, named or not; each once.
   std::vector<std::string> special_tokens;
   std::map<std::int32_t, AddedToken> added_tokens;
@@ -74,7 +89,7 @@ struct TokenizerSettings {
 
   // Merges the files. `named_tokens` are the defaults for named tokens that the files do not set. Throws ConfigError or
   // TokenizerError, naming the file, if a value has the wrong type or is not supported.
-  static TokenizerSettings merge(const TokenizerFiles& files, std::map<std::string, std::string> named_tokens);
+  static TokenizerSettings merge(const TokenizerFiles& files, NamedTokens named_tokens);
 };
 
 }  // namespace encdec

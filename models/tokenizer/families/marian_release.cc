@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/families/marian_release.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

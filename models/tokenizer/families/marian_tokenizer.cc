@@ -129,7 +129,7 @@ class MarianTokenizer final : public SlowTokenizer {
 
 }  // namespace
 
-std::map<std::string, std::string> marian_tokens() {
+NamedTokens marian_tokens() {
   return {{"unk_token", "<unk>"}, {"eos_token", "</s>"}, {"pad_token", "<pad>"}};
 }
 

@@ -49,14 +49,12 @@ std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file,
 }  // namespace
 
 std::string PipelineSource::token(std::string_view key, std::string_view otherwise) const {
-  const auto found = settings.named_tokens.find(std::string(key));
-  return found != settings.named_tokens.end() ? found->second : std::string(otherwise);
+  return value_of(settings.named_tokens, std::string(key)).value_or(std::string(otherwise));
 }
 
 void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
   for (const AddedToken& token : tokens) {
-    const auto known = std::find(settings.special_tokens.begin(), settings.special_tokens.end(), token.content);
-    if (known != settings.special_tokens.end()) continue;
+    if (std::ranges::count(settings.special_tokens, token.content) > 0) continue;
     settings.special_tokens.push_back(token.content);
     settings.described_tokens.emplace(token.content, token);
   }
@@ -64,8 +62,7 @@ void PipelineSource::add_special(const std::vector<AddedToken>& tokens) {
 
 void PipelineSource::describe(std::string_view key, AddedToken token) {
   token.content = this->token(key);
-  const std::string content = token.content;
-  settings.described_tokens.emplace(content, std::move(token));
+  settings.described_tokens.emplace(token.content, token);
 }
 
 namespace native_files {

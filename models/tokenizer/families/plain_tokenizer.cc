@@ -63,13 +63,11 @@ class ListReader final : public JsonEvents {
 
 // Reads NAME.json, else NAME.txt. Returns nullopt if neither exists.
 std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
-  const std::filesystem::path json = folder / (name + ".json");
-  if (file_exists(json)) {
-    return PieceList::parse_json(read_text_file(json, kMaxVocabularyBytes), json.string());
+  for (const char* ending : {".json", ".txt"}) {
+    const std::filesystem::path path = folder / (name + ending);
+    if (file_exists(path)) return PieceList::read(path);
   }
-  const std::filesystem::path text = folder / (name + ".txt");
-  if (!file_exists(text)) return std::nullopt;
-  return PieceList::parse_lines(read_text_file(text, kMaxVocabularyBytes), text.string());
+  return std::nullopt;
 }
 
 PlainOptions read_options(const std::filesystem::path& folder) {
@@ -166,6 +164,11 @@ PieceList::PieceList(std::vector<std::string> pieces) : pieces_(std::move(pieces
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     if (!pieces_[i].empty()) ids_.emplace(pieces_[i], static_cast<std::int32_t>(i));
   }
+}
+
+PieceList PieceList::read(const std::filesystem::path& path) {
+  const std::string text = read_text_file(path, kMaxVocabularyBytes);
+  return path.extension() == ".json" ? parse_json(text, path.string()) : parse_lines(text, path.string());
 }
 
 PieceList PieceList::parse_json(std::string_view json, const std::string& name) {

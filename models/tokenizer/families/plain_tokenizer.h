@@ -15,6 +15,8 @@ namespace encdec {
 // A list of pieces; the id of a piece is its index. If a piece occurs more than once, id() returns its first index.
 class PieceList {
  public:
+  // Reads a file of CTranslate2: a JSON list if its name ends with .json, else lines.
+  static PieceList read(const std::filesystem::path& path);
   // Parses a JSON list of strings.
   static PieceList parse_json(std::string_view json, const std::string& name);
   // Parses one piece per line. If all lines end with "\r\n", removes the "\r".
@@ -54,5 +56,15 @@ std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<Piece
 // TokenizerError if only one of source_vocabulary and target_vocabulary exists. Throws FileError if model.bin, which
 // holds the token settings of old folders, is damaged.
 std::unique_ptr<Tokenizer> load_ctranslate2_tokenizer(const std::filesystem::path& folder);
+
+// Creates Whisper's tokenizer from a vocabulary of CTranslate2: pieces as byte-level vocabularies write them, then the
+// names of special tokens, from "<|endoftext|>" on. The id of a piece is also its rank as a merge. Returns null if it
+// is not a vocabulary of Whisper. Throws TokenizerError, beginning with `name`, if a byte has no piece, or a piece or
+// name occurs twice.
+std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std::string& name);
+
+// Loads the tokenizer of a folder of CTranslate2 from its vocabulary.json or vocabulary.txt. Returns null if there is
+// no vocabulary of Whisper.
+std::unique_ptr<Tokenizer> load_whisper_tokenizer(const std::filesystem::path& folder);
 
 }  // namespace encdec

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <map>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,16 @@ struct MarianParts {
 // - An id that the vocabulary lacks is decoded as the sentencepiece model's piece with this id.
 std::unique_ptr<Tokenizer> marian_tokenizer(MarianParts parts, const std::string& name);
 // Returns the default named tokens of Marian checkpoints.
-std::map<std::string, std::string> marian_tokens();
+NamedTokens marian_tokens();
+
+// Loads the tokenizer of a model in Marian's own format, from the vocabularies that MarianFiles finds. They are
+// sentencepiece models, or maps of pieces to ids in YAML or JSON. The result is a marian_tokenizer(); but a
+// plain_tokenizer() for maps without the source.spm and target.spm of OPUS-MT. Throws TokenizerError or FileError,
+// naming the file, if a file is missing or damaged.
+std::unique_ptr<Tokenizer> load_marian_release(const std::filesystem::path& folder);
+
+// Returns the vocabulary of a map of pieces to ids. Throws TokenizerError, beginning with `name`, if `map` is not an
+// object, a value is not an id, or an id occurs twice.
+Vocabulary vocabulary_from(const nlohmann::json& map, const std::string& name);
 
 }  // namespace encdec

@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -8,11 +6,11 @@
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/checkpoint/whisper_format.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/families/family_parts.h"
 #include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/added_vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 
@@ -120,13 +118,9 @@ std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std:
 }
 
 std::unique_ptr<Tokenizer> load_whisper_tokenizer(const fs::path& folder) {
-  for (const bool is_json : {true, false}) {
-    const fs::path path = folder / (is_json ? "vocabulary.json" : "vocabulary.txt");
-    if (!file_exists(path)) continue;
-    const std::string text = read_text_file(path, kMaxVocabularyBytes);
-    const auto pieces =
-        is_json ? PieceList::parse_json(text, path.string()) : PieceList::parse_lines(text, path.string());
-    return whisper_tokenizer(pieces, path.string());
+  for (const char* name : {"vocabulary.json", "vocabulary.txt"}) {
+    const fs::path path = folder / name;
+    if (file_exists(path)) return whisper_tokenizer(PieceList::read(path), path.string());
   }
   return nullptr;
 }

@@ -11,12 +11,10 @@
 namespace encdec {
 namespace {
 
-bool ends_with_word(std::string_view text) {
-  return !text.empty() && is_word_character(first_character(text.substr(last_character(text))).value);
-}
-
-bool starts_with_word(std::string_view text) {
-  return !text.empty() && is_word_character(first_character(text).value);
+// Returns whether a word touches the place between the two texts.
+bool touches_word(std::string_view before, std::string_view after) {
+  return (!before.empty() && is_word_character(first_character(before.substr(last_character(before))).value)) ||
+         (!after.empty() && is_word_character(first_character(after).value));
 }
 
 }  // namespace
@@ -26,8 +24,7 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
   std::size_t next_id = model.size();
   for (const AddedToken& token : tokens) {
     if (token.content.empty()) continue;
-    const auto known = ids_.find(token.content);
-    auto token_id = known != ids_.end() ? std::optional(known->second) : model.id(token.content);
+    auto token_id = id(token.content, model);
     if (!token_id) {
       if (next_id >= static_cast<std::size_t>(kMaxTokenIds)) {
         refuse<TokenizerError>(name, "more than {} tokens", kMaxTokenIds);
@@ -71,7 +68,7 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
     std::size_t end = position += found.bytes;
     const AddedToken& token = tokens_.at(found.value).token;
     if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
-    if (token.single_word && (ends_with_word(text.substr(0, begin)) || starts_with_word(text.substr(end)))) continue;
+    if (token.single_word && touches_word(text.substr(0, begin), text.substr(end))) continue;
     if (token.strip_left) {
       const std::size_t limit = std::min(done, begin);
       begin = std::max(begin - trailing_bytes(text.substr(limit, begin - limit), is_white_space), done);
@@ -87,14 +84,9 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
   if (done != text.size()) take({done, text.size(), std::nullopt});
 }
 
-const AddedToken* AddedVocabulary::token(std::int32_t id) const {
+const AddedVocabulary::Entry* AddedVocabulary::entry(std::int32_t id) const {
   const auto found = tokens_.find(id);
-  return found != tokens_.end() ? &found->second.token : nullptr;
-}
-
-const std::string* AddedVocabulary::decoded(std::int32_t id) const {
-  const auto found = tokens_.find(id);
-  return found != tokens_.end() ? &found->second.decoded : nullptr;
+  return found != tokens_.end() ? &found->second : nullptr;
 }
 
 }  // namespace encdec

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "encdec/models/tokenizer/base/added_token.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/base/vocabulary.h"
 #include "encdec/models/tokenizer/pipeline/byte_trie.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
@@ -47,19 +47,16 @@ class AddedVocabulary {
     const auto added = id(token);
     return added ? added : model.id(token);
   }
+  struct Entry {
+    AddedToken token;
+    // The text that a PieceDecoder gets for the token: its content, normalised if it is looked for after normalisation.
+    std::string decoded;
+  };
   // Returns null if no token has this id.
-  const AddedToken* token(std::int32_t id) const;
-  // Returns the text that a PieceDecoder gets for a token: its content, normalised if the token's text is looked for
-  // after normalisation. Null if no token has this id.
-  const std::string* decoded(std::int32_t id) const;
+  const Entry* entry(std::int32_t id) const;
   bool is_special(std::string_view token) const { return special_.contains(token); }
 
  private:
-  struct Entry {
-    AddedToken token;
-    std::string decoded;
-  };
-
   StringMap<std::int32_t> ids_;
   std::unordered_map<std::int32_t, Entry> tokens_;
   std::set<std::string, std::less<>> special_;

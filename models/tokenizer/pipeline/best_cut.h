@@ -18,6 +18,20 @@
 
 namespace encdec {
 
+// Calls `take` with each piece of a cut, in order. `last_bytes` has the size of the last piece up to each place.
+template <typename Take>
+void take_pieces(std::string_view text, std::vector<std::uint16_t> last_bytes, const Take& take) {
+  // Going back from the end, move the size of each piece from its end to its beginning.
+  std::uint16_t bytes = 0;
+  for (std::size_t place = text.size();; place -= bytes) {
+    std::swap(bytes, last_bytes[place]);
+    if (place == 0) break;
+  }
+  for (std::size_t begin = 0; begin < text.size(); begin += last_bytes[begin]) {
+    take(text.substr(begin, last_bytes[begin]));
+  }
+}
+
 // Cuts valid UTF-8 into pieces such that the sum of their scores is highest (Viterbi's algorithm). Of several best
 // cuts, chooses the one with the longest last piece, then the one with the longest second last piece, and so on. Calls
 // `take` with the text of each piece, in order. Needs time linear in the text, and 2 bytes of memory per byte of text.
@@ -71,15 +85,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
     if (!is_known) arrive(begin + character, unknown(text.substr(begin, character)));
     begin += character;
   }
-  // Going back from the end, move the size of each piece from its end to its beginning.
-  std::uint16_t bytes = 0;
-  for (std::size_t place = text.size();; place -= bytes) {
-    std::swap(bytes, last_bytes[place]);
-    if (place == 0) break;
-  }
-  for (std::size_t begin = 0; begin < text.size(); begin += last_bytes[begin]) {
-    take(text.substr(begin, last_bytes[begin]));
-  }
+  take_pieces(text, std::move(last_bytes), take);
 }
 
 }  // namespace encdec

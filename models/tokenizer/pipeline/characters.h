@@ -24,6 +24,8 @@ bool is_chinese(char32_t c);          // the blocks of CJK ideographs in BERT's 
 
 // Appends the full lowercase of `c`, whatever characters stand beside it.
 void append_lowercase(std::string& text, char32_t c);
+// Lowercases like Python's str.lower: full lowercase, and a final sigma (ς) at the end of a word.
+std::string python_lower(std::string_view valid);
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 std::string normal_form(std::string_view valid, NormalForm form);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -76,6 +78,16 @@ struct PairMerge {
   std::int32_t result;
 };
 
+// A pair of neighbours that may be merged: the symbol that begins at `left` and the next one. Ordered as pairs are
+// merged.
+template <typename Rank>
+struct MergeCandidate {
+  Rank rank;
+  std::uint32_t left;
+
+  auto operator<=>(const MergeCandidate&) const = default;
+};
+
 // Merges symbols by byte-pair encoding (Sennrich et al. 2016): always the pair with the lowest rank, and the leftmost
 // of equal ranks, until no pair has a merge.
 // - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbol in the places [left, middle) and
@@ -84,13 +96,7 @@ struct PairMerge {
 // Needs O(n log n) time for n symbols, and the memory of a Rank and 4 bytes per symbol.
 template <typename Rank, typename FindMerge, typename Offered>
 void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offered& offered) {
-  struct Candidate {
-    Rank rank;
-    std::uint32_t left;
-
-    bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
-    bool operator==(const Candidate& other) const { return rank == other.rank && left == other.left; }
-  };
+  using Candidate = MergeCandidate<Rank>;
   const auto merge_at = [&](std::size_t left) -> std::optional<PairMerge<Rank>> {
     const std::size_t middle = symbols.end(left);
     if (middle == symbols.places()) return std::nullopt;
@@ -112,31 +118,30 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     std::erase_if(queue, [&](const Candidate& candidate) { return !current(candidate); });
     std::sort(queue.begin(), queue.end(), [](const Candidate& a, const Candidate& b) {
       poll_cancelled();
-      return b < a;
+      return a < b;
     });
-    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // sorted in this order, the queue is a heap
+    queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // a sorted queue is a heap
   };
   const auto offer = [&](std::size_t left) {
     poll_cancelled();
     const auto merge = merge_at(left);
-    if (!merge) return false;
+    if (!merge) return;
     const std::size_t middle = symbols.end(left);
     offered(left, middle, symbols.end(middle));
     queue.push_back({merge->rank, static_cast<std::uint32_t>(left)});
-    return true;
+    std::push_heap(queue.begin(), queue.end(), std::greater());
   };
   for (std::size_t left = 0; left < symbols.places(); left = symbols.end(left)) offer(left);
-  std::make_heap(queue.begin(), queue.end());
   while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end());
+    std::pop_heap(queue.begin(), queue.end(), std::greater());
     const Candidate best = queue.back();
     queue.pop_back();
     const auto merge = current(best);
     if (!merge) continue;
     symbols.join(best.left, symbols.end(best.left), merge->result);
     if (queue.size() + 2 > queue.capacity()) make_room();
-    if (best.left > 0 && offer(symbols.previous(best.left))) std::push_heap(queue.begin(), queue.end());
-    if (offer(best.left)) std::push_heap(queue.begin(), queue.end());
+    if (best.left > 0) offer(symbols.previous(best.left));
+    offer(best.left);
   }
 }
 

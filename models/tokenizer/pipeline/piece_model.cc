@@ -177,11 +177,9 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     }
     std::vector<std::uint32_t> bytes;
     SymbolChain chain = symbols(word, parts != nullptr ? &bytes : nullptr);
-    merge_pairs<std::uint32_t>(chain,
-                               [&](std::size_t left, std::size_t middle, std::size_t /*end*/) -> std::optional<Merge> {
-                                 const auto found = merges_.find(pair_key(chain.symbol(left), chain.symbol(middle)));
-                                 return found != merges_.end() ? std::optional(found->second) : std::nullopt;
-                               });
+    merge_pairs<std::uint32_t>(chain, [&](std::size_t left, std::size_t middle, std::size_t /*end*/) {
+      return value_of(merges_, pair_key(chain.symbol(left), chain.symbol(middle)));
+    });
     // Reserves the exact size for a text of one word. For a later word of a text this is skipped: reserving exactly for
     // each word would copy `ids` each time.
     if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());

@@ -62,7 +62,7 @@ class PipelineTokenizer final : public Tokenizer {
       const std::int32_t id = encoding.ids[i];
       const auto [begin, end] = spans[i];
       const std::string_view token =
-          added_.token(id) != nullptr ? text.substr(begin, end - begin) : piece(id, TextSide::source);
+          added_.entry(id) != nullptr ? text.substr(begin, end - begin) : piece(id, TextSide::source);
       trim(token, i == 0, affixes.trim, encoding.ranges[i]);
     }
     encoding.ranges.insert(encoding.ranges.begin(), affixes.before.size(), TextRange());
@@ -85,8 +85,8 @@ class PipelineTokenizer final : public Tokenizer {
     std::vector<std::string> texts;
     std::size_t bytes = 0;
     for (const std::int32_t id : ids) {
-      const std::string* added = added_.decoded(id);
-      const std::optional<std::string_view> text = added != nullptr ? *added : parts_.model->piece(id);
+      const AddedVocabulary::Entry* added = added_.entry(id);
+      const std::optional<std::string_view> text = added != nullptr ? added->decoded : parts_.model->piece(id);
       if (!text) fail_id(id);
       if (added_.is_special(*text)) continue;
       check_rewritten_size(bytes += text->size());
@@ -97,7 +97,7 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   std::string_view piece(std::int32_t id, TextSide /*side*/) const override {
-    if (const AddedToken* token = added_.token(id)) return token->content;
+    if (const AddedVocabulary::Entry* added = added_.entry(id)) return added->token.content;
     if (const auto piece = parts_.model->piece(id)) return *piece;
     fail_id(id);
   }

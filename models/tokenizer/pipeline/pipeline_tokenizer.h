@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/tokenizer/base/added_token.h"
 #include "encdec/models/tokenizer/base/affixes.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
+#include "encdec/models/tokenizer/base/tokenizer_settings.h"
 #include "encdec/models/tokenizer/pipeline/normalizer.h"
 #include "encdec/models/tokenizer/pipeline/piece_decoder.h"
 #include "encdec/models/tokenizer/pipeline/piece_model.h"

@@ -31,10 +31,17 @@ struct TokenizerJsonFile {
   static TokenizerJsonFile parse(std::string_view json, const std::string& name);
 };
 
+// Parses a JSON number with the rounding of Rust's serde_json, which tokenizers uses to read scores. The result can be
+// one double away from the nearest. With the same rounding, nearly equal sums of scores compare as in tokenizers.
+// Returns nullopt for a number beyond the range of double.
+std::optional<double> read_serde_number(std::string_view json);
+
 // Returns the pipeline that a tokenizer.json of Hugging Face's tokenizers 0.23 or older describes. Ignores truncation
 // and padding. Throws TokenizerError or ConfigError, with file, place, found and expected, for unknown kinds of parts,
 // values of the wrong type, and parts that do not fit together.
 // REQUIRES: file.rest is set.
 PipelineParts read_pipeline(TokenizerJsonFile file);
+// The part of read_pipeline() that takes the model out of `file`: sets model, kind and marks_continuing_pieces.
+void read_piece_model(TokenizerJsonFile& file, PipelineParts& parts);
 
 }  // namespace encdec

@@ -186,20 +186,16 @@ void SentencePieceModel::cut(std::string_view normalized, const Take& take) cons
   switch (proto_.model_type) {
     case ModelType::unigram: return cut_unigram(normalized, take);
     case ModelType::bpe: return merge(normalized, take_known);
+    case ModelType::word:
     case ModelType::character:
       for (std::string_view rest = normalized; !rest.empty();) {
-        const std::size_t bytes = first_symbol(rest).bytes;
-        take_known(rest.substr(0, bytes));
-        rest.remove_prefix(bytes);
+        const bool is_word = proto_.model_type == ModelType::word;
+        const std::size_t end =
+            is_word ? rest.find(kSpaceSymbol, first_character(rest).bytes) : first_symbol(rest).bytes;
+        const std::string_view piece = rest.substr(0, end);
+        take_known(piece);
+        rest.remove_prefix(piece.size());
       }
-      return;
-    case ModelType::word:
-      for (std::string_view rest = normalized; !rest.empty();) {
-        const std::string_view word = rest.substr(0, rest.find(kSpaceSymbol, first_character(rest).bytes));
-        take_known(word);
-        rest.remove_prefix(word.size());
-      }
-      return;
   }
 }
 

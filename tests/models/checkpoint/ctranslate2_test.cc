@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/stored_values.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"

@@ -1,10 +1,9 @@
-#include "encdec/models/checkpoint/stored_values.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/tensor_layout.h"
 #include "tests/models/checkpoint/golden_weights.h"
 
 namespace encdec {

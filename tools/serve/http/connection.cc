@@ -17,7 +17,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <variant>

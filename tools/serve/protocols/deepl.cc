@@ -7,8 +7,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "serve/call.h"
 #include "serve/parameters.h"
-#include "serve/routes.h"
 #include "serve/translation.h"
 
 namespace encdec::serve {

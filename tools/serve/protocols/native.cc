@@ -8,9 +8,9 @@
 
 #include "attention/labelled_attention.h"
 #include "common/json_arrays.h"
+#include "serve/call.h"
 #include "serve/generation_request.h"
 #include "serve/metrics.h"
-#include "serve/routes.h"
 #include "serve/text/stop_texts.h"
 
 namespace encdec::serve {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "serve/routes.h"
+#include "serve/call.h"
 #include "serve/transcription_request.h"
 
 namespace encdec::serve {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <variant>
 
+#include "serve/call.h"
 #include "serve/option_rows.h"
-#include "serve/routes.h"
 #include "serve/transcription_request.h"
 
 namespace encdec::serve {

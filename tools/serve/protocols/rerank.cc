@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "common/json_arrays.h"
+#include "serve/call.h"
 #include "serve/generation_request.h"
-#include "serve/routes.h"
 
 namespace encdec::serve {
 namespace rerank {

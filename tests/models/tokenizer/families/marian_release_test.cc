@@ -1,9 +1,8 @@
-#include "encdec/models/tokenizer/families/marian_release.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 #include "tests/support/temp_folder.h"
 

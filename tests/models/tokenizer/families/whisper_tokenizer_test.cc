@@ -1,5 +1,3 @@
-#include "encdec/models/tokenizer/families/whisper_tokenizer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "tests/support/message_of.h"

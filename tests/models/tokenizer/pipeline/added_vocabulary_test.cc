@@ -81,11 +81,11 @@ TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
                                            normalizers::lowercase);
   EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
-  EXPECT_EQ(*vocabulary.decoded(3), "abc");
+  EXPECT_EQ(vocabulary.entry(3)->decoded, "abc");
   EXPECT_EQ(vocabulary.token(3)->content, "ABC");
   // As in the reference, the normalized form of a special token is not special.
   EXPECT_TRUE(vocabulary.is_special("<S>"));
-  EXPECT_FALSE(vocabulary.is_special(*vocabulary.decoded(5)));
+  EXPECT_FALSE(vocabulary.is_special(vocabulary.entry(5)->decoded));
 }
 
 TEST(AddedVocabulary, SpecialTokensCanBeReadAsText) {

@@ -1,10 +1,10 @@
-#include "encdec/models/tokenizer/pipeline/serde_number.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+
+#include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
 
 namespace encdec {
 namespace {

@@ -1,0 +1,319 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/tokenizer/families/language_codes.h"
+#include "encdec/models/tokenizer/families/pipeline_families.h"
+#include "encdec/models/tokenizer/pipeline/normalizer.h"
+
+namespace encdec {
+namespace {
+
+using family_parts::Separator;
+using Json = nlohmann::json;
+
+constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
+
+Json unigram(std::int32_t unknown_id) {
+  return {{"type", "Unigram"}, {"unk_id", unknown_id}};
+}
+
+enum class Cut { words_first, at_spaces };
+// Returns a document whose words begin with "▁". Cut::words_first removes all whitespace first; Cut::at_spaces replaces
+// each space by "▁" and keeps other whitespace.
+Json metaspace_document(Json model, Cut cut, const char* prepend_scheme = "always") {
+  const Json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", prepend_scheme}};
+  Json document = {{"model", std::move(model)}, {"pre_tokenizer", metaspace}, {"decoder", metaspace}};
+  if (cut == Cut::words_first) {
+    document["pre_tokenizer"] = Json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}]})");
+    document["pre_tokenizer"]["pretokenizers"].push_back(metaspace);
+  }
+  return document;
+}
+
+// A normalizer that replaces each run of spaces by one space.
+const char* const kJoinSpaces = R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})";
+// The same, after it has replaced each end of a line by a space.
+const char* const kJoinLines = R"({"type": "Sequence", "normalizers": [
+  {"type": "Replace", "pattern": {"String": "\n"}, "content": " "},
+  {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+]})";
+
+std::vector<AddedToken> special(const std::vector<std::string>& texts) {
+  std::vector<AddedToken> tokens;
+  for (const std::string& text : texts) tokens.push_back({.content = text, .special = true});
+  return tokens;
+}
+
+// Adds the control pieces of sentencepiece and the family's own special tokens, if the files have no list of extra
+// special tokens.
+void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
+  if (source.settings.extra_tokens) return;
+  source.add_special(source.sentencepiece_tokens);
+  source.add_special(special(own));
+}
+
+// Appends all pieces but the first `left_out`.
+void move_rest(std::vector<ScoredPiece>& pieces, std::size_t left_out, std::vector<ScoredPiece>& to) {
+  const auto begin = pieces.begin() + static_cast<std::ptrdiff_t>(std::min(left_out, pieces.size()));
+  std::move(begin, pieces.end(), std::back_inserter(to));
+}
+
+// Returns the pieces in fairseq's order. sentencepiece's first three pieces, <unk>, <s> and </s>, are replaced by
+// fairseq's four: begin, pad, end and unknown token. Languages and the mask token are added at the end.
+std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
+                                        const std::vector<std::string>& languages) {
+  constexpr std::size_t kReplaced = 3;
+  std::vector<ScoredPiece> pieces = {{begin_token, 0},
+                                     {source.token("pad_token", "<pad>"), 0},
+                                     {source.token("eos_token", "</s>"), 0},
+                                     {source.token("unk_token", "<unk>"), 0}};
+  move_rest(*source.file.pieces, kReplaced, pieces);
+  for (const std::string& language : languages) pieces.push_back({language, 0});
+  pieces.push_back({source.token("mask_token", "<mask>"), 0});
+  return pieces;
+}
+
+// In the comments below, "frame" is the sequence of a text X and the special tokens around it.
+
+// Frame: X </s>. The sentinels have the last ids in reverse order: <extra_id_0> has the highest.
+PipelineParts make_t5(PipelineSource& source) {
+  const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
+  std::vector<std::string> sentinels;
+  for (int i = 0; i < count; ++i) sentinels.push_back(fmt::format("<extra_id_{}>", i));
+  if (!source.is_tokenizer_json()) {
+    for (auto token = sentinels.rbegin(); token != sentinels.rend(); ++token) {
+      source.file.pieces->push_back({*token, 0});
+    }
+  }
+  add_extra(source, sentinels);
+  return family_parts::framed(source, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
+}
+
+// Frame of mBART: X </s> LANGUAGE, of mBART-50: LANGUAGE X </s>. transformers 5 normalises the texts of mBART-50 only.
+template <bool is_50>
+PipelineParts make_mbart(PipelineSource& source) {
+  const std::vector<std::string> languages = is_50 ? language_codes::mbart50() : language_codes::mbart();
+  if (!source.is_tokenizer_json()) {
+    source.file.pieces = fairseq_pieces(source, source.token(is_50 ? "cls_token" : "bos_token"), languages);
+  }
+  source.describe("mask_token", {.strip_left = true});
+  add_extra(source, languages);
+  Json document = metaspace_document(unigram(kFairseqUnknown), is_50 ? Cut::at_spaces : Cut::words_first);
+  if (is_50) {
+    document["normalizer"] = Json::parse(kJoinSpaces);
+  } else {
+    source.file.normalization_table.reset();
+  }
+  return family_parts::with_languages(source, std::move(document),
+                                      {.names = languages, .source = "en_XX", .is_first = is_50});
+}
+
+// Returns the vocabulary with fairseq's four tokens moved to the front.
+Vocabulary fairseq_vocabulary(const PipelineSource& source) {
+  std::vector<std::string_view> pieces(source.file.vocabulary->size());
+  for (const auto& entry : source.file.vocabulary->entries()) {
+    pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
+  }
+  Vocabulary vocabulary;
+  std::int32_t next = 0;
+  for (const char* key : {"bos_token", "pad_token", "eos_token", "unk_token"}) {
+    vocabulary.add(source.token(key), next++, source.name);
+  }
+  for (const std::string_view piece : pieces) {
+    if (!vocabulary.id(piece)) vocabulary.add(piece, next++, source.name);
+  }
+  return vocabulary;
+}
+
+// Frame: LANGUAGE X </s>. With legacy_behaviour: X </s> LANGUAGE, as earlier models were trained. The languages are
+// added tokens: those in the files' list, or else all 202. If the folder has only a sentencepiece model, the languages
+// follow its pieces, and the mask is last, as in published checkpoints. (transformers 5.23 drops the languages in this
+// case, or puts the mask first.)
+PipelineParts make_nllb(PipelineSource& source) {
+  std::vector<std::string> languages = language_codes::nllb();
+  const auto& listed = source.settings.extra_tokens;
+  if (listed && !listed->empty()) languages = *listed;
+  if (!source.is_tokenizer_json()) {
+    source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
+    // Merges follow the order of sentencepiece's ids, so compute them before the ids change.
+    source.file.merges = native_files::merges_of(*source.file.vocabulary);
+    source.file.vocabulary = fairseq_vocabulary(source);
+  }
+  source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
+  const bool has_order = source.is_tokenizer_json() || !source.settings.added_tokens.empty();
+  source.add_special(special(languages));
+  const Json model = {{"type", "BPE"}, {"unk_token", source.token("unk_token", "<unk>")}, {"fuse_unk", true}};
+  Json document = metaspace_document(model, Cut::at_spaces);
+  if (source.file.normalization_table) document["normalizer"] = Json::parse(kJoinSpaces);
+  std::size_t id = source.file.vocabulary->size();
+  for (const std::string& language : has_order ? std::vector<std::string>() : languages) {
+    document["added_tokens"].push_back({{"id", id++}, {"content", language}, {"normalized", false}, {"special", true}});
+  }
+  const bool legacy = source.config.boolean("legacy_behaviour").value_or(false);
+  return family_parts::with_languages(source, std::move(document),
+                                      {.names = languages, .source = "eng_Latn", .is_first = !legacy});
+}
+
+// Frame: X </s>. The vocabulary begins with pad, end and mask tokens and <unk_2>, <unk_3>, ...; the id of any other
+// piece is its id in the sentencepiece model plus `offset`.
+PipelineParts make_pegasus(PipelineSource& source) {
+  const auto offset = static_cast<int>(source.config.integer("offset", {2, kMaxSentinels}).value_or(103));
+  const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
+    const auto found = source.config.value().find("mask_token_sent");
+    if (found != source.config.value().end() && found->is_null()) return std::nullopt;
+    return source.config.string("mask_token_sent").value_or(otherwise);
+  };
+  std::vector<std::string> unused;
+  for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
+  if (!source.is_tokenizer_json()) {
+    std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
+    // Here the defaults of the mask tokens differ from those below, as in transformers.
+    const bool is_named = source.config.has("mask_token");
+    const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
+    pieces.push_back({mask, 0});
+    if (const auto sentence = mask_sentence("<mask_2>"); sentence && *sentence != mask)
+      pieces.push_back({*sentence, 0});
+    for (const std::string& token : unused) pieces.push_back({token, -100});
+    move_rest(*source.file.pieces, 2, pieces);
+    source.file.pieces = std::move(pieces);
+  }
+  if (!source.settings.extra_tokens) {
+    if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
+    source.add_special(special(unused));
+  }
+  const std::vector<ScoredPiece>& pieces = *source.file.pieces;
+  const auto unknown = std::ranges::find_if(
+      pieces, [&](const ScoredPiece& piece) { return piece.text == source.token("unk_token") && piece.score == 0; });
+  if (unknown == pieces.end()) {
+    refuse<TokenizerError>(source.name, "the vocabulary has no unk_token '{}' with score 0",
+                           printable(source.token("unk_token")));
+  }
+  const auto unknown_id = static_cast<std::int32_t>(unknown - pieces.begin());
+  Json document = metaspace_document(unigram(unknown_id), Cut::at_spaces);
+  document["normalizer"] = Json::parse(source.file.normalization_table ? kJoinSpaces : kJoinLines);
+  return family_parts::framed(source, std::move(document), "", "eos_token");
+}
+
+// Frame: <s> X </s>.
+PipelineParts make_xlm_roberta(PipelineSource& source) {
+  if (!source.is_tokenizer_json()) source.file.pieces = fairseq_pieces(source, source.token("bos_token"), {});
+  add_extra(source, {});
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document = metaspace_document(unigram(kFairseqUnknown), Cut::words_first, prefix ? "always" : "never");
+  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
+}
+
+// Frame: [CLS] X [SEP]. The second text of a pair is no second segment. sentencepiece's table of normalisation is
+// applied last.
+PipelineParts make_albert(PipelineSource& source) {
+  add_extra(source, {});
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document = metaspace_document(unigram(1), Cut::words_first, prefix ? "always" : "never");
+  Json steps = Json::parse(R"([{"type": "Replace", "pattern": {"String": "``"}, "content": "\""},
+                               {"type": "Replace", "pattern": {"String": "''"}, "content": "\""}])");
+  if (!source.config.boolean("keep_accents").value_or(false)) {
+    steps.push_back({{"type", "NFKD"}});
+    steps.push_back({{"type", "StripAccents"}});
+  }
+  if (source.config.boolean("do_lower_case").value_or(true)) steps.push_back({{"type", "Lowercase"}});
+  document["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
+  auto table = std::exchange(source.file.normalization_table, std::nullopt);
+  PipelineParts parts = family_parts::framed(source, std::move(document), "cls_token", "sep_token");
+  if (table) {
+    parts.normalizer = normalizers::sequence({parts.normalizer, normalizers::precompiled(*std::move(table))});
+  }
+  return parts;
+}
+
+// Frame: <s> X </s>. fairseq's tokens come before all pieces of the sentencepiece model, under names that no text has.
+PipelineParts make_camembert(PipelineSource& source) {
+  const std::string unknown = source.token("unk_token", "<unk>");
+  const std::vector<std::string> unused = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"};
+  if (!source.is_tokenizer_json()) {
+    std::vector<ScoredPiece> pieces = {
+        {unused[0], 0}, {source.token("pad_token", "<pad>"), 0}, {unused[1], 0}, {unknown, 0}, {unused[2], -100}};
+    move_rest(*source.file.pieces, 1, pieces);
+    pieces.push_back({source.token("mask_token", "<mask>"), 0});
+    source.file.pieces = std::move(pieces);
+  }
+  source.describe("mask_token", {.strip_left = true, .special = true});
+  add_extra(source, {});
+  const auto found = std::ranges::find(*source.file.pieces, unknown, &ScoredPiece::text);
+  const bool is_known = found != source.file.pieces->end();
+  const auto unknown_id = static_cast<std::int32_t>(is_known ? found - source.file.pieces->begin() : 0);
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document = metaspace_document(unigram(unknown_id), Cut::words_first, prefix ? "always" : "never");
+  return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
+}
+
+// Frame: [CLS] X [SEP]. As in transformers 5, the normalisation of the sentencepiece model is not used.
+PipelineParts make_deberta(PipelineSource& source) {
+  source.file.normalization_table.reset();
+  add_extra(source, {});
+  const std::string unknown = source.token("unk_token");
+  const auto found = std::ranges::find_if(
+      *source.file.pieces, [&](const ScoredPiece& piece) { return piece.text == unknown && piece.score == 0; });
+  const auto unknown_id = found != source.file.pieces->end()
+                              ? found - source.file.pieces->begin()
+                              : source.config.integer("unk_id", {0, 1 << 30}).value_or(1);
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  Json document =
+      metaspace_document(unigram(static_cast<std::int32_t>(unknown_id)), Cut::at_spaces, prefix ? "always" : "first");
+  document["normalizer"] = Json::parse(R"({"type": "Sequence", "normalizers": [
+    {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "},
+    {"type": "NFC"},
+    {"type": "Strip", "strip_left": false, "strip_right": true}
+  ]})");
+  Json& normalizers = document["normalizer"]["normalizers"];
+  if (source.config.boolean("do_lower_case").value_or(false)) {
+    normalizers.insert(normalizers.begin(), Json({{"type", "Lowercase"}}));
+  }
+  if (source.config.boolean("split_by_punct").value_or(false)) {
+    Json sequence =
+        Json::parse(R"({"type": "Sequence", "pretokenizers": [{"type": "Punctuation", "behavior": "Isolated"}]})");
+    sequence["pretokenizers"].push_back(document["pre_tokenizer"]);
+    document["pre_tokenizer"] = std::move(sequence);
+  }
+  return family_parts::framed(source, std::move(document), "cls_token", "sep_token",
+                              Separator::once_then_second_segment);
+}
+
+}  // namespace
+
+std::vector<PipelineFamily> sentencepiece_families() {
+  using native_files::read_piece_vocabulary, native_files::read_pieces;
+  const NamedTokens fairseq = family_parts::fairseq_tokens(), bert = family_parts::bert_tokens();
+  const NamedTokens t5 = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
+  NamedTokens mbart50 = fairseq;
+  mbart50.erase("bos_token");
+  NamedTokens pegasus = t5;
+  pegasus["mask_token"] = "<mask_2>";
+  NamedTokens deberta = bert;
+  deberta["bos_token"] = "[CLS]";
+  deberta["eos_token"] = "[SEP]";
+  NamedTokens albert = deberta;
+  albert["unk_token"] = "<unk>";
+  albert["pad_token"] = "<pad>";
+  using Files = std::vector<const char*>;
+  const Files spiece = {"spiece.model"};
+  const Files bpe_model = {"sentencepiece.bpe.model"};  // mostly unigram models, despite the name
+  return {
+      {"T5Tokenizer", spiece, read_pieces, "Unigram", t5, make_t5},
+      {"AlbertTokenizer", spiece, read_pieces, "Unigram", albert, make_albert},
+      {"PegasusTokenizer", spiece, read_pieces, "Unigram", pegasus, make_pegasus},
+      {"MBartTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_mbart<false>},
+      {"MBart50Tokenizer", bpe_model, read_pieces, "Unigram", mbart50, make_mbart<true>},
+      {"NllbTokenizer", bpe_model, read_piece_vocabulary, "BPE", fairseq, make_nllb},
+      {"XLMRobertaTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_xlm_roberta},
+      {"DebertaV2Tokenizer", {"spm.model"}, read_pieces, "Unigram", deberta, make_deberta},
+      {"CamembertTokenizer", bpe_model, read_pieces, "Unigram", fairseq, make_camembert},
+  };
+}
+
+}  // namespace encdec
