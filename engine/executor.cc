@@ -14,12 +14,12 @@ Executor::Executor(Graph graph, MemoryPlanning planning)
   const int end = static_cast<int>(order_.size());
   for (int step = 0; step < end; ++step) {
     const auto id = static_cast<std::size_t>(order_[static_cast<std::size_t>(step)]);
-    lifetimes_[id] = {0, step, step};
+    lifetimes_[id] = {.bytes = 0, .first = step, .last = step};
     for (const Edge edge : graph_.nodes()[id].inputs) lifetimes_[static_cast<std::size_t>(edge.id)].last = step;
   }
   for (const Edge edge : graph_.outputs()) lifetimes_[static_cast<std::size_t>(edge.id)].last = end;
   if (planning == MemoryPlanning::separate) {
-    for (Lifetime& lifetime : lifetimes_) lifetime = {0, 0, end};
+    for (Lifetime& lifetime : lifetimes_) lifetime = {.bytes = 0, .first = 0, .last = end};
   }
 }
 

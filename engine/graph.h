@@ -37,8 +37,8 @@ class Graph {
   // a shape does not fit.
   Edge add(std::string name, std::shared_ptr<const Layer> layer, std::vector<Edge> inputs);
 
-  // Creates a layer from a scope of the weights and adds it under the scope's name:
-  //   Edge hidden = graph.add<FeedForward>(w / "feed_forward", {x}, Activation::relu);
+  // Creates a layer from a scope of the weights ("encoder" / 0 names "encoder.0") and adds it under the scope's name:
+  //   Edge hidden = graph.add<FeedForward>(w / "feed_forward", {x}, options);
   template <class L, class... Args>
   Edge add(const WeightScope& weights, std::vector<Edge> inputs, Args&&... args) {
     return add(weights.path(), std::make_shared<L>(weights, std::forward<Args>(args)...), std::move(inputs));

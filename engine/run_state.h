@@ -24,7 +24,7 @@ struct Sequence {
   int first_row = 0;         // the sequence's rows in this run: [first_row, first_row + rows)
   int rows = 0;              // number of rows: a whole source, a whole target, or 1 in a decoding step
   int past = 0;              // number of the sequence's positions that earlier runs computed
-  int slot = -1;             // slot in the cache index; -1 if nothing is cached
+  int slot = -1;             // number in the cache index (see CacheIndex); -1 if nothing is cached
   int first_memory_row = 0;  // first row that the sequence may attend to in another input, such as the encoder output
   int memory_rows = 0;       // number of these rows; 0 if there are none
 };
@@ -34,7 +34,8 @@ struct Sequence {
 void expect_all_rows(std::span<const Sequence> sequences, Dim rows);
 
 // The rows of a run that is one piece of a single long sequence. Layers that read neighbouring rows keep the rows that
-// later runs need (RunState::carried). A layer that reads n rows ahead gives each row n rows later: it lowers `first`.
+// later runs need (RunState::carried). A layer that reads n rows ahead gives each row n rows later: for the nodes
+// after it, it lowers `first` by n.
 struct StreamPiece {
   int first = 0;  // position of the running node's first row; a row before position 0 has no meaning
   int end = std::numeric_limits<int>::max();  // length of the sequence, if known; later rows have no meaning
@@ -80,7 +81,7 @@ class RunState {
 
   // Sequences of the next run, set by the caller.
   std::vector<Sequence> sequences;
-  CacheIndex cache_index;  // rows of the key/value caches, by sequence
+  CacheIndex cache_index;  // for each slot, the cache row of each of its positions; the same in all layers
   // Set if runs are pieces of one sequence. The caller sets it before each run; `sequences` then has one element.
   std::optional<StreamPiece> stream;
   // Goes on with the stream of another state of the same graph, which is left as it is.

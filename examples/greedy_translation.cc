@@ -29,8 +29,8 @@ std::string translate(const Model& model, const std::string& text) {
   const GenerateOptions& settings = model.generation_config();
   Session session(model.network(), std::make_shared<ThreadTeam>(1));
 
-  // The encoder reads the source once. The session keeps the keys and values that each decoder layer's cross-attention
-  // reads at every step.
+  // The encoder reads the source once, with the end token that encode() appends. The session keeps the keys and values
+  // that each decoder layer's cross-attention reads at every step.
   const TokenIds source_ids = tokenizer.encode(text);
   const int source = session.encode(std::span(&source_ids, 1)).sources.front();
 
@@ -47,7 +47,7 @@ std::string translate(const Model& model, const std::string& text) {
   }
   session.close_target(target);
   session.close_source(source);
-  return tokenizer.decode(std::span(tokens).subspan(1));
+  return tokenizer.decode(std::span(tokens).subspan(1));  // without the start token; decode() leaves out the end token
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ enum class QuerySet : std::uint8_t {
 };
 
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1) of one head of one sequence:
+// A sum over j is a sum over keys_seen(i). The products with distances are DeBERTa's; there are none by default.
 //   output_i = sum_j softmax_j(scale * (<query_i, key_j> + <query_i, distance_key_{j - p_i}>
 //                                       + <distance_query_{p_i - j}, key_j>) + bias_{j - p_i}) * value_j
 // Query i is at position p_i = first_position + i.
@@ -25,7 +26,7 @@ struct HeadAttention {
   std::ptrdiff_t query_stride = 0;
   float* output = nullptr;  // row i at output + i * output_stride, value_dim floats
   std::ptrdiff_t output_stride = 0;
-  AttentionRows keys;    // head_dim elements each. REQUIRES, if they are packed: `limits` hide none of them
+  AttentionRows keys;    // head_dim elements each. REQUIRES, for RowForm::packed: `limits` hide none of them
   AttentionRows values;  // value_dim elements each, in the form of the keys
   int query_count = 0;
   int key_count = 0;
@@ -66,7 +67,7 @@ struct KeyRange {
 // Returns the keys that query i sees.
 inline KeyRange keys_seen(const HeadAttention& head, int i) {
   const int position = head.position_of(i);
-  const int most = head.key_count + head.query_count;
+  const int most = head.key_count + head.query_count;  // an unset limit is INT_MAX; this keeps the sums in range
   const int first = std::max(position - std::min(head.limits.before, most), 0);
   const int end = std::min(position + std::min(head.limits.after, most) + 1, head.key_count);
   return {first, std::max(first, end)};

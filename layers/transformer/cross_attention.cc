@@ -83,7 +83,7 @@ void CrossAttention::forward(Inputs inputs, Tensor& output, RunState& state) con
   const Dim inner = options_.inner_dim();
   const Tensor& memory = inputs[1];
   KeyValueForm form = form_;
-  form.type = memory.type();  // a draft model reads the memory that its model has made
+  form.type = memory.type();  // a draft model (a copy of the decoder) reads its model's memory
   Tensor queries = state.scratch({inputs[0].rows(), inner});
   Tensor attended = state.scratch({inputs[0].rows(), inner});
   query_.apply(inputs[0], nullptr, queries, state);

@@ -44,7 +44,8 @@ class Linear final : public Layer {
   Linear(std::span<const WeightScope> weights, const LinearOptions& options, std::span<const Bias> biases = {},
          std::span<const Dim> output_widths = {});
 
-  // Returns a map to some of the outputs, in the order given, with the same bits. REQUIRES: there is at least one.
+  // Returns a map to some of the outputs, such as a shortlist of tokens, in the order given, with the same bits.
+  // REQUIRES: there is at least one.
   Linear with_outputs(std::span<const std::int32_t> outputs) const {
     return {matmul_.with_outputs(outputs), residual_, input_scale_};
   }

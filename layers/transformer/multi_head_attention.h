@@ -26,7 +26,7 @@ class MultiHeadAttention final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  void attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const;
+  void attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const;  // attention_to_pieces.cc
 
   AttentionOptions options_;
   SelfAttentionProjections projections_;

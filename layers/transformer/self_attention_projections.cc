@@ -40,7 +40,7 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
       .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
       .query_count = sequence.rows,
       .key_count = sequence.rows};
-  positions_.set(head);
+  positions_.set(head);  // `limits` too
   return head;
 }
 

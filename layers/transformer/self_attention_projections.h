@@ -25,8 +25,8 @@ class SelfAttentionProjections {
   // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
   // project(); the result of the attention goes to `attended` [R, H*K].
   kernels::HeadAttention within_sequence(const Sequence& sequence, Tensor& projected, Tensor& attended) const;
-  // Computes the whole layer, for rows that attend to the rows of their own sequence. adjust(head) may change the other
-  // fields of what within_sequence() returns.
+  // Computes the whole layer, for rows that attend to the rows of their own sequence. adjust(head) may set
+  // fields that within_sequence() leaves at their defaults, such as `queries`.
   template <class Adjust>
   void attend(Inputs inputs, Tensor& output, RunState& state, const Adjust& adjust) const {
     Tensor projected = project(inputs[0], state);

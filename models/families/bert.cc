@@ -128,7 +128,7 @@ ModelDescription describe_electra(const JsonObject& json, const WeightStore& wei
 void share_weights(int groups, StackConfig& config) {
   config.shares_weights = true;
   config.block = [layers_per_group = config.layers / static_cast<double>(groups)](Block& block, Edge x) {
-    block.share_weights_of(static_cast<int>(block.layer() / layers_per_group));
+    block.share_weights_of(static_cast<int>(block.number() / layers_per_group));
     return block.add(x);
   };
 }
@@ -217,7 +217,7 @@ std::vector<std::string> position_terms(const JsonObject& json) {
 void convolve_embeddings(Dim kernel, Activation activation, StackConfig& config) {
   config.block = [kernel, activation](Block& block, Edge x) {
     const Edge y = block.add(x);
-    if (block.layer() > 0) return y;
+    if (block.number() > 0) return y;
     Stack& stack = block.stack();
     const Edge convolved = stack.graph().add<Convolution1d>(stack.weights() / "convolution", {x},
                                                             Convolution1dOptions{.input_width = stack.width(),

@@ -1,5 +1,6 @@
 // Marian's own files (Junczys-Dowmunt et al. 2018): .npz, in which OPUS-MT publishes models, and .bin, in which Firefox
-// Translations publishes students (Kim et al. 2019). marian-dev, src/models/transformer.h and src/rnn/cells.h.
+// Translations publishes students (Kim et al. 2019). marian-dev, src/models/transformer.h and src/rnn/cells.h. What
+// transformers stores as "marian" is in bart.cc.
 #include <cmath>
 #include <utility>
 
@@ -43,7 +44,8 @@ NormOrder read_norm_order(const JsonObject& options) {
 // Epsilon of Marian's layer norm (src/models/transformer.h, layerNorm).
 constexpr float kEpsilon = 1e-6f;
 
-// The first sub-layer of a student's decoder is a recurrent unit. Keys and values of earlier positions are not needed.
+// The first sub-layer of a student's decoder is a recurrent unit. Its state takes the place of keys
+// and values in the cache.
 Edge recurrent_block(Block& block, Edge x) {
   const Edge y = block.with_residual("recurrent_unit_norm", x, [&](Edge z, std::optional<Edge> residual) {
     const SimpleRecurrentUnitOptions options{.model_dim = block.stack().width(), .residual = residual_of(residual)};
@@ -98,7 +100,7 @@ TransformerConfig read_options(const JsonObject& options) {
   return config;
 }
 
-// Returns `names` for a store in which matrices of quantised integers are not transposed (see parse_marian_binary()).
+// Returns `names` for a store that already has matrices of quantised integers as [out, in] (see parse_marian_binary()).
 WeightNames with_stored_order(std::shared_ptr<const WeightStore> weights, WeightNames names) {
   return [weights = std::move(weights), names = std::move(names)](const std::string& canonical) {
     std::vector<StoredName> candidates = names(canonical);
@@ -110,6 +112,7 @@ WeightNames with_stored_order(std::shared_ptr<const WeightStore> weights, Weight
 }
 
 WeightNames weight_names() {
+  // % is encoder or decoder, * the number of the layer, *+1 that number counted from 1; see NamePattern.
   std::vector<NamePattern> table = {
       {"%.embedding.weight", {"%_Wemb", "Wemb"}},
       {"%.positional_encoding.weight", {"Wpos"}},

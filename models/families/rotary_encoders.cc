@@ -49,7 +49,7 @@ float modern_bert_base(const JsonObject& json, std::string_view kind, std::strin
 
 // The first layer's attention has no norm.
 Edge modern_bert_block(Block& block, Edge x) {
-  return block.layer() > 0 ? block.add(x) : block.feed_forward(block.attend(x, x));
+  return block.number() > 0 ? block.add(x) : block.feed_forward(block.attend(x, x));
 }
 
 TransformerConfig read_modern_bert(const JsonObject& json) {

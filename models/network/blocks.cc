@@ -15,8 +15,8 @@ Edge Block::norm(std::string_view name, std::vector<Edge> inputs) const {
 }
 
 // Returns the name of a node.
-std::string Block::name_of(std::string_view layer) const {
-  return (stack_.weights() / layer_ / layer).path();
+std::string Block::name_of(std::string_view node) const {
+  return (stack_.weights() / layer_ / node).path();
 }
 
 bool Block::gathers() const {
@@ -86,7 +86,7 @@ Edge Block::feed_forward(Edge x) const {
 }
 
 Edge Stack::norm(std::string_view name, std::vector<Edge> inputs) const {
-  const NormOptions options = config_.norm_of(graph_.node(inputs.front()).shape[1]);
+  const NormOptions options = config_.norm_of(graph_.node(inputs.front()).shape[1]);  // compose() may use other widths
   return graph_.add<AddNorm>(weights_ / name, std::move(inputs), options);
 }
 

@@ -32,7 +32,7 @@ class Block {
  public:
   Block(Stack& stack, int layer) : stack_(stack), layer_(layer) {}
 
-  int layer() const { return layer_; }
+  int number() const { return layer_; }  // of the block, from 0
   Stack& stack() const { return stack_; }
   // Makes the sub-layers take the weights of another layer, as in ALBERT. Layers with the same weights are one object.
   void share_weights_of(int layer) { weights_of_ = layer; }
@@ -64,7 +64,7 @@ class Block {
   Edge layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const;
 
  private:
-  std::string name_of(std::string_view layer) const;
+  std::string name_of(std::string_view node) const;
   AttentionOptions attention(const std::optional<Edge>& residual) const;
   bool gathers() const;
   Edge gather(std::string_view name, Edge x, Edge rows) const;

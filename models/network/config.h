@@ -90,7 +90,7 @@ struct StackConfig {
   }
   // Returns the options of a norm of `width` numbers.
   NormOptions norm_of(Dim width) const;
-  // Returns the options of a layer's attentions.
+  // Returns the options of a layer's attentions, with the model_dim of the stack.
   AttentionOptions attention_of(int layer) const;
 };
 
@@ -115,7 +115,7 @@ struct TransformerConfig {
   TargetLanguage target_language = TargetLanguage::none;  // place of the target language token
 
   bool has_encoder() const { return architecture != Architecture::decoder_only; }  // whether the model reads a source
-  // Returns whether the model writes a target.
+  // Returns whether the model writes a target. One that decodes_source() has a decoder stack, and writes none.
   bool has_decoder() const { return architecture != Architecture::encoder_only && !decodes_source(); }
   // Returns whether a decoder reads the source again, for the head of a classifier. The decoder's input is the source
   // without its last token, after a start token.

@@ -107,7 +107,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
                                       : config.head.is_graph() ? head_projection(config, head_weights)
                                                                : OutputProjection();
   if (config.has_encoder() && encodes_for_it == nullptr) {
-    // Embeddings of an encoder-only model keep their precision: tied ones would be rounded as packed weights are.
+    // Embeddings of an encoder-only model are not tied: they would have the rounding of the packed weights.
     const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
     if (config.encoder.frames.reads_samples()) front.emplace(build_front(config, weights));
     encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));

@@ -29,7 +29,7 @@ Session::Encoded Session::opened(Encoded encoded) {
 }
 
 void Session::close_source(int source) {
-  if (memory_ == &source_memory_) source_memory_.remove(source);
+  if (memory_ == &source_memory_) source_memory_.remove(source);  // else another session's memory
 }
 
 void Session::reset() {
@@ -85,7 +85,7 @@ Tensor Session::decode(std::span<const TargetTokens> inputs) {
     decoder_state_->cache_index.append(input.target, count);
     ids_.insert(ids_.end(), input.tokens.begin(), input.tokens.end());
   }
-  // Memories have room for all sources, also for those that are closed.
+  // S of the decoder's graph is the room of the memories; sequences say which rows are read.
   std::ranges::copy(memory_->tensors(), decoder_inputs_.begin() + 1);
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
   return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs), inputs);

@@ -84,6 +84,7 @@ class Session : public ReadingSession {
   // Drops the last tokens of a target, so that `length` of them are left. REQUIRES: no fork has the dropped tokens.
   void shorten_target(int target, int length);
 
+  // The functions of observers are in session_observers.cc.
   // Treatment of the attention to the source in decode().
   enum class SourceAttention { forget, keep };
   // Makes later calls of decode() keep or forget the attention to the source, which source_attention() returns.
