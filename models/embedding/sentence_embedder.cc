@@ -260,8 +260,7 @@ void SentenceEmbedder::Dense::apply(std::span<const float> input, std::vector<fl
 }
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
-  SentenceEmbedder embedder;
-  embedder.origin_ = folder.string();
+  SentenceEmbedder embedder(folder);
   embedder.width_ = model_dim;
   embedder.lexical_ = read_torch_linear(folder / "sparse_linear.pt", model_dim, 1);
   if (const auto linear = read_torch_linear(folder / "colbert_linear.pt", model_dim, 0)) {
@@ -330,7 +329,7 @@ std::string SentenceEmbedder::prompt(const std::optional<std::string>& text,
   if (text) return *text;
   if (!name) return default_prompt_;
   if (const auto found = prompts_.find(*name); found != prompts_.end()) return found->second;
-  refuse<ConfigError>(origin_, "prompt '{}' is not known, expected one of [{}]", printable(*name),
+  refuse<ConfigError>(folder_.string(), "prompt '{}' is not known, expected one of [{}]", printable(*name),
                       fmt::join(prompts_ | std::views::keys, ", "));
 }
 
@@ -344,7 +343,7 @@ bool SentenceEmbedder::gives(EmbedOutput output, const TransformerConfig& config
 
 void SentenceEmbedder::expect(EmbedOutput output, const TransformerConfig& config) const {
   if (gives(output, config)) return;
-  refuse<ConfigError>(origin_, "no {} vectors, expected a model with {}", name_of(kEmbedOutputNames, output),
+  refuse<ConfigError>(folder_.string(), "no {} vectors, expected a model with {}", name_of(kEmbedOutputNames, output),
                       output == EmbedOutput::sparse
                           ? "SpladePooling, sparse_linear.pt or the head of a masked language model (ForMaskedLM)"
                       : output == EmbedOutput::colbert ? "colbert_linear.pt"

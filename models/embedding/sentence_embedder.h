@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -11,32 +12,39 @@
 #include <vector>
 
 #include "encdec/engine/base/activation.h"
+#include "encdec/engine/base/named_values.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/engine/matmul.h"
-#include "encdec/models/embedding/text_task.h"
-#include "encdec/models/embedding/vectors.h"
-#include "encdec/models/generation/generate_options.h"
 #include "encdec/models/network/config.h"
+#include "encdec/models/session/token_ids.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {
 
-// Options of Model::embed(): those of encode() in sentence-transformers.
-struct EmbedOptions {
-  // For RequestQueue::submit(). The functions of Model set it themselves.
+// Kinds of vectors that a model may give.
+enum class EmbedOutput : std::uint8_t {
+  dense,    // one vector [D] of each text
+  sparse,   // weights of some tokens of the vocabulary, for each text (Formal et al. 2021)
+  tokens,   // the last hidden states of all tokens [tokens, D], special tokens included
+  colbert,  // vectors of length 1 of all tokens but the first (Khattab & Zaharia 2020)
+};
+
+inline constexpr std::array kEmbedOutputNames = {
+    Named{EmbedOutput::dense, "dense"},
+    Named{EmbedOutput::sparse, "sparse"},
+    Named{EmbedOutput::tokens, "token"},
+    Named{EmbedOutput::colbert, "ColBERT"},
+};
+
+// The vector of a text or pair, or the vectors of its tokens.
+struct VectorResult {
   EmbedOutput output = EmbedOutput::dense;
-  // Number of texts encoded together; 0 for enough to keep the CPU busy. Results do not depend on it.
-  int batch_size = 0;
-  // Scale each vector to length 1, even if the folder's own files do not ask for it. Dense vectors only.
-  bool normalize = false;
-  // Number of leading elements to keep of each vector; 0 for all. A vector is cut before it is scaled. Dense vectors
-  // only.
-  int dimensions = 0;
-  // Prompt put before each text. If unset, the folder's prompt named `prompt_name`; if that is unset too, the folder's
-  // default prompt.
-  std::optional<std::string> prompt = {};
-  std::optional<std::string> prompt_name = {};  // a name in config_sentence_transformers.json: "query", "document"
-  // Handling of a text with more tokens than the model reads.
-  LongSources long_texts = LongSources::truncate;
+  // An embedding [D], scores by label [labels], the weights of `token_ids`, or vectors of tokens [rows, width].
+  std::vector<float> values = {};
+  TokenIds token_ids = {};  // the tokens of a sparse vector, ascending; their weights are not 0
+  std::size_t rows = 0;     // number of vectors of tokens
+  std::size_t width = 0;
+  std::size_t source_tokens = 0;  // number of tokens read, special tokens included
 };
 
 // The modules that turn the last hidden states of a text's tokens into one vector. They follow the Transformer in a
@@ -50,13 +58,15 @@ class SentenceEmbedder {
   enum class Pooling : std::uint8_t { first_token, max, mean, mean_by_root_length, weighted_mean, last_token };
 
   // Makes an embedder that takes the mean of the hidden states, as sentence-transformers does without modules.json.
-  SentenceEmbedder() = default;
+  // `folder` is for messages.
+  explicit SentenceEmbedder(const std::filesystem::path& folder = {}) : folder_(folder) {}
   // Reads modules.json, if the folder has one, and the files that it lists. Throws FileError or ConfigError, naming the
   // file, for a module that is damaged, is not supported or does not fit a model of dimension `model_dim`.
   static SentenceEmbedder read(const std::filesystem::path& folder, Dim model_dim);
   // Returns the folder that holds the Transformer: `folder`, or the folder inside it that modules.json names.
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
+  const std::filesystem::path& folder() const { return folder_; }
   // Returns the prompt to put before each text: `text` if set, else the folder's prompt named `name`, else its default
   // prompt. Throws ConfigError if the folder has no prompt of that name.
   std::string prompt(const std::optional<std::string>& text, const std::optional<std::string>& name) const;
@@ -86,10 +96,6 @@ class SentenceEmbedder {
   void expect(EmbedOutput output, const TransformerConfig& config) const;
   // Returns whether the vector of a text is the logits of a classifier.
   bool is_cross_encoder() const { return is_cross_encoder_; }
-  // Returns the rows that embed() needs.
-  TextTask::Reads reads(const TransformerConfig& config) const {
-    return config.gathers_rows && reads_first_row() ? TextTask::Reads::first_row : TextTask::Reads::rows;
-  }
   // Returns whether a vector depends on the hidden states of the first token alone.
   bool reads_first_row() const { return pools_prompts_ && pooling_ == std::vector{Pooling::first_token}; }
 
@@ -131,7 +137,7 @@ class SentenceEmbedder {
   std::map<std::string, std::string> prompts_;  // by name
   std::string default_prompt_;
   bool pools_prompts_ = true;
-  std::string origin_;  // folder, for messages
+  std::filesystem::path folder_;
   std::size_t max_length_ = 0;
   Dim width_ = 0;
 };

@@ -197,9 +197,11 @@ std::vector<Family> bart_families() {
   std::vector<Family> families;
   for (const BartLineage& lineage : kLineages) {
     families.push_back(
-        {lineage.model_type, [&lineage](const JsonObject& config, const WeightStore& weights) {
+        {lineage.model_type,
+         [&lineage](const JsonObject& config, const WeightStore& weights) {
            return ModelDescription{read_bart_config(config, lineage), bart_weight_names(config, weights, lineage)};
-         }});
+         },
+         {"shared.weight"}});
   }
   return families;
 }

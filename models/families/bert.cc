@@ -309,10 +309,14 @@ ModelDescription describe_distilbert(const JsonObject& json, const WeightStore& 
 }  // namespace
 
 std::vector<Family> bert_families() {
-  return {{"albert", describe_albert},         {"bert", describe_bert},
-          {"camembert", describe_roberta},     {"deberta-v2", describe_deberta},
-          {"distilbert", describe_distilbert}, {"electra", describe_electra},
-          {"mpnet", describe_mpnet},           {"roberta", describe_roberta},
+  return {{"albert", describe_albert},
+          {"bert", describe_bert},
+          {"camembert", describe_roberta},
+          {"deberta-v2", describe_deberta},
+          {"distilbert", describe_distilbert, {"vocab_"}},
+          {"electra", describe_electra},
+          {"mpnet", describe_mpnet},
+          {"roberta", describe_roberta},
           {"xlm-roberta", describe_roberta}};
 }
 

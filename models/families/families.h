@@ -17,6 +17,8 @@ struct Family {
   // Describes a checkpoint of this family. The canonical names of weights are listed in transformer.h. Throws
   // ConfigError, naming the file and the key.
   std::function<ModelDescription(const JsonObject& config, const WeightStore& weights)> describe;
+  // Parts of the names of tensors that its checkpoints usually have besides ModelDescription::usually_unused.
+  std::vector<std::string_view> usually_unused = {};
 };
 
 // The files in this folder that define families. NAME.cc defines NAME_families().

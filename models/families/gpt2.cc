@@ -60,7 +60,7 @@ ModelDescription describe_gpt2(const JsonObject& config, const WeightStore& weig
 }  // namespace
 
 std::vector<Family> gpt2_families() {
-  return {{"gpt2", describe_gpt2}};
+  return {{"gpt2", describe_gpt2, {"attn.bias", "masked_bias"}}};
 }
 
 }  // namespace encdec

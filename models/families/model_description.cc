@@ -50,6 +50,8 @@ ModelDescription describe_model(const Checkpoint& checkpoint) {
   const Family& family = find_family(*config);
   ModelDescription description = family.describe(*config, *checkpoint.weights);
   description.config.model_type = family.model_type;
+  description.usually_unused.insert(description.usually_unused.end(), family.usually_unused.begin(),
+                                    family.usually_unused.end());
   return description;
 }
 

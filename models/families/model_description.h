@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "encdec/engine/base/weights.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/network/config.h"
@@ -10,6 +13,10 @@ namespace encdec {
 struct ModelDescription {
   TransformerConfig config;
   WeightNames weight_names;
+  // Parts of the names of tensors that usual checkpoints have and the network does not use: heads for training and for
+  // other tasks, second copies of tensors.
+  std::vector<std::string_view> usually_unused = {"pooler",      "lm_head.",    "cls.",        "predictions.",
+                                                  "classifier.", "qa_outputs.", "position_ids"};
 };
 
 // Describes a checkpoint by config.json's model_type (see families.h). Formats with settings of their own are described

@@ -137,9 +137,11 @@ WeightNames t5_weight_names(const Version& version, const WeightStore& weights) 
 std::vector<Family> t5_families() {
   std::vector<Family> families;
   for (const Version& version : kVersions) {
-    families.push_back({version.model_type, [&version](const JsonObject& config, const WeightStore& weights) {
+    families.push_back({version.model_type,
+                        [&version](const JsonObject& config, const WeightStore& weights) {
                           return ModelDescription{read_t5_config(config, version), t5_weight_names(version, weights)};
-                        }});
+                        },
+                        {"shared.weight", "EncDecAttention.relative_attention_bias"}});
   }
   return families;
 }

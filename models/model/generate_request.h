@@ -26,10 +26,10 @@ class GenerateRequest final : public RequestState {
   const GenerationTask& task() const { return task_; }
 
   void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
-    complete(job, [&] {
+    complete(job, handlers_.on_result, [&] {
       GenerateResult result = is_empty(job) ? GenerationTask::empty_result() : task_.result(job, std::move(hypotheses));
       if (attention_ == Attention::in_results) task_.add_attention(result);
-      return [this, &job, result = std::move(result)]() mutable { handlers_.on_result(job.index, std::move(result)); };
+      return result;
     });
   }
   void on_tokens(const DecodeJob& job, Search::ScoredTokens tokens) override {

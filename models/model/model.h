@@ -10,10 +10,6 @@
 
 #include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/classification/classifier.h"
-#include "encdec/models/classification/tagger.h"
-#include "encdec/models/embedding/sentence_embedder.h"
-#include "encdec/models/embedding/text_task.h"
 #include "encdec/models/generation/generate_options.h"
 #include "encdec/models/generation/prompter.h"
 #include "encdec/models/network/config.h"
@@ -23,16 +19,18 @@
 
 namespace encdec {
 
+class SentenceEmbedder;
+
 // Options of Model::load().
 struct LoadOptions {
   // Number of threads that compute one operation; 0 for default_threads(): the number that the environment sets, or one
   // per available CPU. Results do not depend on it.
   int threads = 0;
   // Precision of matrix products. It does not depend on the type that the checkpoint stores. If this CPU has no
-  // instructions for it, Model::precision_note() says how the products are computed instead.
+  // instructions for it, ModelNotes::precision says how the products are computed instead.
   Precision precision = Precision::float32;
   // Backend of matrix products. If not set: the choice of ENCDEC_BACKEND, else BackendChoice::automatic. With
-  // BackendChoice::onednn, on some CPUs the result of a source depends on the batch; then Model::precision_note() says
+  // BackendChoice::onednn, on some CPUs the result of a source depends on the batch; then ModelNotes::precision says
   // so.
   std::optional<BackendChoice> backend = {};
   // Speculative decoding: another model guesses the next tokens, which the model then checks together. Greedy search
@@ -45,9 +43,24 @@ struct LoadOptions {
   // Folder for files of packed weights, created if it does not exist; empty for none. The first load writes a file
   // there, as large as the weights in memory. A later load of the same weights, with the same options and on a CPU with
   // the same instructions, reads that file instead of packing. Results do not depend on it.
-  // A damaged file and a file that cannot be written cause a note in Model::notes(), never an error. A loaded model
+  // A damaged file and a file that cannot be written cause a note in ModelNotes::lines, never an error. A loaded model
   // keeps the file mapped: truncating it meanwhile ends the process with SIGBUS.
   std::filesystem::path packed_weights_cache = {};
+};
+
+// Lines for users about a loaded model.
+struct ModelNotes {
+  // How matrix products are computed, if that needs saying: Precision::automatic was requested, the CPU has no
+  // instructions for the requested precision, or the result of oneDNN for a row was found to depend on other rows. Else
+  // empty.
+  std::string precision;
+  // Set if the checkpoint has unused tensors of an unusual kind. The usual cause is a config.json with fewer layers
+  // than the weights have.
+  std::string weights;
+  // Generation settings of the checkpoint that are ignored because they are not supported: "penalty_alpha 0.6".
+  std::vector<std::string> ignored_settings;
+  // Parts of the checkpoint that are not used or not supported, and problems with the packed weights cache.
+  std::vector<std::string> lines;
 };
 
 // Options of Model::forward().
@@ -96,40 +109,27 @@ class Model {
 
   // Returns the sizes and the structure of the network.
   const TransformerConfig& config() const;
-  // Returns the format in which the weights are stored.
-  CheckpointFormat format() const;
   // Returns the precision of matrix products; for Precision::automatic, the precision that load() chose.
   Precision precision() const;
   // Returns the chosen backend of matrix products.
   BackendChoice backend() const;
   // Returns, for users, what multiplies matrices in a precision, such as "encdec (panels)".
   std::string backend_of(Precision precision) const;
-  // Returns a line for users about how matrix products are computed, if that needs saying: Precision::automatic was
-  // requested, the CPU has no instructions for the requested precision, or the result of oneDNN for a row was found to
-  // depend on other rows. Else empty.
-  const std::string& precision_note() const;
-  // Returns a line for users if the checkpoint has unused tensors of an unusual kind; else empty. The usual cause is a
-  // config.json with fewer layers than the weights have.
-  const std::string& weights_note() const;
   // Returns the checkpoint's defaults for generation. Every option that a generation_config.json can set is set here,
   // to a neutral value if the checkpoint does not say.
   const GenerateOptions& generation_config() const;
-  // Returns the generation settings of the checkpoint that are ignored because they are not supported, such as
-  // "penalty_alpha 0.6".
-  const std::vector<std::string>& unsupported_settings() const;
   // Returns null if the folder has no tokenizer.
   const Tokenizer* tokenizer() const;
   // Returns the graphs and their weights, for callers that inspect or run them directly.
   std::shared_ptr<const Transformer> network() const;
-  // Returns the checkpoint's tensors as they are stored.
-  const WeightStore& weights() const;
-  // Returns the settings of the checkpoint's files, for components built on a Model.
+  // Returns the settings of the checkpoint's files and its tensors as they are stored.
   const Checkpoint& checkpoint() const;
+  // Returns what makes vectors of hidden states, for Embedder and Classifier.
+  const SentenceEmbedder& modules() const;
   // Returns what components built on a Model need to run its network. The result refers to this model.
   ModelParts parts() const;
-  // Returns lines for users: parts of the checkpoint that are not used or not supported, and problems with the packed
-  // weights cache.
-  const std::vector<std::string>& notes() const;
+  // Returns what users should know of the loaded checkpoint.
+  const ModelNotes& notes() const;
   // Returns digits that identify everything that results depend on: weights, settings and vocabularies in the folder,
   // the precision, the versions of this library and of oneDNN, and the instructions of this CPU that are used. Models
   // with equal fingerprints give equal bytes on any machine. ENCDEC_MAX_ISA limits different machines to the same
@@ -185,61 +185,11 @@ class Model {
   ForwardResult forward(std::span<const Tensor> sources, std::span<const TokenIds> targets,
                         const ForwardOptions& options = {}) const;
 
-  // Returns one vector per text, float32 [N, D]: sentence embeddings of an encoder-only model. Hidden states are pooled
-  // and normalised as the checkpoint's own files say (sentence-transformers); without such files a vector is the mean
-  // of the last hidden states. Throws as generate() does, and ConfigError for a model with a decoder and for a prompt
-  // name that the folder does not have.
-  Tensor embed(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
-  // Returns a sparse vector per text: the weights of the tokens of the vocabulary that the text is about, as in
-  // sentence-transformers' SparseEncoder (SPLADE, Formal et al. 2021) or, for BGE-M3, of its own tokens. Throws as
-  // embed() does, and ConfigError for a model without gives(EmbedOutput::sparse).
-  std::vector<SparseVector> embed_sparse(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
-  // Returns the last hidden states of all tokens of each text, float32 [tokens, D], special tokens included. Throws as
-  // embed() does.
-  std::vector<Tensor> embed_tokens(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
-  // Returns a vector of length 1 for each token of each text but the first, float32 [tokens - 1, D]: BGE-M3's, for late
-  // interaction. How well a text answers a query is the mean, over the query's vectors, of the largest dot product with
-  // one of the text's. Throws as embed() does, and ConfigError for a model without gives(EmbedOutput::colbert).
-  std::vector<Tensor> embed_colbert(const std::vector<std::string>& texts, EmbedOptions options = {}) const;
-  // Returns whether the model gives vectors of a kind.
-  bool gives(EmbedOutput output) const;
-
-  // Returns the labels of a classifier; null for other models.
-  const Classifier* classifier() const;
-  // Returns the scores of each text or pair of texts, float32 [N, labels]; classifier()->labels() has their names.
-  // Throws as embed() does, and ConfigError for a model that does not classify texts.
-  Tensor classify(std::span<const TextPair> texts, const ClassifyOptions& options = {}) const;
-  // Returns the scores of each text by labels that the model was not trained on, float32 [N, labels]: how far a natural
-  // language inference model finds that the text implies a sentence with the label (Yin et al. 2019, section 4.1;
-  // transformers' pipeline "zero-shot-classification"). Throws as classify() does, and InputError if there are no
-  // labels or the template has no place for them.
-  Tensor classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
-                            const ZeroShotOptions& options = {}) const;
-  // Returns the entities of each text: names of persons, places and the like, as the model was trained. Throws as
-  // embed() does, ConfigError for a model that does not classify tokens, and InputError if the tokenizer does not know
-  // which characters a token stands for.
-  std::vector<std::vector<Entity>> tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
-  // Returns how well each document answers the query, the best first. Each is read together with the query (Nogueira &
-  // Cho 2019; sentence-transformers' CrossEncoder). Throws as classify() does, ConfigError for a model with more than
-  // one label, and InputError if there are no documents.
-  std::vector<Ranking> rerank(const std::string& query, std::span<const std::string> documents,
-                              const RerankOptions& options = {}) const;
-
  private:
-  friend class RequestQueue;
   struct Impl;
   class Loader;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
   static void check_draft(const Impl& model, const Model& draft);
-  void expect_head(HeadKind kind) const;
-  std::unique_ptr<const VectorTask> embedding_task(const EmbedOptions& options) const;
-  std::unique_ptr<const VectorTask> classification_task(const ClassifyOptions& options) const;
-  std::unique_ptr<const TaggingTask> tagging_task(const TagOptions& options) const;
-  template <class Result, class Text, class Options, class Take>
-  void read(std::span<const Text> texts, const Options& options, const Take& take) const;
-  template <class Text, class Options>
-  Tensor vectors(std::span<const Text> texts, const Options& options, Dim width) const;
-  std::vector<Tensor> matrices(const std::vector<std::string>& texts, const EmbedOptions& options) const;
   std::shared_ptr<const Impl> impl_;
 };
 

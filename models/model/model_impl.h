@@ -2,12 +2,10 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "encdec/models/classification/classification_task.h"
-#include "encdec/models/embedding/embedding_task.h"
+#include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/model/model.h"
 
 namespace encdec {
@@ -18,15 +16,11 @@ struct Model::Impl {
   TransformerConfig config;
   Checkpoint checkpoint;
   GenerateOptions generation;
-  std::vector<std::string> unsupported_settings;
   std::shared_ptr<const Transformer> network;
   std::unique_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<const LexicalShortlist> lexical_shortlist;
-  SentenceEmbedder embedder;
-  std::optional<Classifier> classifier;
-  std::vector<std::string> notes;
-  std::string precision_note;
-  std::string weights_note;
+  SentenceEmbedder modules;
+  ModelNotes notes;
   std::unique_ptr<SessionPool> sessions;
 
   ModelParts parts() const {

@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
+#include <span>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/error.h"
@@ -35,20 +34,15 @@ bool is_setting(const std::string& name, const WeightStore& store) {
   return tensor.elements() <= 1 || (!is_weight_type(tensor.type()) && store.find_scale(name) == nullptr);
 }
 
-// Returns a line about unused weights, or empty if all of them are of a kind that is usually unused: tensors for
-// training and second copies of tensors.
-std::string describe_left_over(const std::vector<std::string>& unused) {
-  constexpr std::array<std::string_view, 12> kUsual = {
-      "pooler",    "lm_head.",    "cls.",         "predictions.",
-      "vocab_",    "classifier.", "qa_outputs.",  "shared.weight",
-      "attn.bias", "masked_bias", "position_ids", "EncDecAttention.relative_attention_bias"};
-  const auto is_usual = [&](const std::string& name) {
-    return std::ranges::any_of(kUsual, [&](std::string_view part) { return name.find(part) != name.npos; });
+// Returns a line about unused weights, or empty if the names of all of them have a part that is `usual`.
+std::string describe_left_over(const std::vector<std::string>& unused, std::span<const std::string_view> usual) {
+  const auto is_unusual = [&](const std::string& name) {
+    return std::ranges::none_of(usual, [&](std::string_view part) { return name.find(part) != name.npos; });
   };
-  const auto count = std::ranges::count_if(unused, std::not_fn(is_usual));
+  const auto count = std::ranges::count_if(unused, is_unusual);
   if (count == 0) return "";
   return fmt::format("{} tensors are not used, such as '{}': does config.json have fewer layers than the weights?",
-                     count, printable(*std::ranges::find_if(unused, std::not_fn(is_usual))));
+                     count, printable(*std::ranges::find_if(unused, is_unusual)));
 }
 
 // Returns a token for messages, as the vocabulary spells it; its id if the vocabulary does not have it.
@@ -115,8 +109,9 @@ class Model::Loader {
         threads_(checked_threads(options.threads)),
         backend_(options.backend ? *options.backend : backend::default_backend()) {
     impl_->folder = path_;
+    impl_->modules = SentenceEmbedder(path_);
     impl_->checkpoint = open_checkpoint(folder_);
-    impl_->notes = checkpoint_.notes;
+    lines_ = checkpoint_.notes;
     description_ = describe_model(checkpoint_);
     impl_->config = std::move(description_.config);
   }
@@ -135,12 +130,11 @@ class Model::Loader {
  private:
   // Reads how vectors and labels are made of the hidden states of an encoder-only model.
   void read_heads() {
-    impl_->embedder = SentenceEmbedder::read(path_, config_.model_dim());
-    choose_head(impl_->embedder, WeightScope(checkpoint_.weights, description_.weight_names), path_, config_);
+    impl_->modules = SentenceEmbedder::read(path_, config_.model_dim());
+    choose_head(impl_->modules, WeightScope(checkpoint_.weights, description_.weight_names), path_, config_);
     const HeadConfig& head = config_.head;
-    if (head.classifies()) impl_->classifier.emplace(path_, *checkpoint_.settings.network, head.labels);
     const bool reads_first_rows =
-        head.kind == HeadKind::sequences ? head.pooling == HeadPooling::first : impl_->embedder.reads_first_row();
+        head.kind == HeadKind::sequences ? head.pooling == HeadPooling::first : impl_->modules.reads_first_row();
     // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
     config_.gathers_rows = reads_first_rows && config_.encoder.layers > 1 && !config_.encoder.shares_weights;
   }
@@ -160,9 +154,9 @@ class Model::Loader {
   void read_generation() {
     StoredSettings stored = read_generation_settings(checkpoint_, config_, impl_->tokenizer.get());
     impl_->generation = with_neutral_values(stored.options);
-    impl_->unsupported_settings = std::move(stored.unsupported);
-    for (const std::string& setting : impl_->unsupported_settings) {
-      impl_->notes.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
+    impl_->notes.ignored_settings = std::move(stored.unsupported);
+    for (const std::string& setting : impl_->notes.ignored_settings) {
+      lines_.push_back(fmt::format("generation setting not supported yet, ignored: {}", setting));
     }
   }
 
@@ -195,7 +189,7 @@ class Model::Loader {
       pack.packed = cache;
       auto network = make_network(pack, nullptr);
       cache->finish();
-      impl_->notes.insert(impl_->notes.end(), cache->notes().begin(), cache->notes().end());
+      lines_.insert(lines_.end(), cache->notes().begin(), cache->notes().end());
       // A network that has packed its weights holds copies of its own. Build it again from the file, whose pages all
       // processes share.
       if (is_again || !cache->has_written()) return network;
@@ -207,7 +201,7 @@ class Model::Loader {
     const auto build = [this](Precision precision) { return make_cached_network(precision); };
     const bool is_automatic = options_.precision == Precision::automatic;
     impl_->network = is_automatic ? fastest_network(backend_, build) : build(options_.precision);
-    std::string& text = impl_->precision_note;
+    std::string& text = impl_->notes.precision;
     if (is_automatic) text = fmt::format("precision auto: {}", to_string(precision()));
     if (const std::string note = backend::note(backend_, precision()); !note.empty()) {
       text += (text.empty() ? "" : "; ") + note;
@@ -236,8 +230,8 @@ class Model::Loader {
   void note_unused_weights() {
     std::vector<std::string> unused = impl_->network->weights.unused();
     std::erase_if(unused, [&](const std::string& name) { return is_setting(name, *checkpoint_.weights); });
-    for (const std::string& name : unused) impl_->notes.push_back(fmt::format("tensor not used: {}", name));
-    impl_->weights_note = describe_left_over(unused);
+    for (const std::string& name : unused) lines_.push_back(fmt::format("tensor not used: {}", name));
+    impl_->notes.weights = describe_left_over(unused, description_.usually_unused);
   }
 
   const LoadOptions& options_;
@@ -247,6 +241,7 @@ class Model::Loader {
   std::shared_ptr<ThreadTeam> team_;  // set by build_network()
   const std::shared_ptr<Impl> impl_ = std::make_shared<Impl>();
   const Checkpoint& checkpoint_ = impl_->checkpoint;
+  std::vector<std::string>& lines_ = impl_->notes.lines;
   TransformerConfig& config_ = impl_->config;
   ModelDescription description_;        // without its configuration
   std::optional<ContentHash> content_;  // identifies the weights in the cache

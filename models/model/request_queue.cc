@@ -11,10 +11,7 @@
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/generation/batch_decoder.h"
 #include "encdec/models/model/generate_request.h"
-#include "encdec/models/model/model_impl.h"
 #include "encdec/models/model/request_turns.h"
-#include "encdec/models/model/text_request.h"
-#include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 
@@ -120,7 +117,7 @@ class RequestQueue::Workers {
         if (parts_.network.config.has_decoder()) {
           decode(feed, *session, worker);
         } else {
-          read_texts(feed, *session);
+          compute(feed, *session);
         }
       } catch (...) {
         // Failures of sources that had been taken have been reported. Fail the rest of the request too, or its next
@@ -207,8 +204,8 @@ class RequestQueue::Workers {
                     }});
   }
 
-  // Reads texts of all requests, in batches large enough to keep the CPU busy.
-  void read_texts(WorkerFeed& feed, Session& session) {
+  // Computes sources of all requests without decoding, in batches large enough to keep the CPU busy.
+  void compute(WorkerFeed& feed, Session& session) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
     std::vector<DecodeJob> jobs;
@@ -216,11 +213,7 @@ class RequestQueue::Workers {
       feed.take({.rows = rows, .bytes = kAny, .tokens = kTokensPerBatch, .is_idle = true}, jobs);
       if (jobs.empty()) return;
       try {
-        using Reads = TextTask::Reads;
-        // Texts are computed in the way that their own request needs, so results do not depend on other requests.
-        for (const Reads reads : {Reads::rows, Reads::first_row, Reads::logits, Reads::weights}) {
-          read(jobs, reads, session);
-        }
+        compute(jobs, session);
         rows_ += jobs.size();
         ++steps_;
       } catch (...) {
@@ -232,39 +225,19 @@ class RequestQueue::Workers {
     }
   }
 
-  // Computes those of the jobs whose requests want `reads`. Jobs with a result have no client any more.
-  static void read(std::span<DecodeJob> jobs, TextTask::Reads reads, Session& session) {
-    std::vector<DecodeJob*> wanted;
-    std::vector<TokenIds> texts;
-    std::vector<std::size_t> second_segments;
-    const auto finish = [](DecodeJob& job, const Tensor& rows) {
-      request_of(job).on_rows(job, rows);
-      job.client.reset();
-    };
-    for (DecodeJob& job : jobs) {
-      if (job.client == nullptr || request_of(job).reads() != reads) continue;
-      wanted.push_back(&job);
-      texts.push_back(job.prompt.source);
-      second_segments.push_back(job.prompt.second_segment);
-    }
-    if (wanted.empty()) return;
-    const TransformerConfig& config = session.model().config;
-    const bool is_classified = reads == TextTask::Reads::logits;
-    const bool first_rows =
-        is_classified ? config.head.kind == HeadKind::sequences : reads == TextTask::Reads::first_row;
-    const Session::Encoded encoded =
-        session.encode(texts, {.second_segments = second_segments, .first_rows = first_rows && config.gathers_rows});
-    if (reads == TextTask::Reads::weights) {
-      session.weigh_vocabulary(encoded,
-                               [&](std::size_t text, const Tensor& weights) { finish(*wanted[text], weights); });
-      return;
-    }
-    const Tensor rows = is_classified ? session.classify(encoded) : encoded.hidden;
-    Dim row = 0;
-    for (DecodeJob* job : wanted) {
-      const Dim count = first_rows ? 1 : static_cast<Dim>(job->prompt.source.size());
-      finish(*job, rows.slice(row, count));
-      row += count;
+  // Computes the jobs of all requests that do so in the same way together: results do not depend on other requests.
+  // Jobs with a result have no client any more.
+  static void compute(std::span<DecodeJob> jobs, Session& session) {
+    while (!jobs.empty()) {
+      const RequestState::Compute compute = request_of(jobs.front()).compute();
+      const auto others = std::ranges::stable_partition(
+          jobs, [&](const DecodeJob& job) { return request_of(job).compute() == compute; });
+      const auto batch = jobs.first(jobs.size() - others.size());
+      compute(session, batch, [&](std::size_t job, const Tensor& rows) {
+        request_of(batch[job]).on_rows(batch[job], rows);
+        batch[job].client.reset();
+      });
+      jobs = jobs.last(others.size());
     }
   }
 
@@ -327,40 +300,6 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
   const auto request = std::make_shared<GenerateRequest>(model_, asked, std::move(handlers));
   std::vector<DecodeJob> jobs;
   for (const GenerateInput& input : inputs) jobs.push_back(request->task().job(input, jobs.size()));
-  return submit(request, std::move(jobs), client);
-}
-
-template <class Text>
-Request RequestQueue::submit_texts(std::span<const Text> texts, std::unique_ptr<const VectorTask> task,
-                                   VectorHandlers handlers, std::uint64_t client) {
-  const auto request = std::make_shared<TextRequest>(model_, std::move(task), std::move(handlers));
-  std::vector<DecodeJob> jobs;
-  TextTask::FirstText last;
-  for (const Text& text : texts) {
-    poll_cancelled();
-    jobs.push_back(request->job(text, jobs.size(), last));
-  }
-  sort_longest_first(jobs);  // so that texts of similar length are read together
-  return submit(request, std::move(jobs), client);
-}
-
-Request RequestQueue::submit(std::span<const std::string> texts, const EmbedOptions& options, VectorHandlers handlers,
-                             std::uint64_t client) {
-  return submit_texts(texts, model_.embedding_task(options), std::move(handlers), client);
-}
-
-Request RequestQueue::submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
-                             std::uint64_t client) {
-  auto task = model_.classification_task(options);
-  check_shared_texts(texts, task->max_length());
-  return submit_texts(texts, std::move(task), std::move(handlers), client);
-}
-
-Request RequestQueue::submit(std::span<const std::string> texts, const TagOptions& options, TagHandlers handlers,
-                             std::uint64_t client) {
-  const auto request = std::make_shared<TagRequest>(model_, model_.tagging_task(options), std::move(handlers));
-  std::vector<DecodeJob> jobs = request->jobs(texts);
-  sort_longest_first(jobs);
   return submit(request, std::move(jobs), client);
 }
 

@@ -32,8 +32,8 @@ struct RequestQueueOptions {
   NodeRunObserver on_node_run = {};
 };
 
-// Callbacks of one request for generation. `source` is the input's index in the `inputs` given to submit().
-// REQUIRES: on_result and on_failure are set.
+// Callbacks of one request. `source` is the index in the inputs or texts given to submit(). REQUIRES: on_result and
+// on_failure are set.
 //
 // For one source the order of calls is on_start on_tokens* on_result. A source may fail at any point; on_failure is
 // then its last call.
@@ -41,31 +41,22 @@ struct RequestQueueOptions {
 // - Callbacks for different sources may run at the same time if the queue has several workers.
 // - A callback may call submit(), status() and cancel(). It must not destroy the queue.
 // - An exception from a callback cancels the request.
-struct GenerateHandlers {
+template <class Result>
+struct Handlers {
   // Called with the result of a source.
-  std::function<void(std::size_t source, GenerateResult result)> on_result;
+  std::function<void(std::size_t source, Result result)> on_result;
   // Called if a source fails. Other sources go on. If a whole step fails (out of memory, say), all sources in the batch
   // fail. The waiting sources of the request whose source was first in the batch fail too.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
-  // Called with the next tokens of the result as soon as they are final; see GenerateOptions::on_token. The first
-  // tokens are those of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores. Optional.
+  // For generation: called with the next tokens of the result as soon as they are final; see GenerateOptions::on_token.
+  // The first tokens are those of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores.
+  // Optional.
   std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
       on_tokens = {};
-  // Called when a worker has taken the source. `source_tokens` is the number that
-  // GenerateResult::source_tokens will have. Optional.
+  // Called when a worker has taken the source. `source_tokens` is the number of its tokens. Optional.
   std::function<void(std::size_t source, std::size_t source_tokens)> on_start = {};
 };
-
-// Callbacks of one request for vectors or entities of texts. `text` is the index in the `texts` given to submit(). The
-// rules of GenerateHandlers apply.
-template <class Result>
-struct TextHandlers {
-  std::function<void(std::size_t text, Result result)> on_result;
-  std::function<void(std::size_t text, std::exception_ptr failure)> on_failure;
-  std::function<void(std::size_t text, std::size_t source_tokens)> on_start = {};  // optional
-};
-using VectorHandlers = TextHandlers<VectorResult>;
-using TagHandlers = TextHandlers<std::vector<Entity>>;
+using GenerateHandlers = Handlers<GenerateResult>;
 
 // A snapshot of what a queue is doing, for monitoring.
 struct QueueStatus {
@@ -133,20 +124,8 @@ class RequestQueue {
   // submitted.
   Request submit(std::span<const GenerateInput> inputs, const GenerateOptions& options, GenerateHandlers handlers,
                  std::uint64_t client = 0);
-  // Submits texts whose vectors are wanted, of the kind options.output. Texts of many requests are read in one pass.
-  // Throws as Model::embed() does; otherwise as above.
-  Request submit(std::span<const std::string> texts, const EmbedOptions& options, VectorHandlers handlers,
-                 std::uint64_t client = 0);
-
-  // Submits texts or pairs of texts whose scores are wanted. Throws as Model::classify() does; otherwise as above.
-  Request submit(std::span<const TextPair> texts, const ClassifyOptions& options, VectorHandlers handlers,
-                 std::uint64_t client = 0);
-
-  // Submits texts whose entities are wanted. Throws as Model::tag() does; otherwise as above.
-  Request submit(std::span<const std::string> texts, const TagOptions& options, TagHandlers handlers,
-                 std::uint64_t client = 0);
-
-  // Submits a request of any kind with its first jobs; see RequestState.
+  // Submits a request of any kind with its first jobs; see RequestState. Embedder, Classifier and SpeechModel submit
+  // theirs so.
   Request submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client = 0);
 
   // Returns the current counts. Never waits, whatever the workers are doing.
@@ -155,9 +134,6 @@ class RequestQueue {
  private:
   class Workers;
   Workers& workers();
-  template <class Text>
-  Request submit_texts(std::span<const Text> texts, std::unique_ptr<const VectorTask> task, VectorHandlers handlers,
-                       std::uint64_t client);
 
   Model model_;
   RequestQueueOptions options_;

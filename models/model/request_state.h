@@ -8,10 +8,10 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "encdec/models/embedding/text_task.h"
 #include "encdec/models/generation/decode_feed.h"
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/model/request_queue.h"
@@ -19,7 +19,7 @@
 namespace encdec {
 
 // A submitted request as its queue sees it. Each kind of request is a class of its own, which turns inputs into jobs
-// and results of jobs into calls of its handlers: GenerateRequest, TextRequest, TagRequest, SpeechRequest.
+// and results of jobs into calls of its handlers.
 class RequestState : public DecodeClient, public std::enable_shared_from_this<RequestState> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -44,9 +44,14 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   void on_start(const DecodeJob& job) {
     if (on_start_) call([&] { on_start_(job.index, job.prompt.source_tokens); });
   }
-  // Rows that on_rows() takes.
-  virtual TextTask::Reads reads() const { return TextTask::Reads::rows; }
-  // Takes what the network computed for a job, in place of on_result() if the model has no decoder.
+  // Computes jobs together, without decoding, and calls take(number of the job, rows) for each. The rows are valid
+  // during the call.
+  using Take = std::function<void(std::size_t job, const Tensor& rows)>;
+  using Compute = void (*)(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+  // Returns what computes the jobs if the model has no decoder. Jobs of all requests with the same function are
+  // computed together.
+  virtual Compute compute() const { return nullptr; }
+  // Takes the rows that compute() made for a job, in place of on_result().
   virtual void on_rows(const DecodeJob& /*job*/, const Tensor& /*rows*/) {}
   // Returns whether a job needs no decoding: its result has no tokens.
   virtual bool is_empty(const DecodeJob& /*job*/) const { return false; }
@@ -101,14 +106,13 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     }
   }
 
-  // Calls the function that `complete` returns, which passes a result to a handler. If `complete` throws, the job
-  // fails.
-  template <class Complete>
-  void complete(const DecodeJob& job, const Complete& complete) {
+  // Passes the result that `make` returns to `on_result`. If `make` throws, the job fails.
+  template <class OnResult, class Make>
+  void complete(const DecodeJob& job, const OnResult& on_result, const Make& make) {
     if (is_over()) return;
     try {
-      auto handler = complete();
-      call(handler);
+      auto result = make();
+      call([&] { on_result(job.index, std::move(result)); });
     } catch (...) {
       on_failure(job, std::current_exception());
     }

@@ -24,10 +24,10 @@ class Plan:
     finish: Callable[[Iterable[FloatArray]], Any]
 
 
-def _classifier(core: _encdec.Model) -> dict[str, Any]:
-    core.classify([], None, {})  # raises ConfigError if the model does not classify texts
-    assert core.classifier is not None
-    return core.classifier
+def _labels(classifier: _encdec.Classifier) -> dict[str, Any]:
+    classifier.classify([], None, {})  # raises ConfigError if the model does not classify texts
+    assert classifier.labels is not None
+    return classifier.labels
 
 
 def _best_first(labels: Sequence[str], scores: Sequence[float]) -> Classification:
@@ -35,9 +35,9 @@ def _best_first(labels: Sequence[str], scores: Sequence[float]) -> Classificatio
     return Classification([labels[each] for each in order], [float(scores[each]) for each in order])
 
 
-def classify(core: _encdec.Model, texts: str | Iterable[str], pairs: str | Iterable[str] | None,
+def classify(classifier: _encdec.Classifier, texts: str | Iterable[str], pairs: str | Iterable[str] | None,
              options: Mapping[str, Any]) -> Plan:
-    labels: list[str] = _classifier(core)["labels"]
+    labels: list[str] = _labels(classifier)["labels"]
     inputs, single = _inputs.as_list(texts, "texts")
     seconds = None
     if pairs is not None:
@@ -52,28 +52,28 @@ def classify(core: _encdec.Model, texts: str | Iterable[str], pairs: str | Itera
     return Plan(inputs, seconds, dict(options), finish)
 
 
-def by_labels(core: _encdec.Model, texts: str | Iterable[str], labels: str | Iterable[str], template: str,
+def by_labels(classifier: _encdec.Classifier, texts: str | Iterable[str], labels: str | Iterable[str], template: str,
               multi_label: bool, options: Mapping[str, Any]) -> Plan:
-    _classifier(core)
+    _labels(classifier)
     inputs, single = _inputs.as_list(texts, "texts")
     names = [each.strip() for each in labels.split(",") if each.strip()] if isinstance(labels, str) else list(labels)
-    sentences = core.hypotheses(names, template)
+    sentences = _encdec.hypotheses(names, template)
 
     def finish(rows: Iterable[FloatArray]) -> Classification | list[Classification]:
         lists, found = [row.tolist() for row in rows], []
         for first in range(0, len(lists), len(names)):
             logits = [logit for row in lists[first : first + len(names)] for logit in row]
-            found.append(_best_first(names, core.candidate_scores(logits, multi_label)))
+            found.append(_best_first(names, classifier.candidate_scores(logits, multi_label)))
         return found[0] if single else found
 
     settings = {"truncation": "only_first", **options, "function_to_apply": "none"}
     return Plan([text for text in inputs for _ in names], sentences * len(inputs), settings, finish)
 
 
-def rerank(core: _encdec.Model, path: str, query: str, documents: Iterable[str], top_n: int | None,
+def rerank(classifier: _encdec.Classifier, path: str, query: str, documents: Iterable[str], top_n: int | None,
            raw_scores: bool, options: Mapping[str, Any]) -> Plan:
-    classifier = _classifier(core)
-    if (count := len(classifier["labels"])) != 1:
+    facts = _labels(classifier)
+    if (count := len(facts["labels"])) != 1:
         raise ConfigError(f"{path}: {count} labels, expected 1: a model that ranks")
     if isinstance(documents, str):
         raise TypeError("documents: expected a list of texts, found a text")
@@ -86,5 +86,5 @@ def rerank(core: _encdec.Model, path: str, query: str, documents: Iterable[str],
         found.sort(key=lambda each: -each.score)  # equal scores stay in order
         return found[:top_n]
 
-    function = "none" if raw_scores else classifier["rerank_function"]
+    function = "none" if raw_scores else facts["rerank_function"]
     return Plan([query] * len(texts), texts, {**options, "function_to_apply": function}, finish)

@@ -90,6 +90,7 @@ class Model:
             threads=threads, workers=workers, weights_cache=cache, lazy=lazy,
         )  # fmt: skip
         self._speech_here: _encdec.SpeechModel | None = None
+        self._classifier_here: _encdec.Classifier | None = None
         self._core_here: _encdec.Model | None = None if lazy else self._load()
         self._tokenizer_here: _encdec.Tokenizer | None = None
         self._content_here: str | None = None
@@ -112,12 +113,18 @@ class Model:
         core = _encdec.Model.load(os.fsencode(self._path), options)
         if core.reads_sound:
             self._speech_here = _encdec.SpeechModel(core)
+        self._classifier_here = _encdec.Classifier(core)
         return core
 
     @property
     def _speech(self) -> _encdec.SpeechModel:
         core = self._core
         return self._speech_here or _encdec.SpeechModel(core)
+
+    @property
+    def _classifier(self) -> _encdec.Classifier:
+        core = self._core
+        return self._classifier_here or _encdec.Classifier(core)
 
     @property
     def _tokenizer(self) -> _encdec.Tokenizer | None:
@@ -476,10 +483,10 @@ class Model:
         return _made(await self._gather_vectors(inputs, {**options, "output": output}), single)
 
     async def _gather_vectors(self, inputs: list[Any], options: Any) -> list[Any]:
-        queue = self._queue
+        queue, core = self._queue, self._core
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
-            return queue.submit_texts(inbox, number, [inputs[each] for each in indices], options)
+            return queue.embed(inbox, number, core, [inputs[each] for each in indices], options)
 
         return await _requests.gather(submit, len(inputs), False)
 
@@ -521,7 +528,7 @@ class Model:
         models, and InputError if there are no documents.
         """
         _options.check_names("rerank", options, _options.RERANK)
-        plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
+        plan = _classify.rerank(self._classifier, self.path, query, documents, top_n, raw_scores, options)
         found: list[Ranking] = self._run(plan)
         return found
 
@@ -529,7 +536,7 @@ class Model:
                       **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
         """Returns the same as ``rerank``, but is awaited. Documents of many tasks share batches."""
         _options.check_names("arerank", options, _options.RERANK)
-        plan = _classify.rerank(self._core, self.path, query, documents, top_n, raw_scores, options)
+        plan = _classify.rerank(self._classifier, self.path, query, documents, top_n, raw_scores, options)
         found: list[Ranking] = await self._arun(plan)
         return found
 
@@ -554,17 +561,17 @@ class Model:
         """
         _options.check_names("tag", options, _options.TAG)
         inputs, single = _inputs.as_list(texts, "texts")
-        found = [[Entity(**each) for each in entities] for entities in self._core.tag(inputs, options)]
+        found = [[Entity(**each) for each in entities] for entities in self._classifier.tag(inputs, options)]
         return found[0] if single else found
 
     async def atag(self, texts: Any, **options: Any) -> Any:
         """Returns the same as ``tag``, but is awaited. Texts of many tasks share batches."""
         _options.check_names("atag", options, _options.TAG)
         inputs, single = _inputs.as_list(texts, "texts")
-        queue = self._queue
+        queue, classifier = self._queue, self._classifier
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
-            return queue.submit_tags(inbox, number, [inputs[each] for each in indices], options)
+            return queue.tag(inbox, number, classifier, [inputs[each] for each in indices], options)
 
         rows = await _requests.gather(submit, len(inputs), False)
         found = [[Entity(**each) for each in entities] for entities in rows]
@@ -576,20 +583,21 @@ class Model:
         multi_label = options.pop("multi_label", False)
         _options.check_names(function, options, _options.CLASSIFY)
         if labels is None:
-            return _classify.classify(self._core, texts, pairs, options)
+            return _classify.classify(self._classifier, texts, pairs, options)
         if pairs is not None:
             raise TypeError(f"{function}() got both 'pairs' and 'labels'")
-        return _classify.by_labels(self._core, texts, labels, template, multi_label, options)
+        return _classify.by_labels(self._classifier, texts, labels, template, multi_label, options)
 
     def _run(self, plan: _classify.Plan) -> Any:
-        return plan.finish(self._core.classify(plan.texts, plan.seconds, plan.options))
+        return plan.finish(self._classifier.classify(plan.texts, plan.seconds, plan.options))
 
     async def _arun(self, plan: _classify.Plan) -> Any:
-        queue = self._queue
+        queue, classifier = self._queue, self._classifier
 
         def submit(inbox: _encdec.Inbox, number: int, indices: list[int]) -> _encdec.Request:
             seconds = None if plan.seconds is None else [plan.seconds[each] for each in indices]
-            return queue.submit_pairs(inbox, number, [plan.texts[each] for each in indices], seconds, plan.options)
+            texts = [plan.texts[each] for each in indices]
+            return queue.classify(inbox, number, classifier, texts, seconds, plan.options)
 
         return plan.finish(await _requests.gather(submit, len(plan.texts), False))
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,12 +25,9 @@ inline nanobind::object to_array(const Tensor& tensor) {
   return nb::cast(nb::ndarray<nb::numpy, float>(data, sizes.size(), sizes.data(), owner));
 }
 
-// The same for a vector, or for a matrix of `rows` rows.
-inline nanobind::object to_array(std::vector<float> values, std::optional<std::size_t> rows = {}) {
+// The same for a vector or matrix.
+inline nanobind::object to_array(std::vector<float> values, const Shape& shape) {
   const auto kept = std::make_shared<std::vector<float>>(std::move(values));
-  const auto size = static_cast<Dim>(kept->size());
-  const Dim height = rows ? static_cast<Dim>(*rows) : 1;
-  const Shape shape = rows ? Shape{height, height > 0 ? size / height : 0} : Shape{size};
   return to_array(Tensor(kept->data(), DataType::float32, shape, kept));
 }
 

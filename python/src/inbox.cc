@@ -98,8 +98,15 @@ std::function<void(std::size_t, News)> Inbox::put(std::uint64_t request) const {
   return [state = state_, request](std::size_t source, News news) { state->put({request, source, std::move(news)}); };
 }
 
+template <class Result>
+Handlers<Result> Inbox::handlers(std::uint64_t request) const {
+  return {.on_result = put<Result>(request), .on_failure = put<std::exception_ptr>(request)};
+}
+template Handlers<VectorResult> Inbox::handlers(std::uint64_t request) const;
+template Handlers<std::vector<Entity>> Inbox::handlers(std::uint64_t request) const;
+
 GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_tokens) const {
-  GenerateHandlers handlers{.on_result = put<GenerateResult>(request), .on_failure = put<std::exception_ptr>(request)};
+  GenerateHandlers handlers = this->handlers<GenerateResult>(request);
   if (with_tokens) {
     handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens,
                                                    std::span<const float> /*scores*/) {
@@ -107,14 +114,6 @@ GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_token
     };
   }
   return handlers;
-}
-
-VectorHandlers Inbox::vector_handlers(std::uint64_t request) const {
-  return {.on_result = put<VectorResult>(request), .on_failure = put<std::exception_ptr>(request)};
-}
-
-TagHandlers Inbox::tag_handlers(std::uint64_t request) const {
-  return {.on_result = put<std::vector<Entity>>(request), .on_failure = put<std::exception_ptr>(request)};
 }
 
 TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {

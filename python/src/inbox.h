@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "encdec/models/encoders/classifier.h"
 #include "encdec/models/model/request_queue.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/speech_model.h"
@@ -42,9 +43,9 @@ class Inbox {
 
   // Return callbacks that add events of the request with the given number. They may be called after the inbox is
   // destroyed.
+  template <class Result>
+  Handlers<Result> handlers(std::uint64_t request) const;
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
-  VectorHandlers vector_handlers(std::uint64_t request) const;
-  TagHandlers tag_handlers(std::uint64_t request) const;
   TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
   LiveSession::OnEvent live_handler(std::uint64_t request) const;
 

@@ -8,6 +8,8 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "compute.h"
+#include "encdec/models/encoders/classifier.h"
+#include "encdec/models/encoders/embedder.h"
 #include "encdec/models/model/fingerprint.h"
 #include "inputs.h"
 #include "options.h"
@@ -41,52 +43,43 @@ nb::list generate(const Model& model, nb::list sources, nb::object known, nb::di
   return list;
 }
 
+// Returns an array of dense vectors, or a list of others.
 nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
   const EmbedOptions options = embed_options(keywords);
   const std::vector<std::string> list = texts_from(texts);
-  if (options.output == EmbedOutput::dense) return to_array(compute([&] { return model.embed(list, options); }));
+  const Embedder embedder(model);
+  if (options.output == EmbedOutput::dense) return to_array(compute([&] { return embedder.embed(list, options); }));
   nb::list results;
-  if (options.output == EmbedOutput::sparse) {
-    for (const auto& vector : compute([&] { return model.embed_sparse(list, options); })) {
-      results.append(to_python(vector));
-    }
-    return results;
+  for (VectorResult& vector : compute([&] { return embedder.embed_each(list, options); })) {
+    results.append(to_python(std::move(vector)));
   }
-  const auto matrices = compute([&] {
-    return options.output == EmbedOutput::tokens ? model.embed_tokens(list, options)
-                                                 : model.embed_colbert(list, options);
-  });
-  for (const Tensor& matrix : matrices) results.append(to_array(matrix));
   return results;
 }
 
-nb::object classify(const Model& model, nb::list texts, nb::object seconds, nb::dict keywords) {
+nb::object classify(const Classifier& classifier, nb::list texts, nb::object seconds, nb::dict keywords) {
   const ClassifyOptions options = classify_options(keywords);
   const std::vector<TextPair> pairs = pairs_from(texts, seconds);
-  return to_array(compute([&] { return model.classify(pairs, options); }));
+  return to_array(compute([&] { return classifier.classify(pairs, options); }));
 }
 
-nb::list tag(const Model& model, nb::list texts, nb::dict keywords) {
+nb::list tag(const Classifier& classifier, nb::list texts, nb::dict keywords) {
   const TagOptions options = tag_options(keywords);
   const std::vector<std::string> list = texts_from(texts);
   nb::list found;
-  for (const auto& entities : compute([&] { return model.tag(list, options); })) found.append(to_python(entities));
+  for (const auto& entities : compute([&] { return classifier.tag(list, options); })) found.append(to_python(entities));
   return found;
 }
 
-// Returns {"of", "labels", "function", "rerank_function"}; None if the model is no classifier.
-nb::object classifier_of(const Model& model) {
-  const Classifier* classifier = model.classifier();
-  if (classifier == nullptr) return nb::none();
+// Returns {"labels", "rerank_function"}; None if the model is no classifier.
+nb::object labels_of(const Classifier& classifier) {
+  if (classifier.labels() == nullptr) return nb::none();
   nb::dict fields;
-  fields["of"] = model.config().head.kind == HeadKind::tokens ? "tokens" : "texts";
-  fields["labels"] = classifier->labels();
-  fields["function"] = std::string(name_of(kScoreFunctionNames, classifier->function()));
-  fields["rerank_function"] = std::string(name_of(kScoreFunctionNames, classifier->ranking_function()));
+  fields["labels"] = classifier.labels()->names();
+  fields["rerank_function"] = std::string(name_of(kScoreFunctionNames, classifier.labels()->ranking_function()));
   return fields;
 }
 
-nb::list hypotheses_of(const Model& /*model*/, const std::vector<std::string>& labels, const std::string& pattern) {
+nb::list hypotheses_of(const std::vector<std::string>& labels, const std::string& pattern) {
   nb::list sentences;
   for (const SharedText& sentence : hypotheses(labels, pattern)) sentences.append(*sentence);
   return sentences;
@@ -179,8 +172,8 @@ nb::dict to_dict(const TransformerConfig& config) {
 }
 
 std::vector<std::string> notes_of(const Model& model) {
-  std::vector<std::string> notes = model.notes();
-  for (const std::string& note : {model.precision_note(), model.weights_note()}) {
+  std::vector<std::string> notes = model.notes().lines;
+  for (const std::string& note : {model.notes().precision, model.notes().weights}) {
     if (!note.empty()) notes.push_back(note);
   }
   return notes;
@@ -201,22 +194,14 @@ void bind_model(nb::module_& module) {
       .def("generate", &generate, nb::arg("sources"), nb::arg("known").none(), nb::arg("options"),
            nb::arg("null_on_error"))
       .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
-      .def("tag", &tag, nb::arg("texts"), nb::arg("options"))
-      .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
-      .def("hypotheses", &hypotheses_of, nb::arg("labels"), nb::arg("pattern"))
-      .def(
-          "candidate_scores",
-          [](const Model& model, const std::vector<float>& logits, bool multi_label) {
-            return model.classifier()->candidate_scores(logits, multi_label);
-          },
-          nb::arg("logits"), nb::arg("multi_label"))
       .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))
       .def("forward", &forward, nb::arg("sources"), nb::arg("targets"))
       .def("attention", &attention, nb::arg("source"), nb::arg("target").none(), nb::arg("options"))
       .def("content",
-           [](const Model& model) { return to_string(compute([&] { return content_of(model.weights()); })); })
+           [](const Model& model) {
+             return to_string(compute([&] { return content_of(*model.checkpoint().weights); }));
+           })
       .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
-      .def_prop_ro("classifier", &classifier_of)
       .def_prop_ro("reads_sound", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
       .def_prop_ro("backend", [](const Model& model) { return model.backend_of(model.precision()); })
@@ -224,6 +209,18 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("notes", &notes_of)
       .def_prop_ro("config", [](const Model& model) { return to_dict(model.config()); })
       .def_prop_ro("generation_config", [](const Model& model) { return to_dict(model.generation_config()); });
+  nb::class_<Classifier>(module, "Classifier")
+      .def(nb::init<Model>(), nb::arg("model"))
+      .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
+      .def("tag", &tag, nb::arg("texts"), nb::arg("options"))
+      .def(
+          "candidate_scores",
+          [](const Classifier& classifier, const std::vector<float>& logits, bool multi_label) {
+            return classifier.labels()->candidate_scores(logits, multi_label);
+          },
+          nb::arg("logits"), nb::arg("multi_label"))
+      .def_prop_ro("labels", &labels_of);
+  module.def("hypotheses", &hypotheses_of, nb::arg("labels"), nb::arg("pattern"));
   module.def("draw_attention", &draw_attention, nb::arg("kind"), nb::arg("queries"), nb::arg("keys"),
              nb::arg("weights"));
 }

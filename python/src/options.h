@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "encdec/models/encoders/classifier.h"
+#include "encdec/models/encoders/embedder.h"
 #include "encdec/models/model.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/transcript/transcript_format.h"

@@ -11,6 +11,7 @@
 #include "compute.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/mutex.h"
+#include "encdec/models/encoders/embedder.h"
 #include "encdec/models/model/generate_call.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
@@ -72,29 +73,31 @@ Request submit(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t nu
       inputs.size(), [&] { return queue->submit(inputs, options, inbox.generate_handlers(number, with_tokens)); });
 }
 
-Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
-                     nb::dict keywords) {
+// Submits texts to an Embedder or a Classifier.
+template <class Result, class Face, class Texts, class Options>
+Request submit_texts(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, const Face& face,
+                     const Texts& texts, const Options& options) {
   const std::shared_ptr<RequestQueue> queue = holder.get();
+  return submit_without_lock(texts.size(),
+                             [&] { return face.submit(*queue, texts, options, inbox.handlers<Result>(number)); });
+}
+
+Request embed(const ClosableQueue& queue, const Inbox& inbox, std::uint64_t number, const Model& model, nb::list texts,
+              nb::dict keywords) {
   const EmbedOptions options = embed_options(keywords);
-  const std::vector<std::string> list = texts_from(texts);
-  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.vector_handlers(number)); });
+  return submit_texts<VectorResult>(queue, inbox, number, Embedder(model), texts_from(texts), options);
 }
 
-Request submit_pairs(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
-                     nb::object seconds, nb::dict keywords) {
-  const std::shared_ptr<RequestQueue> queue = holder.get();
+Request classify(const ClosableQueue& queue, const Inbox& inbox, std::uint64_t number, const Classifier& classifier,
+                 nb::list texts, nb::object seconds, nb::dict keywords) {
   const ClassifyOptions options = classify_options(keywords);
-  const std::vector<TextPair> pairs = pairs_from(texts, seconds);
-  return submit_without_lock(pairs.size(),
-                             [&] { return queue->submit(pairs, options, inbox.vector_handlers(number)); });
+  return submit_texts<VectorResult>(queue, inbox, number, classifier, pairs_from(texts, seconds), options);
 }
 
-Request submit_tags(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, nb::list texts,
-                    nb::dict keywords) {
-  const std::shared_ptr<RequestQueue> queue = holder.get();
+Request tag(const ClosableQueue& queue, const Inbox& inbox, std::uint64_t number, const Classifier& classifier,
+            nb::list texts, nb::dict keywords) {
   const TagOptions options = tag_options(keywords);
-  const std::vector<std::string> list = texts_from(texts);
-  return submit_without_lock(list.size(), [&] { return queue->submit(list, options, inbox.tag_handlers(number)); });
+  return submit_texts<std::vector<Entity>>(queue, inbox, number, classifier, texts_from(texts), options);
 }
 
 Request submit_sound(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t number, const SpeechModel& model,
@@ -229,10 +232,11 @@ void bind_requests(nb::module_& module) {
           nb::arg("model"), nb::arg("options"))
       .def("submit", &submit, nb::arg("inbox"), nb::arg("number"), nb::arg("sources"), nb::arg("known").none(),
            nb::arg("options"), nb::arg("with_tokens"), nb::arg("null_on_error"))
-      .def("submit_texts", &submit_texts, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
-      .def("submit_pairs", &submit_pairs, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"),
+      .def("embed", &embed, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("texts"), nb::arg("options"))
+      .def("classify", &classify, nb::arg("inbox"), nb::arg("number"), nb::arg("classifier"), nb::arg("texts"),
            nb::arg("seconds").none(), nb::arg("options"))
-      .def("submit_tags", &submit_tags, nb::arg("inbox"), nb::arg("number"), nb::arg("texts"), nb::arg("options"))
+      .def("tag", &tag, nb::arg("inbox"), nb::arg("number"), nb::arg("classifier"), nb::arg("texts"),
+           nb::arg("options"))
       .def("submit_sound", &submit_sound, nb::arg("inbox"), nb::arg("number"), nb::arg("model"), nb::arg("sound"),
            nb::arg("options"))
       .def("close", &ClosableQueue::close);

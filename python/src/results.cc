@@ -52,19 +52,17 @@ nb::object to_python(const GenerateResult& result) {
   return fields;
 }
 
-nb::object to_python(const SparseVector& vector) {
-  nb::dict fields;
-  fields["token_ids"] = vector.token_ids;
-  fields["values"] = vector.values;
-  return fields;
-}
-
 nb::object to_python(VectorResult result) {
-  switch (result.output) {
-    case EmbedOutput::dense: return to_array(std::move(result.values));
-    case EmbedOutput::sparse: return to_python(SparseVector{std::move(result.token_ids), std::move(result.values)});
-    default: return to_array(std::move(result.values), result.rows);
+  if (result.output == EmbedOutput::sparse) {
+    nb::dict fields;
+    fields["token_ids"] = result.token_ids;
+    fields["values"] = result.values;
+    return fields;
   }
+  const auto size = static_cast<Dim>(result.values.size());
+  const bool is_matrix = result.output != EmbedOutput::dense;
+  const Shape shape = is_matrix ? Shape{static_cast<Dim>(result.rows), static_cast<Dim>(result.width)} : Shape{size};
+  return to_array(std::move(result.values), shape);
 }
 
 nb::object to_python(const std::vector<Entity>& entities) {

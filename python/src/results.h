@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "encdec/models/encoders/classifier.h"
 #include "encdec/models/model.h"
 #include "encdec/models/speech/live/live_session.h"
 #include "encdec/models/speech/transcript/transcript.h"
@@ -15,8 +16,6 @@ namespace encdec::python {
 nanobind::object to_python(const TokenIds& tokens);
 // Returns None if there are no hypotheses, because the model does not accept the source.
 nanobind::object to_python(const GenerateResult& result);
-// Returns a dict for class SparseVector.
-nanobind::object to_python(const SparseVector& vector);
 // Returns an array, or a dict for class SparseVector.
 nanobind::object to_python(VectorResult result);
 // Returns a list of dicts for class Entity.

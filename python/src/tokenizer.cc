@@ -75,7 +75,7 @@ void bind_tokenizer(nb::module_& module) {
       .def(
           "__init__",
           [](ModelTokenizer* self, const Model& owner) {
-            if (owner.tokenizer() == nullptr) throw TokenizerError(owner.weights().origin() + ": no tokenizer files");
+            if (owner.tokenizer() == nullptr) throw TokenizerError(owner.parts().origin + ": no tokenizer files");
             new (self) ModelTokenizer(owner);
           },
           nb::arg("model"))

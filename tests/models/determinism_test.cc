@@ -112,7 +112,7 @@ class Determinism : public testing::TestWithParam<Search> {
 };
 
 TEST_P(Determinism, ASourceGetsTheSameBytesHoweverItIsRun) {
-  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
+  if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].notes().precision;
   const std::vector<GenerateInput> inputs = random_inputs();
   GenerateOptions options = GetParam().options;
   options.batch_size = 1;
@@ -173,7 +173,7 @@ class DeterminismOfGuesses : public Determinism {
  protected:
   void SetUp() override {
     Determinism::SetUp();
-    if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].precision_note();
+    if (depends_on_batch(models_[0])) GTEST_SKIP() << models_[0].notes().precision;
     inputs_.resize(kSources / 10);
     expected_ = generate(models_[0], inputs_, options_);
   }

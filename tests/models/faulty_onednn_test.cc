@@ -109,7 +109,7 @@ TEST_F(FaultyOneDnn, FewRowsThatDifferAreComputedWithCopiesAndManyInPieces) {
 
 TEST_F(FaultyOneDnn, AModelReportsThatRowsDepend) {
   const Model model = Model::load(ENCDEC_PRETRAINED_DIR "/english-pronunciation", {.threads = 1, .backend = kOneDnn});
-  EXPECT_THAT(model.precision_note(), testing::MatchesRegex("precision float32: .* the bits of a row depend .*128.*"));
+  EXPECT_THAT(model.notes().precision, testing::MatchesRegex("precision float32: .* the bits of a row depend .*128.*"));
   EXPECT_THAT(model.backend_of(Precision::float32), testing::MatchesRegex("onednn .*; the bits of a row depend .*"));
   for (const int inputs : kSomeRowsDiffer) EXPECT_FALSE(agrees(inputs));
   EXPECT_EQ(model.generate({"hello"}).front().hypotheses.front().text, "HH EH1 L OW0");

@@ -166,7 +166,7 @@ TEST_P(GenerationGolden, EachSourceGivesWhatTransformersGeneratesFromItAlone) {
 
 TEST_P(GenerationGolden, ABatchGivesTheSameBytesAsEachSourceAlone) {
   const Model& model = model_of(GetParam());
-  if (depends_on_batch(model)) GTEST_SKIP() << model.precision_note();
+  if (depends_on_batch(model)) GTEST_SKIP() << model.notes().precision;
   GenerateOptions options = OptionReader(GetParam().content["options"]).read();
   std::vector<GenerateInput> inputs = inputs_of(rows());
   options.batch_size = 1;

@@ -104,8 +104,8 @@ TEST_P(GoldenGreedy, TokensEqualTheReferenceAloneAndInAnyBatch) {
     for (const int batch_size : {1, 3, 64}) {
       GenerateOptions options{.num_beams = 1, .batch_size = batch_size};
       // These formats have no generation settings, and the reference stops at the default of transformers.
-      const bool has_settings =
-          model.format() != CheckpointFormat::ctranslate2 && model.format() != CheckpointFormat::npz;
+      const bool has_settings = model.checkpoint().format != CheckpointFormat::ctranslate2 &&
+                                model.checkpoint().format != CheckpointFormat::npz;
       if (!has_settings) options.max_new_tokens = 20;
       const auto results = model.generate_ids(model.config().has_encoder() ? sources_ : targets_, options);
       ASSERT_EQ(results.size(), expected.size());

@@ -45,7 +45,7 @@ TEST(Precision, ReducedPrecisionsStayNearFloat32) {
 TEST(Precision, AutomaticSelectsInt8IfItKeepsTheResults) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::automatic});
   EXPECT_EQ(model.precision(), Precision::int8);
-  EXPECT_EQ(model.precision_note(), "precision auto: int8");
+  EXPECT_EQ(model.notes().precision, "precision auto: int8");
 }
 
 TEST(Precision, AutomaticAvoidsInt8IfItChangesTheResults) {
@@ -61,16 +61,16 @@ TEST(Precision, AutomaticSelectsForModelsThatReadSound) {
     const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name;
     EXPECT_LT(divergence_from_float32(folder, Precision::bfloat16), 1e-3) << name;
     const Model model = Model::load(folder, {.precision = Precision::automatic});
-    EXPECT_TRUE(model.precision_note().starts_with("precision auto: ")) << name;
+    EXPECT_TRUE(model.notes().precision.starts_with("precision auto: ")) << name;
   }
 }
 
 TEST(Precision, ANoteReportsMissingInstructions) {
   const Model model = Model::load(kPronunciation, {.precision = Precision::bfloat16});
-  EXPECT_EQ(model.precision_note().empty(), backend::multiplies_in(BackendChoice::automatic, Precision::bfloat16))
-      << model.precision_note();
-  EXPECT_EQ(Model::load(kPronunciation).precision_note(), "");
-  EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).precision_note(), "");
+  EXPECT_EQ(model.notes().precision.empty(), backend::multiplies_in(BackendChoice::automatic, Precision::bfloat16))
+      << model.notes().precision;
+  EXPECT_EQ(Model::load(kPronunciation).notes().precision, "");
+  EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).notes().precision, "");
 }
 
 TEST(Precision, InReducedPrecisionsTheBundledModelGivesTheSameText) {

@@ -1,5 +1,5 @@
 #include <encdec/engine/base/error.h>
-#include <encdec/models/model.h>
+#include <encdec/models/encoders/classifier.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,14 +33,10 @@ struct ClassifyArguments {
 // Returns the line of a text: its labels with their scores, the best first.
 std::string format_scores(std::span<const std::string> labels, std::span<const float> scores,
                           const ClassifyArguments& arguments) {
-  const std::vector<Ranking> best = ranked(scores, arguments.all_scores ? 0 : 1);
-  if (arguments.json) {
-    Json list = Json::array();
-    for (const auto& [index, score] : best) list.push_back({{"label", labels[index]}, {"score", short_number(score)}});
-    return to_text({{"labels", std::move(list)}}) + "\n";
-  }
+  const int most = arguments.all_scores ? 0 : 1;
+  if (arguments.json) return to_text({{"labels", to_array(labels, scores, most)}}) + "\n";
   std::string line;
-  for (const auto& [index, score] : best) {
+  for (const auto& [index, score] : ranked(scores, most)) {
     line += fmt::format("{}{}\t{}", line.empty() ? "" : "\t", as_line(labels[index]), score);
   }
   return line + "\n";
@@ -56,7 +52,7 @@ TextPair pair_of(const std::string& line, const std::string& position) {
 
 void classify(ClassifyArguments& arguments) {
   LineReader input(arguments.text.input);
-  const Model model = arguments.text.model.load_text_model();
+  const Classifier classifier(arguments.text.model.load_text_model());
   const auto set = [&](auto& options) {
     options.batch_size = arguments.text.batch_size;
     options.long_texts = arguments.text.long_texts;
@@ -74,11 +70,11 @@ void classify(ClassifyArguments& arguments) {
         ++read;
         texts.push_back(arguments.pairs ? pair_of(line, fmt::format("{}:{}", input.name(), read)) : TextPair{line});
       }
-      scores = model.classify(texts, arguments.classify);
+      scores = classifier.classify(texts, arguments.classify);
     } else {
-      scores = model.classify_by_labels(lines, candidates, arguments.zero_shot);
+      scores = classifier.classify_by_labels(lines, candidates, arguments.zero_shot);
     }
-    const std::span<const std::string> labels = candidates.empty() ? model.classifier()->labels() : candidates;
+    const std::span<const std::string> labels = candidates.empty() ? classifier.labels()->names() : candidates;
     std::string text;
     for (Dim i = 0; i < scores.rows(); ++i) text += format_scores(labels, {scores.row(i), labels.size()}, arguments);
     return text;
@@ -102,7 +98,7 @@ void rerank(RerankArguments& arguments) {
   LineReader input(arguments.text.input);
   OutputFile output(arguments.text.output);
   check_utf8(arguments.query, "--query");
-  const Model model = arguments.text.model.load_text_model();
+  const Classifier classifier(arguments.text.model.load_text_model());
   arguments.text.model.note_typed_input(arguments.text.input);
   arguments.rerank.batch_size = arguments.text.batch_size;
   arguments.rerank.long_texts = arguments.text.long_texts;
@@ -111,7 +107,7 @@ void rerank(RerankArguments& arguments) {
     check_utf8(line, input.position());
     documents.push_back(line);
   }
-  for (const Ranking& ranking : model.rerank(arguments.query, documents, arguments.rerank)) {
+  for (const Ranking& ranking : classifier.rerank(arguments.query, documents, arguments.rerank)) {
     output.write(format_ranking(ranking, documents[ranking.index], arguments.json));
   }
   output.commit();
@@ -157,12 +153,12 @@ std::string format_entities(const std::vector<Entity>& entities, const TagArgume
 
 void tag(TagArguments& arguments) {
   LineReader input(arguments.text.input);
-  const Model model = arguments.text.model.load_text_model();
+  const Classifier classifier(arguments.text.model.load_text_model());
   arguments.tag.batch_size = arguments.text.batch_size;
   arguments.tag.long_texts = arguments.text.long_texts;
   for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
     std::string text;
-    for (const auto& entities : model.tag(lines, arguments.tag)) text += format_entities(entities, arguments);
+    for (const auto& entities : classifier.tag(lines, arguments.tag)) text += format_entities(entities, arguments);
     return text;
   });
 }

@@ -1,10 +1,11 @@
 #include <encdec/engine/base/error.h>
-#include <encdec/models/model.h>
+#include <encdec/models/encoders/embedder.h>
 #include <fmt/format.h>
 
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "common/json_arrays.h"
 #include "encdec/commands.h"
@@ -26,22 +27,24 @@ std::string format_number(float value) {
 }
 
 // Returns a JSON array of numbers.
-std::string format_row(const Tensor& rows, Dim row) {
+std::string format_row(std::span<const float> values) {
   std::string text = "[";
-  for (Dim i = 0; i < rows.width(); ++i) text += (i > 0 ? ", " : "") + format_number(rows.row(row)[i]);
+  for (const float value : values) text += (text.size() > 1 ? ", " : "") + format_number(value);
   return text + "]";
 }
 
-// Returns a JSON array of the rows.
-std::string format_matrix(const Tensor& rows) {
+// Returns a JSON array of the vectors of tokens.
+std::string format_rows(const VectorResult& vectors) {
   std::string text = "[";
-  for (Dim r = 0; r < rows.rows(); ++r) text += (r > 0 ? ", " : "") + format_row(rows, r);
+  for (std::size_t row = 0; row < vectors.rows; ++row) {
+    text += (row > 0 ? ", " : "") + format_row(std::span(vectors.values).subspan(row * vectors.width, vectors.width));
+  }
   return text + "]";
 }
 
 // Returns a JSON object of weights, by token id or, with a tokenizer, by the text of the token. An id that the
 // vocabulary lacks stays an id.
-std::string format_sparse(const SparseVector& vector, const Tokenizer* tokenizer) {
+std::string format_sparse(const VectorResult& vector, const Tokenizer* tokenizer) {
   const auto key = [tokenizer](std::int32_t id) -> nlohmann::ordered_json {
     try {
       if (tokenizer != nullptr) return tokenizer->piece(id, TextSide::source);
@@ -58,41 +61,28 @@ std::string format_sparse(const SparseVector& vector, const Tokenizer* tokenizer
 }
 
 // Returns a line of JSON for each text.
-std::string embed(const Model& model, const std::vector<std::string>& texts, const EmbedArguments& arguments) {
+std::string embed(const Embedder& embedder, const std::vector<std::string>& texts, const EmbedArguments& arguments) {
   std::string lines;
-  const auto add = [&lines](const std::string& json) { lines += json + "\n"; };
-  const EmbedOptions& options = arguments.embed;
-  switch (options.output) {
-    case EmbedOutput::dense: {
-      const Tensor vectors = model.embed(texts, options);
-      for (Dim i = 0; i < vectors.rows(); ++i) add(format_row(vectors, i));
-      break;
-    }
-    case EmbedOutput::sparse:
-      for (const SparseVector& vector : model.embed_sparse(texts, options)) {
-        add(format_sparse(vector, arguments.pieces ? model.tokenizer() : nullptr));
-      }
-      break;
-    case EmbedOutput::tokens:
-      for (const Tensor& vectors : model.embed_tokens(texts, options)) add(format_matrix(vectors));
-      break;
-    case EmbedOutput::colbert:
-      for (const Tensor& vectors : model.embed_colbert(texts, options)) add(format_matrix(vectors));
-      break;
+  for (const VectorResult& vector : embedder.embed_each(texts, arguments.embed)) {
+    lines += vector.output == EmbedOutput::dense ? format_row(vector.values)
+             : vector.output == EmbedOutput::sparse
+                 ? format_sparse(vector, arguments.pieces ? embedder.model().tokenizer() : nullptr)
+                 : format_rows(vector);
+    lines += '\n';
   }
   return lines;
 }
 
 void embed(EmbedArguments& arguments) {
   LineReader input(arguments.text.input);
-  const Model model = arguments.text.model.load_text_model();
+  const Embedder embedder(arguments.text.model.load_text_model());
   arguments.embed.batch_size = arguments.text.batch_size;
   arguments.embed.long_texts = arguments.text.long_texts;
   const EmbedOutput output = arguments.embed.output;
   const bool is_large = output == EmbedOutput::tokens || output == EmbedOutput::colbert;
   if (is_large) arguments.text.window_lines = 64;
   for_each_window(arguments.text, input,
-                  [&](const std::vector<std::string>& lines) { return embed(model, lines, arguments); });
+                  [&](const std::vector<std::string>& lines) { return embed(embedder, lines, arguments); });
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ class Generation final : private GenerateStream {
   }
 
   void note_ignored_settings() const {
-    const auto& ignored = model_.unsupported_settings();
+    const auto& ignored = model_.notes().ignored_settings;
     if (ignored.empty()) return;
     spdlog::warn("{}: generation settings {} are not supported and are ignored", options_.model.folder,
                  fmt::join(ignored, ", "));

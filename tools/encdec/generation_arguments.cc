@@ -121,8 +121,8 @@ class TokenLookup {
       if (const auto id = tokenizer->language_token(name)) return *id;
     }
     if (is_number) return std::stoi(name);
-    throw ConfigError(fmt::format("{}: {} '{}', expected a token of the vocabulary or its id",
-                                  model_.weights().origin(), option, name));
+    throw ConfigError(
+        fmt::format("{}: {} '{}', expected a token of the vocabulary or its id", model_.parts().origin, option, name));
   }
 
   TokenIds ids(const std::string& option, const std::string& text) const {

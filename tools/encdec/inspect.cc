@@ -1,6 +1,9 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/checkpoint/language_pair.h>
+#include <encdec/models/embedding/sentence_embedder.h>
+#include <encdec/models/encoders/classifier.h>
+#include <encdec/models/encoders/embedder.h>
 #include <encdec/models/families/model_description.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
@@ -108,7 +111,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   const Tokenizer* tokenizer = model.tokenizer();
   Json json = {{"family", config.model_type},
                {"architecture", to_string(config.architecture)},
-               {"format", to_string(model.format())},
+               {"format", to_string(model.checkpoint().format)},
                {"model_dim", config.model_dim()}};
   if (config.has_encoder()) json["encoder"] = stack_json(config.encoder);
   if (config.decoder.layers > 0) json["decoder"] = stack_json(config.decoder);
@@ -117,17 +120,17 @@ Json summary_of(const Model& model, const std::string& folder) {
   json["gated"] = last.feed_forward == FeedForwardKind::gated;
   json["norm"] = last.norm.kind == NormKind::rms ? "rms" : "layer";
   json["norm_order"] = last.norm_order == NormOrder::first ? "first" : "last";
-  if (const Classifier* classifier = model.classifier(); classifier != nullptr) {
+  if (const auto classifier = Classifier(model).labels()) {
     const bool of_tokens = config.head.kind == HeadKind::tokens;
     json["classifier"] = {{"of", of_tokens ? "tokens" : "texts"},
-                          {"labels", classifier->labels()},
+                          {"labels", classifier->names()},
                           {"function", name_of(kScoreFunctionNames, classifier->function())},
                           {"rerank_function", name_of(kScoreFunctionNames, classifier->ranking_function())}};
   }
   for (const auto& [output, name] : kEmbedOutputNames) {
-    if (model.gives(output)) json["vectors"].push_back(name);
+    if (Embedder(model).gives(output)) json["vectors"].push_back(name);
   }
-  add_amounts(model.weights(), json);
+  add_amounts(*model.checkpoint().weights, json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
   json["backend"] = to_string(model.backend());
@@ -146,7 +149,7 @@ Json summary_of(const Model& model, const std::string& folder) {
     }
   }
   if (config.has_decoder()) json["generation"] = to_json(model.generation_config());
-  json["notes"] = model.notes();
+  json["notes"] = model.notes().lines;
   return json;
 }
 
@@ -314,7 +317,7 @@ std::string report(const InspectArguments& options) {
   try {
     const Model model = Model::load(folder, {.threads = 1, .backend = options.backend});
     if (!options.graph.empty()) return graphs(*model.network(), options.graph);
-    return report(summary_of(model, folder), &model.config(), model.weights(), options);
+    return report(summary_of(model, folder), &model.config(), *model.checkpoint().weights, options);
   } catch (const UnsupportedModelError& error) {
     if (!options.graph.empty()) throw;
     const Checkpoint checkpoint = open_checkpoint(folder);

@@ -142,9 +142,10 @@ int ModelArguments::share_cpus(int workers, std::int64_t busy) {
 Model ModelArguments::load() const {
   Model model = Model::load(folder, load_options());
   if (quiet) return model;
-  if (!model.precision_note().empty()) spdlog::info("{}: {}", folder, model.precision_note());
-  if (!model.weights_note().empty()) spdlog::warn("{}: {}", folder, without_controls(model.weights_note()));
-  for (const std::string& note : model.notes()) {
+  const ModelNotes& notes = model.notes();
+  if (!notes.precision.empty()) spdlog::info("{}: {}", folder, notes.precision);
+  if (!notes.weights.empty()) spdlog::warn("{}: {}", folder, without_controls(notes.weights));
+  for (const std::string& note : notes.lines) {
     if (!weights_cache.empty() && note.starts_with(weights_cache)) spdlog::warn("{}", without_controls(note));
   }
   return model;

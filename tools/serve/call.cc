@@ -129,7 +129,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
                                                        EmbedOptions options) {
   check_inputs(texts.size());
   constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
-  Work work = Work::read(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, model.embedder(), texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [this](std::size_t, VectorResult& result) {
     count(result.values.size() * kNumber);
   };
@@ -144,7 +144,7 @@ asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::
 asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, std::vector<TextPair> texts,
                                                           ClassifyOptions options) {
   check_inputs(texts.size());
-  Work work = Work::read(executor_, model, texts, options, client_);
+  Work work = Work::read(executor_, model, model.classifier(), texts, options, client_);
   const std::function<void(std::size_t, VectorResult&)> nothing;
   co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
 }

@@ -40,6 +40,8 @@ ServedModel::ServedModel(const ModelSource& source, const ServeSettings& setting
     : name_(source.name),
       metrics_(metrics),
       model_(Model::load(source.folder, settings.load)),
+      embedder_(model_),
+      classifier_(model_),
       speech_(model_.config().source_kind() == SourceKind::frames ? std::optional<SpeechModel>(model_) : std::nullopt),
       queue_(model_, {.workers = settings.workers, .batch_size = settings.batch_size}),
       languages_(languages_of(model_, source)),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <encdec/models/encoders/classifier.h>
+#include <encdec/models/encoders/embedder.h>
 #include <encdec/models/model.h>
 #include <encdec/models/model/request_queue.h>
 #include <encdec/models/speech/speech_model.h>
@@ -28,9 +30,11 @@ class ServedModel {
   QueueStatus status() const { return queue_.status(); }
   const ModelMetrics& metrics() const { return metrics_; }
   const ModelLanguages& languages() const { return languages_; }
+  const Embedder& embedder() const { return embedder_; }
+  const Classifier& classifier() const { return classifier_; }
   // Kinds of work; the model does one of them.
-  bool embeds() const { return !model_.config().has_decoder() && model_.classifier() == nullptr; }
-  bool embeds(EmbedOutput output) const { return embeds() && model_.gives(output); }
+  bool embeds() const { return !model_.config().has_decoder() && classifier_.labels() == nullptr; }
+  bool embeds(EmbedOutput output) const { return embeds() && embedder_.gives(output); }
   bool classifies() const { return model_.config().head.classifies_texts(); }
   bool tags() const { return model_.config().head.kind == HeadKind::tokens; }
   bool transcribes() const { return speech_.has_value(); }
@@ -38,7 +42,7 @@ class ServedModel {
   const SpeechModel& speech() const { return *speech_; }
   bool generates() const { return model_.config().has_decoder() && !transcribes(); }
   // Returns whether the model has one label, so that its score ranks texts.
-  bool ranks() const { return classifies() && model_.classifier()->labels().size() == 1; }
+  bool ranks() const { return classifies() && classifier_.labels()->names().size() == 1; }
   // Returns the time of loading, in seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
@@ -46,6 +50,8 @@ class ServedModel {
   std::string name_;
   ModelMetrics metrics_;
   Model model_;
+  Embedder embedder_;
+  Classifier classifier_;
   std::optional<SpeechModel> speech_;
   RequestQueue queue_;
   ModelLanguages languages_;

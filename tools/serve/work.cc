@@ -87,27 +87,16 @@ Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std
   return work;
 }
 
-template <class Text, class Options>
-Work Work::read(const asio::any_io_executor& executor, ServedModel& model, const std::vector<Text>& texts,
-                const Options& options, std::uint64_t client) {
-  Work work(executor);
-  const auto states = std::make_shared<std::vector<SourceState>>(texts.size());
-  work.requests_.push_back(model.queue().submit(
-      texts, options,
-      {.on_result =
-           [news = work.news_](std::size_t text, VectorResult result) {
-             news->put({text, std::move(result)});
-           },
-       .on_failure = work.on_failure(0),
-       .on_start = [&metrics = model.metrics(), states](
-                       std::size_t text, std::size_t tokens) { count_start(metrics, (*states)[text], tokens); }},
-      client));
-  return work;
+Handlers<VectorResult> Work::vector_handlers(const ModelMetrics& metrics, std::size_t texts) const {
+  const auto states = std::make_shared<std::vector<SourceState>>(texts);
+  return {.on_result =
+              [news = news_](std::size_t text, VectorResult result) {
+                news->put({text, std::move(result)});
+              },
+          .on_failure = on_failure(0),
+          .on_start = [&metrics, states](std::size_t text,
+                                         std::size_t tokens) { count_start(metrics, (*states)[text], tokens); }};
 }
-template Work Work::read(const asio::any_io_executor&, ServedModel&, const std::vector<std::string>&,
-                         const EmbedOptions&, std::uint64_t);
-template Work Work::read(const asio::any_io_executor&, ServedModel&, const std::vector<TextPair>&,
-                         const ClassifyOptions&, std::uint64_t);
 
 Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                       const TranscribeOptions& options, std::uint64_t client) {

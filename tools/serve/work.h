@@ -47,11 +47,16 @@ class Work {
   // FinalTokens, and at the end a GenerateResult.
   static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                      const GenerateOptions& options, std::uint64_t client);
-  // Computes the vectors of all texts, their embeddings or scores, in one request of the queue. News: a VectorResult
-  // for each text.
-  template <class Text, class Options>
-  static Work read(const asio::any_io_executor& executor, ServedModel& model, const std::vector<Text>& texts,
-                   const Options& options, std::uint64_t client);
+  // Computes the vectors of all texts, their embeddings or scores, in one request of the queue. `face` is the model's
+  // Embedder or Classifier. News: a VectorResult for each text.
+  template <class Face, class Text, class Options>
+  static Work read(const asio::any_io_executor& executor, ServedModel& model, const Face& face,
+                   const std::vector<Text>& texts, const Options& options, std::uint64_t client) {
+    Work work(executor);
+    work.requests_.push_back(
+        face.submit(model.queue(), texts, options, work.vector_handlers(model.metrics(), texts.size()), client));
+    return work;
+  }
   // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
   static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
                          const TranscribeOptions& options, std::uint64_t client);
@@ -70,6 +75,7 @@ class Work {
  private:
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
   struct SourceState;
+  Handlers<VectorResult> vector_handlers(const ModelMetrics& metrics, std::size_t texts) const;
   static void count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens);
   std::function<void(std::size_t, std::exception_ptr)> on_failure(std::size_t first) const;
 

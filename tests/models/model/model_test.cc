@@ -18,6 +18,7 @@
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
+#include "encdec/models/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/students.h"
@@ -304,7 +305,10 @@ TEST(Model, ATextWithoutTokensHasNoEmbedding) {
   const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "ctranslate2" / "bert" / "model";
   if (!can_read_weights(folder)) GTEST_SKIP() << "the format is not in this build";
   const Model model = Model::load(folder, {.threads = 1});
-  EXPECT_THAT(failure([&] { model.embed({"a", ""}); }), HasSubstr("text 2: no tokens, expected at least one"));
+  EXPECT_THAT(failure([&] {
+                Embedder(model).embed({"a", ""});
+              }),
+              HasSubstr("text 2: no tokens, expected at least one"));
 }
 
 TEST(Model, RefusesWhatTheModelDoesNotHave) {
@@ -313,7 +317,7 @@ TEST(Model, RefusesWhatTheModelDoesNotHave) {
   EXPECT_THAT(failure([&] { encoder.generate_ids(rows); }), HasSubstr("bert has no decoder"));
   EXPECT_THAT(failure([&] { encoder.forward(rows, rows); }), HasSubstr("1 targets, expected none"));
   EXPECT_THAT(failure([&] { decoder.forward(rows, rows); }), HasSubstr("1 sources, expected none"));
-  EXPECT_THAT(failure([&] { decoder.embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
+  EXPECT_THAT(failure([&] { Embedder(decoder).embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
   EXPECT_THAT(failure([&] { decoder.generate({"a"}, {.target_lang = "fr"}); }), testing::Not(testing::Eq("no error")));
 }
 

@@ -47,7 +47,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 
 std::vector<std::string> cache_notes(const Model& model, const fs::path& folder) {
   std::vector<std::string> notes;
-  for (const std::string& note : model.notes()) {
+  for (const std::string& note : model.notes().lines) {
     if (note.starts_with(folder.string())) notes.push_back(note);
   }
   return notes;

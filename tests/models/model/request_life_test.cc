@@ -1,5 +1,7 @@
 #include "tests/models/model/request_life.h"
 
+#include "encdec/models/encoders/classifier.h"
+#include "encdec/models/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 
 namespace encdec::request_life {
@@ -25,14 +27,14 @@ std::function<Request(RequestQueue&, Steps&, Calls&)> generating(const GenerateO
 }
 
 // `describe` returns a result as text.
-template <class Handlers, class Text, class Options, class Describe>
-std::function<Request(RequestQueue&, Steps&, Calls&)> reading(const Text& text, const Options& options,
-                                                              const Describe& describe) {
+template <class Result, class Face, class Text, class Options, class Describe>
+std::function<Request(RequestQueue&, Steps&, Calls&)> reading(const Face& face, const Text& text,
+                                                              const Options& options, const Describe& describe) {
   return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
     const std::vector<Text> texts{text};
-    return queue.submit(
-        texts, options,
-        Handlers{
+    return face.submit(
+        queue, texts, options,
+        Handlers<Result>{
             .on_result = [&, describe](std::size_t, const auto& result) { calls.add(steps, describe(result), true); },
             .on_failure = [&](std::size_t, const std::exception_ptr&) { calls.add(steps, "failure", true); },
             .on_start = [&](std::size_t, std::size_t) { calls.add(steps, "start "); }});
@@ -52,16 +54,20 @@ std::vector<Kind> kinds() {
   beams.num_beams = 3;
   samples.do_sample = true;
   samples.seed = 3;
-  return {{"text", marian, generating(greedy, false)},
-          {"stream", marian, generating(greedy, true)},
-          {"stream of beams", marian, generating(beams, true)},
-          {"stream of samples", marian, generating(samples, true)},
-          {"embedding", golden_model("sentence_transformers/mean_normalized"),
-           reading<VectorHandlers>(std::string("a few words"), EmbedOptions(), vector)},
-          {"classification", golden_model("classifiers/inference"),
-           reading<VectorHandlers>(TextPair{"a few", "words"}, ClassifyOptions(), vector)},
-          {"tagging", golden_model("classifiers/taggers/pieces"),
-           reading<TagHandlers>(std::string("a few words"), TagOptions{.ignore_labels = {}}, entities)}};
+  const Embedder embedder(golden_model("sentence_transformers/mean_normalized"));
+  const Classifier classifier(golden_model("classifiers/inference")),
+      tagger(golden_model("classifiers/taggers/pieces"));
+  return {
+      {"text", marian, generating(greedy, false)},
+      {"stream", marian, generating(greedy, true)},
+      {"stream of beams", marian, generating(beams, true)},
+      {"stream of samples", marian, generating(samples, true)},
+      {"embedding", embedder.model(),
+       reading<VectorResult>(embedder, std::string("a few words"), EmbedOptions(), vector)},
+      {"classification", classifier.model(),
+       reading<VectorResult>(classifier, TextPair{"a few", "words"}, ClassifyOptions(), vector)},
+      {"tagging", tagger.model(),
+       reading<std::vector<Entity>>(tagger, std::string("a few words"), TagOptions{.ignore_labels = {}}, entities)}};
 }
 
 TEST(RequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {

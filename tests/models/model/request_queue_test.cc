@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/encoders/classifier.h"
+#include "encdec/models/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/random_marian.h"
 
@@ -30,7 +32,7 @@ class Outcome {
     return {.on_result = [this](std::size_t source, GenerateResult result) { add(source, std::move(result)); },
             .on_failure = [this](std::size_t source, std::exception_ptr failure) { fail(source, failure); }};
   }
-  VectorHandlers vector_handlers() {
+  Handlers<VectorResult> vector_handlers() {
     return {.on_result = [this](std::size_t text, VectorResult result) { add(text, std::move(result)); },
             .on_failure = [this](std::size_t text, std::exception_ptr failure) { fail(text, failure); }};
   }
@@ -284,7 +286,8 @@ TEST(RequestQueue, ARequestWithBadInputIsRefusedAsAWhole) {
   EXPECT_THAT(failure([&] { queue.submit(inputs_of({{1}}), {.num_beams = 2, .num_return_sequences = 2}, handlers); }),
               HasSubstr("num_return_sequences is 2, expected 1"));
   const std::vector<std::string> texts{"a"};
-  EXPECT_THAT(failure([&] { queue.submit(texts, {}, outcome.vector_handlers()); }), HasSubstr("has a decoder"));
+  EXPECT_THAT(failure([&] { Embedder(model).submit(queue, texts, {}, outcome.vector_handlers()); }),
+              HasSubstr("has a decoder"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.workers = 0}); }), HasSubstr("workers is 0, expected 1 to 1024"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.batch_size = -1}); }), HasSubstr("batch_size is -1"));
 
@@ -346,12 +349,14 @@ TEST(RequestQueue, ScoresAndEmbeddingsOfOneBatchEqualThoseAlone) {
       Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers/reranker/model", {.threads = 2});
   const std::vector<std::string> texts{"a", "a few more words, then", "the last"};
   const std::vector<TextPair> pairs{{"a"}, {"a few more words", "then"}, {"", "the last one of three"}};
-  const Tensor expected = model.embed(texts), expected_scores = model.classify(pairs);
+  const Embedder embedder(model);
+  const Classifier classifier(model);
+  const Tensor expected = embedder.embed(texts), expected_scores = classifier.classify(pairs);
   RequestQueue queue(model, {.workers = 2});
   std::vector<Outcome> outcomes(60);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    i % 2 == 0 ? queue.submit(texts, EmbedOptions(), outcomes[i].vector_handlers())
-               : queue.submit(pairs, ClassifyOptions(), outcomes[i].vector_handlers());
+    i % 2 == 0 ? embedder.submit(queue, texts, EmbedOptions(), outcomes[i].vector_handlers())
+               : classifier.submit(queue, pairs, ClassifyOptions(), outcomes[i].vector_handlers());
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     ASSERT_TRUE(outcomes[i].wait(3));
@@ -369,11 +374,12 @@ TEST(RequestQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
   const Model model = Model::load(folder / "model", {.threads = 2});
   const std::vector<std::string> texts{"a", "a few more words, then", "", "and a last one"};
   const EmbedOptions cut{.normalize = true, .dimensions = 3};
-  const Tensor expected = model.embed(texts), expected_cut = model.embed(texts, cut);
+  const Embedder embedder(model);
+  const Tensor expected = embedder.embed(texts), expected_cut = embedder.embed(texts, cut);
   RequestQueue queue(model, {.workers = 2});
   std::vector<Outcome> outcomes(60);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    queue.submit(texts, i % 2 == 0 ? EmbedOptions() : cut, outcomes[i].vector_handlers());
+    embedder.submit(queue, texts, i % 2 == 0 ? EmbedOptions() : cut, outcomes[i].vector_handlers());
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     ASSERT_TRUE(outcomes[i].wait(texts.size()));

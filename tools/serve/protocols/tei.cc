@@ -90,16 +90,6 @@ TextPair read_pair(const nlohmann::json& value, std::string_view where) {
                                    value.is_array() ? fmt::format("a list of {}", value.size()) : value.type_name()));
 }
 
-// Returns [{"label", "score"}, ...], the best first.
-Json labels_json(std::span<const std::string> labels, std::span<const float> scores) {
-  Json list = Json::array();
-  for (const auto& [index, score] : ranked(scores, 0)) {
-    list.push_back({{"label", labels[index]}, {"score", cli::short_number(score)}});
-  }
-  return list;
-}
-
-// Inputs: "a", ["a"], one pair ["a", "b"], or a list of such lists.
 asio::awaitable<void> predict(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.classifier(request.string("model").value_or(""));
@@ -119,7 +109,7 @@ asio::awaitable<void> predict(Call& call) {
   const auto results = co_await call.classify(model, std::move(texts), options);
   Json answer = Json::array();
   for (const VectorResult& result : results) {
-    answer.push_back(labels_json(model.model().classifier()->labels(), result.values));
+    answer.push_back(cli::to_array(model.classifier().labels()->names(), result.values));
   }
   call.respond(is_batch ? answer : answer.front());
 }
@@ -169,9 +159,9 @@ asio::awaitable<void> decode(Call& call) {
   co_return;
 }
 
-Json label_names(const Classifier& classifier) {
+Json label_names(const ClassifierLabels& classifier) {
   Json names = Json::object(), numbers = Json::object();
-  for (const std::string& label : classifier.labels()) {
+  for (const std::string& label : classifier.names()) {
     names[std::to_string(names.size())] = label;
     numbers[label] = numbers.size();
   }
@@ -183,8 +173,8 @@ asio::awaitable<void> info(Call& call) {
   const auto positions = model.model().config().input_stack().position_limit();
   const ServeSettings& settings = call.parts().settings;
   const ServiceLimits& limits = settings.limits;
-  const Json type = model.model().classifier() != nullptr
-                        ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.model().classifier())}}
+  const Json type = model.classifier().labels() != nullptr
+                        ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.classifier().labels())}}
                     : model.embeds(EmbedOutput::dense) ? Json{{"embedding", {{"pooling", nullptr}}}}
                     : model.embeds()                   ? Json{{"embedding", {{"pooling", "splade"}}}}
                     : model.transcribes()              ? Json{{"transcription", Json::object()}}

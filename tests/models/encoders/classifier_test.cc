@@ -1,5 +1,5 @@
 // Compares classifiers and rerankers of tests/golden/classifiers with transformers and sentence-transformers.
-#include "encdec/models/classification/classifier.h"
+#include "encdec/models/encoders/classifier.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
+#include "encdec/models/encoders/embedder.h"
 #include "encdec/models/model.h"
 #include "encdec/models/tokenizer/base/affixes.h"
 #include "tests/support/message_of.h"
@@ -48,7 +49,7 @@ std::vector<float> row_of(const Tensor& tensor, Dim row) {
 class ClassifierGolden : public testing::TestWithParam<std::string> {
  protected:
   json expected_ = expected_of(GetParam());
-  Model model_ = Model::load(kClassifiers / GetParam() / "model", {.threads = 2});
+  Classifier model_{Model::load(kClassifiers / GetParam() / "model", {.threads = 2})};
 };
 
 TEST_P(ClassifierGolden, LogitsOfTextsAndPairsEqualTransformersInAnyBatch) {
@@ -79,7 +80,7 @@ TEST_P(ClassifierGolden, ScoresEqualThePipeline) {
     if (!pair[0].get<std::string>().empty()) texts.push_back({pair[0].get<std::string>()});
   }
   const Tensor scores = model_.classify(texts);
-  const auto& labels = model_.classifier()->labels();
+  const auto& labels = model_.labels()->names();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<float> row = row_of(scores, static_cast<Dim>(i));
     const std::vector<Ranking> best = ranked(row, 0);
@@ -133,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Classifiers, ClassifierGolden, testing::ValuesIn(classi
                          [](const auto& instance) { return instance.param; });
 
 TEST(Classifier, RawScoresAreLogits) {
-  const Model model = Model::load(kClassifiers / "reranker" / "model");
+  const Classifier model(Model::load(kClassifiers / "reranker" / "model"));
   const std::vector<std::string> documents{"a", "the"};
   const std::vector<Ranking> raw = model.rerank("cat", documents, {.raw_scores = true});
   const std::vector<Ranking> scores = model.rerank("cat", documents);
@@ -142,11 +143,11 @@ TEST(Classifier, RawScoresAreLogits) {
 
 TEST(Classifier, ModulesOfACrossEncoderGiveNoEmbeddings) {
   const Model model = Model::load(kClassifiers / "modules" / "model");
-  EXPECT_EQ(model.classifier()->ranking_function(), ScoreFunction::sigmoid);
-  EXPECT_EQ(Model::load(kClassifiers / "modules_identity" / "model").classifier()->ranking_function(),
+  EXPECT_EQ(Classifier(model).labels()->ranking_function(), ScoreFunction::sigmoid);
+  EXPECT_EQ(Classifier(Model::load(kClassifiers / "modules_identity" / "model")).labels()->ranking_function(),
             ScoreFunction::none);
   EXPECT_THAT(
-      message_of<ConfigError>([&] { model.embed({"a"}); }),
+      message_of<ConfigError>([&] { Embedder(model).embed({"a"}); }),
       HasSubstr("no dense vectors, expected a model with Pooling that is neither SpladePooling nor of a Cross"));
 }
 
@@ -161,7 +162,7 @@ int steps_of(const Work& work) {
 }
 
 TEST(Classifier, AQueryIsTokenizedOnceForAllDocuments) {
-  const Model model = Model::load(kClassifiers / "reranker" / "model");
+  const Classifier model(Model::load(kClassifiers / "reranker" / "model"));
   std::string query = "who sat on the mat?";
   while (query.size() < 300'000) query += " the cat";
   std::vector<std::string> documents;
@@ -202,8 +203,8 @@ TEST(Classifier, LargeLogitsHaveScores) {
 }
 
 TEST(Classifier, RefusesWhatCannotBeRead) {
-  const Model reranker = Model::load(kClassifiers / "reranker" / "model");
-  const Model inference = Model::load(kClassifiers / "inference" / "model");
+  const Classifier reranker(Model::load(kClassifiers / "reranker" / "model"));
+  const Classifier inference(Model::load(kClassifiers / "inference" / "model"));
   const std::vector<std::string> none, texts{"the cat sat on a mat"}, labels{"cats"};
   EXPECT_EQ(message_of<InputError>([&] { reranker.rerank("a", none); }),
             "a query without documents, expected at least one");
@@ -220,7 +221,7 @@ TEST(Classifier, RefusesWhatCannotBeRead) {
   EXPECT_THAT(message_of<InputError>(
                   [&] { inference.classify(pairs, {.max_length = 8, .truncation = Truncation::only_first}); }),
               HasSubstr("text 2: 21 tokens too many, but only 13 in the first text"));
-  const Model embedder = Model::load(kClassifiers.parent_path() / "sentence_transformers" / "no_modules" / "model");
+  const Classifier embedder(Model::load(kClassifiers.parent_path() / "sentence_transformers" / "no_modules" / "model"));
   EXPECT_THAT(message_of<ConfigError>([&] { embedder.classify(pairs); }),
               HasSubstr("a model without a head for labels"));
 }
@@ -231,7 +232,7 @@ TEST(Classifier, WithADecoderOnlyClassifies) {
   EXPECT_FALSE(model.network()->decoder.has_value());
   EXPECT_FALSE(model.network()->output.has_value());
   EXPECT_THAT(message_of<ConfigError>([&] { model.generate({"a"}); }), HasSubstr("bart is a classifier"));
-  EXPECT_THAT(message_of<ConfigError>([&] { model.embed({"a"}); }), HasSubstr("bart has a decoder"));
+  EXPECT_THAT(message_of<ConfigError>([&] { Embedder(model).embed({"a"}); }), HasSubstr("bart has a decoder"));
   const std::vector<TokenIds> sources = {{0, 5, 2}, {0, 5}};
   EXPECT_EQ(message_of<InputError>([&] { model.forward(sources, {}); }),
             "source 2: no end token 2, expected one: the classifier reads its row");
@@ -251,7 +252,7 @@ class DamagedClassifier : public testing::Test {
   json config() const { return read_json_object(folder_.path() / "config.json").value(); }
   std::string message_with(const json& config) const {
     std::ofstream(folder_.path() / "config.json") << config;
-    return message_of([&] { Model::load(folder_.path()); });
+    return message_of([&] { Classifier(Model::load(folder_.path())); });
   }
 
   TempFolder folder_;
@@ -265,7 +266,7 @@ TEST_F(DamagedClassifier, LabelsMustBeNumberedAndFitTheHead) {
   EXPECT_THAT(message_with(changed), HasSubstr("tensor 'classifier.weight': shape [3, 16], expected [2, 16]"));
   changed["id2label"] = {{"0", 0}, {"1", 1}, {"2", 2}};
   EXPECT_EQ(message_with(changed), "no exception");
-  EXPECT_THAT(Model::load(folder_.path()).classifier()->labels(), testing::ElementsAre("0", "1", "2"));
+  EXPECT_THAT(Classifier(Model::load(folder_.path())).labels()->names(), testing::ElementsAre("0", "1", "2"));
 }
 
 TEST_F(DamagedClassifier, AHeadThatTheWeightsLackIsAnError) {

@@ -1,5 +1,5 @@
 // Compares embeddings of tests/golden/sentence_transformers with those of the library of that name.
-#include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/encoders/embedder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,6 +38,11 @@ std::vector<std::vector<float>> rows_of(const Tensor& tensor) {
   return rows;
 }
 
+// Returns the vectors of a text's tokens as a matrix.
+Tensor tensor_of(VectorResult& vectors) {
+  return {vectors.values.data(), DataType::float32, {static_cast<Dim>(vectors.rows), static_cast<Dim>(vectors.width)}};
+}
+
 class EmbedGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
@@ -46,7 +51,7 @@ TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
   const auto embeddings = expected.value()["embeddings"].get<std::vector<std::vector<float>>>();
   ASSERT_EQ(texts.size(), embeddings.size());
   for (const int threads : {1, 2}) {
-    const Model model = Model::load(kCases / GetParam() / "model", {.threads = threads});
+    const Embedder model(Model::load(kCases / GetParam() / "model", {.threads = threads}));
     std::vector<std::vector<float>> first;
     for (const int batch_size : {1, 4, 32}) {
       const auto found = rows_of(model.embed(texts, {.batch_size = batch_size}));
@@ -71,10 +76,10 @@ class SparseGolden : public testing::TestWithParam<std::string> {
 TEST_P(SparseGolden, SparseVectorsEqualSentenceTransformersInAnyBatch) {
   const auto& vectors = expected_.value()["vectors"];
   for (const int threads : {1, 2}) {
-    const Model model = Model::load(kSparse / GetParam() / "model", {.threads = threads});
-    std::vector<SparseVector> first;
+    const Embedder model(Model::load(kSparse / GetParam() / "model", {.threads = threads}));
+    std::vector<VectorResult> first;
     for (const int batch_size : {0, 1, 4}) {
-      const auto found = model.embed_sparse(texts_, {.batch_size = batch_size});
+      const auto found = model.embed_each(texts_, {.output = EmbedOutput::sparse, .batch_size = batch_size});
       for (std::size_t i = 0; i < texts_.size(); ++i) {
         EXPECT_EQ(found[i].token_ids, vectors[i]["ids"].get<TokenIds>()) << texts_[i];
         EXPECT_THAT(found[i].values,
@@ -82,13 +87,13 @@ TEST_P(SparseGolden, SparseVectorsEqualSentenceTransformersInAnyBatch) {
             << texts_[i];
       }
       if (first.empty()) first = found;
-      EXPECT_TRUE(std::ranges::equal(found, first, {}, &SparseVector::values, &SparseVector::values)) << batch_size;
+      EXPECT_TRUE(std::ranges::equal(found, first, {}, &VectorResult::values, &VectorResult::values)) << batch_size;
     }
   }
 }
 
 TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
-  const Model model = Model::load(kSparse / GetParam() / "model");
+  const Embedder model(Model::load(kSparse / GetParam() / "model"));
   EXPECT_TRUE(model.gives(EmbedOutput::sparse));
   const bool is_dense = expected_.has("embeddings");
   EXPECT_EQ(model.gives(EmbedOutput::dense), is_dense);
@@ -118,12 +123,12 @@ INSTANTIATE_TEST_SUITE_P(SparseEncoders, SparseGolden, testing::ValuesIn(sparse_
 TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
   const JsonObject expected = read_json_object(kSparse / "bge_m3" / "expected.json");
   const auto texts = expected.strings("texts");
-  const Model model = Model::load(kSparse / "bge_m3" / "model");
+  const Embedder model(Model::load(kSparse / "bge_m3" / "model"));
   for (const int batch_size : {0, 1}) {
-    const std::vector<Tensor> found = model.embed_colbert(texts, {.batch_size = batch_size});
+    auto found = model.embed_each(texts, {.output = EmbedOutput::colbert, .batch_size = batch_size});
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto wanted = expected.value()["colbert"][i].get<std::vector<std::vector<float>>>();
-      const auto rows = rows_of(found[i]);
+      const auto rows = rows_of(tensor_of(found[i]));
       ASSERT_EQ(rows.size(), wanted.size()) << texts[i];
       for (std::size_t r = 0; r < rows.size(); ++r) {
         EXPECT_THAT(rows[r], testing::Pointwise(testing::FloatNear(1e-5f), wanted[r])) << texts[i];
@@ -134,28 +139,33 @@ TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
 #endif
 
 TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
-  const Model model = Model::load(kCases / "no_modules" / "model");
+  const Embedder model(Model::load(kCases / "no_modules" / "model"));
   const std::vector<std::string> texts{"the cat sat on a mat.", "", "a"};
   const auto embeddings = rows_of(model.embed(texts));
   for (const int batch_size : {0, 1}) {
-    const std::vector<Tensor> matrices = model.embed_tokens(texts, {.batch_size = batch_size});
-    EXPECT_EQ(matrices[2].shape(), Shape({3, 16}));
+    auto matrices = model.embed_each(texts, {.output = EmbedOutput::tokens, .batch_size = batch_size});
+    EXPECT_EQ(matrices[2].rows, 3u);
+    EXPECT_EQ(matrices[2].width, 16u);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      EXPECT_EQ(SentenceEmbedder().embed(matrices[i]), embeddings[i]) << texts[i];
+      EXPECT_EQ(SentenceEmbedder().embed(tensor_of(matrices[i])), embeddings[i]) << texts[i];
     }
   }
 }
 
 TEST(EmbedSparse, RefusesWhatItCannotDo) {
-  const Model dense = Model::load(kCases / "no_modules" / "model"), sparse = Model::load(kSparse / "bert" / "model");
-  EXPECT_THAT(message_of<ConfigError>([&] { dense.embed_sparse({}); }),
+  const Embedder dense(Model::load(kCases / "no_modules" / "model")), sparse(Model::load(kSparse / "bert" / "model"));
+  const auto message = [](const Embedder& embedder, const std::vector<std::string>& texts,
+                          const EmbedOptions& options) {
+    return message_of<ConfigError>([&] { embedder.embed_each(texts, options); });
+  };
+  EXPECT_THAT(message(dense, {}, {.output = EmbedOutput::sparse}),
               HasSubstr("no sparse vectors, expected a model with SpladePooling, sparse_linear.pt or the head of"));
-  EXPECT_THAT(message_of<ConfigError>([&] { sparse.embed_colbert({"a"}); }),
+  EXPECT_THAT(message(sparse, {"a"}, {.output = EmbedOutput::colbert}),
               HasSubstr("no ColBERT vectors, expected a model with colbert_linear.pt"));
-  EXPECT_EQ(message_of<ConfigError>([&] { sparse.embed_sparse({"a"}, {.normalize = true}); }),
+  EXPECT_EQ(message(sparse, {"a"}, {.output = EmbedOutput::sparse, .normalize = true}),
             "dimensions and normalize: not for sparse vectors, expected neither of them");
-  EXPECT_THAT(message_of<ConfigError>([&] { sparse.embed_tokens({"a"}); }), HasSubstr("no token vectors, expected"));
-  EXPECT_THAT(message_of<ConfigError>([&] { sparse.generate({"a"}); }), HasSubstr("bert has no decoder"));
+  EXPECT_THAT(message(sparse, {"a"}, {.output = EmbedOutput::tokens}), HasSubstr("no token vectors, expected"));
+  EXPECT_THAT(message_of<ConfigError>([&] { sparse.model().generate({"a"}); }), HasSubstr("bert has no decoder"));
 }
 
 // A copy of a folder with SpladePooling, with changes.
@@ -216,7 +226,7 @@ TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
   const Tensor& embeddings = *expected->find("embeddings");
   ASSERT_EQ(texts.size(), 100u);
   ASSERT_EQ(embeddings.rows(), 100);
-  const auto found = rows_of(Model::load(folder).embed(texts));
+  const auto found = rows_of(Embedder(Model::load(folder)).embed(texts));
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const float* row = embeddings.row(static_cast<std::int64_t>(i));
     EXPECT_THAT(found[i],

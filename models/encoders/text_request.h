@@ -1,0 +1,142 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/model/mailbox.h"
+#include "encdec/models/model/request_state.h"
+#include "encdec/models/tokenizer/base/tokenizer.h"
+
+namespace encdec {
+
+// A request for results of texts that an encoder-only model or a classifier reads. Turns texts into tokens; a class for
+// each kind of request makes results of what the network computes from them.
+class TextRequest : public RequestState {
+ public:
+  Compute compute() const override { return settings_.compute; }
+
+ protected:
+  struct Settings {
+    Compute compute = nullptr;  // read_rows() or one of its relatives
+    std::string prompt = {};    // put before each text
+    int max_length = 0;         // maximum number of tokens of a text; 0: what the folder and the network allow
+    Truncation truncation = Truncation::longest_first;
+    LongSources long_texts = LongSources::truncate;
+    int batch_size = 0;
+    bool with_ranges = false;  // Encoding::ranges are needed
+    std::size_t stride = 0;    // tokens that neighbouring windows have in common; 0: a text has one window
+  };
+  // Throws ConfigError if a number is out of range, or if the model has a decoder and the request does not read logits;
+  // TokenizerError if there is no tokenizer.
+  TextRequest(const Model& model, Settings settings, FailureHandler on_failure, StartHandler on_start);
+
+  // The first text of the last pair. Pairs in a row that share it are tokenized once.
+  struct FirstText {
+    const std::string* text = nullptr;
+    TokenIds tokens = {};
+  };
+  // Returns the tokens of a text, or of a pair of texts if `second` is not null. Throws InputError, naming the text by
+  // `number`, if the model cannot read it. REQUIRES: the text of `last`, if there is one, exists.
+  Encoding encode(const std::string& text, const std::string* second, std::size_t number, FirstText& last) const;
+  // Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
+  // tokens around each window. Neighbouring windows have `stride` tokens in common. Without a stride there is one
+  // window, encode(text). Throws as encode() does, and InputError if the stride is larger than half a window.
+  // REQUIRES: with a stride, Settings::with_ranges.
+  std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
+  const std::string& prompt() const { return settings_.prompt; }
+  std::size_t max_length() const { return max_length_; }  // maximum number of tokens of a text; 0: no limit
+
+  // Last hidden states of all tokens [tokens, D].
+  static void read_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+  // The last hidden state of the first token alone [1, D]. REQUIRES: TransformerConfig::gathers_rows.
+  static void read_first_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+  // A classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens.
+  static void read_logits(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+  // Weights of all tokens of the vocabulary [1, V], from a masked language model's logits.
+  static void read_weights(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+
+ private:
+  Encoding read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length,
+                FirstText& last) const;
+  void check(const TokenIds& ids, std::size_t number) const;
+
+  Settings settings_;
+  std::size_t max_length_;
+};
+
+// A request for a vector of each text: its embedding, or a classifier's scores.
+class VectorRequest : public TextRequest {
+ public:
+  using Result = VectorResult;
+  // Returns the number of elements of a vector; 0 for a sparse vector.
+  virtual Dim width() const = 0;
+  void on_rows(const DecodeJob& job, const Tensor& rows) override {
+    complete(job, handlers_.on_result, [&] {
+      VectorResult result = vector_of(job.prompt.source, rows);
+      result.source_tokens = job.prompt.source_tokens;
+      return result;
+    });
+  }
+
+ protected:
+  VectorRequest(const Model& model, Settings settings, Handlers<VectorResult> handlers);
+  // Returns the vector of a text with the tokens `ids`. `rows` has what compute() makes of them.
+  virtual VectorResult vector_of(const TokenIds& ids, const Tensor& rows) const = 0;
+  // Returns the job of a text or pair. Throws as encode() does.
+  DecodeJob job(const std::string& text, const std::string* second, std::size_t index, FirstText& last) const;
+
+ private:
+  Handlers<VectorResult> handlers_;
+};
+
+// Submits texts or pairs of texts to a queue, in a request of the class Kind.
+template <class Kind, class Text>
+Request submit_texts(RequestQueue& queue, const std::shared_ptr<Kind>& request, std::span<const Text> texts,
+                     std::uint64_t client) {
+  std::vector<DecodeJob> jobs = request->jobs(texts);
+  sort_longest_first(jobs);  // so that texts of similar length are read together
+  return queue.submit(request, std::move(jobs), client);
+}
+
+// Reads texts in a queue of this call, and calls take(index, result) for each. `face` is the Embedder or Classifier of
+// which Kind is a request.
+template <class Kind, class Face, class Text, class Options, class Take>
+void read_texts(const Face& face, std::span<const Text> texts, const Options& options, const Take& take) {
+  using Result = typename Kind::Result;
+  Mailbox<std::exception_ptr> failures;  // woken when all results are there
+  std::atomic<std::size_t> missing = texts.size();
+  Handlers<Result> handlers{
+      .on_result =
+          [&](std::size_t text, Result result) {
+            take(text, std::move(result));
+            if (--missing == 0) failures.wake();
+          },
+      .on_failure = [&](std::size_t, std::exception_ptr failure) { failures.put(std::move(failure)); }};
+  const auto request = std::make_shared<Kind>(face, options, std::move(handlers));
+  RequestQueue queue(face.model(), {.batch_size = options.batch_size});
+  submit_texts(queue, request, texts, 0);
+  while (missing > 0) {
+    for (const std::exception_ptr& failure : failures.take(kCancellationInterval)) std::rethrow_exception(failure);
+  }
+}
+
+// Returns the vectors [N, width] of texts.
+template <class Kind, class Face, class Text, class Options>
+Tensor read_vectors(const Face& face, std::span<const Text> texts, const Options& options) {
+  Tensor vectors = Tensor::allocate({static_cast<Dim>(texts.size()), Kind(face, options, {}).width()});
+  read_texts<Kind>(face, texts, options, [&](std::size_t text, const VectorResult& result) {
+    std::ranges::copy(result.values, vectors.row(static_cast<Dim>(text)));
+  });
+  return vectors;
+}
+
+}  // namespace encdec
