@@ -94,10 +94,11 @@ Action add_align(CLI::App& command) {
       "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, else json");
   audio.model.add_load_options(command);
   audio.model.add_quiet_option(command, "No progress bar and no notes");
-  RowOptions<TranscribeOptions> options(command, audio.options);
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     constexpr std::string_view kNames[] = {"language", "vad_model", "vad_threshold", "vad_neg_threshold"};
-    if (std::ranges::find(kNames, row.name) != std::end(kNames)) options.add(row);
+    if (std::ranges::find(kNames, row.name) != std::end(kNames)) {
+      add_option(command, row, row.value(audio.options));
+    }
   }
   add_raw_options(command, audio);
   command.footer(R"(Words that are not found are "unaligned" in json. If they are most, this exits with status 1.

@@ -14,40 +14,23 @@
 namespace encdec::cli {
 namespace {
 
-// Adds the temperature of the first attempt and its increment.
-void add_temperature_options(CLI::App& command, const OptionRow<TranscribeOptions>& row,
-                             TranscribeArguments& arguments) {
-  using Arguments = TranscribeArguments;
-  static constexpr OptionRow<Arguments> kIncrement{
-      .name = "temperature_increment_on_fallback",
-      .value = kOption<&Arguments::temperature_increment>,
-      .range = kTemperatureIncrement,
-      .group = "Search",
-      .type = "X",
-      .help =
-          "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try"};
-  static const OptionRow<Arguments> first{.name = row.name,
-                                          .value = kOption<&Arguments::temperature>,
-                                          .range = row.range,
-                                          .group = row.group,
-                                          .type = row.type,
-                                          .help = row.help};
-  RowOptions<Arguments> options(command, arguments);
-  options.add(first);
-  options.add(kIncrement);
-}
+constexpr OptionInfo kIncrement{
+    {},
+    "temperature_increment_on_fallback",
+    kTemperatureIncrement,
+    "Search",
+    "X",
+    "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try"};
 
-// Adds the options of a group of the table of speech options.
-void add_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {
-  RowOptions<TranscribeOptions> options(command, arguments.options);
+// Adds the options of a group of the tables of speech options.
+void add_speech_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.group != group) continue;
-    row.name == "temperature" ? add_temperature_options(command, row, arguments) : options.add(row);
+    const bool is_temperature = row.name == "temperature";
+    add_option(command, row, is_temperature ? OptionValue(&arguments.temperature) : row.value(arguments.options));
+    if (is_temperature) add_option(command, kIncrement, &arguments.temperature_increment);
   }
-  RowOptions<TranscriptLineOptions> lines(command, arguments.lines);
-  for (const OptionRow<TranscriptLineOptions>& row : transcript_line_settings()) {
-    if (row.group == group) lines.add(row);
-  }
+  add_group(command, group, transcript_line_settings(), arguments.lines);
 }
 
 }  // namespace
@@ -97,14 +80,13 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
   for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
-    add_group(command, group, arguments);
+    add_speech_group(command, group, arguments);
 
   command
       .add_flag("--live", arguments.is_live,
                 "Transcribe one input while it is read: at each pause the text of what was said before it")
       ->group("Live");
-  RowOptions<LiveOptions> live(command, arguments.live);
-  for (const OptionRow<LiveOptions>& row : live_settings()) live.add(row);
+  add_group(command, "Live", live_settings(), arguments.live);
   add_raw_options(command, arguments);
 }
 
