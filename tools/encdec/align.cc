@@ -85,8 +85,7 @@ Action add_align(CLI::App& command) {
   add_model_option(command, audio.model.folder);
   add_file_option(command, "--text", arguments->text, "What is said, in UTF-8: each line gets times; -: standard input")
       ->required();
-  command.add_option("FILE", arguments->file, "Recording: WAV, FLAC, MP3, Ogg and more; -: standard input")
-      ->type_name("")
+  add_value_option(command, "FILE", arguments->file, "", "Recording: WAV, FLAC, MP3, Ogg and more; -: standard input")
       ->required();
   add_output_option(command, audio.output, "Words or lines with their times");
   add_words_option(

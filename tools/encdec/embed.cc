@@ -117,9 +117,8 @@ Action add_embed(CLI::App& command) {
   CLI::Option* normalize = command.add_flag("--normalize", embedding.normalize,
                                             "Scale vectors to length 1, even if the folder's files do not ask for it");
   CLI::Option* dimensions =
-      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions,
-                        "Keep only the first N numbers of each vector, before normalisation; 0: all")
-          ->check(integer_from(0, kMaxTokens));
+      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokens,
+                        "Keep only the first N numbers of each vector, before normalisation; 0: all");
   for (CLI::Option* of_texts : {normalize, dimensions}) of_texts->excludes(sparse)->excludes(tokens)->excludes(colbert);
   const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type, const char* help) {
     return command

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <concepts>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -20,7 +19,8 @@ std::string group_of(const OptionInfo& row) {
   return row.group.empty() ? "Options" : std::string(row.group);
 }
 
-// Returns the word that unsets an option: "auto" of the type "N|auto", and "none" of a threshold. Empty if there is none.
+// Returns the word that unsets an option: "auto" of the type "N|auto", and "none" of a threshold. Empty if there is
+// none.
 template <class T>
 std::string_view unset_word(const OptionInfo& row) {
   if (std::is_same_v<T, std::optional<double>>) return "none";
@@ -28,59 +28,39 @@ std::string_view unset_word(const OptionInfo& row) {
   return std::is_same_v<T, std::optional<int>> && bar != row.type.npos ? row.type.substr(bar + 1) : std::string_view();
 }
 
-// Returns what a text must be, for error messages.
+// Reads a typed value. Returns what the text must be, for an error message, if it does not fit; else an empty text.
 template <class T>
-std::string expected(const OptionInfo& row) {
-  if constexpr (kIsOptional<T>) {
-    const std::string_view word = unset_word<T>(row);
-    const std::string value = expected<typename T::value_type>(row);
-    return word.empty() ? value : fmt::format("{}, or {}", value, word);
-  } else if constexpr (std::is_same_v<T, int>) {
-    return row.range.expected_integer();
-  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-    return fmt::format("an integer from 0 to {}", std::numeric_limits<std::int64_t>::max());
-  } else if constexpr (std::floating_point<T>) {
-    return row.range.expected();
-  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    return "seconds separated by commas";
-  } else if constexpr (std::is_same_v<T, TokenIds>) {
-    return "token ids separated by commas";
-  } else if constexpr (std::is_same_v<T, ExponentialDecay>) {
-    return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens);
-  } else {
-    return {};  // any text fits, or one of the row's words
-  }
-}
-
-// Reads a typed value. Returns false if the text does not fit.
-template <class T>
-bool parse(const OptionInfo& row, const std::string& text, T& value);
+std::string parse(const OptionInfo& row, const std::string& text, T& value);
 
 // Reads values separated by commas: "a,b,c".
 template <class T>
-bool parse_list(const OptionInfo& row, const std::string& text, std::vector<T>& values) {
+std::string parse_list(const OptionInfo& row, const std::string& text, std::vector<T>& values) {
   values.clear();
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, ',');) {
-    if (!parse(row, part, values.emplace_back())) return false;
+    if (parse(row, part, values.emplace_back()).empty()) continue;
+    return fmt::format("{} separated by commas", std::is_same_v<T, double> ? "seconds" : "token ids");
   }
-  return true;
+  return {};
 }
 
-bool parse_decay(const OptionInfo& row, const std::string& text, ExponentialDecay& decay) {
+std::string parse_decay(const OptionInfo& row, const std::string& text, ExponentialDecay& decay) {
   const std::size_t comma = text.find(',');
   const auto start = parse_number<int>(text.substr(0, comma));
-  if (comma == text.npos || !start || *start < 0 || *start > kMaxTokens) return false;
-  decay.start = *start;
-  return parse(row, text.substr(comma + 1), decay.factor);
+  decay.start = start.value_or(-1);
+  const bool has_start = comma != text.npos && decay.start >= 0 && decay.start <= kMaxTokens;
+  if (has_start && parse(row, text.substr(comma + 1), decay.factor).empty()) return {};
+  return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens);
 }
 
 template <class T>
-bool parse(const OptionInfo& row, const std::string& text, T& value) {
+std::string parse(const OptionInfo& row, const std::string& text, T& value) {
   if constexpr (kIsOptional<T>) {
     value.reset();
     const std::string_view word = unset_word<T>(row);
-    return (!word.empty() && text == word) || parse(row, text, value.emplace());
+    if (!word.empty() && text == word) return {};
+    const std::string expected = parse(row, text, value.emplace());
+    return expected.empty() || word.empty() ? expected : fmt::format("{}, or {}", expected, word);
   } else if constexpr (std::is_same_v<T, bool>) {
     value = text != "false";
   } else if constexpr (std::is_same_v<T, std::uint8_t>) {
@@ -93,11 +73,16 @@ bool parse(const OptionInfo& row, const std::string& text, T& value) {
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
     const auto number = parse_number<std::int64_t>(text);
     value = static_cast<std::uint64_t>(number.value_or(0));
-    return number.value_or(-1) >= 0;
-  } else if constexpr (std::is_arithmetic_v<T>) {
-    const auto number = parse_number<std::conditional_t<std::is_same_v<T, int>, int, double>>(text);
+    if (number.value_or(-1) < 0)
+      return fmt::format("an integer from 0 to {}", std::numeric_limits<std::int64_t>::max());
+  } else if constexpr (std::is_same_v<T, int>) {
+    const auto number = parse_number<int>(text);
+    value = number.value_or(0);
+    if (!number || !row.range.has(value)) return row.range.expected_integer();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    const auto number = parse_number<double>(text);
     value = static_cast<T>(number.value_or(0));
-    return number && row.range.has(*number);
+    if (!number || !row.range.has(*number)) return row.range.expected();
   } else if constexpr (std::is_same_v<T, ExponentialDecay>) {
     return parse_decay(row, text, value);
   } else if constexpr (std::is_same_v<T, std::vector<double>> || std::is_same_v<T, TokenIds>) {
@@ -105,7 +90,7 @@ bool parse(const OptionInfo& row, const std::string& text, T& value) {
   } else if constexpr (std::is_assignable_v<T&, std::string>) {
     value = text;
   }
-  return true;
+  return {};
 }
 
 // Returns the default that the help shows; empty for none.
@@ -154,16 +139,17 @@ void add_option(CLI::App& command, const OptionInfo& row, OptionValue value) {
   if (bool* const* flag = std::get_if<bool*>(&value)) return add_flag(command, row, **flag);
   const auto add = [&]<class T>(T* to) {
     CLI::Option* option = add_text_option(command, row, [&row, to](const std::string& text) { parse(row, text, *to); });
-    constexpr bool has_words = std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::optional<EarlyStopping>>;
-    if constexpr (std::is_same_v<T, std::optional<bool>>) option->expected(0, 1);
-    if constexpr (has_words || std::is_same_v<T, std::optional<bool>>) {
+    constexpr bool is_flag = std::is_same_v<T, std::optional<bool>>;
+    if (is_flag) option->expected(0, 1);
+    if (is_flag || std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::optional<EarlyStopping>>) {
       take_words(option, row.words());
-    } else if (std::string what = expected<T>(row); !what.empty()) {
-      option->check(expecting(std::move(what), [&row](const std::string& text) {
-        T read{};
-        return parse(row, text, read);
-      }));
     }
+    const auto check = [&row](const std::string& text) {
+      T read{};
+      const std::string expected = parse(row, text, read);
+      return expected.empty() ? expected : fmt::format("'{}', expected {}", text, expected);
+    };
+    option->check(CLI::Validator(check, "", ""));
     option->default_str(shown(row, *to));
   };
   std::visit(add, value);

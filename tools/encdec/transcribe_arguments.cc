@@ -37,13 +37,10 @@ void add_speech_group(CLI::App& command, std::string_view group, TranscribeArgum
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_model_option(command, arguments.model.folder);
-  command.add_option("FILE", arguments.files, "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input")
-      ->type_name("");
+  add_value_option(command, "FILE", arguments.files, "", "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input");
   add_output_option(command, arguments.output, "Transcript of one recording");
-  command
-      .add_option("--output-dir", arguments.output_dir,
-                  "Folder for transcripts, one file for each recording and format; created if missing")
-      ->type_name("DIR");
+  add_value_option(command, "--output-dir", arguments.output_dir, "DIR",
+                   "Folder for transcripts, one file for each recording and format; created if missing");
   add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
   std::vector<std::string> words = names_of(kTranscriptFormats);
   words.emplace_back("all");
@@ -74,9 +71,8 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->type_name("openai")
       ->group("Speech");
   TranscribeOptions& speech = arguments.options;
-  add_number_option(command, "--batch-size", speech.batch_size,
-                    "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")
-      ->check(integer_from(0, kMaxBatchSize));
+  add_number_option(command, "--batch-size", speech.batch_size, 0, kMaxBatchSize,
+                    "Recordings decoded together; 0: chosen for this machine. Results do not depend on it");
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
   for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
@@ -101,11 +97,11 @@ void add_raw_options(CLI::App& command, TranscribeArguments& arguments) {
                                                    "Standard input has no header, only little-endian samples")
                  ->group(raw),
              {"int16", "float32"});
-  add_number_option(command, "--sample-rate", arguments.raw.sample_rate, "Samples per second of --raw")
-      ->check(integer_from(AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate))
+  add_number_option(command, "--sample-rate", arguments.raw.sample_rate, AudioDecoder::kMinSampleRate,
+                    AudioDecoder::kMaxSampleRate, "Samples per second of --raw")
       ->group(raw);
-  add_number_option(command, "--channels", arguments.raw.channels, "Channels of --raw, interleaved")
-      ->check(integer_from(1, AudioDecoder::kMaxChannels))
+  add_number_option(command, "--channels", arguments.raw.channels, 1, AudioDecoder::kMaxChannels,
+                    "Channels of --raw, interleaved")
       ->group(raw);
 }
 
