@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "encdec/models/checkpoint/checkpoint.h"
@@ -18,54 +16,18 @@
 
 namespace encdec {
 
-// The description of one generation setting. Files, API calls, command lines and reports all use it.
-struct Setting {
-  template <class T>
-  using Member = std::optional<T> GenerateOptions::*;
-  // Value type of a transformers setting that encdec does not support. Reading a value other than the neutral one adds
-  // a note to StoredSettings::unsupported.
-  enum class NotSupported : std::uint8_t { number, flag, anything };
-
-  // Allowed values: a range of numbers (for an ExponentialDecay: of its factor), or a set of tokens.
-  struct Range {
-    double min = 0;
-    double max = 0;
-    enum class Tokens : std::uint8_t {
-      none,
-      of_the_vocabulary,
-      of_any_vocabulary,  // files may list ids beyond the vocabulary; these are skipped
-    };
-    Tokens tokens = Tokens::none;
-  };
-  std::string_view name;  // the member's name in GenerateOptions
-  std::variant<NotSupported, Member<bool>, Member<int>, Member<std::uint64_t>, Member<float>, Member<EarlyStopping>,
-               Member<ExponentialDecay>, Member<TokenIds>, Member<std::vector<TokenIds>>>
-      member;
-  Range range = {};
-  std::optional<double> neutral = {};              // default value; unset for lists and for settings without a default
-  std::optional<std::string_view> other_key = {};  // key in generation_config.json if it differs from `name`
-  // Command-line option: its group in the help, its names with the name of its value ("--num-beams,--beam-size N"), and
-  // its help text. Empty if there is no option.
-  std::string_view group = {};
-  std::string_view usage = {};
-  std::string_view help = {};
-
-  // Returns the key in generation_config.json; empty if the file cannot contain this setting.
-  constexpr std::string_view key() const { return other_key.value_or(name); }
-
-  // Calls use(member), unless the setting is not supported.
-  template <class Use>
-  void with_member(const Use& use) const {
-    std::visit(
-        [&use](auto the_member) {
-          if constexpr (!std::is_same_v<decltype(the_member), NotSupported>) use(the_member);
-        },
-        member);
-  }
+// A setting of transformers that encdec does not support. Reading a value other than the neutral one, which for a flag
+// is false and for anything else empty, adds a note to StoredSettings::unsupported.
+struct UnsupportedSetting {
+  enum class Kind : std::uint8_t { number, flag, anything };
+  std::string_view name;
+  Kind kind;
+  std::optional<double> neutral = {};  // of a number
 };
 
-// Returns all settings, each once.
-std::span<const Setting> generation_settings();
+// Return all settings of a checkpoint, each once. Their members are std::optional.
+std::span<const OptionRow<GenerateOptions>> generation_settings();
+std::span<const UnsupportedSetting> unsupported_settings();
 // Returns the rows of those options of a call that are not settings: a checkpoint has no defaults for them.
 std::span<const OptionRow<GenerateOptions>> generation_call_options();
 

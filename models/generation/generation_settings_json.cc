@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,8 +11,9 @@ namespace encdec {
 namespace {
 
 using Options = GenerateOptions;
-using NotSupported = Setting::NotSupported;
-using Tokens = Setting::Range::Tokens;
+using Kind = UnsupportedSetting::Kind;
+using Setting = OptionRow<Options>;
+using Tokens = OptionRange::Tokens;
 
 // CTranslate2's defaults: max_decoding_length of a Translator, and max_length of a Generator.
 constexpr int kDefaultTranslationTokens = 256;
@@ -25,9 +27,12 @@ class SettingsReader {
       : object_(object), vocabulary_(vocabulary), source_(source) {}
 
   StoredSettings read() {
-    for (const Setting& setting : generation_settings()) {
-      if (const std::string_view key = key_of(setting); key.empty() || !object_.has(key)) continue;
-      std::visit([&](auto member) { take(setting, member); }, setting.member);
+    for (const UnsupportedSetting& setting : unsupported_settings()) {
+      if (object_.has(setting.name)) report(setting);
+    }
+    for (const Setting& row : generation_settings()) {
+      if ((row.only_in_calls && source_ == Source::file) || !object_.has(row.key())) continue;
+      row.visit(result_.options, [&]<class T>(std::optional<T>& value) { take(row, value); });
     }
     return std::move(result_);
   }
@@ -39,87 +44,82 @@ class SettingsReader {
   }
 
  private:
-  std::string_view key_of(const Setting& setting) const {
-    return setting.key().empty() && source_ == Source::call ? setting.name : setting.key();
-  }
   IntegerRange in_vocabulary() const { return {0, vocabulary_ - 1}; }
 
-  void take(const Setting& setting, NotSupported kind) {
+  // Adds a note for a value that is not neutral.
+  void report(const UnsupportedSetting& setting) {
     const std::string_view key = setting.name;
-    if (kind == NotSupported::number) {
+    if (setting.kind == Kind::number) {
       if (const double value = *object_.number(key); value != *setting.neutral) note("{} {}", key, value);
-    } else if (kind == NotSupported::flag) {
+    } else if (setting.kind == Kind::flag) {
       if (*object_.boolean(key)) note("{} true", key);
     } else if (!object_.value()[key].empty()) {
       note("{}", key);
     }
   }
-  void take(const Setting& setting, Setting::Member<bool> member) {
-    result_.options.*member = object_.boolean(key_of(setting));
-  }
-  void take(const Setting& setting, Setting::Member<int> member) {
-    if (setting.range.tokens != Tokens::none) {
-      result_.options.*member = token(key_of(setting));
+
+  void take(const Setting& row, std::optional<bool>& flag) { flag = object_.boolean(row.key()); }
+  void take(const Setting& row, std::optional<int>& number) {
+    if (row.range.tokens != Tokens::none) {
+      number = token(row.key());
       return;
     }
-    const IntegerRange range{static_cast<std::int64_t>(setting.range.min),
-                             static_cast<std::int64_t>(setting.range.max)};
-    result_.options.*member = static_cast<int>(*object_.integer(key_of(setting), range));
+    const IntegerRange range{static_cast<std::int64_t>(row.range.min), static_cast<std::int64_t>(row.range.max)};
+    number = static_cast<int>(*object_.integer(row.key(), range));
   }
-  void take(const Setting& setting, Setting::Member<std::uint64_t> member) {
-    result_.options.*member = static_cast<std::uint64_t>(*object_.integer(key_of(setting), {.min = 0}));
+  void take(const Setting& row, std::optional<std::uint64_t>& number) {
+    number = static_cast<std::uint64_t>(*object_.integer(row.key(), {.min = 0}));
   }
-  void take(const Setting& setting, Setting::Member<float> member) {
-    NumberRange range{setting.range.min, setting.range.max};
+  template <std::floating_point Number>
+  void take(const Setting& row, std::optional<Number>& number) {
+    NumberRange range{row.range.min, row.range.max};
     // Some folders store temperature 0 for greedy search. If do_sample is off, it is noted instead of refused.
-    const bool may_be_none = member == &Options::temperature && !object_.boolean("do_sample").value_or(false);
-    if (may_be_none) range.min = 0;
-    const double value = *object_.number(key_of(setting), range);
-    if (value < setting.range.min) return note("{} {}", key_of(setting), value);
-    result_.options.*member = static_cast<float>(value);
+    if (row.name == "temperature" && !object_.boolean("do_sample").value_or(false)) range.min = 0;
+    const double value = *object_.number(row.key(), range);
+    if (value < row.range.min) return note("{} {}", row.key(), value);
+    number = static_cast<Number>(value);
   }
-  void take(const Setting& setting, Setting::Member<EarlyStopping> member) {
-    const nlohmann::json& value = object_.value()[setting.name];
-    if (!value.is_string()) {
-      const bool when_full = *object_.boolean(setting.name);
-      result_.options.*member = when_full ? EarlyStopping::when_full : EarlyStopping::heuristic;
+  void take(const Setting& row, std::optional<EarlyStopping>& stopping) {
+    if (!object_.value()[row.key()].is_string()) {
+      stopping = *object_.boolean(row.key()) ? EarlyStopping::when_full : EarlyStopping::heuristic;
       return;
     }
-    if (value != "never") {
-      refuse<ConfigError>(object_.file(), "'{}' is \"{}\", expected true, false or \"never\"", setting.name,
-                          printable(*object_.string(setting.name)));
+    const std::string word = *object_.string(row.key());
+    if (word != "never") {
+      refuse<ConfigError>(object_.file(), "'{}' is \"{}\", expected true, false or \"never\"", row.key(),
+                          printable(word));
     }
-    result_.options.*member = EarlyStopping::never;
+    stopping = EarlyStopping::never;
   }
-  void take(const Setting& setting, Setting::Member<ExponentialDecay> member) {
-    const nlohmann::json& pair = object_.value()[setting.name];
+  void take(const Setting& row, std::optional<ExponentialDecay>& decay) {
+    const nlohmann::json& pair = object_.value()[row.key()];
     const auto fail = [&] {
-      refuse<ConfigError>(object_.file(), "'{}' is {}, expected [start from 0 to {}, factor from {} to {}]",
-                          setting.name, printable(pair.dump()), kMaxTokenCount, setting.range.min, setting.range.max);
+      refuse<ConfigError>(object_.file(), "'{}' is {}, expected [start from 0 to {}, factor from {} to {}]", row.key(),
+                          printable(pair.dump()), kMaxTokenCount, row.range.min, row.range.max);
     };
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number()) fail();
     // A double holds every integer of the range exactly.
     const double start = pair[0].get<double>(), factor = pair[1].get<double>();
-    if (start < 0 || start > kMaxTokenCount || factor < setting.range.min || factor > setting.range.max) fail();
-    result_.options.*member = ExponentialDecay{static_cast<int>(start), static_cast<float>(factor)};
+    if (start < 0 || start > kMaxTokenCount || !row.range.has(factor)) fail();
+    decay = ExponentialDecay{static_cast<int>(start), static_cast<float>(factor)};
   }
-  void take(const Setting& setting, Setting::Member<TokenIds> member) {
+  void take(const Setting& row, std::optional<TokenIds>& tokens) {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
     // A file may name tokens that the vocabulary lacks, such as the end tokens of a larger one.
-    const bool any = source_ == Source::file || setting.range.tokens == Tokens::of_any_vocabulary;
-    TokenIds& tokens = (result_.options.*member).emplace();
-    for (const std::int64_t id : object_.integers(key_of(setting), any ? kAnyToken : in_vocabulary())) {
-      if (id >= 0 && id < vocabulary_) tokens.push_back(static_cast<std::int32_t>(id));
+    const bool any = source_ == Source::file || row.range.tokens == Tokens::of_any_vocabulary;
+    tokens.emplace();
+    for (const std::int64_t id : object_.integers(row.key(), any ? kAnyToken : in_vocabulary())) {
+      if (id >= 0 && id < vocabulary_) tokens->push_back(static_cast<std::int32_t>(id));
     }
   }
   // Skips empty phrases.
-  void take(const Setting& setting, Setting::Member<std::vector<TokenIds>> member) {
-    if (member == &Options::force_words && has_alternatives(object_.value()[key_of(setting)])) {
-      return note("{} with alternatives", key_of(setting));
+  void take(const Setting& row, std::optional<std::vector<TokenIds>>& phrases) {
+    if (row.name == "force_words" && has_alternatives(object_.value()[row.key()])) {
+      return note("{} with alternatives", row.key());
     }
-    std::vector<TokenIds>& phrases = (result_.options.*member).emplace();
-    for (const auto& phrase : object_.integer_lists(key_of(setting), in_vocabulary())) {
-      if (!phrase.empty()) phrases.emplace_back(phrase.begin(), phrase.end());
+    phrases.emplace();
+    for (const auto& phrase : object_.integer_lists(row.key(), in_vocabulary())) {
+      if (!phrase.empty()) phrases->emplace_back(phrase.begin(), phrase.end());
     }
   }
   // Returns whether force_words has lists of alternatives, any of which may be used: three levels of lists.
@@ -202,15 +202,14 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
 nlohmann::ordered_json to_json(const GenerateOptions& options) {
   const GenerateOptions neutral = with_neutral_values({});
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const Setting& setting : generation_settings()) {
-    const std::string key(setting.key().empty() ? setting.name : setting.key());
-    if (setting.name == "max_length") {
+  for (const Setting& row : generation_settings()) {
+    if (row.name == "max_length") {
       json["new_token_limit"] = new_token_limit(options);
-    } else if (setting.name != "max_new_tokens") {
-      const bool always = setting.name == "min_length" || setting.name == "eos_tokens";
-      setting.with_member([&](auto member) {
-        const auto& value = options.*member;
-        if (value && (always || value != neutral.*member)) json[key] = as_json(*value);
+    } else if (row.name != "max_new_tokens") {
+      const bool always = row.name == "min_length" || row.name == "eos_tokens";
+      row.visit(options, [&]<class T>(const std::optional<T>& value) {
+        if (value && (always || value != row.get<std::optional<T>>(neutral)))
+          json[std::string(row.key())] = as_json(*value);
       });
     }
   }

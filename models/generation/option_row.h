@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -11,97 +13,152 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/models/session/token_ids.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/generation/generate_options.h"
 
 namespace encdec {
 
-// The allowed values of a number, both ends included.
+// The allowed values of a number, both ends included (for an ExponentialDecay: of its factor), or of token ids.
 struct OptionRange {
   double min = 0;
   double max = 0;
   bool or_zero = false;  // 0 is allowed too
+  enum class Tokens : std::uint8_t {
+    none,
+    of_the_vocabulary,
+    of_any_vocabulary,  // files may list ids beyond the vocabulary; these are skipped
+  };
+  Tokens tokens = Tokens::none;
 
-  // Returns whether a value is allowed; NaN is not.
-  bool has(double value) const { return (or_zero && value == 0) || (value >= min && value <= max); }
+  // Returns whether a number is allowed; NaN is not. The ends are rounded to the number's type.
+  template <class Number>
+  bool has(Number value) const {
+    return (or_zero && value == 0) || (value >= static_cast<Number>(min) && value <= static_cast<Number>(max));
+  }
   // Return descriptions for error messages: "a number from 0 to 100", "an integer from 0 to 100".
   std::string expected() const;
   std::string expected_integer() const;
   // Throws ConfigError, naming the option, its value and the expected values, for a value that is not allowed.
-  void check(std::string_view name, double value) const;
-  void check(std::string_view name, std::int64_t value) const;
+  template <class Number>
+  void check(std::string_view name, Number value) const {
+    if (has(value)) return;
+    const std::string range = std::is_integral_v<Number> ? expected_integer() : expected();
+    throw ConfigError(fmt::format("{} is {}, expected {}", name, value, range));
+  }
 };
 
-// The description of one option of a call. The command line, Python and the server read the option from it, so that it
-// has the same names, range and errors there.
-template <class Options>
-struct OptionRow {
-  // Returns the option's value in `options`.
-  template <class T>
-  using Value = T& (*)(Options& options);
-  // A value that is one of the words of `type`.
-  struct Word {
-    void (*set)(Options& options, std::size_t index);  // index of the word
-    std::size_t (*get)(const Options& options);
-  };
+// Where an option's value is stored in the options of a call. std::uint8_t stands for all enums with a row of words: it
+// is the index of the word.
+using OptionValue =
+    std::variant<bool*, int*, std::uint8_t*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
+                 std::vector<double>*, TokenIds*, std::optional<bool>*, std::optional<int>*,
+                 std::optional<std::uint64_t>*, std::optional<float>*, std::optional<double>*,
+                 std::optional<std::string>*, std::optional<EarlyStopping>*, std::optional<ExponentialDecay>*,
+                 std::optional<TokenIds>*, std::optional<std::vector<TokenIds>>*>;
 
-  std::string_view name;  // used by Python and the server; the command line has --name, with hyphens
-  std::variant<Value<bool>, Value<int>, Value<std::optional<int>>, Value<std::uint64_t>, Value<double>,
-               Value<std::optional<double>>, Value<std::string>, Value<std::optional<std::string>>,
-               Value<std::filesystem::path>, Value<std::vector<double>>, Value<TokenIds>, Word>
-      value;
-  OptionRange range = {};
-  // Spellings of other engines and APIs, for Python and the server. "!name" is a flag of the opposite meaning.
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// What only some options have.
+struct OptionExtras {
+  // The default of a setting of a checkpoint; unset for lists and for settings without a default.
+  std::optional<double> neutral = {};
+  bool only_in_calls = false;  // generation_config.json cannot contain this setting
+  // Other names for Python and the server: of other engines and APIs, or the key in generation_config.json. "!name" is
+  // a flag of the opposite meaning.
   std::array<std::string_view, 2> other_names = {};
-  // Command line: the group in the help, the name of the value ("N", or words: "error|truncate"), and the help text.
-  // For a flag, no_help is the help text of --no-NAME. An option without a help text is not on the command line.
-  std::string_view group = {};
-  std::string_view type = {};
-  std::string_view help = {};
-  std::string_view no_help = {};
-  std::string_view command_name = {};  // another name on the command line: "--num-beams"
+  std::string_view command_names = {};  // names on the command line: "--num-beams,--beam-size"
+  std::string_view no_help = {};        // for a flag: help text of --no-NAME
 };
 
-// Returns the words of a type: "error|truncate".
-std::vector<std::string> choices_of(std::string_view type);
+// The description of an option. Files, command lines, Python, the server and reports all use it, so that the option has
+// the same names, range and errors everywhere.
+struct OptionInfo : OptionExtras {
+  constexpr explicit OptionInfo(std::string_view the_name, OptionRange the_range = {}, std::string_view the_group = {},
+                                std::string_view the_type = {}, std::string_view the_help = {},
+                                const OptionExtras& extras = {})
+      : OptionExtras(extras), name(the_name), range(the_range), group(the_group), type(the_type), help(the_help) {}
 
-// OptionRow::value for a member of the options, for a member of a member, and for a member that is an enum.
-template <auto M>
-struct OptionMember;
-template <class O, class T, T O::*M>
-struct OptionMember<M> {
-  static constexpr T& value(O& options) { return options.*M; }
-  static constexpr
-      typename OptionRow<O>::Word word{[](O& options, std::size_t index) { options.*M = static_cast<T>(index); },
-                                       [](const O& options) { return static_cast<std::size_t>(options.*M); }};
+  std::string_view name;  // the member's name; the command line has --name, with hyphens
+  OptionRange range;
+  // Command line: the group in the help, the name of the value ("N", or words: "error|truncate"), and the help text. An
+  // option without a help text is not on the command line.
+  std::string_view group;
+  std::string_view type;
+  std::string_view help;
+
+  // Returns the name of a setting in generation_config.json and in reports.
+  constexpr std::string_view key() const { return other_names[0].empty() ? name : other_names[0]; }
+  // Returns the name and the other names, as they are in the table.
+  std::vector<std::string_view> names() const;
+  // Returns the words of the type: "error|truncate".
+  std::vector<std::string> words() const;
 };
-template <auto M>
-inline constexpr auto kOption = &OptionMember<M>::value;
-template <auto M>
-inline constexpr auto kWordOption = OptionMember<M>::word;
 
-template <class Number>
-using Wide = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
+// An option of `Options`: its description, and where its value is.
+template <class Options>
+struct OptionRow : OptionInfo {
+  constexpr OptionRow(std::string_view the_name, OptionValue (*the_value)(Options&), OptionRange the_range = {},
+                      std::string_view the_group = {}, std::string_view the_type = {}, std::string_view the_help = {},
+                      const OptionExtras& extras = {})
+      : OptionInfo(the_name, the_range, the_group, the_type, the_help, extras), value(the_value) {}
+
+  OptionValue (*value)(Options& options);
+
+  // Returns the value; T is its type.
+  template <class T>
+  const T& get(const Options& options) const {
+    return *std::get<T*>(value(const_cast<Options&>(options)));
+  }
+  // Calls use(value) if `use` takes a value of its type. `O` is Options, const or not, and so is the value.
+  template <class O, class Use>
+  void visit(O& options, const Use& use) const {
+    const auto call = [&use]<class T>(T* found) {
+      using V = std::conditional_t<std::is_const_v<O>, const T, T>;
+      if constexpr (std::is_invocable_v<Use, V&>) use(static_cast<V&>(*found));
+    };
+    std::visit(call, value(const_cast<Options&>(options)));
+  }
+};
+
+template <class T>
+OptionValue option_value(T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    static_assert(sizeof(T) == 1);
+    return reinterpret_cast<std::uint8_t*>(&member);
+  } else {
+    return &member;
+  }
+}
+
+template <class Member>
+struct OwnerOf;
+template <class Owner, class T>
+struct OwnerOf<T Owner::*> {
+  using Type = Owner;
+};
+
+// OptionRow::value of a member, or of a member of a member: kOption<&TranscribeOptions::vad, &Vad::threshold>.
+template <auto Member, auto... Inner>
+inline constexpr auto kOption = [](typename OwnerOf<decltype(Member)>::Type& options) -> OptionValue {
+  return option_value(((options.*Member).*....*Inner));
+};
 
 // Throws ConfigError for a number outside its range.
 template <class Options>
 void check_ranges(std::span<const OptionRow<Options>> rows, const Options& options) {
-  Options copy = options;  // rows return references to values that may change
   for (const OptionRow<Options>& row : rows) {
-    const auto check = [&row](const auto& value) {
-      using T = std::remove_cvref_t<decltype(value)>;
+    row.visit(options, [&row]<class T>(const T& value) {
       if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double>) {
-        row.range.check(row.name, Wide<T>{value});
+        row.range.check(row.name, value);
       } else if constexpr (std::is_same_v<T, std::optional<int>> || std::is_same_v<T, std::optional<double>>) {
-        if (value) row.range.check(row.name, Wide<typename T::value_type>{*value});
+        if (value) row.range.check(row.name, *value);
       } else if constexpr (std::is_same_v<T, std::vector<double>> || std::is_same_v<T, TokenIds>) {
-        for (const auto number : value) row.range.check(row.name, Wide<typename T::value_type>{number});
+        for (const auto number : value) row.range.check(row.name, number);
       }
-    };
-    std::visit(
-        [&](auto get) {
-          if constexpr (!std::is_same_v<decltype(get), typename OptionRow<Options>::Word>) check(get(copy));
-        },
-        row.value);
+    });
   }
 }
 

@@ -15,14 +15,14 @@ namespace {
 
 namespace nb = nanobind;
 
-void read_long(Keywords& keywords, std::string_view name, LongSources& result) {
-  std::string word = result == LongSources::error ? "error" : "truncate";
-  keywords.read(word, name);
-  if (word != "error" && word != "truncate") {
-    throw ConfigError(fmt::format("{} is '{}', expected error or truncate", name, word));
-  }
-  result = word == "error" ? LongSources::error : LongSources::truncate;
+constexpr OptionInfo option_of_two_names(std::string_view name, std::string_view other) {
+  return OptionInfo(name, {}, {}, {}, {}, {.other_names = {other}});
 }
+constexpr OptionInfo kSourceLang = option_of_two_names("source_lang", "src_lang");
+constexpr OptionInfo kTargetLang = option_of_two_names("target_lang", "tgt_lang");
+constexpr OptionInfo kDimensions = option_of_two_names("dimensions", "truncate_dim");
+constexpr OptionInfo kAggregation = option_of_two_names("aggregation", "aggregation_strategy");
+constexpr OptionInfo kLongTexts("long_texts", {}, {}, "error|truncate");
 
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
@@ -56,16 +56,12 @@ AttentionSelection read_selection(Keywords& keywords) {
 GenerateOptions generate_options(const nb::dict& dict) {
   Keywords keywords(dict);
   GenerateOptions options;
-  for (const Setting& setting : generation_settings()) {
-    const std::string_view key = setting.key();
-    if (std::holds_alternative<Setting::NotSupported>(setting.member)) {
-      keywords.check_neutral(setting.name, setting.neutral);
-    }
-    setting.with_member([&](auto member) {
-      keywords.read(options.*member, setting.name, key == setting.name ? std::string_view() : key);
-    });
+  for (const UnsupportedSetting& setting : unsupported_settings()) {
+    keywords.check_neutral(setting.name, setting.neutral);
   }
+  read_rows(keywords, generation_settings(), options);
   read_rows(keywords, generation_call_options(), options);
+  check_ranges(generation_call_options(), options);
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.workers, "workers");
   if (const nb::object attention = keywords.take("attention"); attention.is_valid()) {
@@ -85,11 +81,9 @@ GenerateOptions generate_options(const nb::dict& dict) {
 
 std::vector<std::string> generate_option_names() {
   std::vector<std::string> names;
-  for (const Setting& setting : generation_settings()) {
-    names.emplace_back(setting.name);
-    if (!setting.key().empty() && setting.key() != setting.name) names.emplace_back(setting.key());
-  }
-  add_names(generation_call_options(), names);
+  for (const UnsupportedSetting& setting : unsupported_settings()) names.emplace_back(setting.name);
+  for (const auto& row : generation_settings()) add_names(row, names);
+  for (const auto& row : generation_call_options()) add_names(row, names);
   for (const char* name : {"batch_size", "workers", "attention"}) names.emplace_back(name);
   return names;
 }
@@ -99,10 +93,10 @@ EmbedOptions embed_options(const nb::dict& dict) {
   EmbedOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.normalize, "normalize");
-  keywords.read(options.dimensions, "dimensions", "truncate_dim");
+  read_option(keywords, kDimensions, &options.dimensions);
   keywords.read(options.prompt, "prompt");
   keywords.read(options.prompt_name, "prompt_name");
-  read_long(keywords, "long_texts", options.long_texts);
+  read_option(keywords, kLongTexts, option_value(options.long_texts));
   std::string word(name_of(kEmbedOutputNames, options.output));
   keywords.read(word, "output");
   options.output = named("output", word, kEmbedOutputNames);
@@ -115,7 +109,7 @@ ClassifyOptions classify_options(const nb::dict& dict) {
   ClassifyOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.max_length, "max_length");
-  read_long(keywords, "long_texts", options.long_texts);
+  read_option(keywords, kLongTexts, option_value(options.long_texts));
   std::string word(name_of(kTruncationNames, options.truncation));
   keywords.read(word, "truncation");
   options.truncation = named("truncation", word, kTruncationNames);
@@ -131,9 +125,9 @@ TagOptions tag_options(const nb::dict& dict) {
   TagOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.max_length, "max_length");
-  read_long(keywords, "long_texts", options.long_texts);
+  read_option(keywords, kLongTexts, option_value(options.long_texts));
   std::string word(name_of(kAggregationNames, options.aggregation));
-  keywords.read(word, "aggregation", "aggregation_strategy");
+  read_option(keywords, kAggregation, &word);
   options.aggregation = named("aggregation", word, kAggregationNames);
   keywords.read(options.stride, "stride");
   if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
@@ -147,7 +141,8 @@ TagOptions tag_options(const nb::dict& dict) {
 ScoreOptions score_options(const nb::dict& dict) {
   Keywords keywords(dict);
   ScoreOptions options;
-  keywords.read_languages(options.source_lang, options.target_lang);
+  read_option(keywords, kSourceLang, &options.source_lang);
+  read_option(keywords, kTargetLang, &options.target_lang);
   keywords.read(options.batch_size, "batch_size");
   keywords.finish();
   return options;
@@ -165,7 +160,8 @@ AttentionMapOptions attention_options(const nb::dict& dict) {
   Keywords keywords(dict);
   AttentionMapOptions options;
   options.selection = read_selection(keywords);
-  keywords.read_languages(options.source_lang, options.target_lang);
+  read_option(keywords, kSourceLang, &options.source_lang);
+  read_option(keywords, kTargetLang, &options.target_lang);
   keywords.finish();
   return options;
 }
@@ -217,10 +213,9 @@ nb::object to_object(const T& value) {
 
 nb::dict to_dict(const GenerateOptions& options) {
   nb::dict dict;
-  for (const Setting& setting : generation_settings()) {
-    const std::string name(setting.key().empty() ? setting.name : setting.key());
-    setting.with_member([&](auto member) {
-      if (const auto& value = options.*member) dict[name.c_str()] = to_object(*value);
+  for (const auto& row : generation_settings()) {
+    row.visit(options, [&]<class T>(const std::optional<T>& value) {
+      if (value) dict[std::string(row.key()).c_str()] = to_object(*value);
     });
   }
   return dict;

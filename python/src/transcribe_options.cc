@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 constexpr std::string_view kVadPrefix = "vad_";
 
-bool is_vad_parameter(const OptionRow<TranscribeOptions>& row) {
+bool is_vad_parameter(const OptionInfo& row) {
   return row.name.starts_with(kVadPrefix) && row.name != "vad_model";
 }
 
@@ -26,9 +26,8 @@ void read_vad_parameters(Keywords& keywords, TranscribeOptions& options) {
   if (!nb::isinstance<nb::dict>(given)) refuse_value("vad_parameters", given, "a dict");
   if (options.vad_model.empty()) throw ConfigError("vad_parameters without vad_model, expected both");
   Keywords parameters(nb::cast<nb::dict>(given));
-  RowReader<TranscribeOptions> reader(parameters, options, kVadPrefix);
   for (const auto& row : transcribe_settings()) {
-    if (is_vad_parameter(row)) reader.read(row);
+    if (is_vad_parameter(row)) read_option(parameters, row, row.value(options), kVadPrefix);
   }
   parameters.finish();
 }
@@ -41,9 +40,8 @@ TranscribeOptions transcribe_options(const nb::dict& dict) {
   keywords.read(rules, "rules");
   if (rules != "openai") throw ConfigError(fmt::format("rules is '{}', expected openai", rules));
   TranscribeOptions options;
-  RowReader<TranscribeOptions> reader(keywords, options);
   for (const auto& row : transcribe_settings()) {
-    if (!is_vad_parameter(row)) reader.read(row);
+    if (!is_vad_parameter(row)) read_option(keywords, row, row.value(options));
   }
   read_vad_parameters(keywords, options);
   check_ranges(transcribe_settings(), options);
@@ -59,6 +57,7 @@ LiveOptions live_options(const nb::dict& dict, const nb::dict& transcribe) {
   LiveOptions options;
   options.transcribe = transcribe_options(transcribe);
   read_rows(keywords, live_settings(), options);
+  check_ranges(live_settings(), options);
   keywords.read(options.finds_utterances, "finds_utterances");
   keywords.finish();
   return options;
@@ -68,6 +67,7 @@ TranscriptLineOptions transcript_line_options(const nb::dict& dict) {
   Keywords keywords(dict);
   TranscriptLineOptions options;
   read_rows(keywords, transcript_line_settings(), options);
+  check_ranges(transcript_line_settings(), options);
   keywords.finish();
   if (options.max_line_count && !options.max_line_width) {
     throw ConfigError("max_line_count without max_line_width, expected both");
@@ -78,14 +78,14 @@ TranscriptLineOptions transcript_line_options(const nb::dict& dict) {
 std::vector<std::string> transcribe_option_names() {
   std::vector<std::string> names{"rules", "vad_parameters", "batch_size", "workers", "fp16", "verbose"};
   for (const auto& row : transcribe_settings()) {
-    if (!is_vad_parameter(row)) add_names<TranscribeOptions>({&row, 1}, names);
+    if (!is_vad_parameter(row)) add_names(row, names);
   }
   return names;
 }
 
 std::vector<std::string> live_option_names() {
   std::vector<std::string> names{"finds_utterances"};
-  add_names(live_settings(), names);
+  for (const auto& row : live_settings()) add_names(row, names);
   return names;
 }
 

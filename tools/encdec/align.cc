@@ -83,8 +83,7 @@ Action add_align(CLI::App& command) {
   add_model_option(command, audio.model.folder);
   add_file_option(command, "--text", arguments->text, "What is said, in UTF-8: each line gets times; -: standard input")
       ->required();
-  command.add_option("FILE", arguments->file, "Recording: WAV, FLAC, MP3, Ogg and more; -: standard input")
-      ->type_name("")
+  add_value_option(command, "FILE", arguments->file, "", "Recording: WAV, FLAC, MP3, Ogg and more; -: standard input")
       ->required();
   add_output_option(command, audio.output, "Words or lines with their times");
   add_words_option(
@@ -92,10 +91,11 @@ Action add_align(CLI::App& command) {
       "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, else json");
   audio.model.add_load_options(command);
   audio.model.add_quiet_option(command, "No progress bar and no notes");
-  RowOptions<TranscribeOptions> options(command, audio.options);
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     constexpr std::string_view kNames[] = {"language", "vad_model", "vad_threshold", "vad_neg_threshold"};
-    if (std::ranges::find(kNames, row.name) != std::end(kNames)) options.add(row);
+    if (std::ranges::find(kNames, row.name) != std::end(kNames)) {
+      add_option(command, row, row.value(audio.options));
+    }
   }
   add_raw_options(command, audio);
   command.footer(R"(Words that are not found are "unaligned" in json. If they are most, this exits with status 1.

@@ -176,11 +176,9 @@ Action add_attention(CLI::App& command) {
   const auto options = std::make_shared<AttentionArguments>();
   add_model_option(command, options->model.folder);
   // In capitals, because CLI11 2.4 confuses a positional `target` with --target.
-  command.add_option("SOURCE", options->source, "The source; if not given, the line of --input")->type_name("TEXT");
-  command
-      .add_option("TARGET", options->target,
-                  "The target whose attention is shown; if not given, the target that the model generates")
-      ->type_name("TEXT");
+  add_value_option(command, "SOURCE", options->source, "TEXT", "The source; if not given, the line of --input");
+  add_value_option(command, "TARGET", options->target, "TEXT",
+                   "The target whose attention is shown; if not given, the target that the model generates");
   add_input_option(command, options->input, "File of the source, one line in UTF-8");
   add_file_option(command, "--target", options->target_file, "File of the target, one line");
   add_file_option(command, "-o,--output", options->output,
@@ -197,9 +195,9 @@ Action add_attention(CLI::App& command) {
       Named{ColorChoice::automatic, "auto"}, Named{ColorChoice::always, "always"}, Named{ColorChoice::never, "never"}};
   add_words_option(command, "--color", kColorChoices, options->color,
                    "Colours in the terminal; auto: if the terminal supports them");
-  command.add_option("--max-new-tokens", options->max_new_tokens, "Maximum tokens to generate if no target is given")
-      ->check(integer_from(1, kMaxTokens))
-      ->type_name("N");
+  add_value_option(command, "--max-new-tokens", options->max_new_tokens, "N",
+                   "Maximum tokens to generate if no target is given")
+      ->check(integer_from(1, kMaxTokens));
   add_token_ids_option(command, options->form, "Source and target are");
   add_language_options(command, options->source_lang, options->target_lang);
   options->model.add_load_options(command);

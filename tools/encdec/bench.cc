@@ -176,7 +176,7 @@ std::string Profile::trace() const {
 }
 
 struct BenchArguments {
-  ModelArguments model = {.threads = 1};
+  ModelArguments model = {.load_options = {.threads = 1}};
   int source_length = 32;
   int target_length = 64;
   int batch_size = 1;
@@ -349,26 +349,20 @@ void bench(const BenchArguments& options) {
 Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<BenchArguments>();
   add_model_option(command, options->model.folder);
-  const auto add_count = [&command](const char* name, int& value, int max, const char* description) {
-    add_number_option(command, name, value, description)->check(integer_from(1, max));
-  };
-  add_count("--source-length", options->source_length, kMaxTokens, "Tokens of each source");
-  add_count("--target-length", options->target_length, kMaxTokens, "Tokens to generate for each source");
-  add_count("--batch-size", options->batch_size, kMaxBatchSize, "Sources, all in one batch");
-  add_count("--num-beams", options->num_beams, kMaxBeams, "Beams; 1 is greedy");
-  add_count("--repetitions", options->repetitions, kMaxTokens, "Timed calls, after one call that is not timed");
+  add_number_option(command, "--source-length", options->source_length, 1, kMaxTokens, "Tokens of each source");
+  add_number_option(command, "--target-length", options->target_length, 1, kMaxTokens,
+                    "Tokens to generate for each source");
+  add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize, "Sources, all in one batch");
+  add_number_option(command, "--num-beams", options->num_beams, 1, kMaxBeams, "Beams; 1 is greedy");
+  add_number_option(command, "--repetitions", options->repetitions, 1, kMaxTokens,
+                    "Timed calls, after one call that is not timed");
   options->model.add_load_options(command);
   options->model.add_draft_options(command);
-  command.add_option("--seed", options->seed, "Seed of the random source tokens")
-      ->type_name("N")
-      ->capture_default_str();
-  CLI::Option* profile =
-      command
-          .add_option("--profile", options->trace,
-                      "Print the time of each node of the graphs to standard error. With FILE, also write "
-                      "every run of a node to it, as a Chrome trace")
-          ->expected(0, 1)
-          ->type_name("[FILE]");
+  add_value_option(command, "--seed", options->seed, "N", "Seed of the random source tokens")->capture_default_str();
+  CLI::Option* profile = add_value_option(command, "--profile", options->trace, "[FILE]",
+                                          "Print the time of each node of the graphs to standard error. With FILE, "
+                                          "also write every run of a node to it, as a Chrome trace")
+                             ->expected(0, 1);
   return [options, profile] {
     options->profile = profile->count() > 0;
     bench(*options);

@@ -164,9 +164,8 @@ void tag(TagArguments& arguments) {
 }
 
 void add_max_length_option(CLI::App& command, int& max_length) {
-  add_number_option(command, "--max-length", max_length,
-                    "Maximum tokens of a text or pair, special tokens included; 0: what the model allows")
-      ->check(integer_from(0, kMaxTokens));
+  add_number_option(command, "--max-length", max_length, 0, kMaxTokens,
+                    "Maximum tokens of a text or pair, special tokens included; 0: what the model allows");
 }
 
 }  // namespace
@@ -186,10 +185,8 @@ Action add_classify(CLI::App& command) {
           ->check(expecting("labels separated by commas",
                             [](const std::string& list) { return !split_labels(list).empty(); }))
           ->excludes(pairs);
-  command
-      .add_option("--hypothesis-template", options->zero_shot.hypothesis_template,
-                  "Sentence with {} in place of the label, which the model compares with the text")
-      ->type_name("TEXT")
+  add_value_option(command, "--hypothesis-template", options->zero_shot.hypothesis_template, "TEXT",
+                   "Sentence with {} in place of the label, which the model compares with the text")
       ->capture_default_str()
       ->needs(labels);
   command.add_flag("--multi-label", options->zero_shot.multi_label, "Each label has a score of its own, from 0 to 1")
@@ -218,9 +215,8 @@ Action add_tag(CLI::App& command) {
           "Labels of entities to leave out")
       ->type_name("A,B,C")
       ->default_str("O");
-  add_number_option(command, "--stride", options->tag.stride,
+  add_number_option(command, "--stride", options->tag.stride, 0, kMaxTokens,
                     "Read a text that is too long in windows, of which neighbours have N tokens in common; 0: cut it")
-      ->check(integer_from(0, kMaxTokens))
       ->needs(aggregation);
   command.add_flag(
       "--json", options->json,
@@ -238,9 +234,8 @@ Action add_rerank(CLI::App& command) {
   const auto options = std::make_shared<RerankArguments>();
   options->text.add_files(command, "Documents in UTF-8, one per line",
                           "INDEX<TAB>SCORE<TAB>DOCUMENT, the best first; INDEX counts lines from 0");
-  command.add_option("--query", options->query, "Text that the documents are to answer")->type_name("TEXT")->required();
-  add_number_option(command, "--top-n", options->rerank.top_n, "Number of documents to write; 0: all")
-      ->check(integer_from(0, kMaxTokens));
+  add_value_option(command, "--query", options->query, "TEXT", "Text that the documents are to answer")->required();
+  add_number_option(command, "--top-n", options->rerank.top_n, 0, kMaxTokens, "Number of documents to write; 0: all");
   command.add_flag("--json", options->json, R"(One JSON object for each document: {"index", "score", "document"})");
   command.add_flag("--raw-scores", options->rerank.raw_scores, "Scores are logits, whatever the model's files say");
   add_max_length_option(command, options->rerank.max_length);

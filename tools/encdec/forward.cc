@@ -172,9 +172,8 @@ Action add_forward(CLI::App& command) {
       command, "--decoder-input", options->decoder_input,
       "Token ids of the targets, one per line, each with the decoder start token first; not for encoder-only models");
   add_file_option(command, "-o,--output", options->output, "The .safetensors file to write")->required();
-  add_number_option(command, "--batch-size", options->batch_size,
-                    "Sources computed together. Results do not depend on it")
-      ->check(integer_from(1, kMaxBatchSize));
+  add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize,
+                    "Sources computed together. Results do not depend on it");
   options->model.add_load_options(command);
   command.footer(
       R"(Writes float32 tensors: logits [B, T, V] and encoder_last_hidden_state [B, S, D]. Rows shorter than the longest are

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "encdec/line_reader.h"
@@ -15,92 +14,6 @@
 
 namespace encdec::cli {
 namespace {
-
-template <class T>
-using Member = Setting::Member<T>;
-
-std::string name_of(const Setting& setting) {
-  return std::string(setting.usage.substr(0, setting.usage.find(' ')));
-}
-std::string_view type_of(const Setting& setting) {
-  return setting.usage.substr(setting.usage.find(' ') + 1);
-}
-
-std::optional<ExponentialDecay> parse_decay(const Setting& setting, const std::string& text) {
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos) return std::nullopt;
-  const std::string start = text.substr(0, comma), factor = text.substr(comma + 1);
-  if (!integer_from(0, kMaxTokens)(start).empty()) return std::nullopt;
-  if (!number_from(setting.range.min, setting.range.max)(factor).empty()) return std::nullopt;
-  return ExponentialDecay{std::stoi(start), std::stof(factor)};
-}
-
-// A visitor that adds the option of one setting. There is an overload for each type of value, which checks and parses
-// the typed text.
-class SettingOption {
- public:
-  SettingOption(CLI::App& command, const Setting& setting, GenerationArguments& arguments)
-      : command_(command), setting_(setting), arguments_(arguments) {}
-
-  void operator()(Member<bool> member) const {
-    const auto parse = [](const std::string& text) { return text != "false"; };
-    take_words(add(member, parse)->expected(0, 1), {"true", "false"});
-  }
-  void operator()(Member<int> member) const {
-    if (setting_.range.tokens != Setting::Range::Tokens::none) return static_cast<void>(add_token_text());
-    const auto [min, max, tokens] = setting_.range;
-    add(member, parse_number<int>)->check(integer_from(static_cast<std::int64_t>(min), static_cast<std::int64_t>(max)));
-  }
-  void operator()(Member<std::uint64_t> member) const {
-    add(member, parse_number<std::uint64_t>)->check(integer_from(0, std::numeric_limits<std::int64_t>::max()));
-  }
-  void operator()(Member<float> member) const {
-    const auto parse = [](const std::string& text) { return static_cast<float>(*parse_number<double>(text)); };
-    add(member, parse)->check(number_from(setting_.range.min, setting_.range.max));
-  }
-  void operator()(Member<EarlyStopping> member) const {
-    const auto parse = [](const std::string& text) {
-      return text == "true"    ? EarlyStopping::when_full
-             : text == "never" ? EarlyStopping::never
-                               : EarlyStopping::heuristic;
-    };
-    take_words(add(member, parse), {"true", "false", "never"});
-  }
-  void operator()(Member<ExponentialDecay> member) const {
-    const auto parse = [&setting = setting_](const std::string& text) { return parse_decay(setting, text); };
-    add(member, parse)
-        ->check(expecting(fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens),
-                          [parse](const std::string& text) { return parse(text).has_value(); }));
-  }
-  void operator()(Member<TokenIds> /*member*/) const {
-    CLI::Option* option = add_token_text();
-    if (type_of(setting_) == "IDS") option->check(token_id_list());
-  }
-  void operator()(Member<std::vector<TokenIds>> /*member*/) const { add_token_text(); }
-
- private:
-  // Adds an option that sets `member` to parse(text).
-  template <class T, class Parse>
-  CLI::Option* add(Member<T> member, const Parse& parse) const {
-    return add_with(
-        [member, parse, &options = arguments_.options](const std::string& text) { options.*member = parse(text); });
-  }
-  CLI::Option* add_token_text() const {
-    return add_with([&setting = setting_, &texts = arguments_.token_texts](const std::string& text) {
-      if (!text.empty()) texts.emplace_back(&setting, text);
-    });
-  }
-  template <class Take>
-  CLI::Option* add_with(const Take& take) const {
-    return command_.add_option_function<std::string>(name_of(setting_), take, std::string(setting_.help))
-        ->group(std::string(setting_.group))
-        ->type_name(std::string(type_of(setting_)));
-  }
-
-  CLI::App& command_;
-  const Setting& setting_;
-  GenerationArguments& arguments_;
-};
 
 // A lookup of target tokens that options and their files name.
 class TokenLookup {
@@ -186,31 +99,43 @@ class TokenLookup {
 }  // namespace
 
 void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
+  const auto add = [&](const OptionRow<GenerateOptions>& row) {
+    if (row.range.tokens == OptionRange::Tokens::none) {
+      add_option(command, row, row.value(arguments.options));
+      return;
+    }
+    CLI::Option* option =
+        add_text_option(command, row, [&row, &texts = arguments.token_texts](const std::string& text) {
+          if (!text.empty()) texts.emplace_back(&row, text);
+        });
+    if (row.type == "IDS") option->check(token_id_list());
+  };
   for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens", "Guesses"}) {
-    for (const Setting& setting : generation_settings()) {
-      if (setting.group == group) setting.with_member(SettingOption(command, setting, arguments));
+    for (const OptionRow<GenerateOptions>& row : generation_settings()) {
+      if (row.group == group) add(row);
     }
   }
-  RowOptions<GenerateOptions> options(command, arguments.options);
-  for (const OptionRow<GenerateOptions>& row : generation_call_options()) options.add(row);
+  for (const OptionRow<GenerateOptions>& row : generation_call_options()) add(row);
 }
 
 GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& model, LineForm form) {
+  using Forms = TokenLookup::Forms;
   GenerateOptions options = arguments.options;
   const TokenLookup lookup(model, form, options);
-  for (const auto& [setting, text] : arguments.token_texts) {
-    const std::string name = name_of(*setting);
-    const std::string_view type = type_of(*setting);
-    if (const auto* token = std::get_if<Member<int>>(&setting->member)) {
-      options.** token = lookup.named(name, text);
-    } else if (const auto* tokens = std::get_if<Member<TokenIds>>(&setting->member)) {
-      options.** tokens = type == "TOKEN" ? TokenIds{lookup.named(name, text)}
-                          : type == "IDS" ? lookup.ids(name, text)
-                                          : lookup.tokens(text);
-    } else if (const auto* phrases = std::get_if<Member<std::vector<TokenIds>>>(&setting->member)) {
-      const bool is_bad = *phrases == &GenerateOptions::bad_words;  // a bad phrase is forbidden in all its forms
-      options.** phrases = lookup.phrases(text, is_bad ? TokenLookup::Forms::all : TokenLookup::Forms::after_space);
-    }
+  for (const auto& [row, text] : arguments.token_texts) {
+    const std::string name = command_names(*row);
+    row->visit(options, [&, row = row, &text = text]<class T>(std::optional<T>& value) {
+      if constexpr (std::is_same_v<T, int>) {
+        value = lookup.named(name, text);
+      } else if constexpr (std::is_same_v<T, TokenIds>) {
+        value = row->type == "TOKEN" ? TokenIds{lookup.named(name, text)}
+                : row->type == "IDS" ? lookup.ids(name, text)
+                                     : lookup.tokens(text);
+      } else if constexpr (std::is_same_v<T, std::vector<TokenIds>>) {
+        // A bad phrase is forbidden in all its forms.
+        value = lookup.phrases(text, row->name == "bad_words" ? Forms::all : Forms::after_space);
+      }
+    });
   }
   return options;
 }

@@ -14,11 +14,12 @@ namespace encdec::cli {
 
 // The generation options of `generate`, as typed.
 struct GenerationArguments {
-  GenerateOptions options;                                          // values that need no vocabulary
-  std::vector<std::pair<const Setting*, std::string>> token_texts;  // settings that name tokens: names, ids or files
+  GenerateOptions options;  // values that need no vocabulary
+  // Settings that name tokens: names, ids or files.
+  std::vector<std::pair<const OptionRow<GenerateOptions>*, std::string>> token_texts;
 };
 
-// Adds an option for each of generation_settings() that has a group, and the options for languages.
+// Adds the options of generation_settings() that have a group, and those of generation_call_options().
 void add_generation_options(CLI::App& command, GenerationArguments& arguments);
 
 // Returns the options, with the typed names, ids and files converted to token ids. Lines of files have this form; text

@@ -20,14 +20,6 @@
 namespace encdec::cli {
 namespace {
 
-template <class Number>
-CLI::Validator between(std::string_view what, Number min, Number max) {
-  return expecting(fmt::format("{} from {} to {}", what, min, max), [min, max](std::string_view text) {
-    const auto value = parse_number<Number>(text);
-    return value && *value >= min && *value <= max;
-  });
-}
-
 // Returns true if the command writes the option's file. Files of all other options are read.
 bool is_written(const CLI::Option& option) {
   constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile", "--report"};
@@ -59,24 +51,18 @@ void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& 
 }
 
 void add_language_options(CLI::App& command, std::string& source, std::string& target) {
-  command
-      .add_option("--source-lang", source, "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en")
-      ->type_name("LANG");
-  command.add_option("--target-lang", target, "Language of the targets, spelled likewise")->type_name("LANG");
+  add_value_option(command, "--source-lang", source, "LANG",
+                   "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en");
+  add_value_option(command, "--target-lang", target, "LANG", "Language of the targets, spelled likewise");
 }
 
 void add_batch_size_option(CLI::App& command, int& batch_size) {
-  add_number_option(command, "--batch-size", batch_size,
-                    "Lines computed together; 0: chosen for this machine. Results do not depend on it")
-      ->check(integer_from(0, kMaxBatchSize));
+  add_number_option(command, "--batch-size", batch_size, 0, kMaxBatchSize,
+                    "Lines computed together; 0: chosen for this machine. Results do not depend on it");
 }
 
 CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description) {
-  return command.add_option(name, path, description)->type_name("FILE");
-}
-
-CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description) {
-  return command.add_option(name, number, description)->type_name("N")->capture_default_str();
+  return add_value_option(command, name, path, "FILE", description);
 }
 
 void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend) {
@@ -87,34 +73,29 @@ void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend
 }
 
 void ModelArguments::add_load_options(CLI::App& command) {
-  add_number_option(command, "--threads", threads,
-                    "Threads of one operation; 0: ENCDEC_THREADS or OMP_NUM_THREADS, else one per available CPU")
-      ->check(integer_from(0, kMaxThreads));
-  add_words_option(command, "--precision", kPrecisionNames, precision,
+  add_number_option(command, "--threads", load_options.threads, 0, kMaxThreads,
+                    "Threads of one operation; 0: ENCDEC_THREADS or OMP_NUM_THREADS, else one per available CPU");
+  add_words_option(command, "--precision", kPrecisionNames, load_options.precision,
                    "Precision of weights and matrix products; auto: the fastest whose results stay close to float32")
-      ->default_str(std::string(to_string(precision)));
-  add_backend_option(command, backend);
-  command
-      .add_option("--weights-cache", weights_cache,
-                  "Folder that caches packed weights: the first load writes them, later loads read them")
-      ->type_name("DIR");
+      ->default_str(std::string(to_string(load_options.precision)));
+  add_backend_option(command, load_options.backend);
+  add_value_option(command, "--weights-cache", load_options.packed_weights_cache, "DIR",
+                   "Folder that caches packed weights: the first load writes them, later loads read them");
 }
 
 void ModelArguments::add_draft_options(CLI::App& command) {
   CLI::Option* option = command.add_option_function<std::string>(
-      "--draft-precision", [this](const std::string& name) { draft_precision = precision_named(name); },
+      "--draft-precision", [this](const std::string& name) { load_options.draft_precision = precision_named(name); },
       "A copy of the decoder in this lower precision guesses tokens, which the model checks together: search without "
       "beams is faster, results never change");
   take_words(option, {"bfloat16", "int8"})->group("Guesses");
-  command
-      .add_option("--draft-model", draft_model,
-                  "Another checkpoint, smaller and with the same vocabulary, guesses tokens instead")
-      ->type_name("DIR")
+  add_value_option(command, "--draft-model", load_options.draft_model, "DIR",
+                   "Another checkpoint, smaller and with the same vocabulary, guesses tokens instead")
       ->group("Guesses");
 }
 
 void ModelArguments::note_unused_guesses(int beams, bool has_text) const {
-  const bool guesses = has_text || draft_precision || !draft_model.empty();
+  const bool guesses = has_text || load_options.draft_precision || !load_options.draft_model.empty();
   if (!guesses || beams <= 1 || quiet) return;
   spdlog::info("no tokens are guessed: search with {} beams makes no guesses", beams);
 }
@@ -125,28 +106,28 @@ void ModelArguments::add_quiet_option(CLI::App& command, const std::string& desc
 
 void ModelArguments::add_workers_option(CLI::App& command, int& workers) {
   workers = 0;
-  add_number_option(command, "--workers", workers,
+  add_number_option(command, "--workers", workers, 0, kMaxThreads,
                     "Batches computed at the same time; 0: chosen by input and CPUs. They share the CPUs, or have "
-                    "--threads each. Results do not depend on it")
-      ->check(integer_from(0, kMaxThreads));
+                    "--threads each. Results do not depend on it");
 }
 
 int ModelArguments::share_cpus(int workers, std::int64_t busy) {
-  if (threads != 0) return std::max(workers, 1);
+  if (load_options.threads != 0) return std::max(workers, 1);
   const int cpus = default_threads();
   if (workers == 0) workers = static_cast<int>(std::clamp<std::int64_t>(busy, 1, cpus));
-  threads = std::max(1, cpus / workers);
+  load_options.threads = std::max(1, cpus / workers);
   return workers;
 }
 
 Model ModelArguments::load() const {
-  Model model = Model::load(folder, load_options());
+  Model model = Model::load(folder, load_options);
   if (quiet) return model;
   const ModelNotes& notes = model.notes();
   if (!notes.precision.empty()) spdlog::info("{}: {}", folder, notes.precision);
   if (!notes.weights.empty()) spdlog::warn("{}: {}", folder, without_controls(notes.weights));
+  const std::string& cache = load_options.packed_weights_cache.native();
   for (const std::string& note : notes.lines) {
-    if (!weights_cache.empty() && note.starts_with(weights_cache)) spdlog::warn("{}", without_controls(note));
+    if (!cache.empty() && note.starts_with(cache)) spdlog::warn("{}", without_controls(note));
   }
   return model;
 }
@@ -228,11 +209,10 @@ void check_files(const CLI::App& command) {
 }
 
 CLI::Validator integer_from(std::int64_t min, std::int64_t max) {
-  return between("an integer", min, max);
-}
-
-CLI::Validator number_from(double min, double max) {
-  return between("a number", min, max);
+  return expecting(fmt::format("an integer from {} to {}", min, max), [min, max](std::string_view text) {
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= min && *value <= max;
+  });
 }
 
 CLI::Validator token_id_list() {

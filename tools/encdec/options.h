@@ -16,6 +16,11 @@
 
 namespace encdec::cli {
 
+// Checks for CLI::Option::check. Message: "'0', expected an integer from 1 to 1024".
+CLI::Validator integer_from(std::int64_t min, std::int64_t max);
+// Message: "'1 x', expected token ids separated by spaces".
+CLI::Validator token_id_list();
+
 // Options that several subcommands share, so that they mean the same everywhere. The help lists options in the order in
 // which they are added.
 CLI::Option* add_model_option(CLI::App& command, std::string& folder);
@@ -28,9 +33,22 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
 // Adds --batch-size. With its default, 0, the library chooses.
 void add_batch_size_option(CLI::App& command, int& batch_size);
 
-// Adds an option that takes a path, or a number. The help shows the number's default.
+// Adds an option whose value is called `type` in the help: "DIR".
+template <class Value>
+CLI::Option* add_value_option(CLI::App& command, const std::string& name, Value& value, const char* type,
+                              const std::string& description) {
+  return command.add_option(name, value, description)->type_name(type);
+}
+// Adds an option that takes a path.
 CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
-CLI::Option* add_number_option(CLI::App& command, const char* name, int& number, const std::string& description);
+// Adds an option that takes an integer from `min` to `max`. The help shows its default.
+template <class Number>
+CLI::Option* add_number_option(CLI::App& command, const char* name, Number& number, std::int64_t min, std::int64_t max,
+                               const std::string& description) {
+  return add_value_option(command, name, number, "N", description)
+      ->capture_default_str()
+      ->check(integer_from(min, max));
+}
 
 // Adds an option whose value is one of the words of a table of Named values.
 template <class T, std::size_t N, class Value>
@@ -46,12 +64,7 @@ void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend
 // Arguments of all commands that run a model: which model, and how to run it.
 struct ModelArguments {
   std::string folder = {};
-  int threads = 0;
-  Precision precision = Precision::float32;
-  std::optional<Precision> draft_precision = {};
-  std::string draft_model = {};
-  std::optional<BackendChoice> backend = {};
-  std::string weights_cache = {};
+  LoadOptions load_options = {};
   bool quiet = false;
 
   // Adds --threads, --precision, --backend and --weights-cache.
@@ -65,7 +78,7 @@ struct ModelArguments {
   // Adds --workers. Its default, 0, lets share_cpus() choose.
   void add_workers_option(CLI::App& command, int& workers);
 
-  // Returns the number of workers. If --threads is not given, sets `threads`, the threads of each worker. `workers` is
+  // Returns the number of workers. If --threads is not given, sets that of load_options, for each worker. `workers` is
   // the value of --workers; `busy` is the number of workers that the input keeps busy.
   // - --threads given: `workers`, at least 1.
   // - Only --workers given: `workers`. The CPUs are divided among them.
@@ -73,14 +86,6 @@ struct ModelArguments {
   //   because CPUs that compute a batch each are faster than CPUs that share each step of one batch.
   int share_cpus(int workers, std::int64_t busy);
 
-  LoadOptions load_options() const {
-    return {.threads = threads,
-            .precision = precision,
-            .backend = backend,
-            .draft_precision = draft_precision,
-            .draft_model = draft_model,
-            .packed_weights_cache = weights_cache};
-  }
   // Loads the model. Unless --quiet is given, writes notes to standard error: on the precision used, on weights that
   // are not used, and on problems of the cache of packed weights.
   Model load() const;
@@ -108,13 +113,6 @@ bool are_one_file(const std::string& path, const std::string& other);
 // `generate` may replace its input if --input and --output give the same path. Input files are compared by device and
 // inode, output files with each other by path, with links resolved.
 void check_files(const CLI::App& command);
-
-// Checks for CLI::Option::check. Message: "'0', expected an integer from 1 to 1024".
-CLI::Validator integer_from(std::int64_t min, std::int64_t max);
-// Message: "'nan', expected a number from -1000 to 1000".
-CLI::Validator number_from(double min, double max);
-// Message: "'1 x', expected token ids separated by spaces".
-CLI::Validator token_id_list();
 
 // Upper bounds; anything larger is assumed to be a typo.
 inline constexpr int kMaxBatchSize = 65536;

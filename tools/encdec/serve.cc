@@ -91,7 +91,7 @@ void run(const ServeArguments& arguments) {
     if (names.insert(model.name).second) continue;
     throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each", model.name));
   }
-  settings.load = arguments.model.load_options();
+  settings.load = arguments.model.load_options;
   if (!arguments.key_file.empty()) settings.keys = read_keys(arguments.key_file);
   if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
   settings.quiet = arguments.model.quiet;
@@ -107,12 +107,6 @@ void run(const ServeArguments& arguments) {
   }
   serve::exit_within(kLastLines, EXIT_SUCCESS);
   spdlog::shutdown();
-}
-
-// Adds an option for an integer from 1 to `max`.
-template <class Number>
-void add_limit(CLI::App& command, const char* name, Number& value, std::int64_t max, const char* help) {
-  command.add_option(name, value, help)->type_name("N")->capture_default_str()->check(integer_from(1, max));
 }
 
 template <class Duration>
@@ -164,54 +158,45 @@ void add_removed_options(CLI::App& command, const serve::ServeSettings& settings
 Action add_serve(CLI::App& command) {
   const auto arguments = std::make_shared<ServeArguments>();
   serve::ServeSettings& settings = arguments->settings;
-  command
-      .add_option("-m,--model", arguments->models,
-                  "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
-      ->required()
-      ->type_name("[NAME=]DIR");
-  command
-      .add_option("--languages", arguments->languages,
-                  "Languages that a model translates from and to, if its files do not name them: opus=en:fr, "
-                  "t5=en:de,fr")
-      ->type_name("NAME=FROM:TO");
+  add_value_option(command, "-m,--model", arguments->models, "[NAME=]DIR",
+                   "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
+      ->required();
+  add_value_option(
+      command, "--languages", arguments->languages, "NAME=FROM:TO",
+      "Languages that a model translates from and to, if its files do not name them: opus=en:fr, t5=en:de,fr");
   arguments->model.add_load_options(command);
   arguments->model.add_draft_options(command);
-  add_number_option(command, "--workers", settings.workers,
-                    "Batches that a model computes at the same time, each with --threads")
-      ->check(integer_from(1, kMaxThreads));
+  add_number_option(command, "--workers", settings.workers, 1, kMaxThreads,
+                    "Batches that a model computes at the same time, each with --threads");
   add_batch_size_option(command, settings.batch_size);
   add_file_option(command, "--vad-model", settings.vad_model,
                   "Silero's voice activity detector (.safetensors), used by requests with vad_filter");
-  command.add_option("--host", settings.host, "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
-      ->type_name("ADDRESS")
+  add_value_option(command, "--host", settings.host, "ADDRESS",
+                   "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
       ->capture_default_str();
-  command.add_option("--port", settings.port, "Port to listen on; 0: any free port")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(integer_from(0, 65535));
+  add_number_option(command, "--port", settings.port, 0, 65535, "Port to listen on; 0: any free port");
   add_file_option(command, "--unix", settings.unix_path, "Unix socket to listen on as well");
   add_file_option(command, "--api-key-file", arguments->key_file, "File of the accepted API keys, one per line");
   add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File of the key for /metrics");
-  command
-      .add_option("--cors-origin", settings.cors_origins,
-                  "Origin whose web pages may call the server, * for all; may be repeated")
-      ->type_name("URL");
-  command
-      .add_option("--allowed-host", settings.allowed_hosts,
-                  "Host name that clients may use for this server if it listens only on localhost; may be repeated")
-      ->type_name("NAME");
+  add_value_option(command, "--cors-origin", settings.cors_origins, "URL",
+                   "Origin whose web pages may call the server, * for all; may be repeated");
+  add_value_option(command, "--allowed-host", settings.allowed_hosts, "NAME",
+                   "Host name that clients may use for this server if it listens only on localhost; may be repeated");
   command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
   arguments->model.add_quiet_option(command, "No line for each request");
 
   serve::ServiceLimits& limits = settings.limits;
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
-  add_limit(command, "--max-body-bytes", settings.http.body_bytes, kMaxBytes, "Maximum bytes of a request's body");
-  add_limit(command, "--max-requests", limits.requests, kMaxCount,
-            "Maximum requests that wait or run; further requests are refused and may retry later");
-  add_limit(command, "--max-recording-bytes", limits.recording_bytes, kMaxBytes,
-            "Maximum bytes of a request's body with a recording");
-  add_limit(command, "--max-recording-seconds", limits.recording_seconds, kMaxCount, "Maximum length of a recording");
-  add_limit(command, "--max-live-sessions", limits.live_sessions, kMaxCount, "Maximum sessions of live transcription");
+  add_number_option(command, "--max-body-bytes", settings.http.body_bytes, 1, kMaxBytes,
+                    "Maximum bytes of a request's body");
+  add_number_option(command, "--max-requests", limits.requests, 1, kMaxCount,
+                    "Maximum requests that wait or run; further requests are refused and may retry later");
+  add_number_option(command, "--max-recording-bytes", limits.recording_bytes, 1, kMaxBytes,
+                    "Maximum bytes of a request's body with a recording");
+  add_number_option(command, "--max-recording-seconds", limits.recording_seconds, 1, kMaxCount,
+                    "Maximum length of a recording");
+  add_number_option(command, "--max-live-sessions", limits.live_sessions, 1, kMaxCount,
+                    "Maximum sessions of live transcription");
   add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
   add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,

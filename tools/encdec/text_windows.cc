@@ -30,8 +30,8 @@ void TextArguments::add_files(CLI::App& command, const std::string& input_conten
 }
 
 void TextArguments::add_reading(CLI::App& command) {
-  add_number_option(command, "--batch-size", batch_size, "Texts computed together. Results do not depend on it")
-      ->check(integer_from(1, kMaxBatchSize));
+  add_number_option(command, "--batch-size", batch_size, 1, kMaxBatchSize,
+                    "Texts computed together. Results do not depend on it");
   CLI::Option* option = command.add_option_function<std::string>(
       "--long-texts",
       [this](const std::string& word) { long_texts = word == "error" ? LongSources::error : LongSources::truncate; },

@@ -84,9 +84,9 @@ Action add_tokenize(CLI::App& command) {
   command.add_flag("--decode", options->decode, "Convert token ids to the text that generate would print");
   command.add_flag("--target", options->target, "Convert texts as targets, for the decoder, instead of sources");
   command.add_flag("--pieces", options->pieces, "Write the piece of text of each id instead");
-  command.add_option("--source-lang", options->source_lang, "Language of the sources, for a multilingual model")
-      ->type_name("LANG");
-  command.add_option("--target-lang", options->target_lang, "Language of the targets")->type_name("LANG");
+  add_value_option(command, "--source-lang", options->source_lang, "LANG",
+                   "Language of the sources, for a multilingual model");
+  add_value_option(command, "--target-lang", options->target_lang, "LANG", "Language of the targets");
   command.footer("Ids include the special tokens that the model reads.");
   return [options] { tokenize(*options); };
 }

@@ -14,53 +14,29 @@
 namespace encdec::cli {
 namespace {
 
-// Adds the temperature of the first attempt and its increment.
-void add_temperature_options(CLI::App& command, const OptionRow<TranscribeOptions>& row,
-                             TranscribeArguments& arguments) {
-  using Arguments = TranscribeArguments;
-  static constexpr OptionRow<Arguments> kIncrement{
-      .name = "temperature_increment_on_fallback",
-      .value = kOption<&Arguments::temperature_increment>,
-      .range = kTemperatureIncrement,
-      .group = "Search",
-      .type = "X",
-      .help =
-          "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try"};
-  static const OptionRow<Arguments> first{.name = row.name,
-                                          .value = kOption<&Arguments::temperature>,
-                                          .range = row.range,
-                                          .group = row.group,
-                                          .type = row.type,
-                                          .help = row.help};
-  RowOptions<Arguments> options(command, arguments);
-  options.add(first);
-  options.add(kIncrement);
-}
+constexpr OptionInfo kIncrement(
+    "temperature_increment_on_fallback", kTemperatureIncrement, "Search", "X",
+    "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try");
 
-// Adds the options of a group of the table of speech options.
-void add_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {
-  RowOptions<TranscribeOptions> options(command, arguments.options);
+// Adds the options of a group of the tables of speech options.
+void add_speech_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.group != group) continue;
-    row.name == "temperature" ? add_temperature_options(command, row, arguments) : options.add(row);
+    const bool is_temperature = row.name == "temperature";
+    add_option(command, row, is_temperature ? OptionValue(&arguments.temperature) : row.value(arguments.options));
+    if (is_temperature) add_option(command, kIncrement, &arguments.temperature_increment);
   }
-  RowOptions<TranscriptLineOptions> lines(command, arguments.lines);
-  for (const OptionRow<TranscriptLineOptions>& row : transcript_line_settings()) {
-    if (row.group == group) lines.add(row);
-  }
+  add_group(command, group, transcript_line_settings(), arguments.lines);
 }
 
 }  // namespace
 
 void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_model_option(command, arguments.model.folder);
-  command.add_option("FILE", arguments.files, "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input")
-      ->type_name("");
+  add_value_option(command, "FILE", arguments.files, "", "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input");
   add_output_option(command, arguments.output, "Transcript of one recording");
-  command
-      .add_option("--output-dir", arguments.output_dir,
-                  "Folder for transcripts, one file for each recording and format; created if missing")
-      ->type_name("DIR");
+  add_value_option(command, "--output-dir", arguments.output_dir, "DIR",
+                   "Folder for transcripts, one file for each recording and format; created if missing");
   add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
   std::vector<std::string> words = names_of(kTranscriptFormats);
   words.emplace_back("all");
@@ -91,20 +67,18 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
       ->type_name("openai")
       ->group("Speech");
   TranscribeOptions& speech = arguments.options;
-  add_number_option(command, "--batch-size", speech.batch_size,
-                    "Recordings decoded together; 0: chosen for this machine. Results do not depend on it")
-      ->check(integer_from(0, kMaxBatchSize));
+  add_number_option(command, "--batch-size", speech.batch_size, 0, kMaxBatchSize,
+                    "Recordings decoded together; 0: chosen for this machine. Results do not depend on it");
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
   for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
-    add_group(command, group, arguments);
+    add_speech_group(command, group, arguments);
 
   command
       .add_flag("--live", arguments.is_live,
                 "Transcribe one input while it is read: at each pause the text of what was said before it")
       ->group("Live");
-  RowOptions<LiveOptions> live(command, arguments.live);
-  for (const OptionRow<LiveOptions>& row : live_settings()) live.add(row);
+  add_group(command, "Live", live_settings(), arguments.live);
   add_raw_options(command, arguments);
 }
 
@@ -119,11 +93,11 @@ void add_raw_options(CLI::App& command, TranscribeArguments& arguments) {
                                                    "Standard input has no header, only little-endian samples")
                  ->group(raw),
              {"int16", "float32"});
-  add_number_option(command, "--sample-rate", arguments.raw.sample_rate, "Samples per second of --raw")
-      ->check(integer_from(AudioDecoder::kMinSampleRate, AudioDecoder::kMaxSampleRate))
+  add_number_option(command, "--sample-rate", arguments.raw.sample_rate, AudioDecoder::kMinSampleRate,
+                    AudioDecoder::kMaxSampleRate, "Samples per second of --raw")
       ->group(raw);
-  add_number_option(command, "--channels", arguments.raw.channels, "Channels of --raw, interleaved")
-      ->check(integer_from(1, AudioDecoder::kMaxChannels))
+  add_number_option(command, "--channels", arguments.raw.channels, 1, AudioDecoder::kMaxChannels,
+                    "Channels of --raw, interleaved")
       ->group(raw);
 }
 

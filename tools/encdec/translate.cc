@@ -17,6 +17,7 @@
 #include "arguments/arguments.h"
 #include "encdec/commands.h"
 #include "encdec/interrupt.h"
+#include "encdec/option_rows.h"
 #include "encdec/options.h"
 #include "encdec/output_file.h"
 #include "encdec/progress_bar.h"
@@ -246,52 +247,39 @@ void run(TranslateArguments& arguments) {
 Action add_translate(CLI::App& command) {
   const auto arguments = std::make_shared<TranslateArguments>();
   TranslateFileOptions& options = arguments->options;
-  command.add_option("FILE", arguments->files, "Files to translate; - or none: standard input")->type_name("");
+  add_value_option(command, "FILE", arguments->files, "", "Files to translate; - or none: standard input");
   command.add_option("-m,--model", arguments->folders, "Checkpoint folder; several are used together")
       ->required()
       ->allow_extra_args(false)  // files may follow
       ->type_name("DIR");
-  command.add_option("--source-lang,--from", options.translate.source, "Language of the files; detected if not given")
-      ->type_name("LANG");
-  command
-      .add_option("--target-lang,--to", options.translate.target,
-                  "Language of the translations; needed if the models have several")
-      ->type_name("LANG");
-  command
-      .add_option("--via", options.translate.via,
-                  "Language to go through, if two models are to be used one after the other; never: one model only. "
-                  "Default: no other language, else English, else any")
-      ->type_name("LANG");
+  add_value_option(command, "--source-lang,--from", options.translate.source, "LANG",
+                   "Language of the files; detected if not given");
+  add_value_option(command, "--target-lang,--to", options.translate.target, "LANG",
+                   "Language of the translations; needed if the models have several");
+  add_value_option(command, "--via", options.translate.via, "LANG",
+                   "Language to go through, if two models are to be used one after the other; never: one model only. "
+                   "Default: no other language, else English, else any");
   add_words_option(command, "--format", kDocumentFormats, options.format,
                    "Format of the files. Default: by the ending of their names");
   add_words_option(command, "--split", kSplits, options.translate.split,
                    "Parts of a text that are translated one by one")
       ->default_str("sentences");
-  command
-      .add_option("--glossary", arguments->glossaries,
-                  "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  command
-      .add_option("--do-not-translate", arguments->kept_words, "Words to keep as they are, one a line; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  add_value_option(command, "--glossary", arguments->glossaries, "FILE",
+                   "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
+      ->allow_extra_args(false);
+  add_value_option(command, "--do-not-translate", arguments->kept_words, "FILE",
+                   "Words to keep as they are, one a line; may be repeated")
+      ->allow_extra_args(false);
   CLI::Option* output = add_file_option(command, "-o,--output", arguments->output, "Default: standard output");
-  command
-      .add_option("--output-dir", arguments->output_dir,
-                  "Folder for the translations of several files, named NAME.LANG.EXTENSION")
-      ->type_name("DIR")
+  add_value_option(command, "--output-dir", arguments->output_dir, "DIR",
+                   "Folder for the translations of several files, named NAME.LANG.EXTENSION")
       ->excludes(output);
   add_file_option(command, "--report", arguments->report,
                   "JSON of all texts with their translations, terms and problems");
   command.add_flag("--list", arguments->lists_routes,
                    "Print the languages of each way that the models can go, and end");
-  command
-      .add_option_function<int>(
-          "--num-beams", [&options](int beams) { options.translate.generate.num_beams = beams; },
-          "Number of beams; 1 for greedy search")
-      ->type_name("N")
-      ->check(integer_from(1, kMaxBeams));
+  const OptionInfo beams("num_beams", {1, kMaxBeams}, {}, "N", "Number of beams; 1 for greedy search");
+  add_option(command, beams, &options.translate.generate.num_beams);
   add_batch_size_option(command, options.translate.generate.batch_size);
   arguments->model.add_load_options(command);
   arguments->model.add_workers_option(command, options.translate.generate.workers);
@@ -301,12 +289,10 @@ Action add_translate(CLI::App& command) {
   command.add_flag_callback(
       "--no-fuzzy", [&options] { options.document.mark_fuzzy = false; },
       "PO: do not mark new translations as fuzzy. Programs do not show fuzzy ones");
-  command.add_option("--xliff-state", options.document.xliff_state, "XLIFF 1.2: state of new targets")
-      ->type_name("STATE")
+  add_value_option(command, "--xliff-state", options.document.xliff_state, "STATE", "XLIFF 1.2: state of new targets")
       ->capture_default_str();
-  add_number_option(command, "--line-width", arguments->line_width,
-                    "Subtitles: characters a line; 0: 42, or 16 for Chinese, Japanese and Korean")
-      ->check(integer_from(0, 1000));
+  add_number_option(command, "--line-width", arguments->line_width, 0, 1000,
+                    "Subtitles: characters a line; 0: 42, or 16 for Chinese, Japanese and Korean");
   command.footer(
       R"(Everything in a file but its texts stays as it is. A translation gets its name when it is complete; until then
 NAME.progress has what is done, and the same command goes on from there. Warnings name translations that were not used,

@@ -34,11 +34,10 @@ TokenIds ids_of(const nlohmann::json& value, const std::string& key) {
 
 void check_key(const std::string& key) {
   for (const OptionRow<GenerateOptions>& row : generation_call_options()) {
-    if (row.name == key || std::ranges::find(row.other_names, key) != row.other_names.end()) return;
+    if (std::ranges::count(row.names(), key) != 0) return;
   }
-  for (const Setting& setting : generation_settings()) {
-    if ((setting.key().empty() ? setting.name : setting.key()) == key) return;
-  }
+  if (std::ranges::count(generation_settings(), key, &OptionInfo::key) != 0) return;
+  if (std::ranges::count(unsupported_settings(), key, &UnsupportedSetting::name) != 0) return;
   throw HttpError(400, fmt::format("unknown generation parameter '{}'", key));
 }
 
@@ -109,9 +108,7 @@ GenerateOptions read_options(const JsonObject& parameters, const ServedModel& mo
     throw HttpError(400, fmt::format("this version does not support {}", fmt::join(read.unsupported, ", ")));
   }
   GenerateOptions options = std::move(read.options);
-  const Parameters values(parameters);
-  RowReader<GenerateOptions> reader(values, options);
-  for (const OptionRow<GenerateOptions>& row : generation_call_options()) reader.read(row);
+  read_rows(Parameters(parameters), generation_call_options(), options);
   options.source_lang = code_of(options.source_lang, "source_lang", model.languages().sources);
   options.target_lang = code_of(options.target_lang, "target_lang", model.languages().targets);
   check_options(options, limits);

@@ -92,12 +92,11 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
   if (finds_speech && settings.vad_model.empty())
     throw HttpError(400, "'vad_filter' is true, expected false: the server was started without --vad-model");
   if (finds_speech) options.vad_model = settings.vad_model;
-  RowReader<TranscribeOptions> reader(parameters, options);
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.name == "temperature") {
       options.temperatures = temperatures_of(parameters, row.range);
     } else if (finds_speech || !row.name.starts_with("vad_")) {
-      reader.read(row);
+      read_option(parameters, row, row.value(options));
     }
   }
   options.language = language_of(parameters);
@@ -108,8 +107,7 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
 
 TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options) {
   TranscriptLineOptions lines{.word_times = options.word_timestamps};
-  RowReader<TranscriptLineOptions> reader(parameters, lines);
-  for (const OptionRow<TranscriptLineOptions>& row : transcript_line_settings()) reader.read(row);
+  read_rows(parameters, transcript_line_settings(), lines);
   return lines;
 }
 

@@ -3,53 +3,25 @@
 namespace encdec {
 namespace {
 
-template <auto M>
-constexpr auto kUtterance = [](LiveOptions& options) -> auto& {
-  return options.utterances.*M;
-};
-
+using Live = LiveOptions;
 using U = UtteranceOptions;
-constexpr OptionRow<LiveOptions> kLiveSettings[] = {
-    {.name = "step_ms",
-     .value = kOption<&LiveOptions::step_ms>,
-     .range = {100, 60'000},
-     .group = "Live",
-     .type = "N",
-     .help = "Milliseconds of speech between two texts that are not final",
-     .command_name = "--step"},
-    {.name = "partials",
-     .value = kWordOption<&LiveOptions::partials>,
-     .group = "Live",
-     .type = "auto|none|always",
-     .help = "Texts while an utterance is spoken: those that are not late, none or all"},
-    {.name = "silence_duration_ms",
-     .value = kUtterance<&U::silence_duration_ms>,
-     .range = {100, 10'000},
-     .group = "Live",
-     .type = "N",
-     .help = "Milliseconds of silence that end an utterance",
-     .command_name = "--silence"},
-    {.name = "prefix_padding_ms",
-     .value = kUtterance<&U::prefix_padding_ms>,
-     .range = {0, 5'000},
-     .group = "Live",
-     .type = "N",
-     .help = "Milliseconds of sound before speech that belong to the utterance",
-     .command_name = "--prefix-padding"},
-    {.name = "threshold",
-     .value = kUtterance<&U::threshold>,
-     .range = {0, 1},
-     .group = "Live",
-     .type = "X",
-     .help = "Probability of speech at which an utterance begins",
-     .command_name = "--speech-threshold"},
-    {.name = "max_utterance_s",
-     .value = kUtterance<&U::max_utterance_s>,
-     .range = {2, 30, true},
-     .group = "Live",
-     .type = "X",
-     .help = "Seconds after which an utterance is cut where it is quietest; 0: 14/15 of the model's window",
-     .command_name = "--max-utterance"},
+using LiveRow = OptionRow<LiveOptions>;
+
+constexpr LiveRow kLiveSettings[] = {
+    LiveRow("step_ms", kOption<&Live::step_ms>, {100, 60'000}, "Live", "N",
+            "Milliseconds of speech between two texts that are not final", {.command_names = "--step-ms,--step"}),
+    LiveRow("partials", kOption<&Live::partials>, {}, "Live", "auto|none|always",
+            "Texts while an utterance is spoken: those that are not late, none or all"),
+    LiveRow("silence_duration_ms", kOption<&Live::utterances, &U::silence_duration_ms>, {100, 10'000}, "Live", "N",
+            "Milliseconds of silence that end an utterance", {.command_names = "--silence-duration-ms,--silence"}),
+    LiveRow("prefix_padding_ms", kOption<&Live::utterances, &U::prefix_padding_ms>, {0, 5'000}, "Live", "N",
+            "Milliseconds of sound before speech that belong to the utterance",
+            {.command_names = "--prefix-padding-ms,--prefix-padding"}),
+    LiveRow("threshold", kOption<&Live::utterances, &U::threshold>, {0, 1}, "Live", "X",
+            "Probability of speech at which an utterance begins", {.command_names = "--threshold,--speech-threshold"}),
+    LiveRow("max_utterance_s", kOption<&Live::utterances, &U::max_utterance_s>, {2, 30, true}, "Live", "X",
+            "Seconds after which an utterance is cut where it is quietest; 0: 14/15 of the model's window",
+            {.command_names = "--max-utterance-s,--max-utterance"}),
 };
 
 }  // namespace

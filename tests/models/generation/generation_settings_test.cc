@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/support/message_of.h"
 
@@ -218,63 +220,86 @@ TEST(GenerationSettings, OptionsOverrideDefaultsAndAnEmptyListIsAValue) {
 TEST(GenerationSettings, OnlyLimitsAndForcedTokensHaveNoNeutralValue) {
   std::vector<std::string_view> without;
   const GenerateOptions neutral = with_neutral_values({});
-  for (const Setting& setting : generation_settings()) {
-    setting.with_member([&](auto member) {
-      if (!(neutral.*member)) without.push_back(setting.name);
+  for (const auto& row : generation_settings()) {
+    row.visit(neutral, [&]<class T>(const std::optional<T>& value) {
+      if (!value) without.push_back(row.name);
     });
   }
   EXPECT_THAT(without, ElementsAre("max_length", "max_new_tokens", "min_new_tokens", "exponential_decay_length_penalty",
                                    "decoder_start_token", "forced_bos_token"));
 }
 
-// Returns a value of the setting, as a file contains it, that is not neutral.
-std::string json_value(const Setting& setting) {
-  if (setting.range.tokens != Setting::Range::Tokens::none)
-    return setting.key() == "decoder_start_token_id" ? "7" : "[7]";
-  if (std::holds_alternative<Setting::Member<bool>>(setting.member)) return "true";
-  if (std::holds_alternative<Setting::Member<EarlyStopping>>(setting.member)) return "true";
-  if (std::holds_alternative<Setting::Member<ExponentialDecay>>(setting.member)) return "[3,0.5]";
-  return std::holds_alternative<Setting::Member<float>>(setting.member) ? "0.5" : "7";
+const GenerateOptions kNone;
+
+TEST(GenerationSettings, EachIsListedOnceAndIsOptional) {
+  std::set<std::string_view> names;
+  const auto add = [&](std::string_view name) { EXPECT_TRUE(names.insert(name).second) << name; };
+  for (const UnsupportedSetting& setting : unsupported_settings()) add(setting.name);
+  for (const auto& row : generation_call_options()) std::ranges::for_each(row.names(), add);
+  for (const auto& row : generation_settings()) {
+    std::ranges::for_each(row.names(), add);
+    bool is_optional = false;
+    row.visit(kNone, [&]<class T>(const std::optional<T>& /*value*/) { is_optional = true; });
+    EXPECT_TRUE(is_optional) << row.name;
+  }
+}
+
+// Return values as a file contains them that are not neutral.
+std::string json_value(const UnsupportedSetting& setting) {
+  return setting.kind == UnsupportedSetting::Kind::flag ? "true" : "7";
+}
+std::string json_value(const OptionRow<GenerateOptions>& row) {
+  std::string json = "7";
+  row.visit(kNone, [&]<class T>(const std::optional<T>& /*value*/) {
+    if (std::is_same_v<T, bool> || std::is_same_v<T, EarlyStopping>) json = "true";
+    if (std::is_same_v<T, ExponentialDecay>) json = "[3,0.5]";
+    if (std::is_same_v<T, float>) json = "0.5";
+    if (std::is_same_v<T, TokenIds>) json = "[7]";
+    if (std::is_same_v<T, std::vector<TokenIds>>) json = "[[7, 8]]";
+  });
+  return json;
+}
+
+ReadSettings read_one(std::string_view key, const std::string& value) {
+  return read(("{\"" + std::string(key) + "\": " + value + "}").c_str());
 }
 
 TEST(GenerationSettings, EverySettingOfAFileIsEitherAppliedOrReportedAsUnsupported) {
-  for (const Setting& setting : generation_settings()) {
-    if (setting.key().empty()) continue;
-    std::string value = json_value(setting);
-    if (std::holds_alternative<Setting::NotSupported>(setting.member)) {
-      value = std::get<Setting::NotSupported>(setting.member) == Setting::NotSupported::flag ? "true" : "7";
-    } else if (std::holds_alternative<Setting::Member<std::vector<TokenIds>>>(setting.member)) {
-      value = "[[7, 8]]";
-    }
-    const std::string key(setting.key());
-    const auto settings = read(("{\"" + key + "\": " + value + "}").c_str());
+  for (const UnsupportedSetting& setting : unsupported_settings()) {
+    EXPECT_FALSE(read_one(setting.name, json_value(setting)).unsupported.empty()) << setting.name;
+  }
+  const GenerateOptions neutral = with_neutral_values({});
+  for (const auto& row : generation_settings()) {
+    const std::string key(row.key());
+    const auto settings = read_one(key, json_value(row));
+    const GenerateOptions& options = settings;
     bool is_set = false;
-    setting.with_member([&](auto member) { is_set = settings.*member != with_neutral_values({}).*member; });
-    EXPECT_NE(is_set, !settings.unsupported.empty()) << key;
+    row.visit(options,
+              [&]<class T>(const std::optional<T>& value) { is_set = value != row.get<std::optional<T>>(neutral); });
+    EXPECT_EQ(is_set, !row.only_in_calls) << key;
+    EXPECT_THAT(settings.unsupported, IsEmpty()) << key;
     const bool is_limit = key == "max_length" || key == "max_new_tokens";
     EXPECT_EQ(to_json(settings).contains(is_limit ? "new_token_limit" : key), is_set) << key;
   }
 }
 
 TEST(GenerationSettings, FilesAndCallsHaveTheSameRanges) {
-  for (const Setting& setting : generation_settings()) {
-    if (setting.key().empty() || setting.range.tokens != Setting::Range::Tokens::none) continue;
-    setting.with_member([&](auto member) {
-      if constexpr (std::is_same_v<decltype(member), Setting::Member<int>> ||
-                    std::is_same_v<decltype(member), Setting::Member<float>>) {
-        for (const double value : {setting.range.min, setting.range.max, setting.range.min - 1}) {
-          const bool fits = value >= setting.range.min;
-          const std::string text = nlohmann::json({{setting.key(), value}}).dump();
-          const std::string whole = std::is_same_v<decltype(member), Setting::Member<int>>
-                                        ? nlohmann::json({{setting.key(), static_cast<std::int64_t>(value)}}).dump()
-                                        : text;
-          GenerateOptions options;
-          options.*member = static_cast<typename std::decay_t<decltype(options.*member)>::value_type>(value);
-          EXPECT_EQ(config_failure(whole.c_str()) == "no exception", fits) << whole;
+  for (const auto& row : generation_settings()) {
+    if (row.only_in_calls || row.range.tokens != OptionRange::Tokens::none) continue;
+    GenerateOptions options;
+    row.visit(options, [&]<class T>(std::optional<T>& member) {
+      if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
+        for (const double value : {row.range.min, row.range.max, row.range.min - 1}) {
+          const bool fits = value >= row.range.min;
+          const std::string text =
+              std::is_same_v<T, int> ? std::to_string(static_cast<std::int64_t>(value)) : nlohmann::json(value).dump();
+          member = static_cast<T>(value);
+          const std::string file = R"({")" + std::string(row.key()) + R"(": )" + text + "}";
+          EXPECT_EQ(config_failure(file.c_str()) == "no exception", fits) << file;
           if (fits) {
-            EXPECT_NO_THROW(check_settings(options, 100)) << whole;
+            EXPECT_NO_THROW(check_settings(options, 100)) << file;
           } else {
-            EXPECT_THROW(check_settings(options, 100), ConfigError) << whole;
+            EXPECT_THROW(check_settings(options, 100), ConfigError) << file;
           }
         }
       }

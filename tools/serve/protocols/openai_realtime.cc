@@ -73,14 +73,12 @@ Input member(const Input& object, const char* key) {
   throw EventError("invalid_type", fmt::format("'{}' is {}, expected a JSON object", key, found->type_name()), key);
 }
 
-// Returns the names under which RowReader reads options.
+// Returns the names under which read_option() reads options.
 template <class Rows>
 std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std::string_view> others) {
   std::set<std::string_view> names(others);
-  const auto add = [&names](std::string_view name) { names.insert(name.starts_with('!') ? name.substr(1) : name); };
   for (const auto& row : rows) {
-    add(row.name);
-    std::ranges::for_each(row.other_names, add);
+    for (const std::string_view name : row.names()) names.insert(name.starts_with('!') ? name.substr(1) : name);
   }
   return names;
 }
@@ -135,8 +133,7 @@ LiveOptions read_options(const Json& input, const ServeSettings& settings) {
     throw EventError("invalid_value", fmt::format("'type' is '{}', expected server_vad or semantic_vad", shown(type)),
                      "session.audio.input.turn_detection");
   }
-  RowReader<LiveOptions> reader(turns, options);
-  for (const OptionRow<LiveOptions>& row : live_settings()) reader.read(row);
+  read_rows(turns, live_settings(), options);
   // Nothing here knows meanings, so the eagerness of semantic_vad is a length of silence.
   if (type == "semantic_vad") {
     options.utterances.silence_duration_ms = eagerness == "low" ? 1'000 : eagerness == "high" ? 300 : 500;
