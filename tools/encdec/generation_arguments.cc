@@ -78,8 +78,8 @@ class TokenLookup {
                   std::vector<TokenIds>& phrases) const {
     const std::size_t before = phrases.size();
     const auto add = [&](TokenIds ids) {
-      const bool file_exists = phrases.size() > before && phrases.back() == ids;
-      if (!ids.empty() && !file_exists) phrases.push_back(std::move(ids));
+      const bool is_known = phrases.size() > before && phrases.back() == ids;
+      if (!ids.empty() && !is_known) phrases.push_back(std::move(ids));
     };
     if (form_ == LineForm::token_ids) {
       add(ids(position, line));
@@ -100,7 +100,10 @@ class TokenLookup {
 
 void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
   const auto add = [&](const OptionRow<GenerateOptions>& row) {
-    if (row.range.tokens == OptionRange::Tokens::none) return add_option(command, row, row.value(arguments.options));
+    if (row.range.tokens == OptionRange::Tokens::none) {
+      add_option(command, row, row.value(arguments.options));
+      return;
+    }
     CLI::Option* option =
         add_text_option(command, row, [&row, &texts = arguments.token_texts](const std::string& text) {
           if (!text.empty()) texts.emplace_back(&row, text);
