@@ -47,8 +47,8 @@ struct OptionRange {
   }
 };
 
-// Where an option's value is stored in the options of a call. std::uint8_t stands for all enums with a row of words: it
-// is the index of the word.
+// Where an option's value is stored in the options of a call: a value of one of these types, and no other. std::uint8_t
+// is an enum of one byte, as the index of one of the row's words.
 using OptionValue =
     std::variant<bool*, int*, std::uint8_t*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
                  std::vector<double>*, TokenIds*, std::optional<bool>*, std::optional<int>*,
@@ -123,6 +123,7 @@ struct OptionRow : OptionInfo {
   }
 };
 
+// Returns where a member of the options is.
 template <class T>
 OptionValue option_value(T& member) {
   if constexpr (std::is_enum_v<T>) {

@@ -78,8 +78,8 @@ class TokenLookup {
                   std::vector<TokenIds>& phrases) const {
     const std::size_t before = phrases.size();
     const auto add = [&](TokenIds ids) {
-      const bool file_exists = phrases.size() > before && phrases.back() == ids;
-      if (!ids.empty() && !file_exists) phrases.push_back(std::move(ids));
+      const bool is_known = phrases.size() > before && phrases.back() == ids;
+      if (!ids.empty() && !is_known) phrases.push_back(std::move(ids));
     };
     if (form_ == LineForm::token_ids) {
       add(ids(position, line));
