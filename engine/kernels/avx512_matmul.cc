@@ -77,43 +77,6 @@ struct Problem {
   }
 };
 
-// Turns the sums of the rows from `row` on and the columns from `column` on into values, and writes them. Always
-// inlined, so that the sums stay in registers.
-template <class Products, int kRows, int kPanels>
-ENCDEC_PRODUCTS __attribute__((always_inline)) inline void write_tile(
-    const Problem<Products>& problem, int row, int column, const __m512i (&sums)[kRows][kPanels * kVectors]) {
-  constexpr int kWidth = kPanels * kWideColumns;
-  const MatMulEpilogue& epilogue = problem.matrix.epilogue;
-  const OutputRows output = problem.rows.output.from(row);
-  if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
-    // In registers, which saves 3 % of the time of a tile.
-    ENCDEC_UNROLL
-    for (int v = 0; v < kPanels * kVectors; ++v) {
-      const int first = column + v * 16;
-      const typename Products::Columns columns(epilogue, first);
-      const __m512 bias = epilogue.bias != nullptr ? _mm512_loadu_ps(epilogue.bias + first) : _mm512_set1_ps(-0.0f);
-      ENCDEC_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        const std::ptrdiff_t at = r * output.stride + first;
-        __m512 y = columns.value(sums[r][v], output.row_scale(r)) + bias;
-        if (output.residual != nullptr) y += _mm512_loadu_ps(output.residual + at);
-        _mm512_storeu_ps(output.output + at, y);
-      }
-    }
-    return;
-  }
-  alignas(64) typename Products::Sum stored[kRows * kWidth];
-  ENCDEC_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    ENCDEC_UNROLL
-    for (int v = 0; v < kPanels * kVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
-  }
-  finish_sums(epilogue,
-              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
-                                                std::min(kWidth, problem.matrix.output_width - column)},
-              output);
-}
-
 // Multiplies rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
 template <class Products, int kRows, int kPanels, bool kPrefetchesNext>
 ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, int column, NextPanel::Share next) {
@@ -153,7 +116,36 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
       }
     }
   }
-  write_tile<Products, kRows, kPanels>(problem, row, column, sums);
+  constexpr int kWidth = kPanels * kWideColumns;
+  const MatMulEpilogue& epilogue = problem.matrix.epilogue;
+  const OutputRows output = problem.rows.output.from(row);
+  if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
+    // In registers, which saves 3 % of the time of a tile.
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      const int first = column + v * 16;
+      const typename Products::Columns columns(epilogue, first);
+      const __m512 bias = epilogue.bias != nullptr ? _mm512_loadu_ps(epilogue.bias + first) : _mm512_set1_ps(-0.0f);
+      ENCDEC_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const std::ptrdiff_t at = r * output.stride + first;
+        __m512 y = columns.value(sums[r][v], output.row_scale(r)) + bias;
+        if (output.residual != nullptr) y += _mm512_loadu_ps(output.residual + at);
+        _mm512_storeu_ps(output.output + at, y);
+      }
+    }
+    return;
+  }
+  alignas(64) typename Products::Sum stored[kRows * kWidth];
+  ENCDEC_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
+  }
+  finish_sums(epilogue,
+              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
+                                                std::min(kWidth, problem.matrix.output_width - column)},
+              output);
 }
 
 // Multiplies all rows by kPanels panels.

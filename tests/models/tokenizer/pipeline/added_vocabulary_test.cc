@@ -47,8 +47,8 @@ TEST(AddedVocabulary, NumbersTokensAfterTheModelsPieces) {
   EXPECT_EQ(vocabulary.id("b"), 2);
   EXPECT_EQ(vocabulary.id("y"), 4);
   EXPECT_EQ(vocabulary.id(""), std::nullopt);
-  EXPECT_EQ(vocabulary.token(4)->content, "y");
-  EXPECT_EQ(vocabulary.token(5), nullptr);
+  EXPECT_EQ(vocabulary.entry(4)->token.content, "y");
+  EXPECT_EQ(vocabulary.entry(5), nullptr);
 }
 
 TEST(AddedVocabulary, FindsTheLongestFromLeftToRight) {
@@ -82,7 +82,7 @@ TEST(AddedVocabulary, NormalizedTokensAreFoundInNormalizedText) {
   EXPECT_THAT(find(vocabulary, "abcDEF"), ElementsAre("abc", "[4DEF]"));
   EXPECT_THAT(find(vocabulary, "abcDEF", Looking::for_normalized_tokens), ElementsAre("[3abc]", "DEF"));
   EXPECT_EQ(vocabulary.entry(3)->decoded, "abc");
-  EXPECT_EQ(vocabulary.token(3)->content, "ABC");
+  EXPECT_EQ(vocabulary.entry(3)->token.content, "ABC");
   // As in the reference, the normalized form of a special token is not special.
   EXPECT_TRUE(vocabulary.is_special("<S>"));
   EXPECT_FALSE(vocabulary.is_special(vocabulary.entry(5)->decoded));
