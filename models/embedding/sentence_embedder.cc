@@ -211,11 +211,6 @@ SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path
   return dense;
 }
 
-SentenceEmbedder::LayerNorm SentenceEmbedder::read_layer_norm(const std::filesystem::path& folder, Dim width) {
-  const WeightScope weights = WeightScope(open_checkpoint(folder).weights) / "norm";
-  return {.weight = weights.tensor("weight", {width}), .bias = weights.tensor("bias", {width})};
-}
-
 void SentenceEmbedder::LayerNorm::apply(std::span<float> vector) const {
   const auto size = static_cast<double>(vector.size());
   double sum = 0, squares = 0;
@@ -292,7 +287,9 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
       const Dense& dense = std::get<Dense>(embedder.steps_.emplace_back(read_dense(path, embedder.width_)));
       embedder.width_ = dense.weight.rows();
     } else if (kind == "LayerNorm" && pooled && !embedder.splade_) {
-      embedder.steps_.push_back(read_layer_norm(path, embedder.width_));
+      const WeightScope norm = WeightScope(open_checkpoint(path).weights) / "norm";
+      embedder.steps_.push_back(
+          LayerNorm{norm.tensor("weight", {embedder.width_}), norm.tensor("bias", {embedder.width_})});
     } else if (kind == "Normalize" && pooled && !embedder.splade_) {
       embedder.steps_.push_back(Normalize());
     } else if (kind != "Dropout") {

@@ -124,7 +124,6 @@ class SentenceEmbedder {
   };
   struct Normalize {};  // scales to length 1
   static Dense read_dense(const std::filesystem::path& folder, Dim inputs);
-  static LayerNorm read_layer_norm(const std::filesystem::path& folder, Dim width);
   void read_prompts(const std::filesystem::path& path);
 
   std::vector<Pooling> pooling_{Pooling::mean};

@@ -61,12 +61,18 @@ class ClassifyRequest final : public VectorRequest {
         labels_(static_cast<Dim>(classifier.labels()->names().size())),
         function_(options.function.value_or(classifier.labels()->function())) {}
 
+  // Pairs in a row with the same first text cost one tokenization of it.
   std::vector<DecodeJob> jobs(std::span<const TextPair> texts) const {
     check_shared_texts(texts, max_length());
     std::vector<DecodeJob> jobs;
-    FirstText last;
+    const std::string* last = nullptr;  // the text of `segment`
+    TokenIds segment;
     for (const auto& [first, second] : texts) {
-      jobs.push_back(job(*first, second ? &**second : nullptr, jobs.size(), last));
+      jobs.push_back(job(jobs.size(), [&]() -> Encoding {
+        if (!second) return {tokenizer().encode(prompt() + *first, encode_options())};
+        if (std::exchange(last, &*first) != &*first) segment = tokenizer().encode_segment(prompt() + *first);
+        return tokenizer().join_pair(segment, tokenizer().encode_segment(**second), encode_options());
+      }));
     }
     return jobs;
   }
@@ -77,10 +83,7 @@ class ClassifyRequest final : public VectorRequest {
   static Settings settings_of(const Model& model, const ClassifyOptions& options) {
     expect_head(model, HeadKind::sequences);
     const SentenceEmbedder& modules = model.modules();
-    const bool reads_first_row = model.config().gathers_rows && modules.reads_first_row();
-    return {.compute = !modules.is_cross_encoder() ? read_logits
-                       : reads_first_row           ? read_first_rows
-                                                   : read_rows,
+    return {.compute = modules.is_cross_encoder() ? read_pooled_rows(model) : read_logits,
             .prompt = modules.prompt({}, {}),
             .max_length = options.max_length,
             .truncation = options.truncation,
@@ -230,11 +233,9 @@ Tensor Classifier::classify(std::span<const TextPair> texts, const ClassifyOptio
 
 Tensor Classifier::classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
                                       const ZeroShotOptions& options) const {
-  const ClassifyOptions raw{.batch_size = options.batch_size,
-                            .function = ScoreFunction::none,
-                            .max_length = options.max_length,
-                            .long_texts = options.long_texts,
-                            .truncation = Truncation::only_first};
+  ClassifyOptions raw = options.classify;
+  raw.function = ScoreFunction::none;
+  raw.truncation = Truncation::only_first;
   const auto outputs = static_cast<std::size_t>(ClassifyRequest(*this, raw, {}).width());
   const std::vector<SharedText> sentences = hypotheses(labels, options.hypothesis_template);
   std::vector<TextPair> pairs;
@@ -254,8 +255,8 @@ Tensor Classifier::classify_by_labels(std::span<const std::string> texts, std::s
 
 std::vector<Ranking> Classifier::rerank(const std::string& query, std::span<const std::string> documents,
                                         const RerankOptions& options) const {
-  ClassifyOptions pairs{
-      .batch_size = options.batch_size, .max_length = options.max_length, .long_texts = options.long_texts};
+  ClassifyOptions pairs = options.classify;
+  pairs.truncation = Truncation::longest_first;
   const Dim labels = ClassifyRequest(*this, pairs, {}).width();
   if (labels != 1) {
     refuse<ConfigError>(model_.modules().folder().string(), "{} labels, expected 1: a model that ranks", labels);

@@ -62,18 +62,14 @@ struct ClassifyOptions {
 
 // Options of Classifier::rerank().
 struct RerankOptions {
-  int batch_size = 0;       // as in ClassifyOptions
-  int top_n = 0;            // number of documents to return; 0 for all
-  bool raw_scores = false;  // scores are logits, whatever the folder's files say
-  int max_length = 0;       // as in ClassifyOptions
-  LongSources long_texts = LongSources::truncate;
+  ClassifyOptions classify = {};  // without `function` and `truncation`
+  int top_n = 0;                  // number of documents to return; 0 for all
+  bool raw_scores = false;        // scores are logits, whatever the folder's files say
 };
 
 // Options of Classifier::classify_by_labels().
 struct ZeroShotOptions {
-  int batch_size = 0;  // as in ClassifyOptions
-  int max_length = 0;  // as in ClassifyOptions; a text is shortened, never a label's sentence
-  LongSources long_texts = LongSources::truncate;
+  ClassifyOptions classify = {};  // without `function` and `truncation`: a text is shortened, never a label's sentence
   std::string hypothesis_template = "This example is {}.";  // sentence with {} in place of the label
   bool multi_label = false;                                 // labels are independent: each has a score from 0 to 1
 };

@@ -42,8 +42,10 @@ class EmbedRequest final : public VectorRequest {
 
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) const {
     std::vector<DecodeJob> jobs;
-    FirstText none;
-    for (const std::string& text : texts) jobs.push_back(job(text, nullptr, jobs.size(), none));
+    for (const std::string& text : texts) {
+      jobs.push_back(
+          job(jobs.size(), [&]() -> Encoding { return {tokenizer().encode(prompt() + text, encode_options())}; }));
+    }
     return jobs;
   }
 
@@ -58,13 +60,11 @@ class EmbedRequest final : public VectorRequest {
  private:
   static Settings settings_of(const Model& model, const EmbedOptions& options) {
     const SentenceEmbedder& modules = model.modules();
-    const TransformerConfig& config = model.config();
-    modules.expect(options.output, config);
-    const bool is_dense = options.output == EmbedOutput::dense;
+    modules.expect(options.output, model.config());
     const bool is_weights = options.output == EmbedOutput::sparse && !modules.reads_lexical();
-    return {.compute = is_dense && config.gathers_rows && modules.reads_first_row() ? read_first_rows
-                       : is_weights                                                 ? read_weights
-                                                                                    : read_rows,
+    return {.compute = options.output == EmbedOutput::dense ? read_pooled_rows(model)
+                       : is_weights                         ? read_weights
+                                                            : read_rows,
             .prompt = modules.prompt(options.prompt, options.prompt_name),
             .long_texts = options.long_texts,
             .batch_size = options.batch_size};

@@ -116,7 +116,6 @@ class TagRequest final : public TextRequest {
   TagRequest(const Classifier& classifier, TagOptions options, Handlers<Result> handlers)
       : TextRequest(classifier.model(), settings_of(classifier.model(), options), std::move(handlers.on_failure),
                     std::move(handlers.on_start)),
-        tokenizer_(*parts().tokenizer),
         labels_(classifier.labels()),
         options_(std::move(options)),
         handlers_(std::move(handlers)) {
@@ -126,7 +125,7 @@ class TagRequest final : public TextRequest {
     }
   }
 
-  // Returns the jobs of all texts: one for each window. Throws as TextRequest::encode_windows() does.
+  // Returns the jobs of all texts: one for each window. Throws as encode_windows() does.
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) {
     std::vector<DecodeJob> jobs;
     for (const std::string& text : texts) {
@@ -183,19 +182,56 @@ class TagRequest final : public TextRequest {
     return {.compute = read_logits,
             .max_length = options.max_length,
             .long_texts = options.long_texts,
-            .batch_size = options.batch_size,
-            .with_ranges = true,
-            .stride = static_cast<std::size_t>(std::max(options.stride, 0))};
+            .batch_size = options.batch_size};
   }
+  std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
   Result entities(const Text& text, const Encoding& window, const Tensor& logits) const;
 
-  const Tokenizer& tokenizer_;
   std::shared_ptr<const ClassifierLabels> labels_;
   TagOptions options_;
   Handlers<Result> handlers_;
   std::vector<Text> texts_;
   Mutex mutex_;  // guards `found`, `left` and `has_failed` of texts_
 };
+
+// Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
+// tokens around each window. Neighbouring windows have TagOptions::stride tokens in common. Without a stride there is
+// one window. Throws InputError, naming the text by `number`, if the model cannot read it, and if the stride is larger
+// than half a window.
+std::vector<Encoding> TagRequest::encode_windows(const std::string& text, std::size_t number) const {
+  const std::size_t limit = max_length(), stride = static_cast<std::size_t>(options_.stride);
+  EncodeOptions options = encode_options();
+  if (stride > 0) options.max_length = 0;
+  const Encoding whole = encoded(number, [&] { return tokenizer().encode_with_ranges(text, options); });
+  if (stride == 0 || limit == 0) {
+    check(whole.ids, number);
+    return {whole};
+  }
+  const std::size_t special = whole.special_before + whole.special_after, count = whole.ids.size() - special;
+  const std::size_t room = limit - std::min(limit, special);
+  if (2 * stride > room) {
+    throw InputError(
+        fmt::format("stride {}, expected at most {}: half of the text tokens of a window", stride, room / 2));
+  }
+  const auto window_of = [&](const auto& all, std::size_t begin, std::size_t end) {
+    const auto text_begin = all.begin() + static_cast<std::ptrdiff_t>(whole.special_before);
+    auto part = std::vector(all.begin(), text_begin);
+    part.insert(part.end(), text_begin + static_cast<std::ptrdiff_t>(begin),
+                text_begin + static_cast<std::ptrdiff_t>(end));
+    part.insert(part.end(), all.end() - static_cast<std::ptrdiff_t>(whole.special_after), all.end());
+    return part;
+  };
+  std::vector<Encoding> windows;
+  for (std::size_t begin = 0; begin == 0 || begin + stride < count; begin += room - stride) {
+    const std::size_t end = std::min(begin + room, count);
+    windows.push_back({.ids = window_of(whole.ids, begin, end),
+                       .ranges = window_of(whole.ranges, begin, end),
+                       .special_before = whole.special_before,
+                       .special_after = whole.special_after});
+    check(windows.back().ids, number);
+  }
+  return windows;
+}
 
 // Returns the entities of a text in one of its windows. `logits` [tokens, labels] are those of its tokens.
 std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& window, const Tensor& logits) const {
@@ -207,29 +243,29 @@ std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& windo
   for (std::size_t i = window.special_before; i + window.special_after < window.ids.size(); ++i) {
     const float* row = logits.row(static_cast<Dim>(i));
     Part part{.scores = {row, row + logits.width()},
-              .word = std::string(tokenizer_.piece(window.ids[i], TextSide::source)),
+              .word = std::string(tokenizer().piece(window.ids[i], TextSide::source)),
               .token = i,
               .range = window.ranges[i]};
     to_scores(ScoreFunction::softmax, part.scores);
     const auto [begin, end] = part.range;
     // As transformers does: where pieces do not say that they continue a word, a word begins after a space.
     part.continues_word =
-        tokenizer_.marks_continuing_pieces()
+        tokenizer().marks_continuing_pieces()
             ? character_bytes(part.word).size() - 1 != end - begin
             : begin > 0 && text_of({begin - 1, std::min(begin + 1, bytes.size() - 1)}).find(' ') == std::string::npos;
-    if (window.ids[i] == tokenizer_.unknown_token()) {
+    if (window.ids[i] == tokenizer().unknown_token()) {
       part.word = text_of(part.range);
       part.continues_word = false;
     }
     parts.push_back(std::move(part));
   }
   if (options_.aggregation != Aggregation::none && options_.aggregation != Aggregation::simple) {
-    parts = join_words(parts, options_.aggregation, tokenizer_);
+    parts = join_words(parts, options_.aggregation, tokenizer());
   }
   const std::vector<std::string>& labels = labels_->names();
   std::vector<Entity> entities;
   if (options_.aggregation != Aggregation::none) {
-    entities = group(parts, labels, tokenizer_);
+    entities = group(parts, labels, tokenizer());
   } else {
     for (Part& part : parts) {
       entities.push_back({labels[part.label()], part.score(), std::move(part.word), part.token, part.range, {}});

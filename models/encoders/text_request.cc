@@ -45,6 +45,10 @@ void TextRequest::read_first_rows(Session& session, std::span<const DecodeJob> j
   take_each(encode_jobs(session, jobs, true).hidden, true, jobs, take);
 }
 
+RequestState::Compute TextRequest::read_pooled_rows(const Model& model) {
+  return model.config().gathers_rows && model.modules().reads_first_row() ? read_first_rows : read_rows;
+}
+
 void TextRequest::read_logits(Session& session, std::span<const DecodeJob> jobs, const Take& take) {
   const bool of_texts = session.model().config.head.kind == HeadKind::sequences;
   take_each(session.classify(encode_jobs(session, jobs, of_texts)), of_texts, jobs, take);
@@ -71,20 +75,18 @@ TextRequest::TextRequest(const Model& model, Settings settings, FailureHandler o
   }
 }
 
-Encoding TextRequest::read(const std::string& text, const std::string* second, std::size_t number,
-                           std::size_t max_length, FirstText& last) const {
-  EncodeOptions options{.max_length = max_length, .truncation = settings_.truncation};
-  if (settings_.long_texts == LongSources::truncate_left) options.truncation_side = TruncationSide::left;
-  if (settings_.long_texts == LongSources::truncate_right) options.truncation_side = TruncationSide::right;
-  const Tokenizer& tokenizer = *parts().tokenizer;
+EncodeOptions TextRequest::encode_options() const {
+  const LongSources long_texts = settings_.long_texts;
+  EncodeOptions options{.max_length = long_texts == LongSources::error ? 0 : max_length_,
+                        .truncation = settings_.truncation};
+  if (long_texts == LongSources::truncate_left) options.truncation_side = TruncationSide::left;
+  if (long_texts == LongSources::truncate_right) options.truncation_side = TruncationSide::right;
+  return options;
+}
+
+Encoding TextRequest::encoded(std::size_t number, const std::function<Encoding()>& encode) {
   try {
-    if (second != nullptr) {
-      if (last.text != &text) last = {&text, tokenizer.encode_segment(settings_.prompt + text)};
-      return tokenizer.join_pair(last.tokens, tokenizer.encode_segment(*second), options);
-    }
-    const std::string first = settings_.prompt + text;
-    return settings_.with_ranges ? tokenizer.encode_with_ranges(first, options)
-                                 : Encoding{tokenizer.encode(first, options)};
+    return encode();
   } catch (const InputError& error) {
     throw InputError(fmt::format("text {}: {}", number, error.what()));
   }
@@ -100,53 +102,14 @@ void TextRequest::check(const TokenIds& ids, std::size_t number) const {
   check_end(ids, parts().network.config.head, "text", number);
 }
 
-Encoding TextRequest::encode(const std::string& text, const std::string* second, std::size_t number,
-                             FirstText& last) const {
-  const std::size_t max_length = settings_.long_texts == LongSources::error ? 0 : max_length_;
-  Encoding encoding = read(text, second, number, max_length, last);
-  check(encoding.ids, number);
-  return encoding;
-}
-
-std::vector<Encoding> TextRequest::encode_windows(const std::string& text, std::size_t number) const {
-  const std::size_t limit = max_length_, stride = settings_.stride;
-  FirstText none;
-  if (stride == 0 || limit == 0) return {encode(text, nullptr, number, none)};
-  const Encoding whole = read(text, nullptr, number, 0, none);
-  const std::size_t special = whole.special_before + whole.special_after, count = whole.ids.size() - special;
-  const std::size_t room = limit - std::min(limit, special);
-  if (2 * stride > room) {
-    throw InputError(
-        fmt::format("stride {}, expected at most {}: half of the text tokens of a window", stride, room / 2));
-  }
-  const auto window_of = [&](const auto& all, std::size_t begin, std::size_t end) {
-    const auto text_begin = all.begin() + static_cast<std::ptrdiff_t>(whole.special_before);
-    auto part = std::vector(all.begin(), text_begin);
-    part.insert(part.end(), text_begin + static_cast<std::ptrdiff_t>(begin),
-                text_begin + static_cast<std::ptrdiff_t>(end));
-    part.insert(part.end(), all.end() - static_cast<std::ptrdiff_t>(whole.special_after), all.end());
-    return part;
-  };
-  std::vector<Encoding> windows;
-  for (std::size_t begin = 0; begin == 0 || begin + stride < count; begin += room - stride) {
-    const std::size_t end = std::min(begin + room, count);
-    windows.push_back({.ids = window_of(whole.ids, begin, end),
-                       .ranges = window_of(whole.ranges, begin, end),
-                       .special_before = whole.special_before,
-                       .special_after = whole.special_after});
-    check(windows.back().ids, number);
-  }
-  return windows;
-}
-
 VectorRequest::VectorRequest(const Model& model, Settings settings, Handlers<VectorResult> handlers)
     : TextRequest(model, std::move(settings), std::move(handlers.on_failure), std::move(handlers.on_start)),
       handlers_(std::move(handlers)) {}
 
-DecodeJob VectorRequest::job(const std::string& text, const std::string* second, std::size_t index,
-                             FirstText& last) const {
+DecodeJob VectorRequest::job(std::size_t index, const std::function<Encoding()>& encode) const {
   poll_cancelled();
-  Encoding encoding = encode(text, second, index + 1, last);
+  Encoding encoding = encoded(index + 1, encode);
+  check(encoding.ids, index + 1);
   DecodeJob job{.index = index};
   job.prompt.source_tokens = encoding.ids.size();
   job.prompt.second_segment = encoding.second_segment;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,43 +33,33 @@ class TextRequest : public RequestState {
     Truncation truncation = Truncation::longest_first;
     LongSources long_texts = LongSources::truncate;
     int batch_size = 0;
-    bool with_ranges = false;  // Encoding::ranges are needed
-    std::size_t stride = 0;    // tokens that neighbouring windows have in common; 0: a text has one window
   };
   // Throws ConfigError if a number is out of range, or if the model has a decoder and the request does not read logits;
   // TokenizerError if there is no tokenizer.
   TextRequest(const Model& model, Settings settings, FailureHandler on_failure, StartHandler on_start);
 
-  // The first text of the last pair. Pairs in a row that share it are tokenized once.
-  struct FirstText {
-    const std::string* text = nullptr;
-    TokenIds tokens = {};
-  };
-  // Returns the tokens of a text, or of a pair of texts if `second` is not null. Throws InputError, naming the text by
-  // `number`, if the model cannot read it. REQUIRES: the text of `last`, if there is one, exists.
-  Encoding encode(const std::string& text, const std::string* second, std::size_t number, FirstText& last) const;
-  // Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
-  // tokens around each window. Neighbouring windows have `stride` tokens in common. Without a stride there is one
-  // window, encode(text). Throws as encode() does, and InputError if the stride is larger than half a window.
-  // REQUIRES: with a stride, Settings::with_ranges.
-  std::vector<Encoding> encode_windows(const std::string& text, std::size_t number) const;
   const std::string& prompt() const { return settings_.prompt; }
   std::size_t max_length() const { return max_length_; }  // maximum number of tokens of a text; 0: no limit
+  const Tokenizer& tokenizer() const { return *parts().tokenizer; }
+  // Returns the options with which the tokenizer keeps to max_length(), unless longer texts are errors.
+  EncodeOptions encode_options() const;
+  // Returns what `encode` does. Names the text by `number` if it throws InputError.
+  static Encoding encoded(std::size_t number, const std::function<Encoding()>& encode);
+  // Throws InputError, naming the text by `number`, if the model cannot read these tokens.
+  void check(const TokenIds& ids, std::size_t number) const;
 
   // Last hidden states of all tokens [tokens, D].
   static void read_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
   // The last hidden state of the first token alone [1, D]. REQUIRES: TransformerConfig::gathers_rows.
   static void read_first_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
+  // The one of these that SentenceEmbedder::embed() needs.
+  static Compute read_pooled_rows(const Model& model);
   // A classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens.
   static void read_logits(Session& session, std::span<const DecodeJob> jobs, const Take& take);
   // Weights of all tokens of the vocabulary [1, V], from a masked language model's logits.
   static void read_weights(Session& session, std::span<const DecodeJob> jobs, const Take& take);
 
  private:
-  Encoding read(const std::string& text, const std::string* second, std::size_t number, std::size_t max_length,
-                FirstText& last) const;
-  void check(const TokenIds& ids, std::size_t number) const;
-
   Settings settings_;
   std::size_t max_length_;
 };
@@ -91,8 +82,8 @@ class VectorRequest : public TextRequest {
   VectorRequest(const Model& model, Settings settings, Handlers<VectorResult> handlers);
   // Returns the vector of a text with the tokens `ids`. `rows` has what compute() makes of them.
   virtual VectorResult vector_of(const TokenIds& ids, const Tensor& rows) const = 0;
-  // Returns the job of a text or pair. Throws as encode() does.
-  DecodeJob job(const std::string& text, const std::string* second, std::size_t index, FirstText& last) const;
+  // Returns the job of text number `index`. Throws as encoded() and check() do.
+  DecodeJob job(std::size_t index, const std::function<Encoding()>& encode) const;
 
  private:
   Handlers<VectorResult> handlers_;

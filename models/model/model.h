@@ -189,7 +189,6 @@ class Model {
   struct Impl;
   class Loader;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  static void check_draft(const Impl& model, const Model& draft);
   std::shared_ptr<const Impl> impl_;
 };
 

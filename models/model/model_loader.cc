@@ -77,28 +77,6 @@ void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, c
 
 }  // namespace
 
-// Throws ConfigError unless `draft` can be a draft model of `model`.
-void Model::check_draft(const Impl& model, const Model& draft) {
-  const TransformerConfig &ours = model.config, &other = draft.config();
-  const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
-    if (found == expected) return;
-    refuse<ConfigError>(draft.impl_->folder.string(), "{} is {}, expected {} as in {}", what, found, expected,
-                        model.folder.string());
-  };
-  expect("architecture", to_string(other.architecture), to_string(ours.architecture));
-  expect("number of labels", other.head.labels, ours.head.labels);
-  expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
-  expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
-  expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
-  if (other.encoder.frames.per_row != ours.encoder.frames.per_row) expect("family", other.model_type, ours.model_type);
-  if (draft.tokenizer() == nullptr || model.tokenizer == nullptr) return;
-  for (const TextSide side : {TextSide::source, TextSide::target}) {
-    for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
-      expect(fmt::format("token {}", id), spelled(*draft.tokenizer(), id, side), spelled(*model.tokenizer, id, side));
-    }
-  }
-}
-
 // The steps of Model::load(), in order.
 class Model::Loader {
  public:
@@ -210,13 +188,37 @@ class Model::Loader {
 
   Precision precision() const { return impl_->network->weights.pack().precision; }
 
+  // Throws ConfigError unless `draft` can be a draft model of this one.
+  void check_draft(const Model& draft) const {
+    const TransformerConfig &ours = config_, &other = draft.config();
+    const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
+      if (found == expected) return;
+      refuse<ConfigError>(draft.impl_->folder.string(), "{} is {}, expected {} as in {}", what, found, expected,
+                          path_.string());
+    };
+    expect("architecture", to_string(other.architecture), to_string(ours.architecture));
+    expect("number of labels", other.head.labels, ours.head.labels);
+    expect("vocabulary", other.decoder.vocabulary, ours.decoder.vocabulary);
+    expect("source vocabulary", other.input_stack().vocabulary, ours.input_stack().vocabulary);
+    expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
+    if (other.encoder.frames.per_row != ours.encoder.frames.per_row)
+      expect("family", other.model_type, ours.model_type);
+    if (draft.tokenizer() == nullptr || impl_->tokenizer == nullptr) return;
+    for (const TextSide side : {TextSide::source, TextSide::target}) {
+      for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
+        expect(fmt::format("token {}", id), spelled(*draft.tokenizer(), id, side),
+               spelled(*impl_->tokenizer, id, side));
+      }
+    }
+  }
+
   // Returns the draft model; null if there is none.
   std::shared_ptr<const Transformer> make_draft() const {
     const Precision own = options_.draft_precision.value_or(precision());
     if (!options_.draft_model.empty()) {
       const Model other =
           Model::load(options_.draft_model, {.threads = threads_, .precision = own, .backend = backend_});
-      check_draft(*impl_, other);
+      check_draft(other);
       return other.network();
     }
     if (!config_.has_decoder() || own == precision()) return nullptr;

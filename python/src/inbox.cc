@@ -92,47 +92,26 @@ void Inbox::wait() const {
   }
 }
 
-// Returns a handler that puts its news into the inbox.
-template <class News>
 std::function<void(std::size_t, News)> Inbox::put(std::uint64_t request) const {
   return [state = state_, request](std::size_t source, News news) { state->put({request, source, std::move(news)}); };
 }
 
-template <class Result>
-Handlers<Result> Inbox::handlers(std::uint64_t request) const {
-  return {.on_result = put<Result>(request), .on_failure = put<std::exception_ptr>(request)};
-}
-template Handlers<VectorResult> Inbox::handlers(std::uint64_t request) const;
-template Handlers<std::vector<Entity>> Inbox::handlers(std::uint64_t request) const;
-
 GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_tokens) const {
   GenerateHandlers handlers = this->handlers<GenerateResult>(request);
   if (with_tokens) {
-    handlers.on_tokens = [state = state_, request](std::size_t source, std::span<const std::int32_t> tokens,
-                                                   std::span<const float> /*scores*/) {
-      state->put({request, source, TokenIds(tokens.begin(), tokens.end())});
+    handlers.on_tokens = [put = put(request)](std::size_t source, std::span<const std::int32_t> tokens,
+                                              std::span<const float> /*scores*/) {
+      put(source, TokenIds(tokens.begin(), tokens.end()));
     };
   }
   return handlers;
 }
 
 TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {
-  return {.on_result =
-              [state = state_, request](Transcript transcript) {
-                state->put({request, 0, std::move(transcript)});
-              },
-          .on_failure =
-              [state = state_, request](std::exception_ptr failure) {
-                state->put({request, 0, failure});
-              },
-          .on_segments =
-              [state = state_, request](std::span<const TranscriptSegment> segments) {
-                state->put({request, 0, std::vector(segments.begin(), segments.end())});
-              }};
-}
-
-LiveSession::OnEvent Inbox::live_handler(std::uint64_t request) const {
-  return [state = state_, request](LiveEvent event) { state->put({request, 0, std::move(event)}); };
+  const auto put_news = [put = put(request)](auto news) { put(0, std::move(news)); };
+  return {.on_result = put_news, .on_failure = put_news, .on_segments = [put_news](auto segments) {
+            put_news(std::vector(segments.begin(), segments.end()));
+          }};
 }
 
 }  // namespace encdec::python

@@ -18,12 +18,12 @@ namespace encdec::python {
 
 // News about one source of a request. TokenIds, segments and live events are followed by more news about the source;
 // the other kinds are the last.
+using News = std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, std::vector<Entity>,
+                          Transcript, LiveEvent, std::exception_ptr>;
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
-  std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, std::vector<Entity>, Transcript,
-               LiveEvent, std::exception_ptr>
-      news;
+  News news;
 };
 
 // A queue of events from workers to Python. Workers add events without the interpreter's lock. The descriptor is
@@ -41,18 +41,19 @@ class Inbox {
   // exception of a handler.
   void wait() const;
 
-  // Return callbacks that add events of the request with the given number. They may be called after the inbox is
-  // destroyed.
+  // Returns a function that adds news about a source of the request with the given number. It may be called after the
+  // inbox is destroyed.
+  std::function<void(std::size_t source, News news)> put(std::uint64_t request) const;
+  // Return callbacks that add the news of a request.
   template <class Result>
-  Handlers<Result> handlers(std::uint64_t request) const;
+  Handlers<Result> handlers(std::uint64_t request) const {
+    return {.on_result = put(request), .on_failure = put(request)};
+  }
   GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
   TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
-  LiveSession::OnEvent live_handler(std::uint64_t request) const;
 
  private:
   class State;
-  template <class News>
-  std::function<void(std::size_t, News)> put(std::uint64_t request) const;
   std::shared_ptr<State> state_;
 };
 

@@ -135,7 +135,8 @@ class Live {
  public:
   Live(const ClosableQueue& holder, const Inbox& inbox, const SpeechModel& model, const LiveOptions& options)
       : queue_(holder.get()) {
-    session_ = compute([&] { return std::make_unique<LiveSession>(model, *queue_, options, inbox.live_handler(0)); });
+    const auto on_event = [put = inbox.put(0)](LiveEvent event) { put(0, std::move(event)); };
+    session_ = compute([&] { return std::make_unique<LiveSession>(model, *queue_, options, on_event); });
   }
   ~Live() { close(); }
   Live(const Live&) = delete;

@@ -1,6 +1,5 @@
 #include "common/json_arrays.h"
 
-#include <encdec/models/encoders/classifier.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -15,14 +14,6 @@ double short_number(float value) {
 nlohmann::ordered_json to_array(std::span<const float> values) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
   for (const float value : values) array.push_back(short_number(value));
-  return array;
-}
-
-nlohmann::ordered_json to_array(std::span<const std::string> labels, std::span<const float> scores, int most) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const auto& [index, score] : ranked(scores, most)) {
-    array.push_back({{"label", labels[index]}, {"score", short_number(score)}});
-  }
   return array;
 }
 

@@ -13,8 +13,6 @@ namespace encdec::cli {
 double short_number(float value);
 // Returns an array of numbers.
 nlohmann::ordered_json to_array(std::span<const float> values);
-// Returns [{"label", "score"}], the best first; at most `most` of them unless that is 0.
-nlohmann::ordered_json to_array(std::span<const std::string> labels, std::span<const float> scores, int most = 0);
 // Returns [{"token", "log_probability"}].
 nlohmann::ordered_json to_array(std::span<const TokenScore> tokens);
 

@@ -24,7 +24,6 @@ struct ClassifyArguments {
   ClassifyOptions classify;
   ZeroShotOptions zero_shot;
   std::vector<std::string> labels;  // empty for those of the model
-  int max_length = 0;
   bool pairs = false;
   bool all_scores = false;
   bool json = false;
@@ -33,10 +32,14 @@ struct ClassifyArguments {
 // Returns the line of a text: its labels with their scores, the best first.
 std::string format_scores(std::span<const std::string> labels, std::span<const float> scores,
                           const ClassifyArguments& arguments) {
-  const int most = arguments.all_scores ? 0 : 1;
-  if (arguments.json) return to_text({{"labels", to_array(labels, scores, most)}}) + "\n";
+  const std::vector<Ranking> best = ranked(scores, arguments.all_scores ? 0 : 1);
+  if (arguments.json) {
+    Json list = Json::array();
+    for (const auto& [index, score] : best) list.push_back({{"label", labels[index]}, {"score", short_number(score)}});
+    return to_text({{"labels", std::move(list)}}) + "\n";
+  }
   std::string line;
-  for (const auto& [index, score] : ranked(scores, most)) {
+  for (const auto& [index, score] : best) {
     line += fmt::format("{}{}\t{}", line.empty() ? "" : "\t", as_line(labels[index]), score);
   }
   return line + "\n";
@@ -53,13 +56,8 @@ TextPair pair_of(const std::string& line, const std::string& position) {
 void classify(ClassifyArguments& arguments) {
   LineReader input(arguments.text.input);
   const Classifier classifier(arguments.text.model.load_text_model());
-  const auto set = [&](auto& options) {
-    options.batch_size = arguments.text.batch_size;
-    options.long_texts = arguments.text.long_texts;
-    options.max_length = arguments.max_length;
-  };
-  set(arguments.classify);
-  set(arguments.zero_shot);
+  arguments.text.set(arguments.classify);
+  arguments.zero_shot.classify = arguments.classify;
   const std::vector<std::string>& candidates = arguments.labels;
   std::int64_t read = 0;
   for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
@@ -100,8 +98,7 @@ void rerank(RerankArguments& arguments) {
   check_utf8(arguments.query, "--query");
   const Classifier classifier(arguments.text.model.load_text_model());
   arguments.text.model.note_typed_input(arguments.text.input);
-  arguments.rerank.batch_size = arguments.text.batch_size;
-  arguments.rerank.long_texts = arguments.text.long_texts;
+  arguments.text.set(arguments.rerank.classify);
   std::vector<std::string> documents;
   for (std::string line; input.next(line);) {
     check_utf8(line, input.position());
@@ -154,8 +151,7 @@ std::string format_entities(const std::vector<Entity>& entities, const TagArgume
 void tag(TagArguments& arguments) {
   LineReader input(arguments.text.input);
   const Classifier classifier(arguments.text.model.load_text_model());
-  arguments.tag.batch_size = arguments.text.batch_size;
-  arguments.tag.long_texts = arguments.text.long_texts;
+  arguments.text.set(arguments.tag);
   for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
     std::string text;
     for (const auto& entities : classifier.tag(lines, arguments.tag)) text += format_entities(entities, arguments);
@@ -191,7 +187,7 @@ Action add_classify(CLI::App& command) {
       ->needs(labels);
   command.add_flag("--multi-label", options->zero_shot.multi_label, "Each label has a score of its own, from 0 to 1")
       ->needs(labels);
-  add_max_length_option(command, options->max_length);
+  add_max_length_option(command, options->classify.max_length);
   options->text.add_reading(command);
   command.footer(
       R"(Scores are those of transformers' pipelines: softmax over the labels, sigmoid for one label and for models with several
@@ -238,7 +234,7 @@ Action add_rerank(CLI::App& command) {
   add_number_option(command, "--top-n", options->rerank.top_n, 0, kMaxTokens, "Number of documents to write; 0: all");
   command.add_flag("--json", options->json, R"(One JSON object for each document: {"index", "score", "document"})");
   command.add_flag("--raw-scores", options->rerank.raw_scores, "Scores are logits, whatever the model's files say");
-  add_max_length_option(command, options->rerank.max_length);
+  add_max_length_option(command, options->rerank.classify.max_length);
   options->text.add_reading(command);
   command.footer(
       R"(The model reads the query together with each document (a cross-encoder). Its files say whether a score is a logit or

@@ -77,8 +77,7 @@ std::string embed(const Embedder& embedder, const std::vector<std::string>& text
 void embed(EmbedArguments& arguments) {
   LineReader input(arguments.text.input);
   const Embedder embedder(arguments.text.model.load_text_model());
-  arguments.embed.batch_size = arguments.text.batch_size;
-  arguments.embed.long_texts = arguments.text.long_texts;
+  arguments.text.set(arguments.embed);
   const EmbedOutput output = arguments.embed.output;
   const bool is_large = output == EmbedOutput::tokens || output == EmbedOutput::colbert;
   if (is_large) arguments.text.window_lines = 64;

@@ -25,6 +25,12 @@ struct TextArguments {
   void add_files(CLI::App& command, const std::string& input_content, const std::string& output_content);
   // Adds --batch-size, --long-texts and the options of ModelArguments.
   void add_reading(CLI::App& command);
+  // Sets the options of a call that these arguments give.
+  template <class Options>
+  void set(Options& options) const {
+    options.batch_size = batch_size;
+    options.long_texts = long_texts;
+  }
 };
 
 // Reads all lines of `input` in windows, which are large enough for texts of similar length to share a batch, and

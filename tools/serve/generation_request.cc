@@ -152,8 +152,9 @@ nlohmann::ordered_json vector_json(const VectorResult& result) {
     return list;
   }
   const std::span<const float> values = result.values;
-  const std::size_t width = values.size() / std::max<std::size_t>(result.rows, 1);
-  for (std::size_t row = 0; row < result.rows; ++row) list.push_back(cli::to_array(values.subspan(row * width, width)));
+  for (std::size_t row = 0; row < result.rows; ++row) {
+    list.push_back(cli::to_array(values.subspan(row * result.width, result.width)));
+  }
   return list;
 }
 

@@ -27,34 +27,45 @@ struct Work::SourceState {
   bool has_first_token = false;            // final tokens were put into the mailbox
 };
 
-// Called when a worker starts a source. The callbacks of a queue may refer to the metrics of its model, which outlives
-// the queue.
-void Work::count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens) {
-  metrics.count_start(tokens, seconds_since(state.since));
-  state = {.tokens = tokens};
+// The callbacks of a queue may refer to the metrics of its model, which outlives the queue.
+template <class Result>
+Handlers<Result> Work::handlers(const ModelMetrics& metrics, std::size_t first, std::shared_ptr<SourceStates> states,
+                                void (*count)(const ModelMetrics& metrics, const Result& result,
+                                              double seconds)) const {
+  return {.on_result =
+              [news = news_, &metrics, first, states, count](std::size_t source, Result result) {
+                if (count != nullptr) count(metrics, result, seconds_since((*states)[source].since));
+                news->put({first + source, std::move(result)});
+              },
+          .on_failure =
+              [news = news_, first](std::size_t source, std::exception_ptr failure) {
+                news->put({first + source, failure});
+              },
+          .on_start =
+              [&metrics, states](std::size_t source, std::size_t tokens) {
+                metrics.count_start(tokens, seconds_since((*states)[source].since));
+                (*states)[source] = {.tokens = tokens};
+              }};
+}
+
+Handlers<VectorResult> Work::vector_handlers(const ModelMetrics& metrics, std::size_t texts) const {
+  return handlers<VectorResult>(metrics, 0, std::make_shared<SourceStates>(texts), nullptr);
 }
 
 Work Work::generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
                     const GenerateOptions& options, std::uint64_t client) {
   Work work(executor);
-  const auto states = std::make_shared<std::vector<SourceState>>(inputs.size());
-  const ModelMetrics& metrics = model.metrics();
-  work.requests_.push_back(model.queue().submit(
-      inputs, options,
-      {.on_result =
-           [news = work.news_, &metrics, states](std::size_t source, GenerateResult result) {
-             std::size_t longest = 0;
-             for (const Hypothesis& hypothesis : result.hypotheses) {
-               metrics.count_tokens(hypothesis.token_ids.size());
-               longest = std::max(longest, hypothesis.token_ids.size());
-             }
-             metrics.count_result(longest, seconds_since((*states)[source].since));
-             news->put({source, std::move(result)});
-           },
-       .on_failure = work.on_failure(0),
-       .on_start = [&metrics, states](std::size_t source,
-                                      std::size_t tokens) { count_start(metrics, (*states)[source], tokens); }},
-      client));
+  const auto count = [](const ModelMetrics& metrics, const GenerateResult& result, double seconds) {
+    std::size_t longest = 0;
+    for (const Hypothesis& hypothesis : result.hypotheses) {
+      metrics.count_tokens(hypothesis.token_ids.size());
+      longest = std::max(longest, hypothesis.token_ids.size());
+    }
+    metrics.count_result(longest, seconds);
+  };
+  const auto states = std::make_shared<SourceStates>(inputs.size());
+  work.requests_.push_back(
+      model.queue().submit(inputs, options, work.handlers<GenerateResult>(model.metrics(), 0, states, count), client));
   return work;
 }
 
@@ -62,40 +73,24 @@ Work Work::stream(const asio::any_io_executor& executor, ServedModel& model, std
                   const GenerateOptions& options, std::uint64_t client) {
   Work work(executor);
   const ModelMetrics& metrics = model.metrics();
+  const auto count = [](const ModelMetrics& all, const GenerateResult& result, double seconds) {
+    all.count_result(result.hypotheses.front().token_ids.size(), seconds);
+  };
   for (std::size_t number = 0; number < inputs.size(); ++number) {
-    const auto state = std::make_shared<SourceState>();
-    work.requests_.push_back(model.queue().submit(
-        inputs.subspan(number, 1), options,
-        {.on_result =
-             [news = work.news_, &metrics, state, number](std::size_t, GenerateResult result) {
-               metrics.count_result(result.hypotheses.front().token_ids.size(), seconds_since(state->since));
-               news->put({number, std::move(result)});
-             },
-         .on_failure = work.on_failure(number),
-         .on_tokens =
-             [news = work.news_, &metrics, state, number, begin = Clock::now()](
-                 std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
-               if (!std::exchange(state->has_first_token, true)) metrics.count_first_token(seconds_since(begin));
-               metrics.count_tokens(tokens.size());
-               news->put({number, FinalTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
-                                              .scores = std::vector<float>(scores.begin(), scores.end()),
-                                              .source_tokens = state->tokens}});
-             },
-         .on_start = [&metrics, state](std::size_t, std::size_t tokens) { count_start(metrics, *state, tokens); }},
-        client));
+    const auto states = std::make_shared<SourceStates>(1);
+    GenerateHandlers handlers = work.handlers<GenerateResult>(metrics, number, states, count);
+    handlers.on_tokens = [news = work.news_, &metrics, states, number, begin = Clock::now()](
+                             std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
+      SourceState& state = states->front();
+      if (!std::exchange(state.has_first_token, true)) metrics.count_first_token(seconds_since(begin));
+      metrics.count_tokens(tokens.size());
+      news->put({number, FinalTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
+                                     .scores = std::vector<float>(scores.begin(), scores.end()),
+                                     .source_tokens = state.tokens}});
+    };
+    work.requests_.push_back(model.queue().submit(inputs.subspan(number, 1), options, std::move(handlers), client));
   }
   return work;
-}
-
-Handlers<VectorResult> Work::vector_handlers(const ModelMetrics& metrics, std::size_t texts) const {
-  const auto states = std::make_shared<std::vector<SourceState>>(texts);
-  return {.on_result =
-              [news = news_](std::size_t text, VectorResult result) {
-                news->put({text, std::move(result)});
-              },
-          .on_failure = on_failure(0),
-          .on_start = [&metrics, states](std::size_t text,
-                                         std::size_t tokens) { count_start(metrics, (*states)[text], tokens); }};
 }
 
 Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
@@ -120,12 +115,6 @@ Work Work::transcribe(const asio::any_io_executor& executor, ServedModel& model,
                                  }},
                             client));
   return work;
-}
-
-std::function<void(std::size_t, std::exception_ptr)> Work::on_failure(std::size_t first) const {
-  return [news = news_, first](std::size_t source, std::exception_ptr failure) {
-    news->put({first + source, std::move(failure)});
-  };
 }
 
 asio::awaitable<WorkNews> Work::next(Clock::time_point deadline) {

@@ -75,9 +75,13 @@ class Work {
  private:
   explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
   struct SourceState;
+  using SourceStates = std::vector<SourceState>;
+  // Return callbacks that put results and failures into the mailbox. Sources are numbered from `first`. `count`, if not
+  // null, counts a result in the metrics; `seconds` is the time since the source was started.
+  template <class Result>
+  Handlers<Result> handlers(const ModelMetrics& metrics, std::size_t first, std::shared_ptr<SourceStates> states,
+                            void (*count)(const ModelMetrics& metrics, const Result& result, double seconds)) const;
   Handlers<VectorResult> vector_handlers(const ModelMetrics& metrics, std::size_t texts) const;
-  static void count_start(const ModelMetrics& metrics, SourceState& state, std::size_t tokens);
-  std::function<void(std::size_t, std::exception_ptr)> on_failure(std::size_t first) const;
 
   std::shared_ptr<Mailbox<WorkNews>> news_;
   std::vector<Request> requests_;

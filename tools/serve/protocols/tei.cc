@@ -90,6 +90,15 @@ TextPair read_pair(const nlohmann::json& value, std::string_view where) {
                                    value.is_array() ? fmt::format("a list of {}", value.size()) : value.type_name()));
 }
 
+// Returns [{"label", "score"}, ...], the best first.
+Json labels_json(std::span<const std::string> labels, std::span<const float> scores) {
+  Json list = Json::array();
+  for (const auto& [index, score] : ranked(scores, 0)) {
+    list.push_back({{"label", labels[index]}, {"score", cli::short_number(score)}});
+  }
+  return list;
+}
+
 asio::awaitable<void> predict(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.classifier(request.string("model").value_or(""));
@@ -109,7 +118,7 @@ asio::awaitable<void> predict(Call& call) {
   const auto results = co_await call.classify(model, std::move(texts), options);
   Json answer = Json::array();
   for (const VectorResult& result : results) {
-    answer.push_back(cli::to_array(model.classifier().labels()->names(), result.values));
+    answer.push_back(labels_json(model.classifier().labels()->names(), result.values));
   }
   call.respond(is_batch ? answer : answer.front());
 }
