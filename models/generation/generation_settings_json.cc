@@ -59,6 +59,7 @@ class SettingsReader {
   }
 
   void take(const Setting& row, std::optional<bool>& flag) { flag = object_.boolean(row.key()); }
+  void take(const Setting& row, std::optional<std::string>& text) { text = object_.string(row.key()); }
   void take(const Setting& row, std::optional<int>& number) {
     if (row.range.tokens != Tokens::none) {
       number = token(row.key());

@@ -47,14 +47,14 @@ struct OptionRange {
   }
 };
 
-// Where an option's value is stored in the options of a call. std::uint8_t stands for all enums with a row of words: it
-// is the index of the word.
+// Where an option's value is stored in the options of a call: a value of one of these types, and no other. std::uint8_t
+// is an enum of one byte, as the index of one of the row's words.
 using OptionValue =
     std::variant<bool*, int*, std::uint8_t*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
                  std::vector<double>*, TokenIds*, std::optional<bool>*, std::optional<int>*,
                  std::optional<std::uint64_t>*, std::optional<float>*, std::optional<double>*,
-                 std::optional<EarlyStopping>*, std::optional<ExponentialDecay>*, std::optional<TokenIds>*,
-                 std::optional<std::vector<TokenIds>>*>;
+                 std::optional<std::string>*, std::optional<EarlyStopping>*, std::optional<ExponentialDecay>*,
+                 std::optional<TokenIds>*, std::optional<std::vector<TokenIds>>*>;
 
 template <class T>
 inline constexpr bool kIsOptional = false;
@@ -76,13 +76,18 @@ struct OptionExtras {
 // The description of an option. Files, command lines, Python, the server and reports all use it, so that the option has
 // the same names, range and errors everywhere.
 struct OptionInfo : OptionExtras {
+  constexpr explicit OptionInfo(std::string_view the_name, OptionRange the_range = {}, std::string_view the_group = {},
+                                std::string_view the_type = {}, std::string_view the_help = {},
+                                const OptionExtras& extras = {})
+      : OptionExtras(extras), name(the_name), range(the_range), group(the_group), type(the_type), help(the_help) {}
+
   std::string_view name;  // the member's name; the command line has --name, with hyphens
-  OptionRange range = {};
+  OptionRange range;
   // Command line: the group in the help, the name of the value ("N", or words: "error|truncate"), and the help text. An
   // option without a help text is not on the command line.
-  std::string_view group = {};
-  std::string_view type = {};
-  std::string_view help = {};
+  std::string_view group;
+  std::string_view type;
+  std::string_view help;
 
   // Returns the name of a setting in generation_config.json and in reports.
   constexpr std::string_view key() const { return other_names[0].empty() ? name : other_names[0]; }
@@ -98,7 +103,7 @@ struct OptionRow : OptionInfo {
   constexpr OptionRow(std::string_view the_name, OptionValue (*the_value)(Options&), OptionRange the_range = {},
                       std::string_view the_group = {}, std::string_view the_type = {}, std::string_view the_help = {},
                       const OptionExtras& extras = {})
-      : OptionInfo{extras, the_name, the_range, the_group, the_type, the_help}, value(the_value) {}
+      : OptionInfo(the_name, the_range, the_group, the_type, the_help, extras), value(the_value) {}
 
   OptionValue (*value)(Options& options);
 
@@ -118,6 +123,7 @@ struct OptionRow : OptionInfo {
   }
 };
 
+// Returns where a member of the options is.
 template <class T>
 OptionValue option_value(T& member) {
   if constexpr (std::is_enum_v<T>) {

@@ -42,29 +42,17 @@ class Keywords {
 
   bool is_none(std::string_view name) const { return std::ranges::find(nones_, name) != nones_.end(); }
 
-  // Removes and returns the value of an argument that has two names; an invalid object if it is not given. Throws
-  // TypeError if both names are given.
-  nanobind::object take(std::string_view name, std::string_view other = {}) {
-    nanobind::object found;
-    for (auto entry = values_.begin(); entry != values_.end();) {
-      if (entry->first != name && (other.empty() || entry->first != other)) {
-        ++entry;
-        continue;
-      }
-      if (found.is_valid())
-        throw nanobind::type_error(fmt::format("{} and {} are the same option", name, other).c_str());
-      found = std::move(entry->second);
-      entry = values_.erase(entry);
-    }
+  // Removes and returns the value of an argument; an invalid object if it is not given.
+  nanobind::object take(std::string_view name) {
+    const auto entry = std::ranges::find(values_, name, &std::pair<std::string, nanobind::object>::first);
+    if (entry == values_.end()) return {};
+    nanobind::object found = std::move(entry->second);
+    values_.erase(entry);
     return found;
   }
   template <class T>
-  void read(T& value, std::string_view name, std::string_view other = {}) {
-    if (const nanobind::object given = take(name, other); given.is_valid()) read_value(name, given, value);
-  }
-  void read_languages(std::string& source, std::string& target) {
-    read(source, "source_lang", "src_lang");
-    read(target, "target_lang", "tgt_lang");
+  void read(T& value, std::string_view name) {
+    if (const nanobind::object given = take(name); given.is_valid()) read_value(name, given, value);
   }
   // Takes an argument that is not supported. Throws ConfigError unless it is not given, or has a value that changes
   // nothing: False or `neutral`.

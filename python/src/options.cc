@@ -15,7 +15,14 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr OptionInfo kLongTexts{{}, "long_texts", {}, {}, "error|truncate"};
+constexpr OptionInfo option_of_two_names(std::string_view name, std::string_view other) {
+  return OptionInfo(name, {}, {}, {}, {}, {.other_names = {other}});
+}
+constexpr OptionInfo kSourceLang = option_of_two_names("source_lang", "src_lang");
+constexpr OptionInfo kTargetLang = option_of_two_names("target_lang", "tgt_lang");
+constexpr OptionInfo kDimensions = option_of_two_names("dimensions", "truncate_dim");
+constexpr OptionInfo kAggregation = option_of_two_names("aggregation", "aggregation_strategy");
+constexpr OptionInfo kLongTexts("long_texts", {}, {}, "error|truncate");
 
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
@@ -52,7 +59,7 @@ GenerateOptions generate_options(const nb::dict& dict) {
   for (const UnsupportedSetting& setting : unsupported_settings()) {
     keywords.check_neutral(setting.name, setting.neutral);
   }
-  read_rows(keywords, generation_settings(), options);
+  for (const auto& row : generation_settings()) read_own(keywords, row, row.value(options));
   read_rows(keywords, generation_call_options(), options);
   check_ranges(generation_call_options(), options);
   keywords.read(options.batch_size, "batch_size");
@@ -86,7 +93,7 @@ EmbedOptions embed_options(const nb::dict& dict) {
   EmbedOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.normalize, "normalize");
-  keywords.read(options.dimensions, "dimensions", "truncate_dim");
+  read_own(keywords, kDimensions, &options.dimensions);
   keywords.read(options.prompt, "prompt");
   keywords.read(options.prompt_name, "prompt_name");
   read_option(keywords, kLongTexts, option_value(options.long_texts));
@@ -120,7 +127,7 @@ TagOptions tag_options(const nb::dict& dict) {
   keywords.read(options.max_length, "max_length");
   read_option(keywords, kLongTexts, option_value(options.long_texts));
   std::string word(name_of(kAggregationNames, options.aggregation));
-  keywords.read(word, "aggregation", "aggregation_strategy");
+  read_own(keywords, kAggregation, &word);
   options.aggregation = named("aggregation", word, kAggregationNames);
   keywords.read(options.stride, "stride");
   if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
@@ -134,7 +141,8 @@ TagOptions tag_options(const nb::dict& dict) {
 ScoreOptions score_options(const nb::dict& dict) {
   Keywords keywords(dict);
   ScoreOptions options;
-  keywords.read_languages(options.source_lang, options.target_lang);
+  read_own(keywords, kSourceLang, &options.source_lang);
+  read_own(keywords, kTargetLang, &options.target_lang);
   keywords.read(options.batch_size, "batch_size");
   keywords.finish();
   return options;
@@ -152,7 +160,8 @@ AttentionMapOptions attention_options(const nb::dict& dict) {
   Keywords keywords(dict);
   AttentionMapOptions options;
   options.selection = read_selection(keywords);
-  keywords.read_languages(options.source_lang, options.target_lang);
+  read_own(keywords, kSourceLang, &options.source_lang);
+  read_own(keywords, kTargetLang, &options.target_lang);
   keywords.finish();
   return options;
 }

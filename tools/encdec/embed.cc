@@ -8,6 +8,7 @@
 
 #include "common/json_arrays.h"
 #include "encdec/commands.h"
+#include "encdec/option_rows.h"
 #include "encdec/text_windows.h"
 
 namespace encdec::cli {
@@ -117,19 +118,15 @@ Action add_embed(CLI::App& command) {
   CLI::Option* normalize = command.add_flag("--normalize", embedding.normalize,
                                             "Scale vectors to length 1, even if the folder's files do not ask for it");
   CLI::Option* dimensions =
-      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokens,
+      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokenCount,
                         "Keep only the first N numbers of each vector, before normalisation; 0: all");
   for (CLI::Option* of_texts : {normalize, dimensions}) of_texts->excludes(sparse)->excludes(tokens)->excludes(colbert);
-  const auto add_text = [&](const char* name, std::optional<std::string>& text, const char* type, const char* help) {
-    return command
-        .add_option_function<std::string>(
-            name, [&text](const std::string& given) { text = given; }, help)
-        ->type_name(type);
-  };
-  CLI::Option* prompt = add_text("--prompt", embedding.prompt, "TEXT", "Text to put before each input text");
-  add_text("--prompt-name", embedding.prompt_name, "NAME",
-           "Prompt of this name in the folder's files, such as query or document; their default prompt if not given")
-      ->excludes(prompt);
+  CLI::Option* prompt = add_option(command, OptionInfo("prompt", {}, {}, "TEXT", "Text to put before each input text"),
+                                   &embedding.prompt);
+  const OptionInfo name(
+      "prompt_name", {}, {}, "NAME",
+      "Prompt of this name in the folder's files, such as query or document; their default prompt if not given");
+  add_option(command, name, &embedding.prompt_name)->excludes(prompt);
   options->text.add_reading(command);
   command.footer(
       R"(Pooling and normalisation follow the folder's files (modules.json of sentence-transformers). Without these files, a

@@ -78,8 +78,8 @@ class TokenLookup {
                   std::vector<TokenIds>& phrases) const {
     const std::size_t before = phrases.size();
     const auto add = [&](TokenIds ids) {
-      const bool file_exists = phrases.size() > before && phrases.back() == ids;
-      if (!ids.empty() && !file_exists) phrases.push_back(std::move(ids));
+      const bool is_known = phrases.size() > before && phrases.back() == ids;
+      if (!ids.empty() && !is_known) phrases.push_back(std::move(ids));
     };
     if (form_ == LineForm::token_ids) {
       add(ids(position, line));
@@ -105,7 +105,7 @@ void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
         add_text_option(command, row, [&row, &texts = arguments.token_texts](const std::string& text) {
           if (!text.empty()) texts.emplace_back(&row, text);
         });
-    if (row.type == "IDS") option->check(token_id_list());
+    return row.type == "IDS" ? option->check(token_id_list()) : option;
   };
   for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens", "Guesses"}) {
     for (const OptionRow<GenerateOptions>& row : generation_settings()) {

@@ -48,9 +48,9 @@ std::string parse_decay(const OptionInfo& row, const std::string& text, Exponent
   const std::size_t comma = text.find(',');
   const auto start = parse_number<int>(text.substr(0, comma));
   decay.start = start.value_or(-1);
-  const bool has_start = comma != text.npos && decay.start >= 0 && decay.start <= kMaxTokens;
+  const bool has_start = comma != text.npos && decay.start >= 0 && decay.start <= kMaxTokenCount;
   if (has_start && parse(row, text.substr(comma + 1), decay.factor).empty()) return {};
-  return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens);
+  return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokenCount);
 }
 
 template <class T>
@@ -109,15 +109,13 @@ std::string shown(const OptionInfo& row, const T& value) {
   }
 }
 
-void add_flag(CLI::App& command, const OptionInfo& row, bool& value) {
-  if (!row.help.empty()) {
-    command.add_flag(command_names(row), value, std::string(row.help))->group(group_of(row));
-  }
-  if (row.no_help.empty()) return;
-  command
-      .add_flag_callback(
-          "--no-" + command_names(row).substr(2), [&value] { value = false; }, std::string(row.no_help))
-      ->group(group_of(row));
+CLI::Option* add_flag(CLI::App& command, const OptionInfo& row, bool& value) {
+  CLI::Option* flag = nullptr;
+  const std::string name = command_names(row);
+  if (!row.help.empty()) flag = command.add_flag(name, value, std::string(row.help))->group(group_of(row));
+  if (row.no_help.empty()) return flag;
+  const auto unset = [&value] { value = false; };
+  return command.add_flag_callback("--no-" + name.substr(2), unset, std::string(row.no_help))->group(group_of(row));
 }
 
 }  // namespace
@@ -135,24 +133,24 @@ CLI::Option* add_text_option(CLI::App& command, const OptionInfo& row, std::func
       ->group(group_of(row));
 }
 
-void add_option(CLI::App& command, const OptionInfo& row, OptionValue value) {
+CLI::Option* add_option(CLI::App& command, const OptionInfo& row, OptionValue value) {
   if (bool* const* flag = std::get_if<bool*>(&value)) return add_flag(command, row, **flag);
   const auto add = [&]<class T>(T* to) {
-    CLI::Option* option = add_text_option(command, row, [&row, to](const std::string& text) { parse(row, text, *to); });
+    CLI::Option* option = add_text_option(command, row, [row, to](const std::string& text) { parse(row, text, *to); });
     constexpr bool is_flag = std::is_same_v<T, std::optional<bool>>;
     if (is_flag) option->expected(0, 1);
     if (is_flag || std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::optional<EarlyStopping>>) {
       take_words(option, row.words());
     }
-    const auto check = [&row](const std::string& text) {
+    const auto check = [row](const std::string& text) {
       T read{};
       const std::string expected = parse(row, text, read);
       return expected.empty() ? expected : fmt::format("'{}', expected {}", text, expected);
     };
     option->check(CLI::Validator(check, "", ""));
-    option->default_str(shown(row, *to));
+    return option->default_str(shown(row, *to));
   };
-  std::visit(add, value);
+  return std::visit(add, value);
 }
 
 }  // namespace encdec::cli

@@ -15,9 +15,9 @@ std::string command_names(const OptionInfo& row);
 // Adds an option that takes a text.
 CLI::Option* add_text_option(CLI::App& command, const OptionInfo& row, std::function<void(const std::string&)> take);
 
-// Adds the option of a row, which sets `value`. The help shows its default. REQUIRES: `row` and the value outlive the
-// command.
-void add_option(CLI::App& command, const OptionInfo& row, OptionValue value);
+// Adds the option of a row, which sets `value`, and returns it (for a flag, the last that it has). The help shows its
+// default. REQUIRES: the value outlives the command.
+CLI::Option* add_option(CLI::App& command, const OptionInfo& row, OptionValue value);
 
 // Adds the options of a group's rows, in their order. REQUIRES: `options` outlives the command.
 template <class Options>

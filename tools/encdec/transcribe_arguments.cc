@@ -14,13 +14,9 @@
 namespace encdec::cli {
 namespace {
 
-constexpr OptionInfo kIncrement{
-    {},
-    "temperature_increment_on_fallback",
-    kTemperatureIncrement,
-    "Search",
-    "X",
-    "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try"};
+constexpr OptionInfo kIncrement(
+    "temperature_increment_on_fallback", kTemperatureIncrement, "Search", "X",
+    "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try");
 
 // Adds the options of a group of the tables of speech options.
 void add_speech_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {

@@ -17,6 +17,7 @@
 #include "arguments/arguments.h"
 #include "encdec/commands.h"
 #include "encdec/interrupt.h"
+#include "encdec/option_rows.h"
 #include "encdec/options.h"
 #include "encdec/output_file.h"
 #include "encdec/progress_bar.h"
@@ -277,12 +278,8 @@ Action add_translate(CLI::App& command) {
                   "JSON of all texts with their translations, terms and problems");
   command.add_flag("--list", arguments->lists_routes,
                    "Print the languages of each way that the models can go, and end");
-  command
-      .add_option_function<int>(
-          "--num-beams", [&options](int beams) { options.translate.generate.num_beams = beams; },
-          "Number of beams; 1 for greedy search")
-      ->type_name("N")
-      ->check(integer_from(1, kMaxBeams));
+  const OptionInfo beams("num_beams", {1, kMaxSequences}, {}, "N", "Number of beams; 1 for greedy search");
+  add_option(command, beams, &options.translate.generate.num_beams);
   add_batch_size_option(command, options.translate.generate.batch_size);
   arguments->model.add_load_options(command);
   arguments->model.add_workers_option(command, options.translate.generate.workers);
