@@ -62,7 +62,8 @@ std::string_view plain_name(std::string_view name) {
 
 }  // namespace
 
-void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, std::string_view prefix) {
+void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, std::string_view prefix,
+                 std::string_view error_name) {
   std::string_view found;
   for (const std::string_view spelling : row.names()) {
     std::string_view name = plain_name(spelling);
@@ -72,7 +73,7 @@ void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, s
     if (!given.is_valid()) continue;
     if (!found.empty()) throw nb::type_error(fmt::format("{} and {} are the same option", found, name).c_str());
     found = name;
-    std::visit([&](auto* to) { set(row, name, given, *to); }, value);
+    std::visit([&](auto* to) { set(row, error_name.empty() ? name : error_name, given, *to); }, value);
     if (bool* const* flag = std::get_if<bool*>(&value); flag != nullptr && spelling.starts_with('!')) **flag = !**flag;
   }
 }

@@ -16,8 +16,15 @@ namespace encdec::python {
 // means:
 // - for a number that may be unset: unset; for a count that is at least 1: 1; for a list of token ids: no tokens;
 // - else: not given.
-// Throws TypeError or ConfigError for a value of another type. Does not check ranges.
-void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, std::string_view prefix = {});
+// Throws TypeError or ConfigError for a value of another type, named as in the call or `error_name`. Does not check
+// ranges.
+void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, std::string_view prefix = {},
+                 std::string_view error_name = {});
+
+// The same for an option whose errors have its own name, whichever of its names is given.
+inline void read_own(Keywords& keywords, const OptionInfo& row, OptionValue value) {
+  read_option(keywords, row, value, {}, row.name);
+}
 
 // Reads the options of all rows.
 template <class Options>

@@ -59,7 +59,7 @@ GenerateOptions generate_options(const nb::dict& dict) {
   for (const UnsupportedSetting& setting : unsupported_settings()) {
     keywords.check_neutral(setting.name, setting.neutral);
   }
-  read_rows(keywords, generation_settings(), options);
+  for (const auto& row : generation_settings()) read_own(keywords, row, row.value(options));
   read_rows(keywords, generation_call_options(), options);
   check_ranges(generation_call_options(), options);
   keywords.read(options.batch_size, "batch_size");
@@ -93,7 +93,7 @@ EmbedOptions embed_options(const nb::dict& dict) {
   EmbedOptions options;
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.normalize, "normalize");
-  read_option(keywords, kDimensions, &options.dimensions);
+  read_own(keywords, kDimensions, &options.dimensions);
   keywords.read(options.prompt, "prompt");
   keywords.read(options.prompt_name, "prompt_name");
   read_option(keywords, kLongTexts, option_value(options.long_texts));
@@ -127,7 +127,7 @@ TagOptions tag_options(const nb::dict& dict) {
   keywords.read(options.max_length, "max_length");
   read_option(keywords, kLongTexts, option_value(options.long_texts));
   std::string word(name_of(kAggregationNames, options.aggregation));
-  read_option(keywords, kAggregation, &word);
+  read_own(keywords, kAggregation, &word);
   options.aggregation = named("aggregation", word, kAggregationNames);
   keywords.read(options.stride, "stride");
   if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
@@ -141,8 +141,8 @@ TagOptions tag_options(const nb::dict& dict) {
 ScoreOptions score_options(const nb::dict& dict) {
   Keywords keywords(dict);
   ScoreOptions options;
-  read_option(keywords, kSourceLang, &options.source_lang);
-  read_option(keywords, kTargetLang, &options.target_lang);
+  read_own(keywords, kSourceLang, &options.source_lang);
+  read_own(keywords, kTargetLang, &options.target_lang);
   keywords.read(options.batch_size, "batch_size");
   keywords.finish();
   return options;
@@ -160,8 +160,8 @@ AttentionMapOptions attention_options(const nb::dict& dict) {
   Keywords keywords(dict);
   AttentionMapOptions options;
   options.selection = read_selection(keywords);
-  read_option(keywords, kSourceLang, &options.source_lang);
-  read_option(keywords, kTargetLang, &options.target_lang);
+  read_own(keywords, kSourceLang, &options.source_lang);
+  read_own(keywords, kTargetLang, &options.target_lang);
   keywords.finish();
   return options;
 }

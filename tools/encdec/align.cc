@@ -93,9 +93,7 @@ Action add_align(CLI::App& command) {
   audio.model.add_quiet_option(command, "No progress bar and no notes");
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     constexpr std::string_view kNames[] = {"language", "vad_model", "vad_threshold", "vad_neg_threshold"};
-    if (std::ranges::find(kNames, row.name) != std::end(kNames)) {
-      add_option(command, row, row.value(audio.options));
-    }
+    if (std::ranges::find(kNames, row.name) != std::end(kNames)) add_option(command, row, row.value(audio.options));
   }
   add_raw_options(command, audio);
   command.footer(R"(Words that are not found are "unaligned" in json. If they are most, this exits with status 1.

@@ -197,7 +197,7 @@ Action add_attention(CLI::App& command) {
                    "Colours in the terminal; auto: if the terminal supports them");
   add_value_option(command, "--max-new-tokens", options->max_new_tokens, "N",
                    "Maximum tokens to generate if no target is given")
-      ->check(integer_from(1, kMaxTokens));
+      ->check(integer_from(1, kMaxTokenCount));
   add_token_ids_option(command, options->form, "Source and target are");
   add_language_options(command, options->source_lang, options->target_lang);
   options->model.add_load_options(command);

@@ -349,12 +349,12 @@ void bench(const BenchArguments& options) {
 Action add_bench(CLI::App& command) {
   const auto options = std::make_shared<BenchArguments>();
   add_model_option(command, options->model.folder);
-  add_number_option(command, "--source-length", options->source_length, 1, kMaxTokens, "Tokens of each source");
-  add_number_option(command, "--target-length", options->target_length, 1, kMaxTokens,
+  add_number_option(command, "--source-length", options->source_length, 1, kMaxTokenCount, "Tokens of each source");
+  add_number_option(command, "--target-length", options->target_length, 1, kMaxTokenCount,
                     "Tokens to generate for each source");
   add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize, "Sources, all in one batch");
-  add_number_option(command, "--num-beams", options->num_beams, 1, kMaxBeams, "Beams; 1 is greedy");
-  add_number_option(command, "--repetitions", options->repetitions, 1, kMaxTokens,
+  add_number_option(command, "--num-beams", options->num_beams, 1, kMaxSequences, "Beams; 1 is greedy");
+  add_number_option(command, "--repetitions", options->repetitions, 1, kMaxTokenCount,
                     "Timed calls, after one call that is not timed");
   options->model.add_load_options(command);
   options->model.add_draft_options(command);

@@ -160,7 +160,7 @@ void tag(TagArguments& arguments) {
 }
 
 void add_max_length_option(CLI::App& command, int& max_length) {
-  add_number_option(command, "--max-length", max_length, 0, kMaxTokens,
+  add_number_option(command, "--max-length", max_length, 0, kMaxTokenCount,
                     "Maximum tokens of a text or pair, special tokens included; 0: what the model allows");
 }
 
@@ -211,7 +211,7 @@ Action add_tag(CLI::App& command) {
           "Labels of entities to leave out")
       ->type_name("A,B,C")
       ->default_str("O");
-  add_number_option(command, "--stride", options->tag.stride, 0, kMaxTokens,
+  add_number_option(command, "--stride", options->tag.stride, 0, kMaxTokenCount,
                     "Read a text that is too long in windows, of which neighbours have N tokens in common; 0: cut it")
       ->needs(aggregation);
   command.add_flag(
@@ -231,7 +231,8 @@ Action add_rerank(CLI::App& command) {
   options->text.add_files(command, "Documents in UTF-8, one per line",
                           "INDEX<TAB>SCORE<TAB>DOCUMENT, the best first; INDEX counts lines from 0");
   add_value_option(command, "--query", options->query, "TEXT", "Text that the documents are to answer")->required();
-  add_number_option(command, "--top-n", options->rerank.top_n, 0, kMaxTokens, "Number of documents to write; 0: all");
+  add_number_option(command, "--top-n", options->rerank.top_n, 0, kMaxTokenCount,
+                    "Number of documents to write; 0: all");
   command.add_flag("--json", options->json, R"(One JSON object for each document: {"index", "score", "document"})");
   command.add_flag("--raw-scores", options->rerank.raw_scores, "Scores are logits, whatever the model's files say");
   add_max_length_option(command, options->rerank.classify.max_length);

@@ -107,7 +107,7 @@ Action add_embed(CLI::App& command) {
   CLI::Option* normalize = command.add_flag("--normalize", embedding.normalize,
                                             "Scale vectors to length 1, even if the folder's files do not ask for it");
   CLI::Option* dimensions =
-      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokens,
+      add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokenCount,
                         "Keep only the first N numbers of each vector, before normalisation; 0: all");
   for (CLI::Option* of_texts : {normalize, dimensions}) of_texts->excludes(sparse)->excludes(tokens)->excludes(colbert);
   CLI::Option* prompt = add_option(command, OptionInfo("prompt", {}, {}, "TEXT", "Text to put before each input text"),

@@ -108,7 +108,7 @@ void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
         add_text_option(command, row, [&row, &texts = arguments.token_texts](const std::string& text) {
           if (!text.empty()) texts.emplace_back(&row, text);
         });
-    if (row.type == "IDS") option->check(token_id_list());
+    return row.type == "IDS" ? option->check(token_id_list()) : option;
   };
   for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens", "Guesses"}) {
     for (const OptionRow<GenerateOptions>& row : generation_settings()) {

@@ -48,9 +48,9 @@ std::string parse_decay(const OptionInfo& row, const std::string& text, Exponent
   const std::size_t comma = text.find(',');
   const auto start = parse_number<int>(text.substr(0, comma));
   decay.start = start.value_or(-1);
-  const bool has_start = comma != text.npos && decay.start >= 0 && decay.start <= kMaxTokens;
+  const bool has_start = comma != text.npos && decay.start >= 0 && decay.start <= kMaxTokenCount;
   if (has_start && parse(row, text.substr(comma + 1), decay.factor).empty()) return {};
-  return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokens);
+  return fmt::format("START,FACTOR: an integer from 0 to {} and a number above 0", kMaxTokenCount);
 }
 
 template <class T>

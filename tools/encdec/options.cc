@@ -29,11 +29,10 @@ bool is_written(const CLI::Option& option) {
 }  // namespace
 
 CLI::Option* add_model_option(CLI::App& command, std::string& folder) {
-  return command
-      .add_option("-m,--model", folder,
-                  "Checkpoint folder, as published, or OWNER/NAME of the Hugging Face hub, from its local cache")
-      ->required()
-      ->type_name("DIR");
+  return add_value_option(
+             command, "-m,--model", folder, "DIR",
+             "Checkpoint folder, as published, or OWNER/NAME of the Hugging Face hub, from its local cache")
+      ->required();
 }
 
 void add_input_option(CLI::App& command, std::string& path, const std::string& content) {
@@ -59,10 +58,6 @@ void add_language_options(CLI::App& command, std::string& source, std::string& t
 void add_batch_size_option(CLI::App& command, int& batch_size) {
   add_number_option(command, "--batch-size", batch_size, 0, kMaxBatchSize,
                     "Lines computed together; 0: chosen for this machine. Results do not depend on it");
-}
-
-CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description) {
-  return add_value_option(command, name, path, "FILE", description);
 }
 
 void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend) {

@@ -40,7 +40,10 @@ CLI::Option* add_value_option(CLI::App& command, const std::string& name, Value&
   return command.add_option(name, value, description)->type_name(type);
 }
 // Adds an option that takes a path.
-CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path, const std::string& description);
+inline CLI::Option* add_file_option(CLI::App& command, const char* name, std::string& path,
+                                    const std::string& description) {
+  return add_value_option(command, name, path, "FILE", description);
+}
 // Adds an option that takes an integer from `min` to `max`. The help shows its default.
 template <class Number>
 CLI::Option* add_number_option(CLI::App& command, const char* name, Number& number, std::int64_t min, std::int64_t max,
@@ -114,9 +117,7 @@ bool are_one_file(const std::string& path, const std::string& other);
 // inode, output files with each other by path, with links resolved.
 void check_files(const CLI::App& command);
 
-// Upper bounds; anything larger is assumed to be a typo.
+// Upper bound; anything larger is assumed to be a typo.
 inline constexpr int kMaxBatchSize = 65536;
-inline constexpr int kMaxBeams = kMaxSequences;
-inline constexpr int kMaxTokens = kMaxTokenCount;
 
 }  // namespace encdec::cli

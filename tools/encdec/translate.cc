@@ -278,7 +278,7 @@ Action add_translate(CLI::App& command) {
                   "JSON of all texts with their translations, terms and problems");
   command.add_flag("--list", arguments->lists_routes,
                    "Print the languages of each way that the models can go, and end");
-  const OptionInfo beams("num_beams", {1, kMaxBeams}, {}, "N", "Number of beams; 1 for greedy search");
+  const OptionInfo beams("num_beams", {1, kMaxSequences}, {}, "N", "Number of beams; 1 for greedy search");
   add_option(command, beams, &options.translate.generate.num_beams);
   add_batch_size_option(command, options.translate.generate.batch_size);
   arguments->model.add_load_options(command);
