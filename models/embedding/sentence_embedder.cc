@@ -255,7 +255,8 @@ void SentenceEmbedder::Dense::apply(std::span<const float> input, std::vector<fl
 }
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
-  SentenceEmbedder embedder(folder);
+  SentenceEmbedder embedder;
+  embedder.folder_ = folder;
   embedder.width_ = model_dim;
   embedder.lexical_ = read_torch_linear(folder / "sparse_linear.pt", model_dim, 1);
   if (const auto linear = read_torch_linear(folder / "colbert_linear.pt", model_dim, 0)) {

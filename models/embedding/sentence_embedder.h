@@ -58,14 +58,14 @@ class SentenceEmbedder {
   enum class Pooling : std::uint8_t { first_token, max, mean, mean_by_root_length, weighted_mean, last_token };
 
   // Makes an embedder that takes the mean of the hidden states, as sentence-transformers does without modules.json.
-  // `folder` is for messages.
-  explicit SentenceEmbedder(const std::filesystem::path& folder = {}) : folder_(folder) {}
+  SentenceEmbedder() = default;
   // Reads modules.json, if the folder has one, and the files that it lists. Throws FileError or ConfigError, naming the
   // file, for a module that is damaged, is not supported or does not fit a model of dimension `model_dim`.
   static SentenceEmbedder read(const std::filesystem::path& folder, Dim model_dim);
   // Returns the folder that holds the Transformer: `folder`, or the folder inside it that modules.json names.
   static std::filesystem::path transformer_folder(const std::filesystem::path& folder);
 
+  // Returns the folder that read() has read; empty if there was none.
   const std::filesystem::path& folder() const { return folder_; }
   // Returns the prompt to put before each text: `text` if set, else the folder's prompt named `name`, else its default
   // prompt. Throws ConfigError if the folder has no prompt of that name.

@@ -215,9 +215,9 @@ void expect_head(const Model& model, HeadKind kind) {
   const HeadConfig& own = model.config().head;
   const HeadKind head = own.classifies_texts() ? HeadKind::sequences : own.kind;
   if (head == kind) return;
-  refuse<ConfigError>(model.modules().folder().string(), "{}, expected {}: architectures in config.json end with {}",
-                      name(head), name(kind),
-                      kind == HeadKind::tokens ? "ForTokenClassification" : "ForSequenceClassification");
+  const auto& folder = model.config().has_decoder() ? model.checkpoint().folder : model.modules().folder();
+  refuse<ConfigError>(folder.string(), "{}, expected {}: architectures in config.json end with {}", name(head),
+                      name(kind), kind == HeadKind::tokens ? "ForTokenClassification" : "ForSequenceClassification");
 }
 
 Classifier::Classifier(Model model) : model_(std::move(model)) {

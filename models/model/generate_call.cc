@@ -32,19 +32,15 @@ class GenerateCall {
  public:
   GenerateCall(const Model& model, const GenerateOptions& options, GenerateStream& stream)
       : options_(options), stream_(stream) {
-    GenerateHandlers handlers{.on_result =
-                                  [this](std::size_t source, GenerateResult result) {
-                                    ++finished_;
-                                    mailbox_.put({source, std::move(result)});
-                                  },
-                              .on_failure =
-                                  [this](std::size_t source, std::exception_ptr failure) {
-                                    mailbox_.put({source, failure});
-                                  },
-                              .on_start =
-                                  [this](std::size_t, std::size_t) {
-                                    if (--unstarted_ == 0) mailbox_.wake();
-                                  }};
+    GenerateHandlers handlers;
+    handlers.on_result = [this](std::size_t source, GenerateResult result) {
+      ++finished_;
+      mailbox_.put({source, std::move(result)});
+    };
+    handlers.on_failure = [this](std::size_t source, std::exception_ptr failure) { mailbox_.put({source, failure}); };
+    handlers.on_start = [this](std::size_t, std::size_t) {
+      if (--unstarted_ == 0) mailbox_.wake();
+    };
     if (options.on_token) {
       handlers.on_tokens = [this](std::size_t source, std::span<const std::int32_t> tokens, std::span<const float>) {
         mailbox_.put({source, TokenIds(tokens.begin(), tokens.end())});

@@ -87,7 +87,6 @@ class Model::Loader {
         threads_(checked_threads(options.threads)),
         backend_(options.backend ? *options.backend : backend::default_backend()) {
     impl_->folder = path_;
-    impl_->modules = SentenceEmbedder(path_);
     impl_->checkpoint = open_checkpoint(folder_);
     lines_ = checkpoint_.notes;
     description_ = describe_model(checkpoint_);
