@@ -63,21 +63,17 @@ const StackConfig& stack_of(const TransformerConfig& config, AttentionKind kind)
   return kind == AttentionKind::encoder_self ? config.encoder : config.decoder;
 }
 
-// Lets a session fill maps while it reads. The destructor removes the observers and resets the session.
+// Lets a session fill maps while it reads. The destructor resets the session.
 class Recording {
  public:
   explicit Recording(Session& session) : session_(session) {}
-  ~Recording() {
-    for (const auto& [kind, node] : observed_) session_.stop_observing(kind, node);
-    session_.reset();
-  }
+  ~Recording() { session_.reset(); }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   void fill(AttentionMap& map, const Places& layers, const Places& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
-      observed_.reserve(observed_.size() + 1);  // so that emplace_back() cannot throw and leave an observer behind
-      const Edge node =
+      observations_.push_back(
           session_.observe_attention(map.kind, layer, [&map, layers, heads, layer](const AttentionWeights& attention) {
             if (!heads.contains(attention.head)) return;
             const float share = layers.share() * heads.share();
@@ -85,14 +81,13 @@ class Recording {
             const Dim head = layers.place(layer) * shape[1] + heads.place(attention.head);
             float* row = map.weights.row(head * shape[2] + attention.row) + attention.first_key;
             for (std::size_t i = 0; i < attention.weights.size(); ++i) row[i] += share * attention.weights[i];
-          });
-      observed_.emplace_back(map.kind, node);
+          }));
     }
   }
 
  private:
   Session& session_;
-  std::vector<std::pair<AttentionKind, Edge>> observed_;
+  std::vector<Session::Observation> observations_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "encdec/models/network/vocabulary_shortlist.h"
@@ -95,12 +96,10 @@ class Session : public ReadingSession {
   // REQUIRES: the last set_source_attention() before that decode() was `keep`.
   std::span<const float> source_attention(std::size_t input) const;
 
-  // Observes the attention of a layer in later calls of encode() and decode(): `observer` gets the weights of each row
-  // and head. An empty observer ends the observation. Returns the observed node, for stop_observing().
-  // REQUIRES: the model has this layer and this kind of attention.
-  Edge observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
-  // Stops observing a node that observe_attention() returned.
-  void stop_observing(AttentionKind kind, Edge node) noexcept;
+  // Observes the attention of a layer in later calls of encode() and decode(), until the result is destroyed:
+  // `observer` gets the weights of each row and head. REQUIRES: the model has this layer and this kind of attention.
+  using Observation = std::shared_ptr<void>;
+  [[nodiscard]] Observation observe_attention(AttentionKind kind, int layer, AttentionObserver observer);
 
   // Observes the output of every node of all graphs, in later runs. An empty observer ends the observation.
   void set_observer(const NodeObserver& observer);
@@ -120,6 +119,7 @@ class Session : public ReadingSession {
  private:
   Encoded opened(Encoded encoded);
   int remember_source(int target, int source);
+  std::pair<RunState*, Edge> attention_of(AttentionKind kind, int layer);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs);
 

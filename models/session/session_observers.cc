@@ -21,21 +21,23 @@ void Session::set_source_attention(SourceAttention mode) {
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
     };
   }
-  observe_attention(AttentionKind::cross, config.decoder.layers - 1, std::move(observer));
+  const auto [state, node] = attention_of(AttentionKind::cross, config.decoder.layers - 1);
+  state->observe_attention(node, std::move(observer));
 }
 
-Edge Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+// Returns the node of an attention and the state of its graph.
+std::pair<RunState*, Edge> Session::attention_of(AttentionKind kind, int layer) {
   const bool is_encoder = kind == AttentionKind::encoder_self;
   const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
                                        kind == AttentionKind::cross ? "cross" : "self");
   const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
-  const Edge found = graph.find(node);
-  (is_encoder ? encoder_state_ : decoder_state_)->observe_attention(found, std::move(observer));
-  return found;
+  return {&*(is_encoder ? encoder_state_ : decoder_state_), graph.find(node)};
 }
 
-void Session::stop_observing(AttentionKind kind, Edge node) noexcept {
-  (kind == AttentionKind::encoder_self ? encoder_state_ : decoder_state_)->observe_attention(node, {});
+Session::Observation Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
+  const auto [state, node] = attention_of(kind, layer);
+  state->observe_attention(node, std::move(observer));
+  return {state, [node = node](RunState* observed) { observed->observe_attention(node, {}); }};
 }
 
 std::span<const float> Session::source_attention(std::size_t input) const {

@@ -11,37 +11,23 @@
 namespace encdec {
 namespace {
 
-// A recording of the cross-attention of some decoder heads, made while this object lives.
-class HeadRecording {
- public:
-  // Writes to `weights` [heads, tokens, positions].
-  HeadRecording(Session& session, const std::vector<std::pair<int, int>>& heads, Tensor& weights)
-      : HeadRecording(session) {  // delegates, so that the destructor runs if the rest throws
-    std::set<int> layers;
-    for (const auto& [layer, head] : heads) layers.insert(layer);
-    nodes_.reserve(layers.size());
-    for (const int layer : layers) {
-      const auto keep = [&heads, &weights, layer](const AttentionWeights& attention) {
-        const auto found = std::find(heads.rbegin(), heads.rend(), std::pair(layer, attention.head));
-        if (found == heads.rend()) return;
-        const Dim first_row = (heads.rend() - found - 1) * weights.shape()[1];
-        std::ranges::copy(attention.weights, weights.row(first_row + attention.row) + attention.first_key);
-      };
-      nodes_.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
-    }
+// Records the cross-attention of some decoder heads in `weights` [heads, tokens, positions], while the result lives.
+std::vector<Session::Observation> record_heads(Session& session, const std::vector<std::pair<int, int>>& heads,
+                                               Tensor& weights) {
+  std::set<int> layers;
+  for (const auto& [layer, head] : heads) layers.insert(layer);
+  std::vector<Session::Observation> observations;
+  for (const int layer : layers) {
+    const auto keep = [&heads, &weights, layer](const AttentionWeights& attention) {
+      const auto found = std::find(heads.rbegin(), heads.rend(), std::pair(layer, attention.head));
+      if (found == heads.rend()) return;
+      const Dim first_row = (heads.rend() - found - 1) * weights.shape()[1];
+      std::ranges::copy(attention.weights, weights.row(first_row + attention.row) + attention.first_key);
+    };
+    observations.push_back(session.observe_attention(AttentionKind::cross, layer, keep));
   }
-  ~HeadRecording() {
-    for (const Edge node : nodes_) session_.stop_observing(AttentionKind::cross, node);
-  }
-  HeadRecording(const HeadRecording&) = delete;
-  HeadRecording& operator=(const HeadRecording&) = delete;
-
- private:
-  explicit HeadRecording(Session& session) : session_(session) {}
-
-  Session& session_;
-  std::vector<Edge> nodes_;
-};
+  return observations;
+}
 
 // Returns the probability of a token among the text tokens; 0 for other tokens.
 double probability_of(const WhisperTokens& tokens, const float* logits, std::int32_t token) {
@@ -73,7 +59,7 @@ ReadText read_text(Session& session, int source, const TranscriptionTask& task, 
                     .frames = std::min(place.frames / static_cast<std::size_t>(kWhisperFramesPerRow),
                                        static_cast<std::size_t>(positions)),
                     .sot_sequence = begin};
-  const HeadRecording recording(session, heads, read.attention.weights);
+  const auto recording = record_heads(session, heads, read.attention.weights);
   const int target = session.open_target(source);
   const Session::TargetTokens reads{target, input, Session::TargetTokens::kAll};
   const Tensor logits = session.decode(std::span(&reads, 1));
