@@ -14,7 +14,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/encoders/text_request.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/generation/generation_task.h"
 #include "encdec/models/model/request_state.h"
 
@@ -24,6 +26,11 @@ class GenerateRequest final : public RequestState {
         attention_(attention) {}
 
   const GenerationTask& task() const { return task_; }
+  // Returns the options of a queue for this request alone.
+  RequestQueueOptions queue_options(const GenerateOptions& options) const {
+    const std::size_t rows = static_cast<std::size_t>(options.batch_size) * task_.rules().rows_per_source();
+    return {.workers = options.workers, .batch_size = static_cast<int>(std::min<std::size_t>(rows, kMaxTokenCount))};
+  }
 
   void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
     complete(job, handlers_.on_result, [&] {

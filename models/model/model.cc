@@ -9,7 +9,6 @@
 #include "encdec/models/generation/not_a_number.h"
 #include "encdec/models/generation/scoring.h"
 #include "encdec/models/model/fingerprint.h"
-#include "encdec/models/model/generate_call.h"
 #include "encdec/models/model/model_impl.h"
 #include "encdec/models/session/token_rows.h"
 
@@ -53,34 +52,6 @@ const ModelNotes& Model::notes() const {
 }
 std::string Model::fingerprint() const {
   return encdec::fingerprint(impl_->folder, impl_->checkpoint, impl_->network->weights.pack());
-}
-
-std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
-                                            const GenerateOptions& options) const {
-  ListStream<std::string> list(sources);
-  generate_stream(list, options);
-  return std::move(list.results);
-}
-
-std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
-                                                const GenerateOptions& options) const {
-  // Check all sources before any work. A source that will be truncated may be too long, and is checked when it is read.
-  expect_text_model(impl_->parts());
-  if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
-  ListStream<TokenIds> list(sources);
-  generate_stream(list, options);
-  return std::move(list.results);
-}
-
-std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput> inputs,
-                                                   const GenerateOptions& options) const {
-  ListStream<GenerateInput> list(inputs);
-  generate_stream(list, options);
-  return std::move(list.results);
-}
-
-void Model::generate_stream(GenerateStream& stream, const GenerateOptions& options) const {
-  encdec::generate(*this, options, stream);
 }
 
 std::vector<ScoreResult> Model::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,

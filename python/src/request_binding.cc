@@ -12,7 +12,6 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/mutex.h"
 #include "encdec/models/encoders/embedder.h"
-#include "encdec/models/model/generate_call.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
 #include "encdec/models/speech/live/live_session.h"
@@ -112,7 +111,7 @@ class SourceQueue {
  public:
   SourceQueue(Model model, const Inbox& inbox, const GenerateOptions& options)
       : request_(std::make_shared<GenerateRequest>(model, options, inbox.generate_handlers(0, false))),
-        queue_(std::move(model), queue_options(options, request_->task().rules().rows_per_source())) {
+        queue_(std::move(model), request_->queue_options(options)) {
     queue_.get()->submit(request_, {});
   }
 

@@ -1,7 +1,7 @@
 #include "encdec/output_file.h"
 
 #include <encdec/engine/base/error.h>
-#include <encdec/models/tokenizer/base/lower_case.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 
 #include <encdec/engine/base/error.h>
 #include <encdec/models/generation/generation_settings.h>
-#include <encdec/models/tokenizer/base/lower_case.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/models/translation/text/language.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -83,4 +83,13 @@ std::string_view strip_left(std::string_view valid);
 std::string_view strip_right(std::string_view valid);
 std::string_view strip(std::string_view valid);
 
+// Returns the text with the letters A to Z in lower case. Other bytes do not change.
+inline std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 }  // namespace encdec

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/plural_forms.h"
 #include "encdec/models/translation/documents/text_file.h"

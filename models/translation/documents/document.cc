@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
 #include "encdec/models/translation/text/word_list.h"
 

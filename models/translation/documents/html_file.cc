@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/xml.h"
 #include "encdec/models/translation/text/html.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/documents/text_file.h"
 
 namespace encdec::documents {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "encdec/engine/base/refuse.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec::documents {
 namespace {

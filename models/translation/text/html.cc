@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/base/lower_case.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/translation/text/word_list.h"
 

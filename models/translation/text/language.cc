@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "encdec/models/tokenizer/base/lower_case.h"
+#include "encdec/models/tokenizer/base/utf8.h"
 
 namespace encdec {
 namespace {

@@ -1,6 +1,6 @@
 #include "serve/http/connection.h"
 
-#include <encdec/models/tokenizer/base/lower_case.h>
+#include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -3,7 +3,6 @@
 #include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/speech/transcript/alignment_format.h>
 #include <encdec/models/speech/transcript/transcript_format.h>
-#include <encdec/models/tokenizer/base/lower_case.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "encdec/models/model/generate_call.h"
+// Generates results for all inputs: Model::generate() and its like.
 
 #include <algorithm>
 #include <atomic>
@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/mailbox.h"
+#include "encdec/models/model/model_impl.h"
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/session/token_rows.h"
 
 namespace encdec {
 namespace {
@@ -28,6 +29,11 @@ constexpr std::size_t kWaitingResults = 4 * kWindowSources;
 // Time between two attempts to read input that had not arrived.
 constexpr std::chrono::milliseconds kPollInterval(10);
 
+// A call for all inputs of a stream. The caller's thread reads inputs, submits them to a queue of its own and writes
+// the results in the order of the inputs.
+// - Reads a window of up to 1,024 inputs ahead and submits the longest first, so that no long one runs alone at the
+// end.
+// - Bounds memory: reads no further window while 4,096 inputs have no written result.
 class GenerateCall {
  public:
   GenerateCall(const Model& model, const GenerateOptions& options, GenerateStream& stream)
@@ -51,7 +57,7 @@ class GenerateCall {
     request_ =
         std::make_shared<GenerateRequest>(model, options, std::move(handlers), GenerateRequest::Attention::left_out);
     const auto report = [this](std::exception_ptr failure) { mailbox_.put({0, std::move(failure)}); };
-    RequestQueueOptions of_queue = queue_options(options, request_->task().rules().rows_per_source());
+    RequestQueueOptions of_queue = request_->queue_options(options);
     of_queue.on_node_run = reporting_failures(options.on_node_run, report);
     if (options.on_progress) {
       const std::function with_sources = [this](const GenerateProgress& done) {
@@ -169,13 +175,32 @@ class GenerateCall {
 
 }  // namespace
 
-RequestQueueOptions queue_options(const GenerateOptions& options, std::size_t rows_per_source) {
-  const std::int64_t rows = std::int64_t{options.batch_size} * static_cast<std::int64_t>(rows_per_source);
-  return {.workers = options.workers, .batch_size = static_cast<int>(std::min<std::int64_t>(rows, kMaxTokenCount))};
+std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sources,
+                                            const GenerateOptions& options) const {
+  ListStream<std::string> list(sources);
+  generate_stream(list, options);
+  return std::move(list.results);
 }
 
-void generate(const Model& model, const GenerateOptions& options, GenerateStream& stream) {
-  GenerateCall(model, options, stream).run();
+std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
+                                                const GenerateOptions& options) const {
+  // Check all sources before any work. A source that will be truncated may be too long, and is checked when it is read.
+  expect_text_model(impl_->parts());
+  if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
+  ListStream<TokenIds> list(sources);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+std::vector<GenerateResult> Model::generate_inputs(std::span<const GenerateInput> inputs,
+                                                   const GenerateOptions& options) const {
+  ListStream<GenerateInput> list(inputs);
+  generate_stream(list, options);
+  return std::move(list.results);
+}
+
+void Model::generate_stream(GenerateStream& stream, const GenerateOptions& options) const {
+  GenerateCall(*this, options, stream).run();
 }
 
 }  // namespace encdec
