@@ -1,11 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/kernels/logits.h"
-#include "encdec/models/generation/draft.h"
 #include "encdec/models/generation/search.h"
 
 namespace encdec {

@@ -15,7 +15,6 @@
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/model_impl.h"
-#include "encdec/models/model/request_queue.h"
 #include "encdec/models/session/token_rows.h"
 
 namespace encdec {

@@ -59,15 +59,21 @@ bool Block::reads_memory() const {
   return stack_.memory_of_ != nullptr;
 }
 
-Edge Block::cross_attend(Edge x, std::optional<Edge> residual) const {
+Edge Block::memory() const {
+  return stack_.memory_of_(layer_);
+}
+
+Edge Block::cross_attend(Edge x, Edge memory, std::optional<Edge> residual) const {
   std::vector<Edge> inputs = inputs_of(x, residual);
-  inputs.insert(inputs.begin() + 1, stack_.memory_of_(layer_));
+  inputs.insert(inputs.begin() + 1, memory);
   return layer<CrossAttention>("cross_attention", std::move(inputs), attention(residual));
 }
 
 Edge Block::cross_attention(Edge x) const {
   if (!reads_memory()) return x;
-  return with_residual("cross_attention_norm", x, [this](Edge y, auto residual) { return cross_attend(y, residual); });
+  const Edge from = memory();
+  return with_residual("cross_attention_norm", x,
+                       [&](Edge y, auto residual) { return cross_attend(y, from, residual); });
 }
 
 Edge Block::feed(Edge x, std::optional<Edge> residual) const {

@@ -50,15 +50,15 @@ class Block {
   //   norm first: x -> x + f(norm(x));  f adds the residual x
   template <class Sublayer>
   Edge with_residual(std::string_view norm, Edge x, const Sublayer& f) const;
-  // The sub-layers alone: f(x), or f(x) + residual if there is one. cross_attend() REQUIRES a stack that reads a
-  // memory.
+  // The sub-layers alone: f(x), or f(x) + residual if there is one.
   Edge attend(Edge x, std::optional<Edge> residual = {}) const;
-  Edge cross_attend(Edge x, std::optional<Edge> residual = {}) const;
+  Edge cross_attend(Edge x, Edge memory, std::optional<Edge> residual = {}) const;
   Edge feed(Edge x, std::optional<Edge> residual = {}) const;
   // {x} -> norm(x), {x, y} -> norm(x + y)
   Edge norm(std::string_view name, std::vector<Edge> inputs) const;
-  // Returns whether the stack is a decoder that reads a memory.
+  // Whether the stack is a decoder that reads memories, and the memory of this block.
   bool reads_memory() const;
+  Edge memory() const;
   // Adds a layer with weights of the block.
   template <class L, class Options>
   Edge layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const;
