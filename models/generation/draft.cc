@@ -100,9 +100,9 @@ void ModelDraft::close() {
 // Returns what followed the last tokens of the history at an earlier place, at most `most` tokens.
 std::span<const std::int32_t> Drafter::looked_up(std::size_t most) {
   if (settings_.lookup == 0 || most == 0) return {};
-  read_ = settings_.source;
-  read_.insert(read_.end(), history_->begin(), history_->end());
-  return guess_by_lookup(read_, std::min(most, static_cast<std::size_t>(settings_.lookup)));
+  lookup_text_.assign(settings_.source.begin(), settings_.source.end());
+  lookup_text_.insert(lookup_text_.end(), history_->begin(), history_->end());
+  return guess_by_lookup(lookup_text_, std::min(most, static_cast<std::size_t>(settings_.lookup)));
 }
 
 }  // namespace encdec

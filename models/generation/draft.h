@@ -40,19 +40,19 @@ std::size_t place_after_match(std::span<const std::int32_t> text, std::span<cons
 // Returns a guess of at most `most` tokens after `text`: what followed the last tokens where they occurred before.
 std::span<const std::int32_t> guess_by_lookup(std::span<const std::int32_t> text, std::size_t most);
 
-// Puts the tokens chosen in place of the `guessed` tokens at the end of `history`, as far as they count: a choice
-// counts if all guesses before it are what was chosen. Returns the number of right guesses.
-// - choice(i): the token chosen after i guesses. It is nullopt if the model computed NaN there; if the guesses before
-//   it are right, the next step reads this place again, without a guess, and fails.
+// Puts the tokens chosen in place of the `drafted` draft tokens at the end of `history`, as far as they count: a choice
+// counts if all draft tokens before it were chosen. Returns the number of right draft tokens.
+// - choice(i): the token chosen after i draft tokens; nullopt if the model computed NaN there. If these draft tokens
+//   are right, the next step reads this place again, without a draft, and fails.
 // - take(i, length): called for each choice that counts, the last of `length` tokens. Returns whether the result ends.
 template <class Choice, class Take>
-std::size_t accept_guesses(TokenIds& history, std::size_t guessed, const Choice& choice, const Take& take) {
-  std::size_t end = history.size() - guessed, right = 0;
-  for (std::size_t i = 0; i <= guessed; ++i) {
+std::size_t accept_guesses(TokenIds& history, std::size_t drafted, const Choice& choice, const Take& take) {
+  std::size_t end = history.size() - drafted, right = 0;
+  for (std::size_t i = 0; i <= drafted; ++i) {
     const std::optional<std::int32_t> token = choice(i);
     if (!token) break;
-    const bool was_guessed = i < guessed && history[end] == *token;
-    if (i == guessed) history.emplace_back();
+    const bool was_guessed = i < drafted && history[end] == *token;
+    if (i == drafted) history.emplace_back();
     history[end++] = *token;
     right += was_guessed ? 1 : 0;
     if (take(i, end) || !was_guessed) break;
@@ -123,12 +123,12 @@ class ModelDraft {
 class Drafter {
  public:
   struct Settings {
-    int fixed = 0;         // draft tokens of a step; 0: the number follows how many were right
-    int lookup = 0;        // maximum number of draft tokens from an earlier place
-    Dim vocabulary = 0;    // of the result: a text may have other tokens, before which a draft ends
-    TokenIds source = {};  // tokens before the result in which an earlier place is looked up
+    int fixed = 0;       // draft tokens of a step; 0: the number follows how many were right
+    int lookup = 0;      // maximum number of draft tokens from an earlier place
+    Dim vocabulary = 0;  // size of the result's vocabulary; a draft ends before a token that it lacks
+    std::span<const std::int32_t> source = {};  // tokens before the result, looked up too; they outlive this object
   };
-  explicit Drafter(Settings settings) : settings_(std::move(settings)) {}
+  explicit Drafter(const Settings& settings) : settings_(settings) {}
 
   // Takes draft tokens of a model where there are no others; see ModelDraft.
   void use_model(Session& session, int source, DraftLength& length) {
@@ -196,7 +196,7 @@ class Drafter {
   DraftLength length_;
   ModelDraft model_;
   TokenIds* history_ = nullptr;
-  TokenIds read_;            // the source and the history, in which an earlier place is looked up
+  TokenIds lookup_text_;     // the source and the history, in which an earlier place is looked up
   std::size_t guessed_ = 0;  // number of draft tokens at the end of the history
   std::size_t wanted_ = 0;   // number that the draft model is to make, or 0
   DraftCounts counts_;

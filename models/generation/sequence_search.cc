@@ -29,7 +29,7 @@ class SequenceSearch final : public Search {
     drafters_.resize(targets_.size(), Drafter({.fixed = rules.settings.num_assistant_tokens.value_or(0),
                                                .lookup = *rules.settings.prompt_lookup_num_tokens,
                                                .vocabulary = session.model().config.decoder.vocabulary,
-                                               .source = prompt.source}));
+                                               .source = source_}));
     for (Drafter& drafter : drafters_) drafter.begin_result(prompt.draft);
     for (Target& target : targets_) target.history = prompt.target;
     targets_.front().number = session.open_target(source);
