@@ -32,8 +32,8 @@ class Layer {
   // built. Throws ShapeError, saying what was expected, if the shapes do not fit.
   virtual Shape output_shape(Shapes inputs) const = 0;
 
-  // Computes `output`, whose shape is output_shape() with the symbols bound. The types and shapes of the inputs are
-  // those of the graph, and `output` does not overlap them.
+  // Computes `output`, whose shape is output_shape() with the symbols bound. The inputs have the types and shapes
+  // of the graph's edges, and `output` does not overlap them.
   virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
 
   // Element type of the output.

@@ -9,8 +9,8 @@ namespace encdec {
 void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const {
   const Tensor projected = projections_.project(inputs[0], state);
   const Dim rows = output.rows(), inner = options_.inner_dim(), width = projected.width() + output.width();
-  const Dim behind = options_.limits.before, ahead = options_.limits.after, kept = behind + ahead;
-  // The last rows: queries, keys, values and residual side by side. Row `behind` has the first query.
+  const Dim before = options_.limits.before, after = options_.limits.after, kept = before + after;
+  // The last rows. A row has queries, keys, values and residual. The first query is in row number `before`.
   Tensor recent = state.scratch({kept + rows, width});
   std::vector<float>& carried = state.carried();
   carried.resize(static_cast<std::size_t>(kept * width));
@@ -22,20 +22,20 @@ void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState
   std::copy_n(recent.data<float>() + rows * width, carried.size(), carried.begin());
 
   StreamPiece& piece = *state.stream;
-  piece.first -= static_cast<int>(ahead);
+  piece.first -= static_cast<int>(after);
   const Dim first = piece.first;  // position of the first query
-  const Dim begin = std::max<Dim>(behind - first, 0), end = std::min(kept + rows, piece.end - first + behind);  // keys
+  const Dim begin = std::max<Dim>(before - first, 0), end = std::min(kept + rows, piece.end - first + before);  // keys
   const Dim query = std::clamp<Dim>(-first, 0, rows), query_end = std::clamp<Dim>(piece.end - first, query, rows);
   Tensor attended = state.scratch({rows, inner}), residual = state.scratch(output.shape());
   std::fill_n(attended.data<float>(), attended.elements(), 0.0f);
   for (Dim row = 0; row < rows; ++row) {
-    std::copy_n(recent.row(behind + row) + projected.width(), output.width(), residual.row(row));
+    std::copy_n(recent.row(before + row) + projected.width(), output.width(), residual.row(row));
   }
   if (query < query_end) {
     attend_heads(options_, state.sequences, state, [&](const Sequence& /*sequence*/) {
       const float* key = recent.row(begin) + inner;
       kernels::HeadAttention head{
-          .query = recent.row(behind + query),
+          .query = recent.row(before + query),
           .query_stride = width,
           .output = attended.row(query),
           .output_stride = inner,
@@ -43,7 +43,7 @@ void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState
           .values = {.data = key + options_.key_value_dim(), .stride = width, .head_stride = options_.head_width()},
           .query_count = static_cast<int>(query_end - query),
           .key_count = static_cast<int>(end - begin),
-          .first_position = static_cast<int>(behind + query - begin)};
+          .first_position = static_cast<int>(before + query - begin)};
       projections_.positions().set(head);
       return head;
     });

@@ -54,7 +54,7 @@ struct ClassifyOptions {
   // Number of texts read together; 0 for enough to keep the CPU busy. Results do not depend on it.
   int batch_size = 0;
   std::optional<ScoreFunction> function = {};  // if unset, ClassifierLabels::function()
-  // Maximum number of tokens of a text or pair, special tokens included; 0 for what the folder and the network allow.
+  // Maximum number of tokens of a text or pair, special tokens included; 0: the limit of the folder and the network.
   int max_length = 0;
   LongSources long_texts = LongSources::truncate;     // handling of a text with more tokens
   Truncation truncation = Truncation::longest_first;  // how pairs are shortened
@@ -120,8 +120,8 @@ struct Entity {
 // "token-classification", and sentence-transformers' CrossEncoder. Read-only.
 class ClassifierLabels {
  public:
-  // Reads id2label and problem_type of config.json, and the activation of a CrossEncoder, which stands in config.json
-  // or in config_sentence_transformers.json of `folder`. Throws ConfigError, naming the file, unless the labels are
+  // Reads id2label and problem_type of config.json, and the activation of a CrossEncoder: from config.json or from
+  // config_sentence_transformers.json of `folder`. Throws ConfigError, naming the file, unless the labels are
   // numbered from 0 to `labels` - 1.
   ClassifierLabels(const std::filesystem::path& folder, const JsonObject& config, Dim labels);
 
@@ -146,7 +146,7 @@ class ClassifierLabels {
 // work.
 class Classifier {
  public:
-  // Throws ConfigError if the labels in the model's files are damaged. A model without a head for labels has none.
+  // Throws ConfigError if the labels in the model's files are damaged. labels() is null without a head for labels.
   explicit Classifier(Model model);
 
   const Model& model() const { return model_; }
@@ -162,7 +162,7 @@ class Classifier {
   Tensor classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
                             const ZeroShotOptions& options = {}) const;
   // Returns the entities of each text: names of persons, places and the like, as the model was trained. Throws
-  // InputError if the tokenizer does not know which characters a token stands for.
+  // InputError if the tokenizer does not know from which characters it made a token.
   std::vector<std::vector<Entity>> tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
   // Returns how well each document answers the query, the best first. Each is read together with the query (Nogueira &
   // Cho 2019; sentence-transformers' CrossEncoder). Throws ConfigError for a model with more than one label, and

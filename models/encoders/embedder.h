@@ -13,7 +13,7 @@
 
 namespace encdec {
 
-// Options of Embedder: those of encode() in sentence-transformers.
+// Options of Embedder, as encode() of sentence-transformers has them.
 struct EmbedOptions {
   EmbedOutput output = EmbedOutput::dense;
   // Number of texts encoded together; 0 for enough to keep the CPU busy. Results do not depend on it.

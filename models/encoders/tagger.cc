@@ -233,7 +233,7 @@ std::vector<Encoding> TagRequest::encode_windows(const std::string& text, std::s
   return windows;
 }
 
-// Returns the entities of a text in one of its windows. `logits` [tokens, labels] are those of its tokens.
+// Returns the entities of a text in one of its windows. `logits` [tokens, labels] belong to its tokens.
 std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& window, const Tensor& logits) const {
   const std::vector<std::size_t>& bytes = text.bytes;
   const auto text_of = [&](const TextRange& range) {

@@ -19,8 +19,8 @@
 
 namespace encdec {
 
-// A request for results of texts that an encoder-only model or a classifier reads. Turns texts into tokens; a class for
-// each kind of request makes results of what the network computes from them.
+// A request for results of texts that an encoder-only model or a classifier reads. Turns texts into tokens. A class
+// for each kind of request turns the network's output into results.
 class TextRequest : public RequestState {
  public:
   Compute compute() const override { return settings_.compute; }
@@ -29,7 +29,7 @@ class TextRequest : public RequestState {
   struct Settings {
     Compute compute = nullptr;  // read_rows() or one of its relatives
     std::string prompt = {};    // put before each text
-    int max_length = 0;         // maximum number of tokens of a text; 0: what the folder and the network allow
+    int max_length = 0;         // maximum number of tokens of a text; 0: the limit of the folder and the network
     Truncation truncation = Truncation::longest_first;
     LongSources long_texts = LongSources::truncate;
     int batch_size = 0;

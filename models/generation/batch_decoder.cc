@@ -161,7 +161,7 @@ class Drafts {
 
  private:
   const BatchLimits& limits_;
-  Session* const session_;  // of the draft model, or null
+  Session* const session_;  // session of the draft model, or null
   DraftLength length_{0, ModelDraft::kMost};
 };
 
@@ -359,7 +359,7 @@ class BatchDecoder {
   std::vector<Running> running_;
   std::vector<Running> completing_;  // searches to complete at the end of the step
   std::vector<DecodeJob> jobs_;
-  std::size_t running_rows_ = 0;  // that running searches may use
+  std::size_t running_rows_ = 0;  // number of rows that running searches may use
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
   std::vector<char> has_nan_;          // by row: 1 if its logits are NaN

@@ -22,7 +22,7 @@ struct UnsupportedSetting {
   enum class Kind : std::uint8_t { number, flag, anything };
   std::string_view name;
   Kind kind;
-  std::optional<double> neutral = {};  // of a number
+  std::optional<double> neutral = {};  // neutral value of a number
 };
 
 // Return all settings of a checkpoint, each once. Their members are std::optional.

@@ -61,7 +61,7 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// What only some options have.
+// Properties that only some options have.
 struct OptionExtras {
   // The default of a setting of a checkpoint; unset for lists and for settings without a default.
   std::optional<double> neutral = {};

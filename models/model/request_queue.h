@@ -49,7 +49,7 @@ struct Handlers {
   // fail. The waiting sources of the request whose source was first in the batch fail too.
   std::function<void(std::size_t source, std::exception_ptr failure)> on_failure;
   // For generation: called with the next tokens of the result as soon as they are final; see GenerateOptions::on_token.
-  // The first tokens are those of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores.
+  // They begin with the tokens of the prefix, if there is one. `token_scores` are the tokens' Hypothesis::token_scores.
   // Optional.
   std::function<void(std::size_t source, std::span<const std::int32_t> tokens, std::span<const float> token_scores)>
       on_tokens = {};

@@ -32,7 +32,7 @@ class Block {
  public:
   Block(Stack& stack, int layer) : stack_(stack), layer_(layer) {}
 
-  int number() const { return layer_; }  // of the block, from 0
+  int number() const { return layer_; }  // number of the block, from 0
   Stack& stack() const { return stack_; }
   // Makes the sub-layers take the weights of another layer, as in ALBERT. Layers with the same weights are one object.
   void share_weights_of(int layer) { weights_of_ = layer; }
@@ -81,7 +81,7 @@ class Stack {
   enum class Reading : std::uint8_t {
     all,       // all rows of their sequence, at once
     earlier,   // the rows up to their own, at once
-    cached,    // the rows up to their own, of which those of earlier runs come from the cache
+    cached,    // the rows up to their own; rows of earlier runs come from the cache
     gathered,  // all rows; the last block computes only the rows of the graph's input "rows"
   };
 

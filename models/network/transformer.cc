@@ -100,7 +100,7 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_) {
-  // The logits of a vocabulary take as long as layers do; those of labels take no time, so they stay in float32.
+  // Logits of a vocabulary take as long as layers do. Logits of labels take no time, so they stay in float32.
   const bool is_wide = config.head.kind == HeadKind::vocabulary;
   const WeightScope head_weights = is_wide ? weights / "head" : (weights / "head").in_float32();
   const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)

@@ -1,4 +1,4 @@
-// What callers of a Session observe: attention, and the runs of nodes.
+// The functions of Session by which callers observe attention and the runs of nodes.
 #include <fmt/format.h>
 
 #include "encdec/models/session/session.h"

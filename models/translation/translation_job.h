@@ -44,7 +44,7 @@ struct TermReport {
     stand_in,   // the model copied another word in its place
     alignment,  // put where the attention of the model says
     forced,     // beam search was made to write the term
-    inserted,   // put beside the words that the attention of the model points to
+    inserted,   // put next to the words that the attention of the model points to
     failed,     // the translation lacks the term
   };
   std::string source;  // the term as the text has it

@@ -44,7 +44,7 @@ std::vector<const CLI::Option*> shown(const CLI::App& command, bool is_positiona
 }
 
 // Returns the number of edits that turn one word into the other (optimal string alignment). An edit inserts, removes or
-// replaces a letter, or swaps two letters beside each other. Upper and lower case are equal.
+// replaces a letter, or swaps two neighbouring letters. Upper and lower case are equal.
 std::size_t edits(const std::string& from, const std::string& to) {
   const auto equal = [&](std::size_t i, std::size_t j) {
     return std::tolower(static_cast<unsigned char>(from[i])) == std::tolower(static_cast<unsigned char>(to[j]));

@@ -48,8 +48,8 @@ LabelledAttention label_generated(const Model& model, const Hypothesis& hypothes
                                   const AttentionSelection& selection);
 
 // Returns the hard alignment of a generated hypothesis in the format of Pharaoh, "0-0 2-1": pairs KEY-QUERY, numbered
-// from 0. The key is that of the largest weight in the mean of the last layer's heads; of keys with equal weights, the
-// first. The end token, which stands for no text, has no pair.
+// from 0. The key has the largest weight in the mean of the last layer's heads; of keys with equal weights, the first.
+// The end token, which has no text, has no pair.
 std::string hard_alignment(const Model& model, const LabelledAttention& attention, const Hypothesis& hypothesis);
 
 // Returns members of a JSON object:

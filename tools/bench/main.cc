@@ -88,7 +88,7 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
   return std::make_shared<const Transformer>(config, WeightScope(random_store(shapes), names, pack_options()));
 }
 
-// Returns the matmuls of all layers: those of self-attention and feed-forward, and `more` in each layer.
+// Returns the matmuls of all layers: of self-attention and feed-forward, and `more` in each layer.
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, const std::vector<MatMulShape>& more) {
   std::vector<MatMulShape> shapes;
   for (int layer = 0; layer < kLayers; ++layer) {

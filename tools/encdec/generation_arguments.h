@@ -19,7 +19,7 @@ struct GenerationArguments {
   std::vector<std::pair<const OptionRow<GenerateOptions>*, std::string>> token_texts;
 };
 
-// Adds the options of generation_settings() that have a group, and those of generation_call_options().
+// Adds the options of generation_settings() that have a group, and of generation_call_options().
 void add_generation_options(CLI::App& command, GenerationArguments& arguments);
 
 // Returns the options, with the typed names, ids and files converted to token ids. Lines of files have this form; text

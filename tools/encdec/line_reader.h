@@ -94,8 +94,8 @@ class ParallelLines {
   std::vector<LineReader*> readers_;
 };
 
-// A record of the input and settings of a shard's output, in the file "OUTPUT-00002-of-00016.json" beside the output.
-// The file exists only if the shard is complete. It has a hash of the shard's lines.
+// A record of the input and settings of a shard's output, in the file "OUTPUT-00002-of-00016.json" in the folder of the
+// output. The file exists only if the shard is complete. It has a hash of the shard's lines.
 class ShardManifest {
  public:
   // `output` is the path of the shard's output. `settings`, a JSON object, holds everything that the output depends on

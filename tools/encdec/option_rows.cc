@@ -28,7 +28,7 @@ std::string_view unset_word(const OptionInfo& row) {
   return std::is_same_v<T, std::optional<int>> && bar != row.type.npos ? row.type.substr(bar + 1) : std::string_view();
 }
 
-// Reads a typed value. Returns what the text must be, for an error message, if it does not fit; else an empty text.
+// Reads a typed value. Returns an empty text or, if the value does not fit, the expected values for an error message.
 template <class T>
 std::string parse(const OptionInfo& row, const std::string& text, T& value);
 

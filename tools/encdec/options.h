@@ -81,7 +81,7 @@ struct ModelArguments {
   // Adds --workers. Its default, 0, lets share_cpus() choose.
   void add_workers_option(CLI::App& command, int& workers);
 
-  // Returns the number of workers. If --threads is not given, sets that of load_options, for each worker. `workers` is
+  // Returns the number of workers. If --threads is not given, sets load_options.threads, for each worker. `workers` is
   // the value of --workers; `busy` is the number of workers that the input keeps busy.
   // - --threads given: `workers`, at least 1.
   // - Only --workers given: `workers`. The CPUs are divided among them.

@@ -184,7 +184,7 @@ struct RouteMatch {
   std::string client;            // name of the client: its key if that is valid, else its address
 };
 
-// Returns what the service has found out about a request. All members are empty if its header could not be read.
+// Returns the facts that the service knows about a request. All members are empty if its header could not be read.
 const RouteMatch& match_of(const HttpRequest& request);
 
 // The routes of each protocol, from the file in protocols/ with its name.

@@ -39,7 +39,7 @@ class SeekableInput {
     begin_ = 0;
   }
 
-  // Returns the object behind the handle that a C decoder passes to its callbacks.
+  // Returns the object whose address a C decoder passes to its callbacks.
   static SeekableInput& of(void* handle) { return *static_cast<SeekableInput*>(handle); }
 
   const std::string& name() const { return input_.name(); }

@@ -70,7 +70,7 @@ class TranscriptWriter {
   bool ends_with_segments_;  // subtitles do
   std::size_t max_line_width_;
   std::optional<std::size_t> max_line_count_;
-  std::size_t max_words_;              // of a subtitle
+  std::size_t max_words_;              // maximum number of words of a subtitle
   std::vector<TranscriptWord> words_;  // words of the current subtitle
   std::size_t line_width_ = 0;         // characters of its last line
   std::size_t lines_ = 1;              // number of its lines

@@ -35,7 +35,7 @@ struct KnownText {
 
 using WordPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-// Finds what was heard in a text: the chain of equal words with the highest score. Returns their pairs (index in
+// Finds the words heard in a text: the chain of equal words with the highest score. Returns their pairs (index in
 // `heard`, index in `text`), in order; none if no chain scores enough.
 // - A pair counts 2. Between two pairs, n words of one and m of the other count -n if n = m, -n - 2.5 - 0.2 (m - n) if
 //   n < m.

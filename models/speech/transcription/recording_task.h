@@ -28,7 +28,7 @@ class Transcriber {
   bool read();
   // Returns the next job; nullopt at the end. REQUIRES: read() has returned true since the last call.
   virtual std::optional<DecodeJob> next() = 0;
-  // Returns the segments that are final now. `hypotheses` are those of the job from next().
+  // Returns the segments that are final now. `hypotheses` belong to the job from next().
   virtual std::vector<TranscriptSegment> finish(std::vector<Hypothesis> hypotheses) = 0;
 
   // Returns the time up to which the recording is transcribed, in seconds.

@@ -28,7 +28,7 @@ class WhisperTokens {
 
   // Looks up the ids by name in the tokenizer. If `tokenizer` is null or lacks a name, derives the id from
   // `vocabulary`, the number of tokens. Throws ConfigError, its message beginning with `origin`, if a name is missing
-  // and `vocabulary` is not that of an openai model.
+  // and no model of openai has `vocabulary` tokens.
   WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary, std::optional<bool> is_multilingual,
                 const std::string& origin);
 

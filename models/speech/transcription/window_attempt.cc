@@ -16,14 +16,14 @@ double comparable_score(const WindowSequence& sequence, std::optional<double> le
   return double{sequence.sum} / (length_penalty ? std::pow((5 + length) / 6, *length_penalty) : length);
 }
 
-// The likeliest token at each step. Guessed tokens are read together with the last token; see accept_guesses().
+// The likeliest token at each step. Draft tokens are read together with the last token; see accept_guesses().
 class GreedyAttempt final : public WindowAttempt {
  public:
   GreedyAttempt(const Settings& settings, int target)
       : WindowAttempt(settings, target), history_(settings.prompt.begin(), settings.prompt.end()) {}
 
   void draft(std::size_t most) override {
-    // A step adds one token more than the guesses that are right.
+    // A step adds one token more than the draft tokens that are right.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
     settings_.drafter.draft(history_, said_, std::min(most, left),
                             [this](std::int32_t token) { return is_end(token); });
@@ -44,12 +44,12 @@ class GreedyAttempt final : public WindowAttempt {
     try {
       WindowAttempt::read(row, output);
     } catch (const BackendError&) {
-      if (row == 0) throw;  // the other rows follow guesses, which may be wrong
+      if (row == 0) throw;  // the other rows follow draft tokens, which may be wrong
     }
   }
 
  private:
-  // Rows follow 0, 1, 2, ... guesses.
+  // Rows follow 0, 1, 2, ... draft tokens.
   std::span<const std::int32_t> tokens(std::size_t row) const override {
     return std::span(history_).subspan(settings_.prompt.size(), length() + row);
   }

@@ -31,7 +31,7 @@ std::vector<PipelineFamily> sentencepiece_families();
 
 // Builds the tokenizer of Whisper, a byte-level BPE. Frame: START [LANGUAGE] [TASK] NO_TIMESTAMPS X END. A language is
 // named by its code ("fr") or its English name. The target language of EncodeOptions counts, else the source language,
-// else that of tokenizer_config.json. Decoding also leaves out timestamps.
+// else the language of tokenizer_config.json. Decoding also leaves out timestamps.
 PipelineParts make_whisper(PipelineSource& source);
 
 // Building blocks for the pipelines of families. Each family writes a document: a tokenizer.json without vocabulary.

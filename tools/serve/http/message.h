@@ -70,7 +70,7 @@ struct HttpResponse {
   }
 };
 
-// Returns 32 random hexadecimal digits, which cannot be guessed.
+// Returns 32 random hexadecimal digits, for names that must not be predictable.
 inline std::string random_id() {
   std::array<std::uint64_t, 2> words = {};
   [[maybe_unused]] const auto filled = ::getrandom(words.data(), sizeof words, 0);  // never fails for up to 256 bytes
