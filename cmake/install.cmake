@@ -8,9 +8,10 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/encdec")
 
 install(TARGETS ${libraries} EXPORT encdec-targets)
 install(EXPORT encdec-targets NAMESPACE encdec:: DESTINATION "${package_dir}")
-foreach(folder IN ITEMS engine layers models)
+list(TRANSFORM encdec_slices PREPEND tools/ OUTPUT_VARIABLE folders)
+foreach(folder IN ITEMS engine layers models ${folders})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/encdec"
-          FILES_MATCHING PATTERN "*.h" PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "model_impl.h" EXCLUDE PATTERN "*_request.h" EXCLUDE PATTERN "passage.h" EXCLUDE PATTERN "request_state.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
+          FILES_MATCHING PATTERN "*.h" REGEX "/tools/[a-z]+/(command|server|python|tests)$" EXCLUDE PATTERN "*_inl.h" EXCLUDE PATTERN "backend" EXCLUDE PATTERN "run_state_memory.h" EXCLUDE PATTERN "model_impl.h" EXCLUDE PATTERN "*_request.h" EXCLUDE PATTERN "passage.h" EXCLUDE PATTERN "request_state.h" EXCLUDE PATTERN "pretrained" EXCLUDE)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/third_party/THIRD_PARTY_NOTICES"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")

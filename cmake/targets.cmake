@@ -21,9 +21,11 @@ if(ENCDEC_SANITIZE)
 endif()
 
 # Sources include headers as users do: "encdec/engine/base/tensor.h". These links stand in for an installed tree.
-foreach(folder IN ITEMS engine layers models)
+list(TRANSFORM encdec_slices PREPEND tools/ OUTPUT_VARIABLE folders)
+foreach(folder IN ITEMS engine layers models ${folders})
+  cmake_path(GET folder FILENAME name)
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/encdec")
-  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/encdec/${folder}" SYMBOLIC)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/encdec/${name}" SYMBOLIC)
 endforeach()
 
 # Sets the properties that users of a library need, in the build tree and after installation.

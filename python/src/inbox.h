@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/models/encoders/classifier.h"
+#include "encdec/encoders/classifier.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/models/speech/live/live_session.h"
-#include "encdec/models/speech/speech_model.h"
+#include "encdec/speech/live/live_session.h"
+#include "encdec/speech/speech_model.h"
 
 namespace encdec::python {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/models/encoders/classifier.h"
+#include "encdec/encoders/classifier.h"
 #include "encdec/models/generation/generate_options.h"
 
 namespace encdec::python {

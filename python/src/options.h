@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/models/encoders/classifier.h"
-#include "encdec/models/encoders/embedder.h"
+#include "encdec/encoders/classifier.h"
+#include "encdec/encoders/embedder.h"
 #include "encdec/models/model.h"
-#include "encdec/models/speech/live/live_session.h"
-#include "encdec/models/speech/transcript/transcript_format.h"
-#include "encdec/models/speech/transcription/transcribe_options.h"
+#include "encdec/speech/live/live_session.h"
+#include "encdec/speech/transcript/transcript_format.h"
+#include "encdec/speech/transcription/transcribe_options.h"
 
 namespace encdec::python {
 

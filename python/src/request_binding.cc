@@ -9,18 +9,18 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "compute.h"
+#include "encdec/encoders/embedder.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/mutex.h"
-#include "encdec/models/encoders/embedder.h"
 #include "encdec/models/model/generate_request.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/models/speech/live/live_session.h"
-#include "encdec/models/speech/speech_model.h"
+#include "encdec/speech/live/live_session.h"
+#include "encdec/speech/speech_model.h"
 #include "inbox.h"
 #include "inputs.h"
 #include "options.h"
-#include "recordings.h"
 #include "results.h"
+#include "tools/speech/python/recordings.h"
 
 namespace encdec::python {
 namespace {

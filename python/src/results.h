@@ -4,10 +4,10 @@
 
 #include <exception>
 
-#include "encdec/models/encoders/classifier.h"
+#include "encdec/encoders/classifier.h"
 #include "encdec/models/model.h"
-#include "encdec/models/speech/live/live_session.h"
-#include "encdec/models/speech/transcript/transcript.h"
+#include "encdec/speech/live/live_session.h"
+#include "encdec/speech/transcript/transcript.h"
 
 namespace encdec::python {
 

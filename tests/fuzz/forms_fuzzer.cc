@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "serve/http/form.h"
+#include "server/http/form.h"
 #include "tests/fuzz/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

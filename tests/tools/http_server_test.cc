@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "serve/http/server.h"
+#include "server/http/server.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec::serve {

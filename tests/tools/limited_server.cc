@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "serve/settings.h"
+#include "server/settings.h"
 
 int main(int argc, char** argv) {
   using namespace encdec::serve;

@@ -1,5 +1,5 @@
 // Tests which requests are admitted, and which requests are refused to free space.
-#include "serve/load.h"
+#include "server/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "serve/access.h"
+#include "server/access.h"
 
 namespace encdec::serve {
 namespace {

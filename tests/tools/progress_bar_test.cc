@@ -1,4 +1,4 @@
-#include "tools/encdec/progress_bar.h"
+#include "tools/command/progress_bar.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "serve/access.h"
-#include "serve/http/form.h"
-#include "serve/text/stop_texts.h"
+#include "server/access.h"
+#include "server/http/form.h"
+#include "server/stop_texts.h"
 
 namespace encdec::serve {
 namespace {

@@ -1,4 +1,4 @@
-#include "serve/turns.h"
+#include "server/turns.h"
 
 #include <encdec/engine/base/cancellation.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "serve/http/message.h"
-#include "serve/load.h"
+#include "server/http/message.h"
+#include "server/load.h"
 
 namespace encdec::serve {
 namespace {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #if ENCDEC_SPEECH
-#include <encdec/models/speech/speech_model.h>
+#include <encdec/speech/speech_model.h>
 #endif
 
 #include "arguments/arguments.h"

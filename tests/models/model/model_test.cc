@@ -15,10 +15,10 @@
 #include <thread>
 #include <utility>
 
+#include "encdec/encoders/embedder.h"
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
-#include "encdec/models/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/students.h"

@@ -1,7 +1,7 @@
 #include "tests/models/model/request_life.h"
 
-#include "encdec/models/encoders/classifier.h"
-#include "encdec/models/encoders/embedder.h"
+#include "encdec/encoders/classifier.h"
+#include "encdec/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 
 namespace encdec::request_life {

@@ -14,9 +14,9 @@
 #include <mutex>
 #include <thread>
 
+#include "encdec/encoders/classifier.h"
+#include "encdec/encoders/embedder.h"
 #include "encdec/models/checkpoint/checkpoint.h"
-#include "encdec/models/encoders/classifier.h"
-#include "encdec/models/encoders/embedder.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/random_marian.h"
 

@@ -1,0 +1,45 @@
+# What is done with a model stands in folders of their own, the slices: tools/speech and others. ENCDEC_SLICES says which
+# of them a build has. A slice whose folder is deleted is left out.
+# - encdec_slices: those of this build, in alphabetical order
+# - encdec_left_out_slices: the others
+set(all_slices encoders speech translation)
+set(present_slices "")
+foreach(slice IN LISTS all_slices)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tools/${slice}/CMakeLists.txt")
+    list(APPEND present_slices ${slice})
+  endif()
+endforeach()
+set(ENCDEC_SLICES "${present_slices}" CACHE STRING "What is done with models: a list of ${present_slices}; empty: generation alone")
+set(encdec_slices ${ENCDEC_SLICES})
+foreach(slice IN LISTS encdec_slices)
+  if(NOT slice IN_LIST present_slices)
+    message(FATAL_ERROR "ENCDEC_SLICES has '${slice}', expected a list of ${present_slices}")
+  endif()
+endforeach()
+list(SORT encdec_slices)
+list(REMOVE_DUPLICATES encdec_slices)
+set(encdec_left_out_slices ${all_slices})
+list(REMOVE_ITEM encdec_left_out_slices ${encdec_slices})
+
+# Hosts loop over the slices: they include slices.inc, which has a line ENCDEC_SLICE(name) for each.
+list(TRANSFORM encdec_slices REPLACE "(.+)" "ENCDEC_SLICE(\\1)\n" OUTPUT_VARIABLE rows)
+list(JOIN rows "" rows)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/slices/slices.inc" CONTENT "${rows}")
+
+# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and libraries that they need, to a
+# host: command, server, python, command_tests or server_tests.
+function(encdec_add_to host)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  set_property(GLOBAL APPEND PROPERTY ENCDEC_${host}_SOURCES ${ARG_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY ENCDEC_${host}_LIBRARIES ${ARG_LIBRARIES})
+endfunction()
+
+# encdec_take_slices(TARGET HOST): compiles what slices have given to a host into its target.
+function(encdec_take_slices target host)
+  get_property(sources GLOBAL PROPERTY ENCDEC_${host}_SOURCES)
+  get_property(libraries GLOBAL PROPERTY ENCDEC_${host}_LIBRARIES)
+  target_sources(${target} PRIVATE ${sources})
+  target_link_libraries(${target} PRIVATE ${libraries})
+  target_include_directories(${target} PRIVATE "${PROJECT_BINARY_DIR}/slices")
+endfunction()

@@ -1,0 +1,179 @@
+// The command `encdec`. Parses arguments, runs one subcommand, and reports every failure by one line on standard error
+// and an exit status.
+#include <encdec/engine/base/cancellation.h>
+#include <encdec/engine/base/error.h>
+#include <fcntl.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "arguments/arguments.h"
+#include "command/commands.h"
+#include "command/interrupt.h"
+#include "command/lines.h"
+#include "command/options.h"
+#include "command/output_file.h"
+#include "common/process_memory.h"
+
+namespace encdec::cli {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kSignalBase = 128;  // plus the signal's number: the status that shells report for a killed process
+
+struct Subcommand {
+  const char* name;
+  const char* description;
+  Action (*add)(CLI::App& command);
+};
+
+constexpr std::array kSubcommands = {
+    Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
+               add_generate},
+    Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate},
+    Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
+    Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
+    Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",
+               add_forward},
+    Subcommand{"score", "Compute log-probabilities of given targets: one JSON object for each pair of lines",
+               add_score},
+    Subcommand{"embed", "Compute one vector for each text with an encoder-only model", add_embed},
+    Subcommand{"rerank", "Order documents by how well they answer a query, with a cross-encoder", add_rerank},
+    Subcommand{"classify", "Label each text, or pair of texts, with a classifier", add_classify},
+    Subcommand{"tag", "Find names and other entities in texts with a classifier of tokens", add_tag},
+    Subcommand{"tokenize", "Convert texts to token ids and back", add_tokenize},
+    Subcommand{"attention", "Show attention weights in the terminal, as a picture or numbers", add_attention},
+    Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect},
+    Subcommand{"bench", "Measure the speed of generation with random sources; print one JSON object", add_bench},
+    Subcommand{"serve", "Serve translation, generation, embeddings and transcription over HTTP to existing clients",
+               add_serve},
+};
+
+constexpr const char* kFooter = R"(Exit status:
+  0  success
+  1  failure: one line on standard error says where, what was found, and what was expected
+  2  wrong usage: one line on standard error says what is wrong
+  128 + N  stopped by signal N
+
+Environment:
+  ENCDEC_THREADS, OMP_NUM_THREADS  threads if --threads is not given; ENCDEC_THREADS takes precedence
+  ENCDEC_MAX_ISA  newest instruction set to use, so that different machines compute the same bytes: sse4.1, avx2,
+                  avx512, avx512_vnni or avx512_bf16
+  NO_COLOR  if not empty, no colours in a terminal
+
+Examples:
+  encdec generate --model opus-mt-en-fr --input english.txt --output french.txt
+  encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt
+  encdec transcribe --model whisper-tiny --output-format srt speech.flac
+  echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
+  encdec attention --model opus-mt-en-fr "The cat sat." --output cat.svg
+  encdec inspect --model opus-mt-en-fr)";
+
+void prepare_process() {
+  // If a standard stream is closed, the next file to be opened would become that stream. Opens /dev/null instead.
+  // Standard input is opened for writing and standard output for reading, so that their use still fails. Messages on
+  // standard error are discarded.
+  for (const auto& [descriptor, mode] :
+       {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
+  }
+  prepare_memory("encdec");
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // write() reports the error
+  watch_interrupts();
+  auto logger = spdlog::stderr_logger_mt("encdec");
+  logger->set_pattern("%n: %l: %v");
+  spdlog::set_default_logger(std::move(logger));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Transformer inference: translation, summarisation, speech recognition, text embeddings and more.",
+               "encdec");
+  app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
+  add_document_options(app, "encdec-demo(1), encdec-bench(1)");
+  app.require_subcommand(0, 1);
+  std::array<std::pair<CLI::App*, Action>, kSubcommands.size()> actions;
+  for (std::size_t i = 0; i < kSubcommands.size(); ++i) {
+    CLI::App* command = app.add_subcommand(kSubcommands[i].name, kSubcommands[i].description);
+    actions[i] = {command, kSubcommands[i].add(*command)};
+  }
+  app.footer(kFooter);  // after the subcommands: those added later would inherit the footer
+  if (const std::string error = single_dash_error(app, argc, argv); !error.empty()) throw UsageError(error);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help or --version
+      std::ostringstream text;
+      app.exit(error, text, text);
+      OutputFile output("");
+      output.write(text.str());
+      output.commit();
+      return kDone;
+    }
+    print_error(usage_error(app, error));
+    return kWrongUsage;
+  }
+  for (const auto& [command, action] : actions) {
+    if (!command->parsed()) continue;
+    check_files(*command);
+    action();
+    return kDone;
+  }
+  std::cerr << app.help();
+  return kWrongUsage;
+}
+
+int guarded_run(int argc, char** argv) {
+  try {
+    prepare_process();
+    const std::function<void()> check = throw_if_interrupted;
+    const CancellationScope scope(check);
+    return run(argc, argv);
+  } catch (const UsageError& error) {
+    print_error(error.what());
+    return kWrongUsage;
+  } catch (const OutputClosed&) {
+    return kFailed;
+  } catch (const Interrupted& stop) {
+    print_error(stop.what());
+    return kSignalBase + stop.signal();
+  } catch (const std::bad_alloc& error) {
+    print_error(message_of(error));
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+// Writes the line with one call. If memory for the line is lacking, writes the message character by character.
+void print_error(std::string_view message) {
+  try {
+    const std::string line = "encdec: " + without_controls(message) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  } catch (const std::bad_alloc&) {
+    std::fputs("encdec: ", stderr);
+    for (const char c : message) std::fputc(c >= ' ' && c <= '~' ? c : '?', stderr);
+    std::fputc('\n', stderr);
+  }
+}
+
+}  // namespace encdec::cli
+
+int main(int argc, char** argv) {
+  return encdec::cli::guarded_run(argc, argv);
+}

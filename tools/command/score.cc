@@ -1,0 +1,180 @@
+#include <encdec/engine/base/error.h>
+#include <encdec/models/model.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+#include "command/commands.h"
+#include "command/line_reader.h"
+#include "command/lines.h"
+#include "command/options.h"
+#include "command/output_file.h"
+#include "command/progress_bar.h"
+#include "command/result_json.h"
+
+namespace encdec::cli {
+namespace {
+
+// Maximum pairs of lines in one call of the model, and the bytes after which no further pair is added. Large enough to
+// batch pairs of similar length, small enough for memory and for a quick stop after a signal.
+constexpr std::size_t kWindowLines = 64;
+constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
+
+struct ScoreArguments {
+  ModelArguments model;
+  std::string input;
+  std::string target;
+  std::string output;
+  ScoreOptions score;
+  LineForm form = LineForm::text;
+};
+
+// Consecutive pairs of lines that are scored in one call.
+struct Window {
+  std::vector<LineTokens> sources, targets;  // pairs to score: those whose source is not empty
+  std::vector<std::string> answers;          // output line of each pair; empty if the pair has to be scored
+  std::exception_ptr failure;                // error of reading the next pair, thrown after this window is written
+};
+
+// Returns lines [first, first + count). REQUIRES: all of them have the type Form.
+template <class Form>
+std::vector<Form> part_of(const std::vector<LineTokens>& lines, std::size_t first, std::size_t count) {
+  std::vector<Form> part;
+  for (std::size_t i = first; i < first + count; ++i) part.push_back(std::get<Form>(lines[i]));
+  return part;
+}
+
+class Scoring {
+ public:
+  explicit Scoring(const ScoreArguments& options)
+      : options_(options),
+        input_(options.input),
+        target_(options.target),
+        lines_({&input_, &target_}),
+        output_(options.output),
+        model_(options.model.load_generator(options.form)) {
+    options.model.check_languages(model_, options.score.source_lang, options.score.target_lang);
+  }
+
+  void run() {
+    options_.model.note_typed_input(options_.input);
+    ProgressBar bar = options_.model.quiet ? ProgressBar::hidden() : ProgressBar();
+    for (;;) {
+      const Window window = read_window();
+      bar.clear();
+      write(window);
+      if (window.failure) std::rethrow_exception(window.failure);
+      if (window.answers.empty()) break;
+      bar.show({.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_});
+    }
+    bar.clear();
+    output_.commit();
+  }
+
+ private:
+  // Reads a window. Waits for the first pair and adds further pairs that have arrived. Returns an empty window at the
+  // end of the input.
+  Window read_window() {
+    Window window;
+    const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(options_.score.batch_size));
+    const std::int64_t end = input_.bytes() + target_.bytes() + kWindowBytes;
+    try {
+      std::string source, target;
+      while (window.answers.size() < limit && input_.bytes() + target_.bytes() < end &&
+             (window.answers.empty() || lines_.ready()) && lines_.next({&source, &target})) {
+        add(source, target, window);
+      }
+    } catch (const Error&) {
+      window.failure = std::current_exception();
+    }
+    return window;
+  }
+
+  void add(const std::string& source, const std::string& target, Window& window) const {
+    const TransformerConfig& config = model_.config();
+    LineTokens from = parse_line(source, options_.form, config.input_stack().vocabulary, input_.position());
+    LineTokens to = parse_line(target, options_.form, config.decoder.vocabulary, target_.position());
+    const bool is_empty = std::visit([](const auto& tokens) { return tokens.empty(); }, from);
+    window.answers.emplace_back(is_empty ? kNoSource : "");
+    if (is_empty) return;
+    window.sources.push_back(std::move(from));
+    window.targets.push_back(std::move(to));
+  }
+
+  // Scores pairs [first, first + count) of window.sources and window.targets.
+  std::vector<ScoreResult> score(const Window& window, std::size_t first, std::size_t count) const {
+    if (options_.form == LineForm::token_ids) {
+      return model_.score_ids(part_of<TokenIds>(window.sources, first, count),
+                              part_of<TokenIds>(window.targets, first, count), options_.score);
+    }
+    return model_.score(part_of<std::string>(window.sources, first, count),
+                        part_of<std::string>(window.targets, first, count), options_.score);
+  }
+
+  void write(const Window& window) {
+    std::vector<ScoreResult> results;
+    try {
+      results = score(window, 0, window.sources.size());
+    } catch (const InputError&) {
+      write_one_by_one(window);  // writes the pairs before the wrong one, and throws an error with its line number
+      throw;
+    }
+    std::size_t scored = 0;
+    for (const std::string& answer : window.answers) write(answer.empty() ? to_json(results[scored++]) : answer);
+    output_.flush();
+    for (const ScoreResult& result : results) tokens_ += static_cast<std::int64_t>(result.token_scores.size());
+  }
+
+  void write_one_by_one(const Window& window) {
+    std::size_t scored = 0;
+    for (const std::string& answer : window.answers) {
+      try {
+        write(answer.empty() ? to_json(score(window, scored++, 1).front()) : answer);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{}:{}: {}", input_.name(), written_ + 1, error.what()));
+      }
+    }
+  }
+
+  void write(const std::string& answer) {
+    output_.write(answer + "\n");
+    ++written_;
+  }
+
+  // Output line for an empty source, for which no target has a probability.
+  static constexpr const char* kNoSource = R"({"score":null,"token_scores":[]})";
+
+  const ScoreArguments& options_;
+  LineReader input_;
+  LineReader target_;
+  ParallelLines lines_;
+  OutputFile output_;
+  Model model_;
+  std::int64_t written_ = 0;  // lines written
+  std::int64_t tokens_ = 0;
+};
+
+}  // namespace
+
+Action add_score(CLI::App& command) {
+  const auto options = std::make_shared<ScoreArguments>();
+  add_model_option(command, options->model.folder);
+  add_input_option(command, options->input, "Sources in UTF-8, one per line");
+  add_file_option(command, "--target", options->target, "Targets, one per line: line N is scored for source N")
+      ->required();
+  add_output_option(command, options->output, "One JSON object per line: score and token_scores");
+  add_token_ids_option(command, options->form, "Lines are");
+  add_language_options(command, options->score.source_lang, options->score.target_lang);
+  add_batch_size_option(command, options->score.batch_size);
+  options->model.add_load_options(command);
+  options->model.add_quiet_option(command, "No progress bar");
+  command.footer(
+      R"(The score is the sum of the natural log-probabilities of the target's tokens, end token included. The score is null if
+the source is empty. For an empty target only the end token is scored; with --token-ids no token is scored and the score
+is 0.)");
+  return [options] { Scoring(*options).run(); };
+}
+
+}  // namespace encdec::cli

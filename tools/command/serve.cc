@@ -1,0 +1,208 @@
+#include <encdec/engine/thread_team.h>
+#include <encdec/models/checkpoint/mapped_file.h>
+#include <encdec/models/model/hub_cache.h>
+#include <fmt/format.h>
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "command/commands.h"
+#include "command/options.h"
+#include "encdec/engine/base/machine.h"
+#include "server/settings.h"
+
+namespace encdec::cli {
+namespace {
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  std::vector<std::string> languages;
+  std::string key_file;
+  std::string metrics_key_file;
+  ModelArguments model;
+  serve::ServeSettings settings;
+};
+
+// Parses "NAME=DIR" or "DIR". For "DIR" the model gets the folder's name. A DIR may be OWNER/NAME.
+serve::ModelSource parse_model(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos && equals > 0)
+    return {text.substr(0, equals), model_folder(text.substr(equals + 1)).string()};
+  const std::filesystem::path folder = std::filesystem::absolute(text).lexically_normal();
+  return {(folder.has_filename() ? folder : folder.parent_path()).filename().string(), model_folder(text).string()};
+}
+
+// Reads one key per line, without surrounding spaces. Skips empty lines and lines that begin with '#'.
+std::vector<std::string> read_keys(const std::string& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF", kSpaces = " \t\r";
+  std::istringstream lines(read_text_file(path, kMaxBytes));
+  std::vector<std::string> keys;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (++number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+    line.erase(0, line.find_first_not_of(kSpaces));
+    line.erase(line.find_last_not_of(kSpaces) + 1);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.find_first_of(kSpaces) != std::string::npos) {
+      throw UsageError(fmt::format("{}:{}: a space within a key, expected one key a line", path, number));
+    }
+    keys.push_back(line);
+  }
+  if (keys.empty()) throw UsageError(fmt::format("{}: no key in it, expected one a line", path));
+  return keys;
+}
+
+// Writes log lines in a thread of its own, so that a slow disk or pipe does not delay requests. If too many lines wait,
+// the oldest are lost.
+void log_aside(bool is_json) {
+  constexpr std::size_t kWaiting = 8192;
+  spdlog::init_thread_pool(kWaiting, 1);
+  auto logger =
+      std::make_shared<spdlog::async_logger>("encdec", std::make_shared<spdlog::sinks::stderr_sink_mt>(),
+                                             spdlog::thread_pool(), spdlog::async_overflow_policy::overrun_oldest);
+  logger->set_pattern(is_json ? "%v" : "%n: %l: %v");
+  logger->set_error_handler([](const std::string&) {});
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void run(const ServeArguments& arguments) {
+  serve::ServeSettings settings = arguments.settings;
+  for (const std::string& text : arguments.models) settings.models.push_back(parse_model(text));
+  for (const std::string& text : arguments.languages) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const auto model = std::ranges::find(settings.models, text.substr(0, equals), &serve::ModelSource::name);
+    if (model == settings.models.end() || equals == text.size()) {
+      throw UsageError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
+    }
+    model->languages = text.substr(equals + 1);
+  }
+  std::set<std::string> names;
+  for (const serve::ModelSource& model : settings.models) {
+    if (names.insert(model.name).second) continue;
+    throw UsageError(fmt::format("--model: two are called '{}', expected NAME=DIR with a name for each", model.name));
+  }
+  settings.load = arguments.model.load_options;
+  if (!arguments.key_file.empty()) settings.keys = read_keys(arguments.key_file);
+  if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
+  settings.quiet = arguments.model.quiet;
+  log_aside(settings.log_json);
+  // Maximum time to write the last lines of the log: its reader may have stopped reading.
+  constexpr std::chrono::seconds kLastLines{1};
+  try {
+    serve::serve(settings);
+  } catch (...) {
+    serve::exit_within(kLastLines, EXIT_FAILURE);
+    spdlog::shutdown();
+    throw;
+  }
+  serve::exit_within(kLastLines, EXIT_SUCCESS);
+  spdlog::shutdown();
+}
+
+template <class Duration>
+void add_time(CLI::App& command, const char* name, Duration& time, const char* help) {
+  constexpr int kDay = 86'400;
+  command
+      .add_option_function<int>(
+          name, [&time](int seconds) { time = std::chrono::seconds(seconds); }, help)
+      ->type_name("SECONDS")
+      ->default_str(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()))
+      ->check(integer_from(1, kDay));
+}
+
+// Refuses the options of earlier versions by name.
+void add_removed_options(CLI::App& command, const serve::ServeSettings& settings) {
+  const serve::HttpLimits& http = settings.http;
+  const serve::ServiceLimits& limits = settings.limits;
+  const auto refuse = [&command](const char* name, std::string message) {
+    command
+        .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
+                                                    const std::string& /*value*/) { throw UsageError(message); })
+        ->expected(0, 1)
+        ->group("");  // in no help
+  };
+  const auto fix = [&refuse](const char* name, auto value) { refuse(name, fmt::format("is fixed at {}", value)); };
+  fix("--max-header-bytes", http.header_bytes);
+  fix("--max-header-fields", http.header_fields);
+  fix("--max-connections", http.connections);
+  fix("--max-request-bytes", limits.total_request_bytes);
+  fix("--max-answer-bytes", limits.answer_bytes);
+  fix("--max-unread-bytes", limits.unread_bytes);
+  fix("--max-inputs", limits.inputs);
+  fix("--max-sentences", limits.sentences);
+  fix("--max-beams", limits.beams);
+  fix("--max-new-tokens", limits.new_tokens);
+  fix("--max-alternatives", limits.alternatives);
+  fix("--header-timeout", http.header_time.count());
+  fix("--body-timeout", http.body_time.count());
+  fix("--write-timeout", http.write_time.count());
+  fix("--idle-timeout", http.idle_time.count());
+  fix("--live-timeout", limits.live_time.count());
+  fix("--live-idle-timeout", limits.live_idle_time.count());
+  refuse("--wyoming", "is gone: wyoming-openai speaks that protocol, see docs/serve.md");
+  refuse("--glossaries", "is gone: send 'glossary' with each request");
+}
+
+}  // namespace
+
+Action add_serve(CLI::App& command) {
+  const auto arguments = std::make_shared<ServeArguments>();
+  serve::ServeSettings& settings = arguments->settings;
+  add_value_option(command, "-m,--model", arguments->models, "[NAME=]DIR",
+                   "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
+      ->required();
+  add_value_option(
+      command, "--languages", arguments->languages, "NAME=FROM:TO",
+      "Languages that a model translates from and to, if its files do not name them: opus=en:fr, t5=en:de,fr");
+  arguments->model.add_load_options(command);
+  arguments->model.add_draft_options(command);
+  add_number_option(command, "--workers", settings.workers, 1, kMaxThreads,
+                    "Batches that a model computes at the same time, each with --threads");
+  add_batch_size_option(command, settings.batch_size);
+  add_file_option(command, "--vad-model", settings.vad_model,
+                  "Silero's voice activity detector (.safetensors), used by requests with vad_filter");
+  add_value_option(command, "--host", settings.host, "ADDRESS",
+                   "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
+      ->capture_default_str();
+  add_number_option(command, "--port", settings.port, 0, 65535, "Port to listen on; 0: any free port");
+  add_file_option(command, "--unix", settings.unix_path, "Unix socket to listen on as well");
+  add_file_option(command, "--api-key-file", arguments->key_file, "File of the accepted API keys, one per line");
+  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File of the key for /metrics");
+  add_value_option(command, "--cors-origin", settings.cors_origins, "URL",
+                   "Origin whose web pages may call the server, * for all; may be repeated");
+  add_value_option(command, "--allowed-host", settings.allowed_hosts, "NAME",
+                   "Host name that clients may use for this server if it listens only on localhost; may be repeated");
+  command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
+  arguments->model.add_quiet_option(command, "No line for each request");
+
+  serve::ServiceLimits& limits = settings.limits;
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
+  add_number_option(command, "--max-body-bytes", settings.http.body_bytes, 1, kMaxBytes,
+                    "Maximum bytes of a request's body");
+  add_number_option(command, "--max-requests", limits.requests, 1, kMaxCount,
+                    "Maximum requests that wait or run; further requests are refused and may retry later");
+  add_number_option(command, "--max-recording-bytes", limits.recording_bytes, 1, kMaxBytes,
+                    "Maximum bytes of a request's body with a recording");
+  add_number_option(command, "--max-recording-seconds", limits.recording_seconds, 1, kMaxCount,
+                    "Maximum length of a recording");
+  add_number_option(command, "--max-live-sessions", limits.live_sessions, 1, kMaxCount,
+                    "Maximum sessions of live transcription");
+  add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
+  add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
+  add_time(command, "--stall-timeout", limits.stall_time,
+           "Time without a progress report from a busy model after which /health answers 503");
+  add_removed_options(command, settings);
+  return [arguments] { run(*arguments); };
+}
+
+}  // namespace encdec::cli

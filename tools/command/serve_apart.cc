@@ -1,0 +1,28 @@
+// Replaces serve.cc in a command without the server, which is the program encdec-server: the same command with it.
+#include <encdec/engine/base/error.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "command/commands.h"
+
+namespace encdec::cli {
+
+Action add_serve(CLI::App& command) {
+  command.set_help_flag();  // encdec-server has the help
+  command.prefix_command();
+  return [&command] {
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("encdec-server");
+    std::vector<std::string> words = command.remaining();
+    words.insert(words.begin(), {"encdec", "serve"});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::execv(program.c_str(), arguments.data());
+    throw Error(program.string() + ": not there; 'encdec serve' needs the package encdec-server");
+  };
+}
+
+}  // namespace encdec::cli

@@ -1,0 +1,128 @@
+// Reranking: text-embeddings-inference's /rerank (router/src/http, 1.9), and /v1/rerank and /v2/rerank of Jina and
+// Cohere, which vLLM and infinity have too. A body with "texts" has the answer of text-embeddings-inference, a body
+// with "documents" that of the others.
+#include <encdec/models/generation/generation_settings.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/json_arrays.h"
+#include "server/call.h"
+#include "server/generation_request.h"
+
+namespace encdec::serve {
+namespace rerank {
+
+using Json = nlohmann::ordered_json;
+
+// Clients of Jina read "detail", those of Cohere "message".
+HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
+  return {.status = error.status(), .body = to_text({{"message", error.what()}, {"detail", error.what()}})};
+}
+
+struct Request {
+  std::string query;
+  std::vector<std::string> documents = {};
+  int top_n = 0;
+  ClassifyOptions options = {};
+};
+
+// Returns the text of a document: a text, or an object with a text.
+std::string text_of(const nlohmann::json& document, std::size_t index) {
+  if (document.is_string()) return document.get<std::string>();
+  if (document.is_object() && document.contains("text") && document["text"].is_string()) {
+    return document["text"].get<std::string>();
+  }
+  throw HttpError(
+      400, fmt::format("'documents[{}]' is {}, expected a text or an object with 'text'", index, document.type_name()));
+}
+
+Request read_request(const Call& call, const JsonObject& json, const char* documents) {
+  Request request{.query = json.required_string("query")};
+  const auto list = json.value().find(documents);
+  if (list == json.value().end() || !list->is_array() || list->empty()) {
+    throw HttpError(400, fmt::format("`{}` cannot be empty, expected a list of texts", documents));
+  }
+  call.check_inputs(list->size());
+  for (const nlohmann::json& document : *list) request.documents.push_back(text_of(document, request.documents.size()));
+  request.top_n = static_cast<int>(json.integer("top_n", {.min = 0, .max = kMaxTokenCount}).value_or(0));
+  request.options.long_texts = read_long_texts(json);
+  const bool raw = json.boolean("raw_scores").value_or(false);
+  request.options.function = raw ? ScoreFunction::none : ScoreFunction::sigmoid;
+  return request;
+}
+
+// Returns the scores of the documents, and sets `tokens` to the number of all tokens read.
+asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, const Request& request,
+                                              std::size_t& tokens) {
+  const SharedText query(request.query);
+  std::vector<TextPair> pairs;
+  for (const std::string& document : request.documents) pairs.push_back({query, document});
+  const auto results = co_await call.classify(model, std::move(pairs), request.options);
+  std::vector<float> scores;
+  for (const VectorResult& result : results) {
+    scores.push_back(result.values.front());
+    tokens += result.source_tokens;
+  }
+  co_return scores;
+}
+
+// Answers in the form of text-embeddings-inference: [{"index", "text", "score"}].
+asio::awaitable<void> answer_texts(Call& call, const JsonObject& json) {
+  const Request request = read_request(call, json, "texts");
+  ServedModel& model = call.parts().models.ranker(json.string("model").value_or(""));
+  const bool has_text = json.boolean("return_text").value_or(false);
+  std::size_t tokens = 0;
+  const std::vector<float> scores = co_await scores_of(call, model, request, tokens);
+  Json answer = Json::array();
+  for (const auto& [index, score] : ranked(scores, request.top_n)) {
+    Json& item = answer.emplace_back(Json{{"index", index}});
+    if (has_text) item["text"] = request.documents[index];
+    item["score"] = cli::short_number(score);
+  }
+  call.respond(answer);
+}
+
+// Answers in the form of Jina and Cohere. `version` is that of the address; "2" never has the documents.
+asio::awaitable<void> answer_documents(Call& call, const JsonObject& json, const char* version) {
+  const Request request = read_request(call, json, "documents");
+  ServedModel& model = call.parts().models.ranker(json.string("model").value_or(""));
+  const bool has_text = *version == '1' && json.boolean("return_documents").value_or(true);
+  std::size_t tokens = 0;
+  const std::vector<float> scores = co_await scores_of(call, model, request, tokens);
+  Json results = Json::array();
+  for (const auto& [index, score] : ranked(scores, request.top_n)) {
+    Json& item = results.emplace_back(Json{{"index", index}, {"relevance_score", cli::short_number(score)}});
+    if (has_text) item["document"] = {{"text", request.documents[index]}};
+  }
+  call.respond({{"id", "rerank-" + random_id()},
+                {"object", "list"},
+                {"model", model.name()},
+                {"results", std::move(results)},
+                {"usage", {{"prompt_tokens", tokens}, {"total_tokens", tokens}}},
+                {"meta", {{"api_version", {{"version", version}}}, {"billed_units", {{"search_units", 1}}}}}});
+}
+
+template <char version>
+asio::awaitable<void> handle(Call& call) {
+  static constexpr char kVersion[] = {version, 0};
+  const JsonObject json = call.json();
+  if (json.has("texts")) co_return co_await answer_texts(call, json);
+  co_await answer_documents(call, json, kVersion);
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/rerank", &handle<'1'>, &tei_error},
+    Route{"POST", "/v1/rerank", &handle<'1'>, &error_form},
+    Route{"POST", "/v2/rerank", &handle<'2'>, &error_form},
+};
+
+}  // namespace rerank
+
+std::span<const Route> rerank_routes() {
+  return rerank::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,246 @@
+// The protocol of Hugging Face's text-embeddings-inference (router/src/http, 1.9).
+#include <encdec/engine/base/cancellation.h>
+#include <encdec/models/checkpoint/json_events.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/json_arrays.h"
+#include "server/call.h"
+#include "server/generation_request.h"
+
+namespace encdec::serve {
+
+HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
+  // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
+  const auto [status, type] = [&]() -> std::pair<int, const char*> {
+    switch (error.status()) {
+      case 400: return {422, "Validation"};
+      case 424: return {424, "Backend"};
+      case 429: return {429, "Overloaded"};
+      case 500: return {424, "Backend"};
+      case 503: return {503, "Unhealthy"};
+      default: return {error.status(), "Validation"};
+    }
+  }();
+  return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
+}
+
+namespace tei {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
+
+template <EmbedOutput output>
+asio::awaitable<void> embed(Call& call) {
+  constexpr bool is_dense = output == EmbedOutput::dense;
+  const JsonObject request = call.json();
+  const std::string name = request.string("model").value_or("");
+  ServedModel& model = call.parts().models.embedder(name, output, is_dense ? 404 : 424);
+  std::vector<std::string> texts = read_texts(call, request, "inputs", model);
+  if (texts.empty()) {
+    call.respond({{"error", "`inputs` cannot be empty"}, {"error_type", "Empty"}}, 400);
+    co_return;
+  }
+  EmbedOptions options = read_embed_options(request, is_dense);
+  options.output = output;
+  std::vector<std::string> vectors;
+  for (const VectorResult& result : co_await call.embed(model, std::move(texts), options)) {
+    vectors.push_back(to_text(vector_json(result)));
+  }
+  call.respond_list("[", std::move(vectors), "]");
+}
+
+// Answers {"source_sentence", "sentences"} with the cosines of their embeddings: [0.7, ...].
+asio::awaitable<void> similarity(Call& call) {
+  const JsonObject request = call.json(), inputs = request.required_object("inputs");
+  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  std::vector<std::string> texts = inputs.strings("sentences");
+  if (texts.empty()) throw HttpError(400, "`inputs.sentences` cannot be empty");
+  texts.insert(texts.begin(), inputs.required_string("source_sentence"));
+  const EmbedOptions options{.normalize = true};
+  const auto results = co_await call.embed(model, std::move(texts), options);
+  std::vector<float> cosines;
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < results[i].values.size(); ++k) sum += results[0].values[k] * results[i].values[k];
+    cosines.push_back(static_cast<float>(sum));
+  }
+  call.respond(cli::to_array(cosines));
+}
+
+// Reads a text or a pair of texts in one of the forms "a", ["a"], ["a", "b"] and {"text": "a", "text_pair": "b"}.
+// `where` names it in messages.
+TextPair read_pair(const nlohmann::json& value, std::string_view where) {
+  const auto is_text = [](const nlohmann::json& item) { return item.is_string(); };
+  if (is_text(value)) return {value.get<std::string>()};
+  if (value.is_array() && (value.size() == 1 || value.size() == 2) && std::ranges::all_of(value, is_text)) {
+    TextPair pair{value[0].get<std::string>()};
+    if (value.size() == 2) pair.second = value[1].get<std::string>();
+    return pair;
+  }
+  if (value.is_object()) {
+    const JsonObject object(value, std::string(where));
+    return {object.required_string("text"), object.string("text_pair")};
+  }
+  throw HttpError(400, fmt::format("'{}' is {}, expected a text or a pair of texts", where,
+                                   value.is_array() ? fmt::format("a list of {}", value.size()) : value.type_name()));
+}
+
+// Returns [{"label", "score"}, ...], the best first.
+Json labels_json(std::span<const std::string> labels, std::span<const float> scores) {
+  Json list = Json::array();
+  for (const auto& [index, score] : ranked(scores, 0)) {
+    list.push_back({{"label", labels[index]}, {"score", cli::short_number(score)}});
+  }
+  return list;
+}
+
+asio::awaitable<void> predict(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.classifier(request.string("model").value_or(""));
+  const auto inputs = request.value().find("inputs");
+  if (inputs == request.value().end()) throw HttpError(400, "'inputs' is missing, expected a text, a pair or a list");
+  const bool is_batch = inputs->is_array() && !inputs->empty() && inputs->front().is_array();
+  std::vector<TextPair> texts;
+  if (is_batch) {
+    call.check_inputs(inputs->size());
+    for (const nlohmann::json& item : *inputs)
+      texts.push_back(read_pair(item, fmt::format("inputs[{}]", texts.size())));
+  } else {
+    texts.push_back(read_pair(*inputs, "inputs"));
+  }
+  ClassifyOptions options{.long_texts = read_long_texts(request)};
+  if (request.boolean("raw_scores").value_or(false)) options.function = ScoreFunction::none;
+  const auto results = co_await call.classify(model, std::move(texts), options);
+  Json answer = Json::array();
+  for (const VectorResult& result : results) {
+    answer.push_back(labels_json(model.classifier().labels()->names(), result.values));
+  }
+  call.respond(is_batch ? answer : answer.front());
+}
+
+// Returns the ids of a text, with ranges if the tokenizer knows them.
+Encoding with_ranges(const Tokenizer& tokenizer, const std::string& text) {
+  return tokenizer.has_ranges() ? tokenizer.encode_with_ranges(text) : Encoding{tokenizer.encode(text)};
+}
+
+asio::awaitable<void> tokenize(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
+  const Tokenizer* tokenizer = model.model().tokenizer();
+  if (tokenizer == nullptr) throw HttpError(400, fmt::format("model '{}' has no tokenizer", model.name()));
+  std::vector<std::string> texts;
+  for (const std::string& text : request.strings("inputs")) {
+    std::string& tokens = texts.emplace_back("[");
+    std::size_t counted = 0;
+    const Encoding encoding = with_ranges(*tokenizer, text);
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+      poll_cancelled();
+      if (tokens.size() > 1) tokens += ',';
+      const std::int32_t id = encoding.ids[i];
+      const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
+      const bool has_range =
+          !encoding.ranges.empty() && i >= encoding.special_before && i + encoding.special_after < encoding.ids.size();
+      const auto number = [&](std::size_t value) { return has_range ? std::to_string(value) : "null"; };
+      const TextRange range = has_range ? encoding.ranges[i] : TextRange();
+      tokens += fmt::format(R"({{"id":{},"text":{},"special":{},"start":{},"stop":{}}})", id,
+                            to_text(tokenizer->piece(id, TextSide::source)), is_special, number(range.begin),
+                            number(range.end));
+      if (tokens.size() - counted >= kCountedBytes) call.count(tokens.size() - std::exchange(counted, tokens.size()));
+    }
+    tokens += ']';
+    call.count(tokens.size() - counted);
+  }
+  call.respond_list("[", std::move(texts), "]");
+  co_return;
+}
+
+asio::awaitable<void> decode(Call& call) {
+  const JsonObject request = call.json();
+  ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
+  Json answer = Json::array();
+  for (const std::string& text : read_texts(call, request, "ids", model)) answer.push_back(text);
+  call.respond(answer);
+  co_return;
+}
+
+Json label_names(const ClassifierLabels& classifier) {
+  Json names = Json::object(), numbers = Json::object();
+  for (const std::string& label : classifier.names()) {
+    names[std::to_string(names.size())] = label;
+    numbers[label] = numbers.size();
+  }
+  return {{"id2label", std::move(names)}, {"label2id", std::move(numbers)}};
+}
+
+asio::awaitable<void> info(Call& call) {
+  const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
+  const auto positions = model.model().config().input_stack().position_limit();
+  const ServeSettings& settings = call.parts().settings;
+  const ServiceLimits& limits = settings.limits;
+  const Json type = model.classifier().labels() != nullptr
+                        ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.classifier().labels())}}
+                    : model.embeds(EmbedOutput::dense) ? Json{{"embedding", {{"pooling", nullptr}}}}
+                    : model.embeds()                   ? Json{{"embedding", {{"pooling", "splade"}}}}
+                    : model.transcribes()              ? Json{{"transcription", Json::object()}}
+                                                       : Json{{"generation", Json::object()}};
+  Json names = Json::array();
+  for (const auto& other : call.parts().models.all()) names.push_back(other->name());
+  call.respond({{"model_id", model.name()},
+                {"model_sha", nullptr},
+                {"model_dtype", to_string(model.model().precision())},
+                {"backend", model.model().backend_of(model.model().precision())},
+                {"served_model_name", model.name()},
+                {"model_type", type},
+                {"max_concurrent_requests", limits.requests},
+                {"max_input_length", positions ? Json(*positions) : Json(nullptr)},
+                {"max_batch_tokens", nullptr},
+                {"max_batch_requests", settings.batch_size > 0 ? Json(settings.batch_size) : Json(nullptr)},
+                {"max_client_batch_size", limits.inputs},
+                {"auto_truncate", true},
+                {"tokenization_workers", kHandlerThreads},
+                {"version", ENCDEC_VERSION},
+                {"models", names},
+                {"limits",
+                 {{"max_body_bytes", settings.http.body_bytes},
+                  {"max_header_bytes", settings.http.header_bytes},
+                  {"max_header_fields", settings.http.header_fields},
+                  {"max_connections", settings.http.connections},
+                  {"max_requests", limits.requests},
+                  {"max_request_bytes", limits.total_request_bytes},
+                  {"max_recording_bytes", limits.recording_bytes},
+                  {"max_recording_seconds", limits.recording_seconds},
+                  {"max_answer_bytes", limits.answer_bytes},
+                  {"max_unread_bytes", limits.unread_bytes},
+                  {"max_inputs", limits.inputs},
+                  {"max_beams", limits.beams},
+                  {"max_new_tokens", limits.new_tokens},
+                  {"max_alternatives", limits.alternatives},
+                  {"max_json_depth", kMaxJsonDepth},
+                  {"max_text_bytes", kMaxJsonTokenBytes},
+                  {"request_timeout_ms", limits.request_time.count()}}}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/embed", &embed<EmbedOutput::dense>, &tei_error},
+    Route{"POST", "/embed_sparse", &embed<EmbedOutput::sparse>, &tei_error},
+    Route{"POST", "/embed_all", &embed<EmbedOutput::tokens>, &tei_error},
+    Route{"POST", "/similarity", &similarity, &tei_error},
+    Route{"POST", "/predict", &predict, &tei_error},
+    Route{"POST", "/tokenize", &tokenize, &tei_error},
+    Route{"POST", "/decode", &decode, &tei_error},
+    Route{"GET", "/info", &info, &tei_error},
+};
+
+}  // namespace tei
+
+std::span<const Route> tei_routes() {
+  return tei::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,190 @@
+// encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
+// addresses of the service itself: /metrics and the page at /.
+#include <encdec/translation/alignment.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "attention/labelled_attention.h"
+#include "common/json_arrays.h"
+#include "server/call.h"
+#include "server/generation_request.h"
+#include "server/metrics.h"
+#include "server/stop_texts.h"
+
+namespace encdec::serve {
+namespace native {
+
+using Json = nlohmann::ordered_json;
+using cli::to_array;
+
+// The HTML page that GET / returns. It sends requests to this server only.
+constexpr std::string_view kPage =
+#include "serve_page.html.inc"
+    ;
+
+Json alignment_json(const Model& model, const Hypothesis& hypothesis, const AttentionSelection& selection) {
+  const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, selection);
+  attention.check();
+  Json rows = Json::array();
+  const auto weights = attention.weights_of(0);
+  for (std::size_t query = 0; query < attention.queries.size(); ++query) {
+    rows.push_back(to_array(weights.subspan(query * attention.keys.size(), attention.keys.size())));
+  }
+  return {{"target", attention.queries},
+          {"source", attention.keys},
+          {"weights", std::move(rows)},
+          {"pharaoh", cli::hard_alignment(model, attention, hypothesis)}};
+}
+
+// Returns JSON as text: a JSON tree with up to 100 scores for each token would take ten times as much memory.
+std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
+                            bool has_scores) {
+  Json json = {{"text", hypothesis.text},
+               {"token_ids", hypothesis.token_ids},
+               {"score", hypothesis.score},
+               {"finish_reason", to_string(hypothesis.finish_reason)}};
+  if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
+  std::string text = to_text(json);
+  text.pop_back();  // the closing brace
+  if (options.top_log_probs > 0) {
+    text += R"(,"top_log_probs":[)";
+    for (const std::vector<TokenScore>& place : hypothesis.top_log_probs) {
+      if (text.back() != '[') text += ',';
+      text += to_text(to_array(std::span(place)));
+    }
+    text += ']';
+  }
+  if (options.attention && !hypothesis.attention.maps.empty() && !hypothesis.token_ids.empty()) {
+    text += R"(,"alignment":)" + to_text(alignment_json(model, hypothesis, *options.attention));
+  }
+  return text + '}';
+}
+
+std::string result_text(const Model& model, const GenerateResult& result, const GenerateOptions& options,
+                        bool has_scores) {
+  std::string text = R"({"hypotheses":[)";
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    if (&hypothesis != result.hypotheses.data()) text += ',';
+    text += hypothesis_text(model, hypothesis, options, has_scores);
+  }
+  return text +
+         fmt::format(R"(],"source_tokens":{},"source_truncated":{}}})", result.source_tokens, result.source_truncated);
+}
+
+asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput& input, const GenerateOptions& options,
+                             bool has_scores) {
+  Work work = call.start(model, std::span(&input, 1), options);
+  call.begin_events();
+  StoppedText text(model.model().tokenizer());
+  const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
+    text.push(tokens.ids);
+    Json event = {{"text", text.take()}, {"token_ids", tokens.ids}};
+    if (has_scores) event["token_scores"] = to_array(tokens.scores);
+    call.send_event(event);
+    return true;
+  };
+  const auto results = co_await call.results(work, 1, on_tokens);
+  text.finish();
+  call.send_line(fmt::format(R"({{"text":{},"token_ids":[],"result":{}}})", to_text(text.take()),
+                             result_text(model.model(), *results.front(), options, has_scores)));
+  call.finish();
+}
+
+asio::awaitable<void> generate(Call& call) {
+  const JsonObject request = call.json();
+  for (const auto& item : request.value().items()) {
+    constexpr std::array<std::string_view, 8> kKeys = {"model",      "inputs", "prefixes",     "drafts",
+                                                       "parameters", "stream", "token_scores", "alignment"};
+    if (std::ranges::find(kKeys, item.key()) == kKeys.end()) {
+      throw HttpError(400, fmt::format("unknown key '{}', expected {}", item.key(), fmt::join(kKeys, ", ")));
+    }
+  }
+  ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
+  std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
+  if (inputs.empty()) throw HttpError(400, "'inputs' is missing or empty, expected texts or lists of token ids");
+  const auto read_targets = [&](const char* key, auto GenerateInput::*member) {
+    const std::vector<GenerateInput> targets = read_inputs(call, request, key, model);
+    if (!targets.empty() && targets.size() != inputs.size()) {
+      throw HttpError(400,
+                      fmt::format("{} {}, expected one for each of {} inputs", targets.size(), key, inputs.size()));
+    }
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      std::visit([&](const auto& target) { inputs[i].*member = target; }, targets[i].source);
+    }
+  };
+  read_targets("prefixes", &GenerateInput::prefix);
+  read_targets("drafts", &GenerateInput::draft);
+  GenerateOptions options;
+  if (const auto parameters = request.object("parameters")) {
+    options = read_options(*parameters, model, call.limits());
+  }
+  if (request.boolean("alignment").value_or(false)) {
+    options.attention = alignment_selection(model.model());
+  }
+  const bool has_scores = request.boolean("token_scores").value_or(false);
+  if (request.boolean("stream").value_or(false)) {
+    if (inputs.size() != 1) throw HttpError(400, "'stream' is for one input");
+    co_return co_await stream(call, model, inputs.front(), options, has_scores);
+  }
+  std::vector<std::string> results(inputs.size());
+  const Call::OnResult write = [&](std::size_t input, GenerateResult& result) {
+    results[input] = result_text(model.model(), result, options, has_scores);
+    call.count(results[input].size());
+    result = {};
+  };
+  co_await call.generate(model, std::move(inputs), options, write);
+  call.respond_list(fmt::format(R"({{"model":{},"results":[)", to_text(model.name())), std::move(results), "]}");
+}
+
+// Lists the pairs of languages that can be translated, each with the languages and models on the way.
+asio::awaitable<void> list_routes(Call& call) {
+  const ModelSet& models = call.parts().models;
+  std::vector<std::string> routes;
+  for (const std::string& source : models.routes().sources()) {
+    for (const std::string& target : models.routes().targets(source)) {
+      const std::vector<RouteStep> route = models.routes().find(source, target);
+      Json names = Json::array();
+      for (const RouteStep& step : route) names.push_back(models.all()[step.model]->name());
+      routes.push_back(
+          to_text({{"source", source}, {"target", target}, {"route", languages_of(route)}, {"models", names}}));
+    }
+  }
+  call.respond_list(R"({"routes":[)", std::move(routes), "]}");
+  co_return;
+}
+
+asio::awaitable<void> metrics(Call& call) {
+  std::map<std::string, QueueStatus> queues;
+  for (const auto& model : call.parts().models.all()) queues.emplace(model->name(), model->status());
+  call.answer({.body = call.parts().metrics.text(queues), .content_type = "text/plain; version=0.0.4"});
+  co_return;
+}
+
+asio::awaitable<void> page(Call& call) {
+  call.answer({.body = std::string(kPage),
+               .content_type = "text/html; charset=utf-8",
+               .headers = {{"Content-Security-Policy",
+                            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' blob:; "
+                            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+                            "frame-ancestors 'none'"},
+                           {"X-Content-Type-Options", "nosniff"},
+                           {"Cache-Control", "no-cache"}}});
+  co_return;
+}
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/generate", &generate, &plain_error},
+    Route{"GET", "/v1/routes", &list_routes, &plain_error},
+    Route{"GET", "/metrics", &metrics, &plain_error},
+    Route{"GET", "/", &page, &plain_error, Route::Key::none},
+};
+
+}  // namespace native
+
+std::span<const Route> native_routes() {
+  return native::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <encdec/models/model.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "server/http/server.h"
+
+namespace encdec::serve {
+
+// Threads that run the handlers of requests. They also tokenize the texts.
+inline constexpr std::size_t kHandlerThreads = 2;
+
+// A model given as `--model NAME=DIR`.
+struct ModelSource {
+  std::string name;
+  std::string folder;
+  std::string languages = {};  // "en:de,fr", see ModelLanguages::parse(); if empty, the model's files say its languages
+};
+
+// Limits on requests and answers. Each is a maximum.
+struct ServiceLimits {
+  std::size_t inputs = 1024;                   // texts in one request
+  std::size_t sentences = 16'384;              // sentences in the texts of one request for a translation
+  int beams = 16;                              // beams or samples of one input
+  int new_tokens = 4096;                       // tokens of one result
+  int alternatives = 8;                        // further translations of one text
+  std::size_t requests = 512;                  // requests that wait or run; a further one gets status 429
+  std::size_t total_request_bytes = 64 << 20;  // bodies of all requests that arrive, wait or run
+  std::size_t answer_bytes = 64 << 20;         // one answer
+  std::size_t unread_bytes = 256 << 20;        // all answers that are being made or wait to be read
+  std::size_t recording_bytes = 26 << 20;   // body with a recording: OpenAI's 25 MiB, and the form around the recording
+  std::size_t recording_seconds = 14'400;   // length of a recording
+  std::size_t live_sessions = 16;           // sessions of live transcription
+  std::chrono::seconds live_time{3600};     // length of such a session
+  std::chrono::seconds live_idle_time{60};  // time in it without audio
+  std::chrono::milliseconds request_time{300'000};  // time to answer one request
+  std::chrono::seconds drain_time{30};              // time to finish all requests before the process ends
+  std::chrono::seconds stall_time{60};              // time without progress of a busy model before /health reports 503
+};
+
+// The options of `encdec serve`.
+struct ServeSettings {
+  std::vector<ModelSource> models;
+  LoadOptions load = {};
+  int workers = 1;
+  int batch_size = 0;
+  std::string vad_model = {};  // TranscribeOptions::vad_model of requests with vad_filter; empty if there is none
+
+  std::string host = "127.0.0.1";  // empty: listen on `unix_path` only
+  int port = 8080;
+  std::string unix_path = {};  // path of a Unix socket to listen on; empty if there is none
+
+  HttpLimits http = {};
+  ServiceLimits limits = {};
+  std::vector<std::string> keys = {};           // accepted API keys; if empty, requests need no key
+  std::string metrics_key = {};                 // accepted key of /metrics; if empty, /metrics needs no key
+  std::vector<std::string> cors_origins = {};   // origins of other sites whose pages may send requests; "*": any
+  std::vector<std::string> allowed_hosts = {};  // names accepted in Host, besides those of the loopback interface
+  bool log_json = false;
+  bool quiet = false;  // do not log requests
+};
+
+// Serves until SIGINT or SIGTERM. After that signal it finishes the accepted requests, but for no longer than
+// ServiceLimits::drain_time. A second signal ends the process at once. Throws if it cannot listen or load a model.
+void serve(const ServeSettings& settings);
+
+// Ends the process with `status` once `time` has passed, even if threads are blocked.
+void exit_within(std::chrono::seconds time, int status);
+
+}  // namespace encdec::serve

@@ -1,0 +1,508 @@
+// OpenAI's protocol of live transcription: /v1/realtime, sessions of the type "transcription" over a WebSocket
+// (platform.openai.com/docs/guides/realtime-transcription). Every session is one of transcription, whatever its query.
+#include <encdec/engine/base/base64.h>
+#include <encdec/engine/base/error.h>
+#include <encdec/models/tokenizer/base/utf8.h>
+#include <encdec/speech/live/live_session.h>
+#include <encdec/speech/transcription/transcribe_settings.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "server/call.h"
+#include "server/option_rows.h"
+#include "speech/server/transcription_request.h"
+
+namespace encdec::serve {
+namespace openai_realtime {
+
+using Json = nlohmann::ordered_json;  // for answers
+using Input = nlohmann::json;
+
+constexpr double kLongestBacklog = 30;       // seconds of speech without a text at which no more is read
+constexpr std::size_t kFedBytes = 64 << 10;  // sound that is fed between two looks at the backlog
+constexpr std::chrono::milliseconds kCheckInterval{250};
+enum CloseCode : int { kGoingAway = 1001, kUnsupported = 1003, kPolicy = 1008, kInternalError = 1011 };
+
+// Thrown to answer an event of the client with an error. The session goes on.
+struct EventError : std::runtime_error {
+  EventError(std::string code_, const std::string& message, std::string param_ = {})
+      : std::runtime_error(message), code(std::move(code_)), param(std::move(param_)) {}
+  std::string code, param;
+};
+
+// The settings of a session, as its client sets them: {"format", "transcription", "turn_detection",
+// "noise_reduction"}.
+Json default_input(const std::string& model) {
+  return {{"format", {{"type", "audio/pcm"}, {"rate", 24'000}}},
+          {"transcription", {{"model", model}, {"language", nullptr}, {"prompt", ""}}},
+          {"noise_reduction", nullptr},
+          {"turn_detection",
+           {{"type", "server_vad"}, {"threshold", 0.5}, {"prefix_padding_ms", 300}, {"silence_duration_ms", 500}}}};
+}
+
+// Returns the fields of the older form of a session under their newer names.
+Input input_of_beta(const Input& session) {
+  Input input = Input::object();
+  const std::map<std::string, Input> formats = {{"pcm16", {{"type", "audio/pcm"}, {"rate", 24'000}}},
+                                                {"g711_ulaw", {{"type", "audio/pcmu"}}},
+                                                {"g711_alaw", {{"type", "audio/pcma"}}}};
+  if (const auto format = session.find("input_audio_format"); format != session.end()) {
+    const auto known = format->is_string() ? formats.find(format->get<std::string>()) : formats.end();
+    if (known == formats.end()) {
+      throw EventError("invalid_value", "expected pcm16, g711_ulaw or g711_alaw", "session.input_audio_format");
+    }
+    input["format"] = known->second;
+  }
+  if (session.contains("input_audio_transcription")) input["transcription"] = session["input_audio_transcription"];
+  if (session.contains("turn_detection")) input["turn_detection"] = session["turn_detection"];
+  return input;
+}
+
+// Returns a member of an object; an empty object if there is none.
+Input member(const Input& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return Input::object();
+  if (found->is_object()) return *found;
+  throw EventError("invalid_type", fmt::format("'{}' is {}, expected a JSON object", key, found->type_name()), key);
+}
+
+// Returns the names under which read_option() reads options.
+template <class Rows>
+std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std::string_view> others) {
+  std::set<std::string_view> names(others);
+  for (const auto& row : rows) {
+    for (const std::string_view name : row.names()) names.insert(name.starts_with('!') ? name.substr(1) : name);
+  }
+  return names;
+}
+
+// Sets the settings `key` of a session to those that `change` has, if their names are in `names`. Null unsets all.
+void take_settings(Json& input, const Input& change, const char* key, const std::set<std::string_view>& names) {
+  constexpr std::size_t kLongest = 64 << 10;
+  const Input fresh = member(change, key);
+  if (change.contains(key) && change[key].is_null()) input[key] = nullptr;
+  for (const std::string_view name : names) {
+    const auto value = fresh.find(name);
+    if (value == fresh.end()) continue;
+    if (value->is_structured() || (value->is_string() && value->get_ref<const std::string&>().size() > kLongest)) {
+      const std::string where = fmt::format("session.audio.input.{}.{}", key, name);
+      throw EventError("invalid_value", fmt::format("expected a single value of at most {} bytes", kLongest), where);
+    }
+    input[key][std::string(name)] = *value;
+  }
+}
+
+Parameters parameters_of(const Json& object, const std::string& name) {
+  try {
+    return Parameters(JsonObject(nlohmann::json(object), name));
+  } catch (const Error& error) {
+    throw EventError("invalid_type", error.what(), "session.audio.input." + name);
+  }
+}
+
+RawAudio read_format(const Json& format) {
+  const Parameters parameters = parameters_of(format, "format");
+  const std::string type = parameters.text("type", "audio/pcm");
+  if (type == "audio/pcmu") return {.samples = RawAudio::Samples::mu_law, .sample_rate = 8'000};
+  if (type == "audio/pcma") return {.samples = RawAudio::Samples::a_law, .sample_rate = 8'000};
+  if (type != "audio/pcm") {
+    throw EventError("invalid_value",
+                     fmt::format("'type' is '{}', expected audio/pcm, audio/pcmu or audio/pcma", shown(type)),
+                     "session.audio.input.format");
+  }
+  return {.sample_rate = parameters.integer("rate", 8'000, 48'000).value_or(24'000)};
+}
+
+LiveOptions read_options(const Json& input, const ServeSettings& settings) {
+  LiveOptions options{.format = read_format(input["format"])};
+  if (!input["transcription"].is_null()) {
+    options.transcribe = read_transcribe_options(parameters_of(input["transcription"], "transcription"), settings);
+  }
+  options.finds_utterances = !input["turn_detection"].is_null();
+  if (!options.finds_utterances) return options;
+  const Parameters turns = parameters_of(input["turn_detection"], "turn_detection");
+  const std::string type = turns.text("type", "server_vad"), eagerness = turns.text("eagerness", "auto");
+  if (type != "server_vad" && type != "semantic_vad") {
+    throw EventError("invalid_value", fmt::format("'type' is '{}', expected server_vad or semantic_vad", shown(type)),
+                     "session.audio.input.turn_detection");
+  }
+  read_rows(turns, live_settings(), options);
+  // Nothing here knows meanings, so the eagerness of semantic_vad is a length of silence.
+  if (type == "semantic_vad") {
+    options.utterances.silence_duration_ms = eagerness == "low" ? 1'000 : eagerness == "high" ? 300 : 500;
+  }
+  return options;
+}
+
+// A message of the client, or an event of a LiveSession.
+struct Message {
+  std::string text;
+  bool is_text = true;
+};
+struct News {
+  std::size_t number = 0;  // index of the LiveSession
+  LiveEvent event;
+};
+
+class Session {
+ public:
+  explicit Session(Call& call)
+      : call_(call),
+        id_(random_id()),
+        model_(&find_model(std::string(call.request().query["model"]))),
+        input_(default_input(model_->name())),
+        options_(read_options(input_, call.parts().settings)),
+        inbox_(std::make_shared<Mailbox<std::variant<Message, News>>>(call.executor())) {}
+
+  asio::awaitable<void> run() {
+    const Clock::time_point end = Clock::now() + call_.limits().live_time;
+    // The value of Sec-WebSocket-Protocol may have a key, which is not sent back.
+    const bool has_protocol = call_.request().headers["sec-websocket-protocol"].find("realtime") != std::string::npos;
+    call_.open_socket(
+        has_protocol ? "realtime" : "",
+        [inbox = inbox_](std::string text, bool is_text) {
+          inbox->put(Message{std::move(text), is_text});
+        },
+        end + call_.limits().request_time);
+    send({{"type", "session.created"}, {"session", session_json()}});
+    call_.ask_message();
+    while (!is_over_) {
+      auto news = co_await inbox_->take(Clock::now() + kCheckInterval);
+      try {
+        if (news) std::visit([this](auto& what) { read(what); }, *news);
+        check_times(end);
+      } catch (const HttpError& error) {
+        fail(error.status() < 500 ? kPolicy : kInternalError, "server_error", error.what());
+      } catch (const Error& error) {
+        fail(kInternalError, "server_error", error.what());
+      }
+      while (!sound_.empty() && backlog() < kLongestBacklog) feed(kFedBytes);
+      if (is_asking_late_ && sound_.empty() && backlog() < kLongestBacklog) {
+        is_asking_late_ = false;
+        call_.ask_message();
+      }
+    }
+  }
+
+ private:
+  ServedModel& find_model(const std::string& name) const {
+    const ModelSet& models = call_.parts().models;
+    const auto count = std::ranges::count_if(models.all(), [](const auto& model) { return model->transcribes(); });
+    return models.transcriber(count == 1 ? "" : name);
+  }
+
+  void send(Json event) {
+    event["event_id"] = fmt::format("event_{}_{}", id_.substr(0, 8), events_++);
+    call_.send_message(event);
+  }
+  void send_error(const std::string& type, const std::string& code, const std::string& message,
+                  const std::string& param = {}) {
+    Json error = {{"type", type},
+                  {"code", code},
+                  {"message", without_folders(replace_invalid_utf8(message), call_.parts().settings)}};
+    error["param"] = param.empty() ? Json(nullptr) : Json(param);
+    error["event_id"] = client_event_.empty() ? Json(nullptr) : Json(client_event_);
+    send({{"type", "error"}, {"error", error}});
+  }
+  void fail(CloseCode code, const std::string& type, const std::string& message) {
+    client_event_.clear();
+    send_error(code == kInternalError ? "server_error" : "invalid_request_error", type, message);
+    close(code);
+  }
+  void close(CloseCode code) {
+    is_over_ = true;
+    call_.close_socket(code, "");
+  }
+
+  void check_times(Clock::time_point end) {
+    if (is_over_) return;
+    if (call_.parts().is_draining && !is_ending_) {
+      is_ending_ = true;
+      if (!sound_.empty()) feed(sound_.size());
+      finish_part();
+    }
+    if (is_ending_ && std::ranges::all_of(parts_, [](const Part& part) { return part.session == nullptr; })) {
+      return close(kGoingAway);
+    }
+    if (Clock::now() >= end) return fail(kPolicy, "session_expired", "the session has lasted as long as it may");
+    if (Clock::now() >= last_audio_ + call_.limits().live_idle_time && !is_ending_) {
+      fail(kPolicy, "session_idle", "no audio has come for as long as is allowed");
+    }
+  }
+
+  double backlog() const {
+    double seconds = 0;
+    for (const Part& part : parts_) seconds += part.session ? part.session->backlog() : 0;
+    return seconds;
+  }
+
+  // Events of the client.
+
+  void read(Message& message) {
+    client_event_.clear();
+    try {
+      if (!message.is_text) throw EventError("invalid_event", "a binary message, expected JSON as text");
+      const Input event = parsed(message.text);
+      const std::string type = text_of(event, "type");
+      client_event_ = text_of(event, "event_id").substr(0, 512);
+      if (type == "input_audio_buffer.append")
+        append(event);
+      else if (type == "input_audio_buffer.commit")
+        commit();
+      else if (type == "input_audio_buffer.clear")
+        clear();
+      else if (type == "session.update")
+        update(event, false);
+      else if (type == "transcription_session.update")
+        update(event, true);
+      else
+        throw EventError("invalid_value", fmt::format("'type' is '{}', which is no event here", shown(type)), "type");
+    } catch (const EventError& error) {
+      send_error("invalid_request_error", error.code, error.what(), error.param);
+    } catch (const HttpError& error) {
+      send_error("invalid_request_error", "invalid_value", error.what());
+    } catch (const ConfigError& error) {
+      send_error("invalid_request_error", "invalid_value", error.what());
+    }
+    is_asking_late_ = true;
+  }
+  static Input parsed(const std::string& text) {
+    try {
+      return JsonObject(parse_json(text, "the event"), "the event").value();
+    } catch (const Error& error) {
+      throw EventError("invalid_json", error.what());
+    }
+  }
+  static std::string text_of(const Input& event, const char* key) {
+    const auto found = event.find(key);
+    return found != event.end() && found->is_string() ? found->get<std::string>() : std::string();
+  }
+
+  void append(const Input& event) {
+    const auto audio = event.find("audio");
+    auto bytes =
+        audio != event.end() && audio->is_string() ? decode_base64(audio->get_ref<const std::string&>()) : std::nullopt;
+    if (!bytes) throw EventError("invalid_value", "expected base64 (RFC 4648)", "audio");
+    last_audio_ = Clock::now();
+    if (is_ending_) return;
+    begin_part();
+    sound_ = *std::move(bytes);
+    fed_ = 0;
+  }
+  // Feeds at most `count` bytes of the last message, which is many times larger as samples.
+  void feed(std::size_t count) {
+    const auto left = std::as_bytes(std::span(sound_)).subspan(fed_);
+    parts_.back().session->feed(left.first(std::min(count, left.size())));
+    fed_ += std::min(count, left.size());
+    if (fed_ == sound_.size()) std::string().swap(sound_);
+  }
+  void commit() {
+    if (is_ending_ || !is_current_ || !parts_.back().session->commit()) {
+      throw EventError("input_audio_buffer_commit_empty", "the buffer has no audio, expected some before a commit");
+    }
+  }
+  void clear() {
+    if (is_current_ && !is_ending_) parts_.back().session->clear();
+    send({{"type", "input_audio_buffer.cleared"}});
+  }
+  // Sets what the event has. Sound that came before is transcribed as was set before.
+  void update(const Input& event, bool is_beta) {
+    static const auto kTranscription =
+        names_of(transcribe_settings(), {"model", "language", "prompt", "temperature_increment_on_fallback",
+                                         "temperature_inc", "vad", "vad_filter", "rules", "chunk_length"});
+    static const auto kTurns = names_of(live_settings(), {"type", "eagerness"});
+    const Input change =
+        is_beta ? input_of_beta(member(event, "session")) : member(member(member(event, "session"), "audio"), "input");
+    Json input = input_;  // without noise_reduction: there is none here
+    take_settings(input, change, "format", {"type", "rate"});
+    take_settings(input, change, "transcription", kTranscription);
+    take_settings(input, change, "turn_detection", kTurns);
+    LiveOptions options = read_options(input, call_.parts().settings);
+    ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
+    model.speech().check(options.transcribe);
+    finish_part();
+    model_ = &model;
+    input_ = std::move(input);
+    options_ = std::move(options);
+    Json answer = session_json();
+    if (is_beta) {
+      answer = {{"id", "sess_" + id_},
+                {"object", "realtime.transcription_session"},
+                {"input_audio_format", options_.format.samples == RawAudio::Samples::int16    ? "pcm16"
+                                       : options_.format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
+                                                                                              : "g711_alaw"},
+                {"input_audio_transcription", input_["transcription"]},
+                {"turn_detection", input_["turn_detection"]}};
+    }
+    send({{"type", is_beta ? "transcription_session.updated" : "session.updated"}, {"session", answer}});
+  }
+  Json session_json() const {
+    return {{"type", "transcription"},
+            {"id", "sess_" + id_},
+            {"object", "realtime.transcription_session"},
+            {"audio", {{"input", input_}}},
+            {"include", nullptr}};
+  }
+
+  // Begins a LiveSession with the settings, unless there is one.
+  void begin_part() {
+    if (is_current_) return;
+    options_.voice_activity = call_.parts().voice_activity;
+    const auto on_event = [inbox = inbox_, number = parts_.size()](LiveEvent event) {
+      inbox->put(News{number, std::move(event)});
+    };
+    parts_.push_back({.model = model_,
+                      .finds_utterances = options_.finds_utterances,
+                      .begin = seconds_,
+                      .session = std::make_unique<LiveSession>(model_->speech(), model_->queue(), options_, on_event,
+                                                               call_.client())});
+    is_current_ = true;
+  }
+  void finish_part() {
+    if (!std::exchange(is_current_, false)) return;
+    LiveSession& session = *parts_.back().session;
+    session.finish();
+    seconds_ += session.seconds();
+  }
+
+  // Events for the client.
+
+  struct Item {
+    std::string sent = {};  // text so far
+    Clock::time_point stopped = {};
+  };
+
+  void read(News& news) {
+    using Kind = LiveEvent::Kind;
+    const LiveEvent& event = news.event;
+    Part& part = parts_[news.number];
+    const std::string item = fmt::format("item_{}_{}_{}", id_.substr(0, 8), news.number, event.utterance);
+    const bool is_found = event.has_speech && part.finds_utterances;
+    switch (event.kind) {
+      case Kind::started:
+        if (is_found) send_turn("speech_started", item, "audio_start_ms", part.begin + event.start);
+        break;
+      case Kind::stopped:
+        if (is_found) send_turn("speech_stopped", item, "audio_end_ms", part.begin + event.end);
+        items_[item].stopped = Clock::now();
+        send_committed(item);
+        break;
+      case Kind::partial: send_delta(item, event.text); break;
+      case Kind::final_text:
+        part.model->metrics().count_recording(event.end - event.start);
+        part.model->metrics().count_utterance(seconds_since(items_[item].stopped));
+        send_completed(item, event);
+        break;
+      case Kind::failed:
+        send({{"type", "conversation.item.input_audio_transcription.failed"},
+              {"item_id", item},
+              {"content_index", 0},
+              {"error",
+               {{"type", "server_error"},
+                {"code", "transcription_failed"},
+                {"message", without_folders(why(event.failure), call_.parts().settings)}}}});
+        items_.erase(item);
+        break;
+      case Kind::ended: part.session.reset(); break;
+    }
+  }
+  static std::string why(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+  void send_turn(const char* type, const std::string& item, const char* key, double seconds) {
+    send(
+        {{"type", fmt::format("input_audio_buffer.{}", type)}, {"item_id", item}, {key, std::llround(seconds * 1000)}});
+  }
+  void send_committed(const std::string& item) {
+    const Json previous = last_item_.empty() ? Json(nullptr) : Json(last_item_);
+    send({{"type", "input_audio_buffer.committed"}, {"item_id", item}, {"previous_item_id", previous}});
+    send_item("conversation.item.added", item, nullptr, previous);
+    last_item_ = item;
+  }
+  void send_item(const char* type, const std::string& item, const Json& transcript, const Json& previous) {
+    send({{"type", type},
+          {"previous_item_id", previous},
+          {"item",
+           {{"id", item},
+            {"type", "message"},
+            {"role", "user"},
+            {"status", "completed"},
+            {"content", Json::array({{{"type", "input_audio"}, {"transcript", transcript}}})}}}});
+  }
+  // Sends what `text` adds to the text so far. Words that were sent stay.
+  void send_delta(const std::string& item, const std::string& text) {
+    std::string& sent = items_[item].sent;
+    if (text.size() <= sent.size() || !text.starts_with(sent)) return;
+    send({{"type", "conversation.item.input_audio_transcription.delta"},
+          {"item_id", item},
+          {"content_index", 0},
+          {"delta", replace_invalid_utf8(text.substr(sent.size()))}});
+    sent = text;
+  }
+  void send_completed(const std::string& item, const LiveEvent& event) {
+    const std::string text = replace_invalid_utf8(event.text);
+    send_delta(item, text);
+    send({{"type", "conversation.item.input_audio_transcription.completed"},
+          {"item_id", item},
+          {"content_index", 0},
+          {"transcript", text},
+          {"usage", {{"type", "duration"}, {"seconds", event.end - event.start}}}});
+    send_item("conversation.item.done", item, text, nullptr);
+    items_.erase(item);
+  }
+
+  // The sound with one group of settings.
+  struct Part {
+    ServedModel* model;
+    bool finds_utterances;
+    double begin;                          // length of the sound before it, in seconds
+    std::unique_ptr<LiveSession> session;  // null once it has ended
+  };
+
+  Call& call_;
+  std::string id_;
+  ServedModel* model_;
+  Json input_;
+  LiveOptions options_;
+  std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
+  std::vector<Part> parts_;  // one for each change of settings after which sound has come
+  bool is_current_ = false;  // sound goes to parts_.back()
+  std::string sound_;        // sound of the last message; the first `fed_` bytes are with the LiveSession
+  std::size_t fed_ = 0;
+  double seconds_ = 0;  // length of the sound in parts that have been finished
+  std::map<std::string, Item> items_;
+  std::string last_item_, client_event_;
+  std::uint64_t events_ = 0;
+  Clock::time_point last_audio_ = Clock::now();
+  bool is_asking_late_ = false;  // the next message is read when the backlog is short
+  bool is_ending_ = false;       // no more sound is taken
+  bool is_over_ = false;
+};
+
+asio::awaitable<void> realtime(Call& call) {
+  Session session(call);
+  co_await session.run();
+}
+
+constexpr std::array kRoutes = {
+    Route{.method = "GET", .path = "/v1/realtime", .handle = &realtime, .error = &openai_error, .is_socket = true},
+};
+
+}  // namespace openai_realtime
+
+std::span<const Route> openai_realtime_routes() {
+  return openai_realtime::kRoutes;
+}
+
+}  // namespace encdec::serve

@@ -1,0 +1,58 @@
+#include "encdec/speech/features/log_mel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tests/support/golden_layer.h"
+
+namespace encdec {
+namespace {
+
+std::span<const float> values_of(const Tensor& tensor) {
+  return {tensor.data<float>(), static_cast<std::size_t>(tensor.elements())};
+}
+
+std::vector<float> features_of(int bands, std::span<const float> samples, std::size_t piece) {
+  LogMel log_mel(bands);
+  std::vector<float> features;
+  for (std::size_t i = 0; i < samples.size(); i += piece) {
+    log_mel.push(samples.subspan(i, std::min(piece, samples.size() - i)), features);
+  }
+  log_mel.finish(features);
+  EXPECT_EQ(features.size(), samples.size() / LogMel::kHop * static_cast<std::size_t>(bands));
+  return features;
+}
+
+TEST(LogMel, EqualsTransformers) {
+  const GoldenLayer golden("log_mel");
+  for (const int bands : {80, 128}) {
+    const std::string name = "bands_" + std::to_string(bands);
+    const Tensor samples = golden.input(name, "samples");
+    std::vector<float> features = features_of(bands, values_of(samples), 1'000'000);
+    const Tensor log_mel = golden.output(name, "log_mel"), normal = golden.output(name, "features");
+    ASSERT_EQ(static_cast<Dim>(features.size()), log_mel.elements());
+    for (std::size_t i = 0; i < features.size(); ++i) EXPECT_NEAR(features[i], values_of(log_mel)[i], 1e-5) << i;
+    LogMel::normalize(features, std::ranges::max(features));
+    for (std::size_t i = 0; i < features.size(); ++i) EXPECT_NEAR(features[i], values_of(normal)[i], 1e-4) << i;
+  }
+}
+
+TEST(LogMel, SizesOfPiecesDoNotMatter) {
+  const Tensor samples = GoldenLayer("log_mel").input("bands_80", "samples");
+  const auto whole = features_of(80, values_of(samples), 1'000'000);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {
+    EXPECT_EQ(features_of(80, values_of(samples), piece), whole) << piece;
+  }
+}
+
+TEST(LogMel, ShortRecordingsHaveFewFrames) {
+  for (const std::size_t size : {0u, 1u, 159u, 160u, 200u, 201u, 399u, 400u}) {
+    features_of(80, std::vector<float>(size, 0.1F), 1'000);
+  }
+}
+
+}  // namespace
+}  // namespace encdec

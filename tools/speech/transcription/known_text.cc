@@ -1,0 +1,114 @@
+#include "encdec/speech/transcription/known_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/models/tokenizer/pipeline/characters.h"
+#include "encdec/speech/transcript/word_alignment.h"
+
+namespace encdec {
+namespace {
+
+bool is_space(char32_t c) {
+  return is_white_space(c) || c == U'\uFEFF';  // byte order mark
+}
+
+// Adds a word to those of its line. A mark and its neighbour become one word.
+void add_word(std::vector<KnownWord>& words, KnownWord word) {
+  word.spoken = spoken_part(word.text);
+  const bool is_first = words.empty() || words.back().line != word.line;
+  if (is_first || (!words.back().spoken.empty() && !word.spoken.empty())) return words.push_back(std::move(word));
+  KnownWord& last = words.back();
+  last.text += word.text;
+  last.tokens.insert(last.tokens.end(), word.tokens.begin(), word.tokens.end());
+  last.spoken += word.spoken;
+}
+
+// A chain of pairs by its last one.
+struct Chain {
+  std::size_t heard = 0, text = 0;  // indices of the words of the pair
+  double score = 0;
+  const Chain* before = nullptr;
+};
+
+double logarithm(std::size_t skipped) {
+  return std::log2(1 + static_cast<double>(skipped));
+}
+
+double gap_score(std::size_t heard, std::size_t text) {
+  const std::size_t least = std::min(heard, text), more = std::max(heard, text) - least;
+  return -static_cast<double>(least) - (more > 0 ? 2.5 : 0) - 0.2 * static_cast<double>(more);
+}
+
+}  // namespace
+
+std::string spoken_part(std::string_view text) {
+  const std::string valid = replace_invalid_utf8(text);
+  std::string spoken;
+  for (const CodePoint& point : code_points(valid)) {
+    if (is_word_character(point.value) || point.value == U'\uFFFD') append_lowercase(spoken, point.value);
+  }
+  return spoken;
+}
+
+KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::string_view language) {
+  check_text(text);
+  const auto decode = [&](std::span<const std::int32_t> ids) { return tokens.bytes(ids); };
+  const bool has_spaces = is_written_with_spaces(language);
+  for (std::size_t at = 0; at < text.size();) {
+    std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (leading_bytes(line, is_space) == line.size()) continue;
+    lines.emplace_back(line);
+    while (!line.empty()) {
+      poll_cancelled();
+      const std::size_t spaces = leading_bytes(line, is_space);
+      line.remove_prefix(spaces);
+      const std::size_t size = leading_bytes(line, [](char32_t c) { return !is_space(c); });
+      std::string part((has_spaces || spaces > 0) && size > 0 ? " " : "");
+      part += line.substr(0, size);
+      line.remove_prefix(size);
+      std::vector<WordTokens> pieces = {{part, tokens.encode(part)}};
+      if (!has_spaces) pieces = split_to_word_tokens(pieces.front().tokens, language, tokens.end_of_text, decode);
+      for (WordTokens& piece : pieces) {
+        add_word(words, {.text = std::move(piece.text), .line = lines.size() - 1, .tokens = std::move(piece.tokens)});
+      }
+    }
+  }
+}
+
+WordPairs match_words(std::span<const KnownWord> heard, std::span<const KnownWord> text) {
+  constexpr double kPair = 2, kEnough = 4;
+  constexpr std::size_t kNear = 256;  // pairs that are tried as the previous one: enough unless few words are repeated
+  std::vector<Chain> chains;
+  for (std::size_t j = 0; j < text.size(); ++j) {
+    for (std::size_t i = 0; i < heard.size(); ++i) {
+      if (heard[i].spoken == text[j].spoken && !text[j].spoken.empty())
+        chains.push_back({i, j, kPair - logarithm(i) - 2 * logarithm(j)});
+    }
+  }
+  const Chain* best = nullptr;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    if (i % kNear == 0) check_cancelled();
+    Chain& chain = chains[i];
+    for (std::size_t k = i - std::min(i, kNear); k < i; ++k) {
+      const Chain& before = chains[k];
+      if (before.heard >= chain.heard || before.text >= chain.text) continue;
+      const double score =
+          before.score + kPair + gap_score(chain.heard - before.heard - 1, chain.text - before.text - 1);
+      if (score > chain.score) chain = {chain.heard, chain.text, score, &before};
+    }
+    if (best == nullptr || chain.score > best->score) best = &chain;
+  }
+  WordPairs pairs;
+  if (best == nullptr || best->score < std::min(kEnough, static_cast<double>(heard.size()))) return pairs;
+  for (; best != nullptr; best = best->before) pairs.emplace_back(best->heard, best->text);
+  std::ranges::reverse(pairs);
+  return pairs;
+}
+
+}  // namespace encdec

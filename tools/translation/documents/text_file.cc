@@ -1,0 +1,479 @@
+#include "encdec/translation/documents/text_file.h"
+
+#include <unicode/uchar.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/refuse.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/translation/documents/xml.h"
+#include "encdec/translation/text/html.h"
+#include "encdec/translation/text/kept_words.h"
+#include "encdec/translation/text/word_list.h"
+
+namespace encdec::documents {
+namespace {
+
+// Appends a range of a file with the edits inside it.
+void copy(std::string_view file, ByteRange range, std::span<const Edit> edits, std::string& written) {
+  std::size_t place = range.begin;
+  auto edit = std::ranges::lower_bound(edits, place, {}, [](const Edit& e) { return e.range.begin; });
+  for (; edit != edits.end() && (edit->range.begin < range.end || range.end == file.size()); ++edit) {
+    poll_cancelled();
+    if (edit->range.begin < place || edit->range.end > range.end) continue;
+    written += file.substr(place, edit->range.begin - place);
+    for (const Piece& piece : edit->pieces) {
+      written += piece.text;
+      if (piece.range.begin < piece.range.end) copy(file, piece.range, {edit + 1, edits.end()}, written);
+    }
+    place = edit->range.end;
+  }
+  written += file.substr(place, range.end - place);
+}
+
+bool is_white_space(char c) {
+  return kWhiteSpace.find(c) != kWhiteSpace.npos;
+}
+
+void collapse_spaces(std::string& text) {
+  std::ranges::replace_if(text, is_white_space, ' ');
+  const auto same = std::ranges::unique(text, [](char a, char b) { return a == ' ' && b == ' '; });
+  text.erase(same.begin(), same.end());
+}
+
+// Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
+std::string shown(std::string_view content) {
+  constexpr std::size_t kMostBytes = 1000;
+  if (content.size() <= kMostBytes) return std::string(content);
+  std::size_t end = kMostBytes;
+  while (is_continuation(content[end])) --end;
+  return std::string(content.substr(0, end));
+}
+
+// Returns the items without the codes and spaces at both ends. Both or none of the codes of a pair are left out.
+ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
+  const auto is_outside = [&](const Item& item) {
+    if (item.kind == Item::Kind::placeholder) return false;
+    return item.kind != Item::Kind::text || std::ranges::all_of(item.content.of(bytes), is_white_space);
+  };
+  std::size_t begin = 0, end = items.size();
+  while (begin < end && is_outside(items[begin])) ++begin;
+  while (end > begin && is_outside(items[end - 1])) --end;
+  // Pairs are nested, so a round for each end finds all.
+  const auto is_inside = [&](const Item& item) {
+    return item.partner && *item.partner >= begin && *item.partner < end;
+  };
+  for (std::size_t i = begin; i-- > 0;) {
+    if (is_inside(items[i])) begin = i;
+  }
+  for (std::size_t i = end; i < items.size(); ++i) {
+    if (is_inside(items[i])) end = i + 1;
+  }
+  return {begin, end};
+}
+
+// Orders the codes of a text by their places.
+void sort_codes(Text& text) {
+  std::vector<InlineCode>& codes = text.segment.codes;
+  std::vector<std::size_t> order(codes.size()), number(codes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return codes[i].place; });
+  for (std::size_t k = 0; k < order.size(); ++k) number[order[k]] = k;
+  const Text old = text;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    codes[k] = old.segment.codes[order[k]];
+    text.codes[k] = old.codes[order[k]];
+    if (codes[k].partner) codes[k].partner = number[*codes[k].partner];
+  }
+}
+
+constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p pre table td th tr ul";
+
+// Makes codes of the tags among the placeholders of a text: of pairs and breaks. Breaks between two words leave the end
+// of a line.
+void make_codes(Text& text) {
+  Segment& segment = text.segment;
+  const std::vector<Placeholder> all = std::exchange(segment.placeholders, {});
+  // For each placeholder: the name of its tag, whether that is a code, and the index of the start tag of a pair.
+  std::vector<std::string> names(all.size());
+  std::vector<bool> is_code(all.size());
+  std::vector<std::optional<std::size_t>> starts(all.size());
+  std::vector<std::size_t> open;
+  std::map<std::string, std::size_t> number;  // number of open tags, by name
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view markup = part(segment.text, all[i]);
+    if (all[i].markup || markup.front() != '<') continue;
+    names[i] = tag_name(markup);
+    is_code[i] = has_word(kBreakTags, names[i]);
+    if (markup.starts_with("</") && number[names[i]] > 0) {
+      while (!starts[i] || names[*starts[i]] != names[i]) {
+        starts[i] = open.back();
+        --number[names[open.back()]];
+        open.pop_back();
+      }
+      is_code[i] = is_code[*starts[i]] = true;
+    } else if (!markup.starts_with("</") && !is_code[i]) {
+      ++number[names[i]];
+      open.push_back(i);
+    }
+  }
+  std::vector<Replacement> removed;
+  std::size_t run = 0;  // place of the first of some tags without text between them
+  bool is_break = false;
+  const auto end_run = [&](std::size_t next) {
+    if (!removed.empty() && removed.back().end == next) return;
+    if (is_break && run > 0) removed.back().by = "\n";
+    is_break = false;
+    run = next;
+  };
+  std::vector<std::size_t> code_of(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_code[i]) {
+      segment.placeholders.push_back(all[i]);
+      continue;
+    }
+    end_run(all[i].begin);
+    removed.push_back({.begin = all[i].begin, .end = all[i].end});
+    is_break = is_break || has_word(kBreakTags, names[i]);
+    code_of[i] = segment.codes.size();
+    segment.codes.push_back({.place = all[i].begin, .markup = text.escape(part(segment.text, all[i]))});
+    text.codes.push_back({.text = segment.codes.back().markup});
+    if (!starts[i]) continue;
+    segment.codes.back().partner = code_of[*starts[i]];
+    segment.codes[code_of[*starts[i]]].partner = code_of[i];
+  }
+  end_run(segment.text.size());
+  sort_codes(text);
+  replace_in(segment, removed);
+}
+
+void check_characters_and_places(const Segment& translation) {
+  const std::string& text = translation.text;
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && !is_white_space(c)) || c == '\f';
+  };
+  if (find_invalid_utf8(text)) throw UnusableTranslation("the text is not UTF-8");
+  if (std::ranges::any_of(text, is_control)) throw UnusableTranslation("the text has a control character");
+  if (text.find("\ufffe") != text.npos || text.find("\uffff") != text.npos) {
+    throw UnusableTranslation("the text has the character U+FFFE or U+FFFF");
+  }
+  std::size_t place = 0;
+  const auto check = [&](std::size_t next) {
+    if (next < place || next > text.size() || (next < text.size() && is_continuation(text[next]))) {
+      throw UnusableTranslation("places of codes, placeholders or cuts are not in order or not in the text");
+    }
+    place = next;
+  };
+  for (const InlineCode& code : translation.codes) check(code.place);
+  place = 0;
+  for (const Placeholder& placeholder : translation.placeholders) check(placeholder.begin), check(placeholder.end);
+  place = 0;
+  for (const Cut& cut : translation.cuts) check(cut.place);
+}
+
+void check_placeholders(const Segment& source, const Segment& translation) {
+  std::map<std::pair<std::string_view, std::string>, int> left;
+  const auto count = [&left](const Segment& segment, int by) {
+    for (const Placeholder& p : segment.placeholders) left[{part(segment.text, p), p.markup.value_or("")}] += by;
+  };
+  count(source, 1);
+  count(translation, -1);
+  for (const auto& [name, number] : left) {
+    if (number == 0) continue;
+    const std::string shown = printable(name.second.empty() ? name.first : name.second);
+    throw UnusableTranslation(fmt::format("placeholder '{}' is {}", shown, number > 0 ? "missing" : "new"));
+  }
+}
+
+// Removes the space beside each code of a line break. It stands for the break, which the code writes.
+void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translation) {
+  Segment& segment = translation.segment;
+  std::vector<Replacement> removed;
+  const auto is_free_space = [&](std::size_t i) {
+    return i < segment.text.size() && is_white_space(segment.text[i]) && (removed.empty() || removed.back().begin < i);
+  };
+  for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+    const InlineCode& code = source.codes[translation.code_of[j]];
+    if (code.partner || !std::string_view(source.text).substr(code.place).starts_with('\n')) continue;
+    const std::size_t place = segment.codes[j].place;
+    if (is_free_space(place)) {
+      removed.push_back({.begin = place, .end = place + 1});
+    } else if (place > 0 && is_free_space(place - 1)) {
+      removed.push_back({.begin = place - 1, .end = place});
+    }
+  }
+  replace_in(segment, removed);
+}
+
+// Returns whether a code is a tag whose other tag is not in the text.
+bool is_half(const InlineCode& code) {
+  const std::string_view tag = code.markup;
+  if (code.partner || tag.size() < 3 || tag.starts_with("<!") || tag.starts_with("<?")) return false;
+  return tag.starts_with("</") || (!tag.ends_with("/>") && tag.find("</") == tag.npos);
+}
+
+bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
+  std::vector<std::string_view> open;  // markups that end the open pairs
+  std::size_t last_half = 0;
+  for (const std::size_t i : code_of) {
+    const InlineCode& code = source.codes[i];
+    if (is_half(code) && (!open.empty() || i < std::exchange(last_half, i))) return false;
+    if (!code.partner) continue;
+    if (*code.partner > i) {
+      open.push_back(source.codes[*code.partner].markup);
+    } else {
+      if (open.empty() || open.back() != code.markup) return false;
+      open.pop_back();
+    }
+  }
+  return open.empty();
+}
+
+}  // namespace
+
+std::string with_edits(std::string_view file, std::vector<Edit> edits) {
+  // At one place insertions come first, then the largest range.
+  const auto key = [&file](const Edit& edit) {
+    return std::tuple(edit.range.begin, edit.range.begin != edit.range.end, file.size() - edit.range.end);
+  };
+  std::ranges::stable_sort(edits, {}, key);
+  std::string written;
+  copy(file, {0, file.size()}, edits, written);
+  return written;
+}
+
+void add_close(std::vector<Item>& items, std::size_t open, ByteRange range) {
+  items[open].kind = Item::Kind::open;
+  items[open].partner = items.size();
+  items.push_back({.kind = Item::Kind::close, .range = range, .partner = open});
+}
+
+void replace_in(Segment& segment, const std::vector<Replacement>& replacements) {
+  segment.text = replaced(segment.text, replacements);
+  PlaceMover codes(replacements), placeholders(replacements), cuts(replacements);
+  for (InlineCode& code : segment.codes) code.place = codes(code.place);
+  for (Placeholder& kept : segment.placeholders)
+    kept.begin = placeholders(kept.begin), kept.end = placeholders(kept.end);
+  for (Cut& cut : segment.cuts) cut.place = cuts(cut.place);
+}
+
+std::string_view trim(std::string_view text, std::string_view characters) {
+  text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
+  return text.substr(0, text.find_last_not_of(characters) + 1);
+}
+
+bool has_letters(std::string_view text) {
+  return std::ranges::any_of(code_points(text),
+                             [](const CodePoint& c) { return u_isalpha(static_cast<UChar32>(c.value)) != 0; });
+}
+
+bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
+  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
+  if (!add_placeholders(text.segment, syntax)) return false;
+  if (syntax.markup && text.segment.placeholders.size() <= kMostMarks) make_codes(text);
+  return true;
+}
+
+std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
+  const std::string_view bytes = input.bytes;
+  // Three texts: in the file, in the document and translated.
+  constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
+  input.count(3 * sizeof(Segment));
+  for (const Item& item : items) input.count(kItemBytes + 3 * (item.content.end - item.content.begin));
+  const ByteRange kept = without_ends(bytes, items);
+  if (kept.begin == kept.end) return std::nullopt;
+  Item &first = items[kept.begin], &last = items[kept.end - 1];
+  if (syntax.spaces != Spaces::keep && first.kind == Item::Kind::text) {
+    first.range.begin = first.content.begin =
+        std::min(bytes.find_first_not_of(kWhiteSpace, first.content.begin), first.content.end);
+  }
+  if (syntax.spaces != Spaces::keep && last.kind == Item::Kind::text) {
+    last.range.end = last.content.end = last.content.begin + last.content.of(bytes).find_last_not_of(kWhiteSpace) + 1;
+  }
+  Text text{.segment = {}, .range = {first.range.begin, last.range.end}, .escape = syntax.escape};
+  Segment& segment = text.segment;
+  std::vector<std::size_t> number(items.size());  // indices of codes in the segment
+  bool follows_code = false;                      // spaces on both sides of a code stay
+  for (std::size_t i = kept.begin; i < kept.end; ++i) {
+    const Item& item = items[i];
+    const std::string_view content = item.content.of(bytes);
+    if (item.kind == Item::Kind::text) {
+      std::string plain = syntax.unescape(content);
+      if (syntax.spaces == Spaces::collapse) {
+        collapse_spaces(plain);
+        const bool follows_space = segment.text.ends_with(' ') || segment.text.ends_with('\n');
+        if (plain.starts_with(' ') && follows_space && !follows_code) plain.erase(0, 1);
+      }
+      segment.text += plain;
+      follows_code = false;
+    } else if (item.kind == Item::Kind::placeholder) {
+      const std::size_t begin = segment.text.size();
+      segment.text += syntax.unescape(content);
+      const std::string markup(item.range.of(bytes));
+      segment.placeholders.push_back({.begin = begin, .end = segment.text.size(), .markup = markup});
+    } else {
+      number[i] = segment.codes.size();
+      InlineCode code{.place = segment.text.size(), .markup = shown(content)};
+      if (item.partner && *item.partner >= kept.begin && *item.partner < i) {
+        code.partner = number[*item.partner];
+        segment.codes[*code.partner].partner = number[i];
+      }
+      segment.codes.push_back(std::move(code));
+      text.codes.push_back({.range = item.content});
+      follows_code = true;
+    }
+  }
+  if (!add_marks(text, syntax.placeholders)) return std::nullopt;
+  std::vector<Replacement> messages;
+  for (const Placeholder& p : segment.placeholders) {
+    if (is_message(part(segment.text, p))) messages.push_back({.begin = p.begin, .end = p.end});
+  }
+  return has_letters(replaced(segment.text, messages)) ? std::optional(std::move(text)) : std::nullopt;
+}
+
+FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting) {
+  check_characters_and_places(translation);
+  check_placeholders(source, translation);
+  // Each code of the translation is the first code of the source with the same markup that is left.
+  std::map<std::string_view, std::vector<std::size_t>> left;
+  for (std::size_t i = source.codes.size(); i-- > 0;) left[source.codes[i].markup].push_back(i);
+  std::vector<std::optional<std::size_t>> found;  // for each code of the translation
+  std::vector<bool> is_there(source.codes.size());
+  for (const InlineCode& code : translation.codes) {
+    std::vector<std::size_t>& same = left[code.markup];
+    found.push_back(same.empty() ? std::nullopt : std::optional(same.back()));
+    if (same.empty()) continue;
+    is_there[same.back()] = true;
+    same.pop_back();
+  }
+  FittedTranslation fitting{.segment = translation, .code_of = {}};
+  fitting.segment.codes.clear();
+  std::vector<std::size_t> number(source.codes.size());  // index of a code in `fitting`
+  const auto add = [&](std::size_t place, std::size_t i) {
+    number[i] = fitting.code_of.size();
+    fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
+    fitting.code_of.push_back(i);
+  };
+  // A pair of which one code is missing is moved to the end.
+  const auto is_whole = [&](std::size_t i) {
+    const auto partner = source.codes[i].partner;
+    return is_there[i] && (!partner || is_there[*partner]);
+  };
+  for (std::size_t j = 0; j < found.size(); ++j) {
+    if (found[j] && is_whole(*found[j])) add(translation.codes[j].place, *found[j]);
+  }
+  for (std::size_t i = 0; i < source.codes.size(); ++i) {
+    if (!is_whole(i)) add(translation.text.size(), i);
+  }
+  if (nesting == Nesting::strict && !is_nested(source, fitting.code_of)) {
+    throw UnusableTranslation("the codes are not nested as in the source");
+  }
+  for (std::size_t i = 0; i < source.codes.size(); ++i) {
+    const auto partner = source.codes[i].partner;
+    if (partner) fitting.segment.codes[number[i]].partner = number[*partner];
+  }
+  remove_spaces_at_breaks(source, fitting);
+  return fitting;
+}
+
+std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& source, std::size_t begin,
+                             std::size_t end) {
+  const Segment& segment = translation.segment;
+  const std::string_view text = segment.text;
+  end = std::min(end, text.size());
+  std::vector<Piece> pieces(1);
+  std::size_t place = begin;
+  auto placeholder = std::ranges::find_if(segment.placeholders, [&](const auto& p) { return p.begin >= begin; });
+  const auto write_text = [&](std::size_t until) {
+    std::string& written = pieces.back().text;
+    for (; placeholder != segment.placeholders.end() && placeholder->end <= until; ++placeholder) {
+      if (placeholder->begin < place) continue;
+      written += source.escape(text.substr(place, placeholder->begin - place));
+      written += placeholder->markup ? *placeholder->markup : source.escape(part(text, *placeholder));
+      place = placeholder->end;
+    }
+    if (until > place) written += source.escape(text.substr(place, until - place));
+    place = std::max(place, until);
+  };
+  for (std::size_t j = 0; j < segment.codes.size(); ++j) {
+    poll_cancelled();
+    const InlineCode& code = segment.codes[j];
+    const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].place < code.place;
+    if (code.place < begin || code.place > end || (code.place == begin && begin > 0 && ends_pair) ||
+        (code.place == end && end < text.size() && !ends_pair)) {
+      continue;
+    }
+    write_text(code.place);
+    const Piece& own = source.codes[translation.code_of[j]];
+    pieces.back().text += own.text;
+    pieces.back().range = own.range;
+    pieces.emplace_back();
+  }
+  write_text(end);
+  return pieces;
+}
+
+void TextFile::add(std::vector<Item> items) {
+  if (auto text = text_of(input_, std::move(items), syntax_)) texts_.push_back(*std::move(text));
+}
+
+void TextFile::edit(std::size_t text, const FittedTranslation& translation, std::vector<Edit>& edits) const {
+  edits.push_back({.range = texts_[text].range, .pieces = pieces_of(translation, texts_[text])});
+}
+
+std::string TextFile::with(std::vector<Edit> edits) const {
+  std::string written = with_edits(input_.bytes, std::move(edits));
+  if (syntax_.is_xml) XmlTokens({.bytes = written, .name = fmt::format("{}: its translation", input_.name)});
+  return written;
+}
+
+std::vector<Line> lines_of(std::string_view bytes) {
+  std::vector<Line> lines;
+  for (std::size_t begin = bytes.starts_with("\ufeff") ? 3 : 0; begin < bytes.size();) {
+    const std::size_t end = std::min(bytes.find_first_of("\r\n", begin), bytes.size());
+    poll_cancelled();
+    const std::size_t next = std::min(bytes.size(), end + (bytes.substr(end).starts_with("\r\n") ? 2 : 1));
+    lines.push_back({.text = bytes.substr(begin, end - begin), .begin = begin, .end = end, .next = next});
+    begin = next;
+  }
+  return lines;
+}
+
+void InputFile::count(std::size_t memory) const {
+  poll_cancelled();
+  if (options.on_memory) options.on_memory(memory);
+}
+
+void InputFile::refuse_at(std::size_t byte, std::string_view what) const {
+  byte = std::min(byte, bytes.size());
+  const std::size_t line_end = byte == 0 ? bytes.npos : bytes.rfind('\n', byte - 1);
+  const std::size_t column = line_end == bytes.npos ? byte + 1 : byte - line_end;
+  refuse(name, "line {}, column {}: {}", 1 + std::ranges::count(bytes.substr(0, byte), '\n'), column, what);
+}
+
+void InputFile::check_encoding() const {
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) refuse_at(0, "UTF-16, expected UTF-8");
+  const auto byte = find_invalid_utf8(bytes);
+  if (!byte) return;
+  refuse_at(*byte, fmt::format("byte {} is {:#04x}, expected UTF-8", *byte, static_cast<unsigned char>(bytes[*byte])));
+}
+
+std::size_t columns(std::string_view text) {
+  std::size_t sum = 0;
+  for (const CodePoint& c : code_points(text)) {
+    const int width = u_getIntPropertyValue(static_cast<UChar32>(c.value), UCHAR_EAST_ASIAN_WIDTH);
+    sum += width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
+  }
+  return sum;
+}
+
+bool has_no_spaces(std::string_view language) {
+  const std::string_view code = language.substr(0, language.find_first_of("-_"));
+  return code == "zh" || code == "ja" || code == "ko";
+}
+
+}  // namespace encdec::documents

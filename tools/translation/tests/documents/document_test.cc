@@ -1,0 +1,264 @@
+#include "encdec/translation/documents/document.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <stdexcept>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/translation/documents/xml.h"
+#include "tests/support/damage.h"
+#include "tests/support/message_of.h"
+#include "tools/translation/tests/documents/upper_case.h"
+
+namespace encdec {
+namespace {
+
+using Format = DocumentFormat;
+using testing::ElementsAre;
+
+// A file, and the same file with its texts in capitals.
+struct Sample {
+  Format format;
+  std::string source;
+  std::string upper;
+};
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = {
+      {Format::text, "\xef\xbb\xbfOne line.\r\nTwo.\r\n\r\n  * * *\r\n\r\n\tA last one, see http://a.b/c.\r\n",
+       "\xef\xbb\xbfONE LINE.\r\nTWO.\r\n\r\n  * * *\r\n\r\n\tA LAST ONE, SEE http://a.b/c.\r\n"},
+      {Format::html, "<html lang='en'><p title=\"x\">A&nbsp;&lt;tag&gt;\n <b>and</b> <br>more.</p><pre>x</pre>",
+       "<html lang='en'><p title=\"x\">A\u00a0&lt;TAG&gt; <b>AND</b> <br>MORE.</p><pre>x</pre>"},
+      {Format::srt,
+       "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}<i>We go</i>\r\nto the\r\n\r\n"
+       "2\r\n00:00:02,500 --> 00:00:03,500\r\nhouse.\r\n\r\n3\r\n0:00:04.000 --> 0:00:05.000\r\n- Hi.\r\n- Ho.\r\n",
+       "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}<i>WE GO</i> TO THE\r\n\r\n"
+       "2\r\n00:00:02,500 --> 00:00:03,500\r\nHOUSE.\r\n\r\n3\r\n0:00:04.000 --> 0:00:05.000\r\n- HI.\r\n- HO.\r\n"},
+      {Format::vtt,
+       "WEBVTT a header\n\nNOTE a note\n\nSTYLE\n::cue {}\n\nid\n00:01.000 --> 00:02.000 align:start\n"
+       "<v Bob>Salt &amp; <00:01.500>pepper</v>\n",
+       "WEBVTT a header\n\nNOTE a note\n\nSTYLE\n::cue {}\n\nid\n00:01.000 --> 00:02.000 align:start\n"
+       "<v Bob>SALT &amp; PEPPER</v>\n"},
+      {Format::po, "# a\nmsgid \"\"\nmsgstr \"Language: \\n\"\n\n#, c-format\nmsgid \"a %s\\n\"\nmsgstr \"\"\n",
+       "# a\nmsgid \"\"\nmsgstr \"Language: \\n\"\n\n#, fuzzy, c-format\nmsgid \"a %s\\n\"\nmsgstr \"A %s\\n\"\n"},
+      {Format::xliff,
+       "<xliff version=\"1.2\"><file><body><trans-unit id=\"1\">\n  <source>a <g id=\"1\">b</g> &lt;</source>\n"
+       "</trans-unit><trans-unit id=\"2\" translate=\"no\"><source>c</source></trans-unit></body></file></xliff>",
+       "<xliff version=\"1.2\"><file><body><trans-unit id=\"1\">\n  <source>a <g id=\"1\">b</g> &lt;</source>\n  "
+       "<target state=\"needs-review-translation\">A <g id=\"1\">B</g> &lt;</target>\n"
+       "</trans-unit><trans-unit id=\"2\" translate=\"no\"><source>c</source></trans-unit></body></file></xliff>"},
+  };
+  return all;
+}
+
+TEST(Document, IsTheSameBytesWithoutTranslations) {
+  for (const Sample& sample : samples()) {
+    const Document document = Document::parse(sample.source, sample.format, "file");
+    EXPECT_EQ(document.write(std::vector<Segment>(document.segments().size())).bytes, sample.source)
+        << name_of(kDocumentFormats, sample.format);
+  }
+}
+
+TEST(Document, IsTheSameBytesIfTranslationsAreTheirSources) {
+  for (const Sample& sample : samples()) {
+    if (sample.format == Format::po || sample.format == Format::xliff) continue;  // they have targets
+    const Document document = Document::parse(sample.source, sample.format, "file");
+    EXPECT_EQ(document.write(document.segments()).bytes, sample.source) << name_of(kDocumentFormats, sample.format);
+  }
+}
+
+TEST(Document, ChangesOnlyItsTexts) {
+  for (const Sample& sample : samples()) {
+    EXPECT_EQ(in_upper_case(sample.source, sample.format), sample.upper) << name_of(kDocumentFormats, sample.format);
+  }
+}
+
+// Uses all that can be read from a file, and writes it with good and with bad translations.
+void use(const std::string& bytes, Format format) {
+  const Document document = Document::parse(bytes, format, "file");
+  std::vector<Segment> translations = upper_case(document.segments());
+  for (std::size_t i = 0; i < translations.size(); ++i) EXPECT_FALSE(document.where(i).empty());
+  document.write(translations);
+  for (Segment& translation : translations) {
+    if (!translation.codes.empty()) translation.codes.pop_back();
+    for (InlineCode& code : translation.codes) code.place = translation.text.size();
+    translation.cuts.clear();
+  }
+  document.write(translations);
+  EXPECT_EQ(document.write(std::vector<Segment>(translations.size())).bytes, bytes);
+}
+
+TEST(Document, IsReadOrRefusedIfAByteIsDamaged) {
+  for (const Sample& sample : samples()) {
+    const DamageReport report =
+        read_damaged(sample.source, [&](const std::string& damaged) { use(damaged, sample.format); });
+    EXPECT_GT(report.read, 0u) << name_of(kDocumentFormats, sample.format);
+  }
+}
+
+TEST(Document, IsReadOrRefusedIfItsPartsAreMixed) {
+  constexpr int kMutants = 300;
+  for (const Sample& sample : samples()) {
+    std::mt19937 random(1);
+    for (int i = 0; i < kMutants; ++i) {
+      std::string mutant = sample.source;
+      for (int edits = 0; edits < 3; ++edits) {
+        const std::size_t place = random() % (mutant.size() + 1), from = random() % (mutant.size() + 1);
+        const std::string moved = mutant.substr(from, random() % 40);
+        if (random() % 2 == 0) mutant.erase(from, moved.size());
+        mutant.insert(std::min(place, mutant.size()), moved);
+      }
+      try {
+        use(mutant, sample.format);
+      } catch (const Error& error) {
+        EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST(Document, KnowsFormatsByTheNamesOfFiles) {
+  EXPECT_EQ(format_of("a/b.de.PO"), Format::po);
+  EXPECT_EQ(format_of("x.xlf"), Format::xliff);
+  EXPECT_EQ(format_of("a.po/x"), std::nullopt);
+  EXPECT_EQ(format_of("x.docx"), std::nullopt);
+  EXPECT_EQ(media_type_of("x.docx"), "application/octet-stream");
+  EXPECT_EQ(media_type_of("x.XHTML"), "application/xhtml+xml");
+  for (const std::string& extension : document_extensions()) EXPECT_NE(format_of("x" + extension), std::nullopt);
+}
+
+TEST(Document, NeedsATranslationForEachSegment) {
+  const Document document = Document::parse("a", Format::text, "file");
+  EXPECT_EQ(message_of<InputError>([&] { document.write({}); }), "0 translations, expected 1, one for each segment");
+}
+
+TEST(Document, IsNotWrittenIfItsXmlWouldBreak) {
+  const documents::TextFile file({.bytes = "<a>b</a>", .name = "file"}, documents::xml_syntax(documents::Spaces::keep));
+  EXPECT_EQ(refusal_of("file",
+                       [&] {
+                         file.with({{.range = {3, 4}, .pieces = {{.text = "<b>"}}}});
+                       }),
+            "file: its translation: line 1, column 9: mismatched tag, expected well-formed XML");
+}
+
+TEST(Document, IsCancelledWhileItIsReadAndWritten) {
+  struct Stopped : std::runtime_error {
+    Stopped() : std::runtime_error("stopped") {}
+  };
+  const std::function<void()> stop = [] { throw Stopped(); };
+  const auto many = [](const std::string& begin, const std::string& each, const std::string& end) {
+    std::string file = begin;
+    for (int i = 0; i < 5000; ++i) file += each;
+    return file + end;
+  };
+  const std::string xliff = "<xliff version=\"1.2\"><file><body>";
+  const std::vector<std::pair<Format, std::string>> files = {
+      {Format::text, many("", "a\n\n", "")},
+      {Format::html, many("", "<p>a</p>", "")},
+      {Format::html, many("a", "<b>b</b>", "")},
+      {Format::srt, many("", "1\n00:00:01,000 --> 00:00:02,000\na.\n\n", "")},
+      {Format::vtt, many("WEBVTT\n\n", "00:01.000 --> 00:02.000\na.\n\n", "")},
+      {Format::po, many("", "msgid \"a\"\nmsgstr \"\"\n\n", "")},
+      {Format::xliff, many(xliff, "<trans-unit><source>a</source></trans-unit>", "</body></file></xliff>")},
+      {Format::xliff, many(xliff + "<trans-unit><source>a", "<x/>", "b</source></trans-unit></body></file></xliff>")}};
+  for (const auto& [format, bytes] : files) {
+    SCOPED_TRACE(bytes.substr(0, 70));
+    const Document document = Document::parse(bytes, format, "file");
+    const std::vector<Segment> translations = upper_case(document.segments());
+    const DocumentOptions counted{.on_memory = [](std::size_t /*bytes*/) { throw Stopped(); }};
+    EXPECT_THROW(Document::parse(bytes, format, "file", counted), Stopped);
+    const CancellationScope scope(stop);
+    EXPECT_THROW(Document::parse(bytes, format, "file"), Stopped);
+    EXPECT_THROW(static_cast<void>(document.write(translations)), Stopped);
+  }
+}
+
+TEST(Document, SaysWhereASegmentIs) {
+  EXPECT_EQ(Document::parse("a\n\nb\nc", Format::text, "file").where(1), "line 3");
+}
+
+TEST(Document, RefusesOtherEncodings) {
+  const auto refusal = [](const std::string& bytes, Format format) {
+    return refusal_of("file", [&] { Document::parse(bytes, format, "file"); });
+  };
+  EXPECT_EQ(refusal("a\n\xe4", Format::srt), "file: line 2, column 1: byte 2 is 0xe4, expected UTF-8");
+  EXPECT_EQ(refusal(std::string("\xff\xfe"
+                                "a\0",
+                                4),
+                    Format::text),
+            "file: line 1, column 1: UTF-16, expected UTF-8");
+  EXPECT_EQ(refusal("\xfe\xff", Format::po), "file: line 1, column 1: UTF-16, expected UTF-8");
+  EXPECT_EQ(refusal("<?xml version=\"1.0\" encoding=\"latin1\"?><xliff/>", Format::xliff),
+            "file: line 1, column 1: encoding is not UTF-8, expected UTF-8");
+  EXPECT_EQ(refusal("msgid \"\"\nmsgstr \"charset=latin1\\n\"\n", Format::po),
+            "file: line 2, column 1: charset 'latin1', expected UTF-8");
+}
+
+TEST(Document, RefusesFilesOfOtherFormats) {
+  const auto refusal = [](const std::string& bytes, Format format) {
+    return refusal_of("file", [&] { Document::parse(bytes, format, "file"); });
+  };
+  EXPECT_EQ(refusal("a", Format::srt), "file: line 1, column 1: no times, expected 00:00:01,000 --> 00:00:02,000");
+  EXPECT_EQ(refusal("a", Format::vtt), "file: line 1, column 1: no WEBVTT in the first line, expected it");
+  EXPECT_EQ(refusal("# a\nb", Format::po), "file: line 2, column 1: 'b', expected a comment, msgctxt or msgid");
+  EXPECT_EQ(refusal("msgid \"a\nmsgstr \"\"", Format::po), "file: line 1, column 9: end of the line, expected a quote");
+  EXPECT_EQ(refusal("<a/>", Format::xliff), "file: line 1, column 1: no element xliff, expected one");
+  EXPECT_EQ(refusal("<a>", Format::xliff), "file: line 1, column 4: no element found, expected well-formed XML");
+  EXPECT_EQ(refusal("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", Format::xliff),
+            "file: line 1, column 25: declaration of an entity, expected none");
+  std::string deep;
+  for (int i = 0; i < 300; ++i) deep += "<a>";
+  EXPECT_THAT(refusal(deep, Format::xliff), testing::HasSubstr("element inside 256 others, expected fewer"));
+}
+
+// Returns the HTML of "a <b>c</b> <i>d</i>" with `change` made to the translation, and why it was not used.
+WrittenDocument changed_html(const std::function<void(Segment&)>& change) {
+  const Document document = Document::parse("<p>a <b>c</b> <i>d</i>", Format::html, "file");
+  Segment translation = document.segments().at(0);
+  change(translation);
+  return document.write(std::vector{translation});
+}
+
+TEST(Document, AddsMissingCodesAtTheEnd) {
+  EXPECT_EQ(changed_html([](Segment& t) { t = {.text = "x"}; }).bytes, "<p>x<b></b><i></i>");
+  EXPECT_EQ(changed_html([](Segment& t) { t.codes.erase(t.codes.begin()); }).bytes, "<p>a c <i>d</i><b></b>");
+}
+
+TEST(Document, DropsCodesThatTheSourceDoesNotHave) {
+  EXPECT_EQ(changed_html([](Segment& t) {
+              t.text = "e c d", t.codes.insert(t.codes.begin(), {.place = 0, .markup = "<x>"});
+            }).bytes,
+            "<p>e <b>c</b> <i>d</i>");
+}
+
+TEST(Document, DoesNotUseATranslationWithPlacesOutsideOfIt) {
+  const WrittenDocument written = changed_html([](Segment& t) { t.text = "x"; });
+  EXPECT_EQ(written.bytes, "<p>a <b>c</b> <i>d</i>");
+  ASSERT_EQ(written.unused.size(), 1u);
+  EXPECT_EQ(written.unused[0].reason, "places of codes, placeholders or cuts are not in order or not in the text");
+}
+
+TEST(Document, DoesNotUseATranslationWithoutItsPlaceholders) {
+  const WrittenDocument written = with_first_text("see http://a.b", Format::text, "siehe dort");
+  EXPECT_EQ(written.bytes, "see http://a.b");
+  ASSERT_EQ(written.unused.size(), 1u);
+  EXPECT_EQ(written.unused[0].reason, "placeholder 'http://a.b' is missing");
+}
+
+TEST(Document, DoesNotUseATranslationThatWouldBreakXml) {
+  const Document document = Document::parse(
+      "<xliff><trans-unit><source><g>a</g> <mrk>b</mrk> c</source></trans-unit></xliff>", Format::xliff, "file");
+  Segment translation = document.segments().at(0);
+  translation.text = "x y z";
+  translation.codes = {translation.codes[0], translation.codes[2], translation.codes[1], translation.codes[3]};
+  for (std::size_t i = 0; i < 4; ++i) translation.codes[i].place = i;
+  const WrittenDocument written = document.write(std::vector{translation});
+  ASSERT_EQ(written.unused.size(), 1u);
+  EXPECT_EQ(written.unused[0].reason, "the codes are not nested as in the source");
+}
+
+}  // namespace
+}  // namespace encdec

@@ -1,0 +1,338 @@
+#include "encdec/translation/text/html.h"
+
+#include <fmt/format.h>
+#include <gumbo.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory_resource>
+#include <unordered_map>
+
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/translation/text/word_list.h"
+
+namespace encdec {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\n\f\r";
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+// Elements without an end tag.
+constexpr std::string_view kVoid = "area base br col embed hr img input link meta param source wbr";
+// Elements whose text is not in a human language.
+constexpr std::string_view kCode =
+    "code pre kbd samp var math svg template script style xmp iframe noembed noframes plaintext";
+// Elements whose content has no tags.
+constexpr std::string_view kRaw = "script style xmp iframe noembed noframes plaintext title textarea";
+// Elements that may be parts of a sentence.
+constexpr std::string_view kInline =
+    "a abbr acronym b bdi bdo big cite data del dfn em font i img ins label mark q rb ruby s small span strike strong "
+    "sub sup time tt u wbr";
+// Elements with readings.
+constexpr std::string_view kReading = "rp rt rtc";
+
+// Returns the size of the tag that a text begins with; the size of the text if the tag has no end.
+std::size_t tag_size(std::string_view text) {
+  std::size_t place = text.find_first_of(" \t\n\f\r/>");
+  while ((place = text.find_first_not_of(" \t\n\f\r/", place)) < text.size() && text[place] != '>') {
+    place = text.find_first_not_of(kSpaces, text.find_first_of(" \t\n\f\r/>=", place + 1));
+    if (place >= text.size() || text[place] != '=') continue;
+    place = text.find_first_not_of(kSpaces, place + 1);
+    if (place >= text.size()) break;
+    const bool is_quoted = text[place] == '"' || text[place] == '\'';
+    place = is_quoted ? text.find(text[place], place + 1) : text.find_first_of(" \t\n\f\r>", place);
+    if (is_quoted && place < text.size()) ++place;
+  }
+  return place < text.size() ? place + 1 : text.size();
+}
+
+// The tree of a text. Gumbo has no limits, takes time by the square of depth and attributes, and frees a tree by
+// recursion. So this class allocates for Gumbo, counts, and frees all memory at once. Its exceptions pass through
+// Gumbo, which owns no other memory.
+class Tree {
+ public:
+  explicit Tree(std::string_view html, GumboTag parent = GUMBO_TAG_LAST) : html_(html) {
+    GumboOptions options = kGumboDefaultOptions;
+    options.allocator = [](void* self, std::size_t size) { return static_cast<Tree*>(self)->allocate(size); };
+    options.deallocator = [](void* self, void* block) { static_cast<Tree*>(self)->deallocate(block); };
+    options.userdata = this;
+    options.max_errors = 0;
+    options.fragment_context = parent;
+    check_roots();
+    output_ = gumbo_parse_with_options(&options, html.data(), html.size());
+  }
+
+  const GumboNode* document() const { return output_->document; }
+  const GumboElement& root() const { return output_->root->v.element; }
+
+ private:
+  static constexpr std::size_t kMaxDepth = 256, kMaxAttributes = 128, kMaxRootBytes = 1 << 17,
+                               kMaxBytes = std::size_t{1} << 31;
+
+  // Gumbo gives an element the attributes of all its tags.
+  void check_roots() {
+    std::size_t bytes = 0;
+    for (std::size_t i = html_.find('<'); i < html_.size(); i = html_.find('<', i + 1)) {
+      const std::string name = lower_case(html_.substr(at_ = i + 1, 4));
+      if (name == "html" || name == "body") bytes += tag_size(html_.substr(i));
+      if (bytes > kMaxRootBytes) refuse("tags html and body with more than 128 KiB, expected less");
+    }
+  }
+  void* allocate(std::size_t size) {
+    void* block = memory_.allocate(size);
+    bytes_ += size;
+    if (size == sizeof(GumboAttribute) && attributes_++ == 0) first_attribute_ = block;
+    if (size == sizeof(GumboNode)) {
+      void*& oldest = recent_[nodes_++ % recent_.size()];
+      if (oldest != nullptr) take_depth(oldest);
+      oldest = std::memset(block, 0, size);
+      attributes_ = 0;
+    }
+    if (attributes_ > kMaxAttributes) refuse("an element with more than 128 attributes, expected fewer");
+    if (bytes_ > std::min(kMaxBytes, (1 << 26) + 64 * html_.size())) {
+      refuse("elements that are repeated, expected fewer");
+    }
+    return block;
+  }
+  void deallocate(const void* block) {
+    if (block == first_attribute_) attributes_ = 0;  // Gumbo ignores this tag
+  }
+  // Takes the depth of a node. A clone may be put under a later one; then it counts as deeper than the node before it.
+  // Other memory may have the size of a node, so nothing is read through its pointers.
+  void take_depth(const void* block) {
+    GumboNode node;
+    std::memcpy(&node, block, sizeof(node));
+    const auto parent = depths_.find(node.parent);
+    depth_ = 1 + (parent == depths_.end() ? depth_ : parent->second);
+    depths_.emplace(block, depth_);
+    const auto tag = reinterpret_cast<std::uintptr_t>(node.v.element.original_tag.data);
+    const std::size_t at = tag - reinterpret_cast<std::uintptr_t>(html_.data());
+    if (at < html_.size()) at_ = at;
+    if (depth_ > kMaxDepth) refuse("an element inside 256 others, expected fewer");
+  }
+  [[noreturn]] void refuse(const char* what) const {
+    throw InputError(fmt::format("line {}: {}", 1 + std::ranges::count(html_.substr(0, at_), '\n'), what));
+  }
+
+  std::string_view html_;
+  std::pmr::monotonic_buffer_resource memory_;
+  std::size_t at_ = 0;  // place of the last element
+  std::size_t bytes_ = 0, nodes_ = 0, depth_ = 0, attributes_ = 0;
+  std::unordered_map<const void*, std::size_t> depths_;
+  std::array<void*, 8> recent_ = {};  // nodes that may have no parent yet
+  const void* first_attribute_ = nullptr;
+  const GumboOutput* output_ = nullptr;
+};
+
+std::string attribute(const GumboElement& element, const char* name) {
+  const GumboAttribute* found = gumbo_get_attribute(&element.attributes, name);
+  return found == nullptr ? "" : lower_case(found->value);
+}
+
+std::string charset_of(const GumboElement& meta) {
+  const bool is_type = attribute(meta, "http-equiv") == "content-type";
+  const std::string content = is_type ? attribute(meta, "content") : "charset=" + attribute(meta, "charset");
+  const std::size_t begin = content.find("charset=");
+  return begin == content.npos ? "" : content.substr(begin + 8, content.find_first_of(" ;", begin) - begin - 8);
+}
+
+class Pieces {
+ public:
+  explicit Pieces(std::string_view html) : html_(html) {}
+
+  void add(HtmlPiece piece) {
+    if (piece.begin == piece.end) return;
+    const std::string_view bytes = html_.substr(piece.begin, piece.end - piece.begin);
+    const bool is_tag = piece.kind == HtmlPiece::Kind::tag || piece.kind == HtmlPiece::Kind::alone;
+    const bool is_reading = piece.use == HtmlUse::reading, is_text = piece.use == HtmlUse::translate;
+    const std::string name = is_tag && is_text ? tag_name(bytes) : "";
+    const bool has_end = !bytes.starts_with("</") && piece.kind == HtmlPiece::Kind::tag && !has_word(kVoid, name);
+    const bool is_last = bytes.starts_with("</") && !open_.empty() && open_.back().first == name;
+    if (is_reading_ && (is_reading || is_last)) {  // a reading stays with the end of its base
+      pieces_.back().end = piece.end;
+    } else {
+      if ((is_reading || has_word(kInline, name)) && codes_++ < kMaxCodes) {
+        piece.kind = HtmlPiece::Kind::tag;
+      } else if (!is_text || piece.kind != HtmlPiece::Kind::text) {
+        piece.kind = HtmlPiece::Kind::other;
+        open_.clear();
+      }
+      pieces_.push_back(piece);
+    }
+    const std::size_t last = pieces_.size() - 1;
+    is_reading_ = is_reading && pieces_[last].kind == HtmlPiece::Kind::tag;
+    if (is_reading || pieces_[last].kind != HtmlPiece::Kind::tag) return;
+    if (is_last) {
+      pieces_[last].partner = open_.back().second;
+      pieces_[open_.back().second].partner = last;
+      open_.pop_back();
+    } else if (has_end) {
+      open_.emplace_back(name, last);
+    }
+  }
+  std::vector<HtmlPiece> take() { return std::move(pieces_); }
+
+ private:
+  static constexpr std::size_t kMaxCodes = 1 << 16;  // later ones are markup, which takes less memory
+
+  std::string_view html_;
+  std::vector<HtmlPiece> pieces_;
+  std::size_t codes_ = 0;
+  bool is_reading_ = false;                                // the last piece is a reading, which may grow
+  std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text: name, index of tag
+};
+
+}  // namespace
+
+HtmlUse html_use(HtmlUse parent, std::string_view name, std::string_view translate, std::string_view classes) {
+  if (parent == HtmlUse::reading || has_word(kVoid, name)) return parent;
+  if (translate == "no" || has_word(classes, "notranslate")) return HtmlUse::keep;
+  if (translate != "yes" && has_word(kCode, name)) return HtmlUse::keep;
+  if (translate != "yes" && parent == HtmlUse::keep) return parent;
+  return has_word(kReading, name) ? HtmlUse::reading : HtmlUse::translate;
+}
+
+HtmlPage read_html_page(std::string_view html) {
+  HtmlPage page;
+  const Tree tree(html.substr(html.starts_with("\ufeff") ? 3 : 0));
+  const auto place_of = [html](const char* data) { return static_cast<std::size_t>(data - html.data()); };
+  const auto add = [&](GumboStringPiece part, HtmlPiece::Kind kind, HtmlUse use) {
+    if (part.length == 0) return;
+    const std::size_t begin = place_of(part.data), size = kind == HtmlPiece::Kind::text ? 0 : part.length;
+    page.found.push_back({.begin = begin, .end = begin + size, .kind = kind, .use = use});
+  };
+  const auto add_element = [&](const GumboElement& element, HtmlUse parent) {
+    const auto& [tag, end_tag] = std::pair(element.original_tag, element.original_end_tag);
+    const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
+    const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
+    add(tag, HtmlPiece::Kind::tag, use);
+    add(end_tag, HtmlPiece::Kind::tag, use);  // also of elements inside, which come later
+    if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
+      const HtmlPiece::Kind kind = has_word(kCode, name) ? HtmlPiece::Kind::other : HtmlPiece::Kind::text;
+      const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
+      page.found.push_back({.begin = place_of(tag.data + tag.length), .end = end, .kind = kind, .use = use});
+    }
+    if (name == "meta" && page.charset.empty()) page.charset = charset_of(element);
+    return use;
+  };
+  std::vector<std::pair<const GumboNode*, HtmlUse>> open = {{tree.document(), HtmlUse::translate}};
+  while (!open.empty()) {
+    auto [node, use] = open.back();
+    open.pop_back();
+    const bool is_document = node->type == GUMBO_NODE_DOCUMENT, is_comment = node->type == GUMBO_NODE_COMMENT;
+    if (!is_document && node->type != GUMBO_NODE_ELEMENT && node->type != GUMBO_NODE_TEMPLATE) {
+      add(node->v.text.original_text, is_comment ? HtmlPiece::Kind::other : HtmlPiece::Kind::text, use);
+      continue;
+    }
+    if (!is_document) use = add_element(node->v.element, use);
+    const GumboVector& children = is_document ? node->v.document.children : node->v.element.children;
+    for (unsigned i = children.length; i-- > 0;) {  // in order: a clone is not before its original
+      open.emplace_back(static_cast<const GumboNode*>(children.data[i]), use);
+    }
+  }
+  std::ranges::stable_sort(page.found, {}, &HtmlPiece::begin);
+  for (const char* name : {"lang", "xml:lang"}) {
+    const GumboAttribute* found = gumbo_get_attribute(&tree.root().attributes, name);
+    if (found == nullptr || found->original_value.length == 0) continue;
+    const auto& [data, size] = found->original_value;
+    const std::size_t begin = place_of(data), quote = *data == '"' || *data == '\'' ? 1 : 0;
+    page.languages.emplace_back(begin + quote, begin + size - quote);
+  }
+  return page;
+}
+
+std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPiece>& found) {
+  Pieces pieces(html);
+  HtmlUse use = HtmlUse::translate;  // the use of text at `place`
+  auto piece = found.begin();
+  for (std::size_t place = 0; place < html.size();) {
+    while (piece != found.end() && piece->begin < place) ++piece;
+    const std::string_view rest = html.substr(place);
+    HtmlPiece next = {.begin = place, .use = use};
+    if (piece != found.end() && piece->begin == place) {
+      next = *piece++;
+      if (next.kind == HtmlPiece::Kind::text) use = next.use;
+    } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
+      next.kind = HtmlPiece::Kind::tag;  // the parser ignores this tag
+      next.end = place + tag_size(rest);
+    } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
+      const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
+      next.kind = HtmlPiece::Kind::other;
+      next.end = place + std::min(rest.find(end), rest.size() - end.size()) + end.size();
+    } else {
+      next.end = std::min({html.find('<', place + 1), piece == found.end() ? html.npos : piece->begin, html.size()});
+    }
+    pieces.add(next);
+    place = next.end;
+  }
+  return pieces.take();
+}
+
+std::vector<HtmlPart> parse_html(std::string_view html) {
+  const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).found);
+  std::vector<HtmlPart> parts;
+  std::vector<std::size_t> number(pieces.size());  // index of each code in its part
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& [begin, end, kind, use, partner] = pieces[i];
+    const std::string bytes(html.substr(begin, end - begin));
+    const bool is_text = kind != HtmlPiece::Kind::other;
+    if (parts.empty() || parts.back().is_text != is_text) parts.push_back({.is_text = is_text, .segment = {}});
+    HtmlPart& part = parts.back();
+    std::string& text = part.segment.text;
+    if (kind != HtmlPiece::Kind::tag) {
+      text += is_text ? unescape_html(bytes) : bytes;
+      continue;
+    }
+    std::vector<InlineCode>& codes = part.segment.codes;
+    number[i] = codes.size();
+    codes.push_back({.place = text.size(), .markup = bytes});
+    if (!partner || *partner > i) continue;
+    codes.back().partner = number[*partner];
+    codes[number[*partner]].partner = number[i];
+  }
+  return parts;
+}
+
+std::string write_html(const HtmlPart& part) {
+  const std::string_view text = part.segment.text;
+  if (!part.is_text) return std::string(text);
+  std::string html;
+  std::size_t begin = 0;
+  for (const InlineCode& code : part.segment.codes) {
+    html += escape_html(text.substr(begin, code.place - begin)) + code.markup;
+    begin = code.place;
+  }
+  return html + escape_html(text.substr(begin));
+}
+
+std::string tag_name(std::string_view text) {
+  const std::size_t begin = std::min<std::size_t>(text.starts_with("</") ? 2 : 1, text.size());
+  return lower_case(text.substr(begin, text.find_first_of(" \t\n\f\r/>", begin) - begin));
+}
+
+std::string unescape_html(std::string_view text) {
+  if (text.find('&') == std::string_view::npos) return std::string(text);
+  std::string html;
+  for (const char c : text) c == '<' ? html += "&lt;" : html += c;
+  const Tree tree(html, GUMBO_TAG_BODY);
+  std::string plain;
+  const GumboVector& children = tree.root().children;
+  for (unsigned i = 0; i < children.length; ++i) {
+    const auto* child = static_cast<const GumboNode*>(children.data[i]);
+    if (child->type == GUMBO_NODE_TEXT || child->type == GUMBO_NODE_WHITESPACE) plain += child->v.text.text;
+  }
+  return find_invalid_utf8(plain) ? std::string(text) : plain;  // a number may be too large for Gumbo
+}
+
+std::string escape_html(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    escaped += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string_view(&c, 1);
+  }
+  return escaped;
+}
+
+}  // namespace encdec

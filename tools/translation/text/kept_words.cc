@@ -1,0 +1,112 @@
+#include "encdec/translation/text/kept_words.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "encdec/translation/text/language.h"
+
+namespace encdec {
+namespace {
+
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Returns the places where a word stands whole and not in a taken part of the text.
+std::vector<std::size_t> places_of(std::string_view text, const std::string& word, const std::vector<bool>& is_taken) {
+  std::vector<std::size_t> places;
+  for (std::size_t place = text.find(word); place != std::string_view::npos; place = text.find(word, place)) {
+    const std::size_t end = place + word.size();
+    const bool is_joined = (place > 0 && is_alphanumeric(text[place - 1]) && is_alphanumeric(word.front())) ||
+                           (end < text.size() && is_alphanumeric(text[end]) && is_alphanumeric(word.back()));
+    if (is_joined || is_taken[place]) {
+      ++place;
+    } else {
+      places.push_back(place);
+      place = end;
+    }
+  }
+  return places;
+}
+
+// Returns the places of each word. Longer words are found first, so that "%s" is not found in "%s_name".
+std::map<std::string, std::vector<std::size_t>> all_places(std::string_view text, std::vector<std::string> words) {
+  std::ranges::sort(words,
+                    [](const auto& a, const auto& b) { return std::pair(b.size(), a) < std::pair(a.size(), b); });
+  std::vector<bool> is_taken(text.size());
+  std::map<std::string, std::vector<std::size_t>> all;
+  for (const std::string& word : words) {
+    const auto [found, is_new] = all.try_emplace(word);
+    if (!is_new || word.empty()) continue;
+    found->second = places_of(text, word, is_taken);
+    for (const std::size_t place : found->second) {
+      std::fill_n(is_taken.begin() + static_cast<std::ptrdiff_t>(place), word.size(), true);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string replaced(std::string_view text, std::span<const Replacement> replacements) {
+  std::string all;
+  std::size_t begin = 0;
+  for (const Replacement& replacement : replacements) {
+    all += text.substr(begin, replacement.begin - begin);
+    all += replacement.by;
+    begin = replacement.end;
+  }
+  return all += text.substr(begin);
+}
+
+std::size_t PlaceMover::operator()(std::size_t place) {
+  for (; !left_.empty() && place > left_.front().begin; left_ = left_.subspan(1)) {
+    const auto& [begin, end, by] = left_.front();
+    if (place < end) return begin + added_ - removed_;
+    added_ += by.size();
+    removed_ += end - begin;
+  }
+  return place + added_ - removed_;
+}
+
+std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, std::string_view source,
+                                                  std::span<const std::string> words) {
+  const std::vector<std::string> list(words.begin(), words.end());
+  auto found = all_places(translation, list);
+  const auto expected = all_places(source, list);
+  for (const auto& [word, places] : expected) {
+    if (found[word].size() != places.size()) return std::nullopt;
+  }
+  std::map<std::string, std::size_t> used;
+  std::vector<std::size_t> places;
+  for (const std::string& word : words) {
+    const std::size_t number = used[word]++;
+    if (number >= found[word].size()) return std::nullopt;
+    places.push_back(found[word][number]);
+  }
+  return places;
+}
+
+std::size_t count_term(std::string_view translation, std::string_view term, bool is_spaceless) {
+  const std::string text = without_case(translation), wanted = without_case(term);
+  std::size_t count = 0;
+  for (std::size_t place = text.find(wanted); place != std::string::npos; place = text.find(wanted, place + 1)) {
+    const char before = place > 0 ? text[place - 1] : ' ';
+    const bool is_joined = is_alphanumeric(before) || static_cast<unsigned char>(before) >= 0x80;
+    count += is_spaceless || !is_joined ? 1 : 0;
+  }
+  return count;
+}
+
+std::span<const std::string_view> stand_ins() {
+  static constexpr std::array<std::string_view, 12> kWords = {
+      "ჭაბუკი",  "ժամանակ", "ሰላምታ",    "ផ្ទះ",    // rare words
+      "7391",    "48263",   "91574",   "36482",  // numbers
+      "Zorvath", "Quillon", "Brenkar", "Tavisk"  // names
+  };
+  return kWords;
+}
+
+}  // namespace encdec

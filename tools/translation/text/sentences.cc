@@ -1,0 +1,226 @@
+#include "encdec/translation/text/sentences.h"
+
+#include <unicode/brkiter.h>
+#include <unicode/locid.h>
+#include <unicode/uchar.h>
+#include <unicode/utext.h>
+#include <unicode/utf8.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/models/tokenizer/base/utf8.h"
+
+namespace encdec {
+namespace {
+
+bool is_space(UChar32 c) {
+  return u_isUWhiteSpace(c) != 0;
+}
+
+// ICU's macros convert integers implicitly.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+
+// Returns the position where the white space at the end of a text begins.
+std::size_t end_of_words(std::string_view text) {
+  auto place = static_cast<std::int32_t>(text.size());
+  while (place > 0) {
+    std::int32_t before = place;
+    UChar32 c = 0;
+    U8_PREV(text.data(), 0, before, c);
+    if (!is_space(c)) break;
+    place = before;
+  }
+  return static_cast<std::size_t>(place);
+}
+
+// Returns the position where the white space at the beginning of a text ends.
+std::size_t begin_of_words(std::string_view text) {
+  std::int32_t place = 0;
+  while (static_cast<std::size_t>(place) < text.size()) {
+    std::int32_t behind = place;
+    UChar32 c = 0;
+    U8_NEXT(text.data(), behind, static_cast<std::int32_t>(text.size()), c);
+    if (!is_space(c)) break;
+    place = behind;
+  }
+  return static_cast<std::size_t>(place);
+}
+
+#pragma GCC diagnostic pop
+
+void add(std::vector<Sentence>& sentences, std::string_view text) {
+  if (text.empty()) return;
+  const std::size_t end = end_of_words(text);
+  const std::string_view space = text.substr(end);
+  if (end == 0 && !sentences.empty()) {
+    sentences.back().space += space;
+  } else {
+    sentences.push_back({std::string(text.substr(0, end)), std::string(space)});
+  }
+}
+
+// Returns the positions, in bytes, of the boundaries that `iterator` finds in a text, including the end of the text.
+std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_view text) {
+  UErrorCode error = U_ZERO_ERROR;
+  const icu::LocalUTextPointer utext(
+      utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &error));
+  iterator.setText(utext.getAlias(), error);
+  if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+  std::vector<std::size_t> places;
+  iterator.first();
+  for (std::int32_t place = iterator.next(); place != icu::BreakIterator::DONE; place = iterator.next()) {
+    poll_cancelled();
+    places.push_back(static_cast<std::size_t>(place));
+  }
+  return places;
+}
+
+// An iterator that a thread keeps, because making one takes longer than finding the boundaries of a paragraph.
+struct KeptIterator {
+  std::string locale = {};
+  std::unique_ptr<icu::BreakIterator> iterator = {};
+
+  icu::BreakIterator& get(const std::string& wanted, icu::BreakIterator* (*make)(const icu::Locale&, UErrorCode&)) {
+    if (iterator != nullptr && locale == wanted) return *iterator;
+    UErrorCode error = U_ZERO_ERROR;
+    std::unique_ptr<icu::BreakIterator> made(make(icu::Locale(wanted.c_str()), error));
+    if (U_FAILURE(error)) throw Error(std::string("ICU: ") + u_errorName(error));
+    iterator = std::move(made);
+    locale = wanted;
+    return *iterator;
+  }
+};
+
+// Returns this thread's iterator over the sentences, or the words, of a language. Valid until the next call.
+icu::BreakIterator& sentence_iterator(const std::string& language) {
+  thread_local KeptIterator kept;
+  return kept.get(language + "@ss=standard", icu::BreakIterator::createSentenceInstance);
+}
+icu::BreakIterator& word_iterator(const std::string& language) {
+  thread_local KeptIterator kept;
+  return kept.get(language, icu::BreakIterator::createWordInstance);
+}
+
+// Returns whether a place at which ICU ends a sentence is within a word: after a period that begins the word (".NET"),
+// or after another mark of ASCII without a space ("/search?query").
+bool is_within_word(std::string_view text, std::size_t place) {
+  const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
+  if (!is_mark(text[place - 1])) return false;
+  const bool begins_word = text[place - 1] == '.' && (place == 1 || text[place - 2] == ' ');
+  return begins_word || (static_cast<unsigned char>(text[place]) < 0x80 && text[place] != ' ');
+}
+
+bool ends_clause(std::string_view text) {
+  constexpr std::string_view kMarks[] = {",", ";", ":", "\u3001", "\uff0c", "\uff1b", "\u060c", "\u2014"};
+  for (const std::string_view mark : kMarks) {
+    if (text.ends_with(mark)) return true;
+  }
+  return false;
+}
+
+// Returns the position nearest to the middle for which `may_cut` is true; 0 if there is none.
+template <class MayCut>
+std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
+  const std::size_t middle = text.size() / 2;
+  for (std::size_t distance = 0; distance <= middle; ++distance) {
+    for (const std::size_t place : {middle - distance, middle + distance}) {
+      if (place > 0 && place < text.size() && may_cut(place)) return place;
+    }
+  }
+  return 0;
+}
+
+std::size_t find_cut(std::string_view text, const std::string& language) {
+  const auto begins_word = [text](std::size_t place) {
+    constexpr std::size_t kLongestCharacter = 4;
+    return !is_continuation(text[place]) && begin_of_words(text.substr(place, kLongestCharacter)) == 0;
+  };
+  const auto is_behind_space = [&](std::size_t place) {
+    return begins_word(place) && end_of_words(text.substr(0, place)) < place;
+  };
+  const auto is_behind_clause = [&](std::size_t place) {
+    // Chinese and Japanese have no space after a mark.
+    const bool may_cut = is_behind_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
+    return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
+  };
+  const std::vector<std::size_t> ends = boundaries(sentence_iterator(language), text);
+  const auto is_behind_sentence = [&](std::size_t place) {
+    return std::ranges::binary_search(ends, place) && !is_within_word(text, place);
+  };
+  if (const std::size_t place = cut_near_middle(text, is_behind_sentence)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_behind_clause)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_behind_space)) return place;
+  return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
+}
+
+}  // namespace
+
+std::vector<Sentence> split_text(std::string_view text, Split split, const std::string& language) {
+  std::vector<Sentence> sentences;
+  const auto take = [&](std::size_t bytes) {
+    add(sentences, text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  };
+  take(begin_of_words(text));
+  if (split == Split::never) {
+    take(text.size());
+    return sentences;
+  }
+  icu::BreakIterator* iterator = split == Split::newlines ? nullptr : &sentence_iterator(language);
+  // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
+  const auto take_sentences = [&](std::string_view part) {
+    std::size_t begin = 0;
+    for (const std::size_t end : boundaries(*iterator, part)) {
+      if (end < part.size() && is_within_word(part, end)) continue;
+      take(end - std::exchange(begin, end));
+    }
+  };
+  if (split == Split::sentences_over_lines) {
+    std::string spaced(text);
+    std::ranges::replace_if(
+        spaced, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    take_sentences(spaced);
+    return sentences;
+  }
+  while (!text.empty()) {
+    const std::size_t line_end = std::min(text.find('\n'), text.size());
+    if (iterator != nullptr) {
+      take_sentences(text.substr(0, line_end));
+    } else {
+      take(line_end);
+    }
+    take(begin_of_words(text));  // line ends, and white space before the next words
+  }
+  return sentences;
+}
+
+std::vector<std::size_t> word_boundaries(std::string_view text, const std::string& language) {
+  return boundaries(word_iterator(language), text);
+}
+
+std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::string& language,
+                                 const std::function<bool(const std::string&)>& fits) {
+  std::vector<Sentence> parts;
+  std::vector<Sentence> rest(std::make_move_iterator(sentences.rbegin()), std::make_move_iterator(sentences.rend()));
+  while (!rest.empty()) {
+    Sentence sentence = std::move(rest.back());
+    rest.pop_back();
+    const std::size_t cut = sentence.text.empty() || fits(sentence.text) ? 0 : find_cut(sentence.text, language);
+    if (cut == 0) {
+      parts.push_back(std::move(sentence));
+      continue;
+    }
+    const std::size_t end = end_of_words(std::string_view(sentence.text).substr(0, cut));
+    rest.push_back({sentence.text.substr(cut), std::move(sentence.space)});
+    rest.push_back({sentence.text.substr(0, end), sentence.text.substr(end, cut - end)});
+  }
+  return parts;
+}
+
+}  // namespace encdec

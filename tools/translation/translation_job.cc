@@ -1,0 +1,435 @@
+#include "encdec/translation/translation_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <compare>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "encdec/engine/base/cancellation.h"
+#include "encdec/engine/base/error.h"
+#include "encdec/translation/passage.h"
+#include "encdec/translation/text/html.h"
+#include "encdec/translation/text/language.h"
+
+namespace encdec {
+namespace translation {
+
+// A part of an HTML text, and the sentences in it. Another text is a single part.
+struct Stretch {
+  HtmlPart part;
+  std::vector<Passage*> passages = {};
+};
+
+struct TextWork {
+  enum class Form : std::uint8_t { plain, html, segment };
+  Form form = Form::plain;
+  std::vector<Stretch> stretches = {};
+  Translation translation = {};
+};
+
+// The inputs of a batch have one BatchKey.
+struct BatchKey {
+  const Leg* leg;
+  bool is_aligned;       // their results need attention
+  const Passage* alone;  // a passage with options of its own, else null
+  auto operator<=>(const BatchKey&) const = default;
+};
+
+[[noreturn]] void refuse_pair(const TranslationRoutes& routes, const TranslateOptions& options) {
+  const std::vector<std::string> sources = routes.sources();
+  const std::string &source = options.source, &target = options.target;
+  if (source == target)
+    throw InputError(fmt::format("'{}' is the source and the target language, expected two", source));
+  if (!options.via.empty() && !(source.empty() ? routes.targets() : routes.targets(source)).empty()) {
+    const std::string from = source.empty() ? "" : fmt::format(" from '{}'", source);
+    if (options.via == kNeverVia) throw InputError(fmt::format("no single model translates{} to '{}'", from, target));
+    throw InputError(fmt::format("no models translate{} to '{}' through '{}'", from, target, options.via));
+  }
+  if (source.empty()) {
+    throw InputError(
+        fmt::format("no model translates to '{}', expected one of {}", target, fmt::join(routes.targets(), ", ")));
+  }
+  if (std::ranges::find(sources, source) == sources.end()) {
+    throw InputError(
+        fmt::format("no model translates from '{}', expected one of {}", source, fmt::join(sources, ", ")));
+  }
+  throw InputError(fmt::format("no model translates from '{}' to '{}', expected one of {}", source, target,
+                               fmt::join(routes.targets(source), ", ")));
+}
+
+// Returns the codes after position `begin` and before position `end` of a text.
+std::span<const InlineCode> codes_within(const Segment& segment, std::size_t begin, std::size_t end) {
+  const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::place);
+  const auto last = std::ranges::lower_bound(first, segment.codes.end(), end, {}, &InlineCode::place);
+  return {first, last};
+}
+
+// Joins neighbouring sentences, up to a size, if the end of the first is inside a placeholder.
+std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std::vector<Sentence> sentences) {
+  constexpr std::size_t kMaxBytes = 1024;
+  if (placeholders.empty()) return sentences;
+  std::vector<Sentence> joined;
+  std::size_t end = 0;
+  bool is_inside = false;
+  for (Sentence& sentence : sentences) {
+    end += sentence.text.size() + sentence.space.size();
+    if (is_inside && joined.back().text.size() + sentence.text.size() < kMaxBytes) {
+      joined.back().text += joined.back().space + sentence.text;
+      joined.back().space = std::move(sentence.space);
+    } else {
+      joined.push_back(std::move(sentence));
+    }
+    const auto behind = std::ranges::lower_bound(placeholders, end, {}, &Placeholder::begin);
+    is_inside = behind != placeholders.begin() && end < (behind - 1)->end;
+  }
+  return joined;
+}
+
+// Returns the share of the time before a position of a text with cuts. Between cuts, time passes evenly.
+double time_before(const Segment& segment, std::size_t place) {
+  const auto behind = std::ranges::upper_bound(segment.cuts, place, {}, &Cut::place);
+  const Cut last = behind != segment.cuts.begin() ? *(behind - 1) : Cut();
+  const Cut next = behind != segment.cuts.end() ? *behind : Cut{.place = segment.text.size(), .share_before = 1};
+  if (next.place <= last.place) return next.share_before;
+  const double part = static_cast<double>(place - last.place) / static_cast<double>(next.place - last.place);
+  return last.share_before + part * (next.share_before - last.share_before);
+}
+
+// Adds to a sentence the cuts and the words to keep that the segment has in it.
+void add_marks(const Segment& segment, SourceSentence& sentence) {
+  const double first = time_before(segment, sentence.begin), last = time_before(segment, sentence.end());
+  auto cut = std::ranges::upper_bound(segment.cuts, sentence.begin, {}, &Cut::place);
+  for (; cut != segment.cuts.end() && cut->place < sentence.end(); ++cut) {
+    sentence.cuts.push_back(cut->place - sentence.begin);
+    sentence.shares.push_back(last > first ? (cut->share_before - first) / (last - first) : 0.5);
+  }
+  const auto begin = std::ranges::lower_bound(segment.placeholders, sentence.begin, {}, &Placeholder::begin);
+  for (auto i = static_cast<std::size_t>(begin - segment.placeholders.begin()); i < segment.placeholders.size(); ++i) {
+    const Placeholder& kept = segment.placeholders[i];
+    if (kept.begin >= sentence.end()) break;
+    if (kept.end > sentence.end() || kept.begin >= kept.end) continue;
+    sentence.terms.push_back({.begin = kept.begin - sentence.begin,
+                              .end = kept.end - sentence.begin,
+                              .target = segment.text.substr(kept.begin, kept.end - kept.begin),
+                              .is_kept = true,
+                              .placeholder = i});
+  }
+}
+
+// Adds to a sentence the terms that it has of a glossary, except where it has words to keep.
+void add_terms(const Glossary& glossary, const std::string& language, SourceSentence& sentence) {
+  const std::vector<Term> kept = sentence.terms;
+  for (Glossary::Match& match : glossary.find(sentence.text(), language)) {
+    const auto overlaps = [&match](const Term& term) { return term.begin < match.end && match.begin < term.end; };
+    if (std::ranges::any_of(kept, overlaps)) continue;
+    if (match.is_kept) match.target = sentence.text().substr(match.begin, match.end - match.begin);
+    sentence.terms.push_back(
+        {.begin = match.begin, .end = match.end, .target = std::move(match.target), .is_kept = match.is_kept});
+  }
+  std::ranges::sort(sentence.terms, {}, &Term::begin);
+}
+
+// Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
+// its codes, because attention to words cannot place that many.
+std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const Leg& leg) {
+  constexpr std::size_t kMaxCodes = 32;
+  std::vector<SourceSentence> all;
+  std::size_t begin = 0;
+  const auto add = [&](Sentence sentence, bool is_cut) {
+    const std::size_t size = sentence.text.size() + sentence.space.size();
+    all.push_back({.sentence = std::move(sentence), .begin = begin, .is_cut = is_cut});
+    begin += size;
+  };
+  const auto add_until = [&](std::size_t end) {
+    const std::string text = segment.text.substr(begin, end - begin);
+    for (Sentence& between : split_text(text, Split::never, leg.step.source)) add(std::move(between), true);
+  };
+  std::vector<Sentence> sentences = leg.cut(split_text(segment.text, split, leg.step.source));
+  for (Sentence& sentence : with_whole(segment.placeholders, std::move(sentences))) {
+    const std::size_t end = begin + sentence.text.size();
+    const std::span<const InlineCode> codes = codes_within(segment, begin, end);
+    if (codes.size() <= kMaxCodes) {
+      add(std::move(sentence), false);
+      continue;
+    }
+    for (const InlineCode& code : codes) add_until(code.place);
+    add_until(end);
+    all.back().sentence.space += sentence.space;
+    all.back().is_cut = false;
+    begin += sentence.space.size();
+  }
+  for (SourceSentence& sentence : all) {
+    sentence.codes = codes_within(segment, sentence.begin, sentence.end());
+    sentence.first_code = static_cast<std::size_t>(sentence.codes.data() - segment.codes.data());
+    add_marks(segment, sentence);
+  }
+  return all;
+}
+
+// Returns a translated part, built from the k-th translation of each sentence.
+HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
+  const auto& [part, passages] = stretch;
+  if (!part.is_text) return part;
+  const std::vector<InlineCode>& codes = part.segment.codes;
+  HtmlPart all{.is_text = true, .segment = {}};
+  std::string& text = all.segment.text;
+  std::vector<std::size_t> index_of(codes.size());  // index in the translation of each code
+  std::size_t next = 0;                             // index of the next code to place
+  const auto add_code = [&](std::size_t code, std::size_t place) {
+    index_of[code] = all.segment.codes.size();
+    all.segment.codes.push_back({.place = place, .markup = codes[code].markup, .partner = codes[code].partner});
+  };
+  // Adds the codes up to a place of the source. Those in kept white space, whose bytes end there, stay within it.
+  const auto add_codes = [&](std::size_t end, std::size_t kept = 0) {
+    for (; next < codes.size() && codes[next].place <= end; ++next) {
+      add_code(next, text.size() - std::min(kept, end - codes[next].place));
+    }
+  };
+  const std::vector<Cut>& cuts = part.segment.cuts;
+  std::vector<Cut>& placed_cuts = all.segment.cuts;
+  const auto add_cuts = [&](std::size_t end) {
+    while (placed_cuts.size() < cuts.size() && cuts[placed_cuts.size()].place <= end) {
+      placed_cuts.push_back({.place = text.size(), .share_before = cuts[placed_cuts.size()].share_before});
+    }
+  };
+  std::size_t kept = 0;
+  for (const Passage* passage : passages) {
+    const SourceSentence& source = passage->source();
+    add_codes(source.begin, kept);
+    add_cuts(source.begin);
+    const std::size_t begin_text = text.size();
+    if (!passage->targets().empty()) {
+      // The last translation if there are fewer than k + 1.
+      const Target& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
+      for (const auto& [code, place] : target.codes) add_code(source.first_code + code, text.size() + place);
+      next += source.codes.size();
+      for (const std::size_t place : target.cuts) {
+        placed_cuts.push_back({.place = text.size() + place, .share_before = cuts[placed_cuts.size()].share_before});
+      }
+      for (std::size_t i = 0; i < source.terms.size(); ++i) {
+        const Term& term = source.terms[i];
+        if (!term.placeholder) continue;
+        const std::size_t begin = text.size() + target.places[i];
+        all.segment.placeholders.push_back({.begin = begin,
+                                            .end = begin + term.target.size(),
+                                            .markup = part.segment.placeholders[*term.placeholder].markup});
+      }
+      text += target.text;
+      add_codes(source.end());
+    }
+    const bool is_kept = source.is_cut || passage == passages.back();
+    const std::string space =
+        is_kept ? source.sentence.space
+                : space_behind(source.sentence, std::string_view(text).substr(begin_text), is_spaceless);
+    text += space;
+    kept = space == source.sentence.space ? space.size() : 0;
+  }
+  add_codes(part.segment.text.size(), kept);
+  add_cuts(part.segment.text.size());
+  std::ranges::sort(all.segment.placeholders, {}, &Placeholder::begin);
+  for (InlineCode& code : all.segment.codes) {
+    if (code.partner) code.partner = index_of[*code.partner];
+  }
+  return all;
+}
+
+// Returns the reports on all terms of a text. A placeholder that is in no sentence is lost.
+std::vector<TermReport> reports_of(const TextWork& work) {
+  std::vector<TermReport> all;
+  for (const auto& [part, passages] : work.stretches) {
+    const Segment& segment = part.segment;
+    std::vector<bool> is_found(segment.placeholders.size());
+    for (const Passage* passage : passages) {
+      for (const Term& term : passage->source().terms) {
+        if (term.placeholder) is_found[*term.placeholder] = true;
+      }
+      for (TermReport& report : passage->reports()) all.push_back(std::move(report));
+    }
+    for (std::size_t i = 0; i < is_found.size(); ++i) {
+      const auto& [begin, end, markup] = segment.placeholders[i];
+      const std::string text = segment.text.substr(begin, end - begin);
+      if (!is_found[i]) all.push_back({.source = text, .target = text, .method = TermReport::Method::failed});
+    }
+  }
+  return all;
+}
+
+}  // namespace translation
+
+using namespace translation;
+
+std::vector<std::string> possible_sources(const TranslationRoutes& routes, TranslateOptions& options) {
+  for (std::string* language : {&options.source, &options.target, &options.via}) {
+    if (!language->empty() && *language != kNeverVia) *language = canonical_language(*language);
+  }
+  std::vector<std::string> sources = options.source.empty() ? routes.sources() : std::vector{options.source};
+  std::erase_if(sources,
+                [&](const std::string& source) { return routes.find(source, options.target, options.via).empty(); });
+  if (sources.empty()) refuse_pair(routes, options);
+  return sources;
+}
+
+struct TranslationJob::Impl {
+  std::span<const Model> models;
+  const TranslationRoutes& routes;
+  TranslateOptions options;
+  std::vector<std::string> sources = {};              // possible languages of the texts
+  std::map<std::string, std::vector<Leg>> legs = {};  // by source language
+  std::vector<TextWork> texts = {};
+  std::deque<Passage> passages = {};
+  std::vector<Passage*> waiting = {};  // for their next leg
+  // For each input of the last batches, the part to translate.
+  std::vector<std::vector<std::pair<Passage*, std::size_t>>> requests = {};
+
+  const std::vector<Leg>& legs_from(const std::string& source);
+  TextWork& add(TextWork::Form form, const std::string& text);
+  void add(HtmlPart part, TextWork& work);
+};
+
+const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& source) {
+  const auto [place, is_new] = legs.try_emplace(source);
+  if (!is_new) return place->second;
+  for (RouteStep& step : routes.find(source, options.target, options.via)) {
+    const ModelLanguages& languages = routes.languages(step.model);
+    Leg& leg = place->second.emplace_back();
+    leg.model = &models[step.model];
+    leg.options = options.generate;
+    leg.options.source_lang = languages.sources.at(step.source);
+    leg.options.target_lang = languages.targets.at(step.target);
+    leg.is_spaceless = is_written_without_spaces(step.target);
+    leg.set_limit();
+    leg.step = std::move(step);
+  }
+  if (options.alternatives > 0) {
+    Leg& last = place->second.back();
+    const int beams = last.model->generation_config().num_beams.value_or(1);
+    last.options.num_return_sequences = options.alternatives + 1;
+    last.options.num_beams = std::max(beams, options.alternatives + 1);
+  }
+  return place->second;
+}
+
+TextWork& TranslationJob::Impl::add(TextWork::Form form, const std::string& text) {
+  TextWork& work = texts.emplace_back();
+  work.form = form;
+  work.translation.source = options.source;
+  if (options.source.empty()) {
+    const DetectedLanguage detected = detect_languages(text, sources, form == TextWork::Form::html).front();
+    work.translation.source = detected.language;
+    work.translation.confidence = detected.confidence;
+  }
+  work.translation.route = languages_of(routes.find(work.translation.source, options.target, options.via));
+  return work;
+}
+
+void TranslationJob::Impl::add(HtmlPart part, TextWork& work) {
+  Stretch& stretch = work.stretches.emplace_back();
+  stretch.part = std::move(part);
+  if (!stretch.part.is_text) return;
+  const std::vector<Leg>& route = legs_from(work.translation.source);
+  const Leg& first = route.front();
+  const Split split =
+      options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
+  for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, first)) {
+    if (options.glossary) add_terms(*options.glossary, work.translation.source, sentence);
+    Passage& passage = passages.emplace_back(std::move(sentence), route);
+    stretch.passages.push_back(&passage);
+    if (!passage.source().text().empty() && passage.start()) waiting.push_back(&passage);
+  }
+}
+
+TranslationJob::TranslationJob(std::span<const Model> models, const TranslationRoutes& routes, TranslateOptions options)
+    : impl_(new Impl{.models = models, .routes = routes, .options = std::move(options)}) {
+  impl_->sources = possible_sources(routes, impl_->options);
+}
+
+TranslationJob::~TranslationJob() = default;
+
+void TranslationJob::add(const std::string& text) {
+  check_cancelled();
+  using Form = TextWork::Form;
+  TextWork& work = impl_->add(impl_->options.is_html ? Form::html : Form::plain, text);
+  if (!impl_->options.is_html) return impl_->add({.is_text = true, .segment = {.text = text}}, work);
+  for (HtmlPart& part : parse_html(text)) impl_->add(std::move(part), work);
+}
+
+void TranslationJob::add(Segment segment) {
+  check_cancelled();
+  TextWork& work = impl_->add(TextWork::Form::segment, segment.text);
+  impl_->add({.is_text = true, .segment = std::move(segment)}, work);
+}
+
+std::size_t TranslationJob::sentences() const {
+  return impl_->passages.size();
+}
+
+std::vector<TranslationBatch> TranslationJob::next() {
+  std::vector<TranslationBatch> batches;
+  std::map<BatchKey, std::size_t> numbers;
+  impl_->requests.clear();
+  for (Passage* passage : std::exchange(impl_->waiting, {})) {
+    check_cancelled();
+    const Leg& leg = passage->leg();
+    const auto [place, is_new] = numbers.try_emplace(
+        BatchKey{&leg, passage->is_aligned(), passage->is_alone() ? passage : nullptr}, batches.size());
+    if (is_new) {
+      impl_->requests.emplace_back();
+      batches.push_back({.model = leg.step.model, .options = passage->options()});
+    }
+    passage->divide();
+    for (std::size_t part = 0; part < passage->parts().size(); ++part) {
+      batches[place->second].inputs.push_back({.source = passage->parts()[part]->source.text});
+      impl_->requests[place->second].emplace_back(passage, part);
+    }
+  }
+  return batches;
+}
+
+void TranslationJob::take(std::size_t batch, std::size_t input, GenerateResult result) {
+  const auto [passage, part] = impl_->requests.at(batch).at(input);
+  if (passage->take(part, std::move(result)) && passage->settle()) impl_->waiting.push_back(passage);
+}
+
+std::vector<Translation> TranslationJob::results() {
+  const bool is_spaceless = is_written_without_spaces(impl_->options.target);
+  std::vector<Translation> translations;
+  for (TextWork& work : impl_->texts) {
+    check_cancelled();
+    Translation& translation = work.translation;
+    if (work.form == TextWork::Form::segment) {
+      translation.segment = translated(work.stretches.front(), is_spaceless, 0).segment;
+    } else {
+      for (int k = 0; k <= impl_->options.alternatives; ++k) {
+        std::string text;
+        for (const Stretch& stretch : work.stretches) {
+          HtmlPart part = translated(stretch, is_spaceless, static_cast<std::size_t>(k));
+          text += work.form == TextWork::Form::html ? write_html(part) : std::move(part.segment.text);
+        }
+        k == 0 ? translation.text = std::move(text) : translation.alternatives.emplace_back(std::move(text));
+      }
+    }
+    translation.terms = reports_of(work);
+    for (const Stretch& stretch : work.stretches) {
+      if (std::ranges::any_of(stretch.passages, &Passage::is_cut_off)) translation.problem = kCutOff;
+    }
+    translations.push_back(std::move(translation));
+  }
+  return translations;
+}
+
+std::vector<Translation> translate(std::span<const Model> models, TranslationJob& job) {
+  for (std::vector<TranslationBatch> batches = job.next(); !batches.empty(); batches = job.next()) {
+    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+      const auto& [model, options, inputs] = batches[batch];
+      std::vector<GenerateResult> results = models[model].generate_inputs(inputs, options);
+      for (std::size_t i = 0; i < results.size(); ++i) job.take(batch, i, std::move(results[i]));
+    }
+  }
+  return job.results();
+}
+
+}  // namespace encdec
