@@ -20,22 +20,22 @@ class UsageError : public std::runtime_error {
 // Writes one line to standard error: "encdec: " and the message.
 void print_error(std::string_view message);
 
-// Each function declares the options of one subcommand and returns its action. add_embed() is in embed.cc, and so on;
-// add_rerank() and add_tag() are in classify.cc.
-Action add_align(CLI::App& command);
+// A subcommand.
+struct Subcommand {
+  const char* name;
+  const char* description;           // one line of the help
+  Action (*add)(CLI::App& command);  // declares its options, and returns its action
+  const char* example = nullptr;     // a line of the help of `encdec`; null: none
+};
+
+// The subcommands of the host: add_forward() is in forward.cc, and so on. Slices have the others, see slice.h.
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
-Action add_classify(CLI::App& command);
-Action add_embed(CLI::App& command);
 Action add_forward(CLI::App& command);
 Action add_generate(CLI::App& command);
 Action add_inspect(CLI::App& command);
-Action add_rerank(CLI::App& command);
 Action add_score(CLI::App& command);
 Action add_serve(CLI::App& command);
-Action add_tag(CLI::App& command);
 Action add_tokenize(CLI::App& command);
-Action add_transcribe(CLI::App& command);
-Action add_translate(CLI::App& command);
 
 }  // namespace encdec::cli

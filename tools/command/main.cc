@@ -3,6 +3,7 @@
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -14,10 +15,12 @@
 #include <functional>
 #include <iostream>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "arguments/arguments.h"
 #include "command/commands.h"
@@ -26,6 +29,7 @@
 #include "command/options.h"
 #include "command/output_file.h"
 #include "common/process_memory.h"
+#include "slice.h"
 
 namespace encdec::cli {
 namespace {
@@ -35,33 +39,37 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 constexpr int kSignalBase = 128;  // plus the signal's number: the status that shells report for a killed process
 
-struct Subcommand {
-  const char* name;
-  const char* description;
-  Action (*add)(CLI::App& command);
-};
-
 constexpr std::array kSubcommands = {
     Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
-               add_generate},
-    Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate},
-    Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe},
-    Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
+               add_generate, "encdec generate --model opus-mt-en-fr --input english.txt --output french.txt"},
     Subcommand{"forward", "Compute logits and encoder outputs of given token ids; write them to a .safetensors file",
                add_forward},
     Subcommand{"score", "Compute log-probabilities of given targets: one JSON object for each pair of lines",
                add_score},
-    Subcommand{"embed", "Compute one vector for each text with an encoder-only model", add_embed},
-    Subcommand{"rerank", "Order documents by how well they answer a query, with a cross-encoder", add_rerank},
-    Subcommand{"classify", "Label each text, or pair of texts, with a classifier", add_classify},
-    Subcommand{"tag", "Find names and other entities in texts with a classifier of tokens", add_tag},
     Subcommand{"tokenize", "Convert texts to token ids and back", add_tokenize},
-    Subcommand{"attention", "Show attention weights in the terminal, as a picture or numbers", add_attention},
-    Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect},
+    Subcommand{"attention", "Show attention weights in the terminal, as a picture or numbers", add_attention,
+               "encdec attention --model opus-mt-en-fr \"The cat sat.\" --output cat.svg"},
+    Subcommand{"inspect", "Show what a checkpoint folder contains: sizes, precision, tensors, graph", add_inspect,
+               "encdec inspect --model opus-mt-en-fr"},
     Subcommand{"bench", "Measure the speed of generation with random sources; print one JSON object", add_bench},
+#if ENCDEC_SERVER
     Subcommand{"serve", "Serve translation, generation, embeddings and transcription over HTTP to existing clients",
                add_serve},
+#endif
 };
+
+// Returns the subcommands of this build.
+std::vector<Subcommand> subcommands() {
+  std::vector<Subcommand> all(kSubcommands.begin(), kSubcommands.end());
+  const auto add = [&all](std::span<const Subcommand> more) { all.insert(all.end(), more.begin(), more.end()); };
+#define ENCDEC_SLICE(name) add(name##_subcommands());
+#include "slices.inc"
+#undef ENCDEC_SLICE
+  return all;
+}
+
+// The slices that this build leaves out, and serve: "speech, serve".
+constexpr std::string_view kLeftOut = ENCDEC_LEFT_OUT;
 
 constexpr const char* kFooter = R"(Exit status:
   0  success
@@ -74,14 +82,16 @@ Environment:
   ENCDEC_MAX_ISA  newest instruction set to use, so that different machines compute the same bytes: sse4.1, avx2,
                   avx512, avx512_vnni or avx512_bf16
   NO_COLOR  if not empty, no colours in a terminal
+)";
 
-Examples:
-  encdec generate --model opus-mt-en-fr --input english.txt --output french.txt
-  encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt
-  encdec transcribe --model whisper-tiny --output-format srt speech.flac
-  echo "A sentence" | encdec embed --model all-MiniLM-L6-v2
-  encdec attention --model opus-mt-en-fr "The cat sat." --output cat.svg
-  encdec inspect --model opus-mt-en-fr)";
+// The end of the help: examples, and what this build leaves out.
+std::string footer(std::span<const Subcommand> all) {
+  std::string text = fmt::format("{}\nExamples:", kFooter);
+  for (const Subcommand& each : all) {
+    if (each.example != nullptr) text += fmt::format("\n  {}", each.example);
+  }
+  return text + (kLeftOut.empty() ? "" : fmt::format("\n\nNot in this build: {}", kLeftOut));
+}
 
 void prepare_process() {
   // If a standard stream is closed, the next file to be opened would become that stream. Opens /dev/null instead.
@@ -105,12 +115,13 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "encdec " ENCDEC_VERSION);
   add_document_options(app, "encdec-demo(1), encdec-bench(1)");
   app.require_subcommand(0, 1);
-  std::array<std::pair<CLI::App*, Action>, kSubcommands.size()> actions;
-  for (std::size_t i = 0; i < kSubcommands.size(); ++i) {
-    CLI::App* command = app.add_subcommand(kSubcommands[i].name, kSubcommands[i].description);
-    actions[i] = {command, kSubcommands[i].add(*command)};
+  std::vector<std::pair<CLI::App*, Action>> actions;
+  const std::vector<Subcommand> all = subcommands();
+  for (const Subcommand& each : all) {
+    CLI::App* command = app.add_subcommand(each.name, each.description);
+    actions.emplace_back(command, each.add(*command));
   }
-  app.footer(kFooter);  // after the subcommands: those added later would inherit the footer
+  app.footer(footer(all));  // after the subcommands: those added later would inherit the footer
   if (const std::string error = single_dash_error(app, argc, argv); !error.empty()) throw UsageError(error);
   try {
     app.parse(argc, argv);
@@ -123,7 +134,8 @@ int run(int argc, char** argv) {
       output.commit();
       return kDone;
     }
-    print_error(usage_error(app, error));
+    const bool may_be_left_out = app.get_subcommands().empty() && !kLeftOut.empty();
+    print_error(usage_error(app, error) + (may_be_left_out ? fmt::format("; not in this build: {}", kLeftOut) : ""));
     return kWrongUsage;
   }
   for (const auto& [command, action] : actions) {

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -21,6 +22,7 @@
 #include "command/options.h"
 #include "command/output_file.h"
 #include "command/progress_bar.h"
+#include "slice.h"
 
 namespace encdec::cli {
 namespace {
@@ -242,8 +244,6 @@ void run(TranslateArguments& arguments) {
   Files(arguments).run();
 }
 
-}  // namespace
-
 Action add_translate(CLI::App& command) {
   const auto arguments = std::make_shared<TranslateArguments>();
   TranslateFileOptions& options = arguments->options;
@@ -298,6 +298,15 @@ Action add_translate(CLI::App& command) {
 NAME.progress has what is done, and the same command goes on from there. Warnings name translations that were not used,
 because words such as %s were lost, and terms of the glossary that are missing.)");
   return [arguments] { run(*arguments); };
+}
+
+}  // namespace
+
+std::span<const Subcommand> translation_subcommands() {
+  static constexpr std::array kSubcommands = {
+      Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate,
+                 "encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt"}};
+  return kSubcommands;
 }
 
 }  // namespace encdec::cli

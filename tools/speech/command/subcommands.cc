@@ -1,0 +1,21 @@
+#include <array>
+
+#include "command/commands.h"
+#include "slice.h"
+
+namespace encdec::cli {
+
+// Each is in the file of its name.
+Action add_transcribe(CLI::App& command);
+Action add_align(CLI::App& command);
+
+std::span<const Subcommand> speech_subcommands() {
+  static constexpr std::array kSubcommands = {
+      Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe,
+                 "encdec transcribe --model whisper-tiny --output-format srt speech.flac"},
+      Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
+  };
+  return kSubcommands;
+}
+
+}  // namespace encdec::cli
