@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
 namespace nanobind {
 class module_;
@@ -9,7 +8,7 @@ class module_;
 
 namespace encdec {
 namespace cli {
-struct Subcommand;
+struct CommandSlice;
 }  // namespace cli
 namespace serve {
 class ServerSlice;
@@ -19,13 +18,13 @@ class ServerSlice;
 // folder beside this file, with library, subcommands, HTTP handlers, Python binding, tests and a page of documentation.
 // The build writes slices.inc, a line ENCDEC_SLICE(name) for each slice of ENCDEC_SLICES. A host loops over the slices
 // by defining this macro and including slices.inc. For each slice NAME:
-// - NAME_subcommands(), in NAME/command/: its subcommands of `encdec`;
+// - NAME_command_slice(), in NAME/command/: its subcommands of `encdec`;
 // - NAME_server_slice(), in NAME/server/: its routes, options and state in `encdec serve`;
 // - bind_NAME(module), in NAME/python/: its classes and functions in the extension module of the Python package. Its
 //   Python code is python/encdec/NAME.py or python/encdec/NAME/.
 #define ENCDEC_SLICE(name)                            \
   namespace cli {                                     \
-  std::span<const Subcommand> name##_subcommands();   \
+  CommandSlice name##_command_slice();                \
   }                                                   \
   namespace serve {                                   \
   std::unique_ptr<ServerSlice> name##_server_slice(); \

@@ -49,10 +49,10 @@ TEST(Demo, ReportsErrors) {
   EXPECT_EQ(finished.status, 1);
   EXPECT_TRUE(finished.errors.starts_with("encdec-demo: /nowhere/model")) << finished.errors;
   EXPECT_EQ(split_lines(finished.errors).size(), 1u);
-  const Finished misspelt = run({{kEncdecDemo, "--speach", "a.wav"}, "", {}, {}});
+  const Finished misspelt = run({{kEncdecDemo, "--modle", "a"}, "", {}, {}});
   EXPECT_EQ(misspelt.status, 2);
   EXPECT_EQ(misspelt.errors,
-            "encdec-demo: unknown option '--speach', did you mean '--speech'? (see encdec-demo --help)\n");
+            "encdec-demo: unknown option '--modle', did you mean '--model'? (see encdec-demo --help)\n");
 }
 
 }  // namespace

@@ -2,10 +2,16 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
-namespace encdec::cli {
+namespace encdec {
+class Model;
+
+namespace cli {
 
 // The work of a subcommand, to call after its arguments are parsed. Throws UsageError, or encdec::Error if the work
 // fails.
@@ -28,6 +34,14 @@ struct Subcommand {
   const char* example = nullptr;     // a line of the help of `encdec`; null: none
 };
 
+// A slice's part of the command.
+struct CommandSlice {
+  std::span<const Subcommand> subcommands;
+  void (*inspect)(const Model& model, nlohmann::ordered_json& json) = nullptr;  // adds to what `encdec inspect` shows
+};
+// Returns those of this build.
+std::vector<CommandSlice> command_slices();
+
 // The subcommands of the host: add_forward() is in forward.cc, and so on. Slices have the others, see slice.h.
 Action add_attention(CLI::App& command);
 Action add_bench(CLI::App& command);
@@ -38,4 +52,5 @@ Action add_score(CLI::App& command);
 Action add_serve(CLI::App& command);
 Action add_tokenize(CLI::App& command);
 
-}  // namespace encdec::cli
+}  // namespace cli
+}  // namespace encdec

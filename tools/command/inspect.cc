@@ -1,5 +1,3 @@
-#include <encdec/encoders/classifier.h>
-#include <encdec/encoders/embedder.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/checkpoint/language_pair.h>
@@ -120,15 +118,8 @@ Json summary_of(const Model& model, const std::string& folder) {
   json["gated"] = last.feed_forward == FeedForwardKind::gated;
   json["norm"] = last.norm.kind == NormKind::rms ? "rms" : "layer";
   json["norm_order"] = last.norm_order == NormOrder::first ? "first" : "last";
-  if (const auto classifier = Classifier(model).labels()) {
-    const bool of_tokens = config.head.kind == HeadKind::tokens;
-    json["classifier"] = {{"of", of_tokens ? "tokens" : "texts"},
-                          {"labels", classifier->names()},
-                          {"function", name_of(kScoreFunctionNames, classifier->function())},
-                          {"rerank_function", name_of(kScoreFunctionNames, classifier->ranking_function())}};
-  }
-  for (const auto& [output, name] : kEmbedOutputNames) {
-    if (Embedder(model).gives(output)) json["vectors"].push_back(name);
+  for (const CommandSlice& slice : command_slices()) {
+    if (slice.inspect != nullptr) slice.inspect(model, json);
   }
   add_amounts(*model.checkpoint().weights, json);
   json["resident_bytes"] = resident_bytes();

@@ -58,13 +58,12 @@ constexpr std::array kSubcommands = {
 #endif
 };
 
-// Returns the subcommands of this build.
+// Returns the subcommands of the host and of the slices.
 std::vector<Subcommand> subcommands() {
   std::vector<Subcommand> all(kSubcommands.begin(), kSubcommands.end());
-  const auto add = [&all](std::span<const Subcommand> more) { all.insert(all.end(), more.begin(), more.end()); };
-#define ENCDEC_SLICE(name) add(name##_subcommands());
-#include "slices.inc"
-#undef ENCDEC_SLICE
+  for (const CommandSlice& slice : command_slices()) {
+    all.insert(all.end(), slice.subcommands.begin(), slice.subcommands.end());
+  }
   return all;
 }
 
@@ -171,6 +170,14 @@ int guarded_run(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::vector<CommandSlice> command_slices() {
+  return {
+#define ENCDEC_SLICE(name) name##_command_slice(),
+#include "slices.inc"
+#undef ENCDEC_SLICE
+  };
+}
 
 // Writes the line with one call. If memory for the line is lacking, writes the message character by character.
 void print_error(std::string_view message) {

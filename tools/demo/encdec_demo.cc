@@ -31,7 +31,7 @@
 namespace {
 
 constexpr const char* kPronunciation = "english-pronunciation";
-constexpr const char* kNumbers = "english-numbers";
+[[maybe_unused]] constexpr const char* kNumbers = "english-numbers";
 constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
@@ -41,15 +41,6 @@ std::filesystem::path bundled_model(const char* name) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / "pretrained" / name).lexically_normal();
-}
-
-// Returns the recordings that come with the speech model.
-std::vector<std::string> bundled_clips() {
-  std::vector<std::string> clips;
-  for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
-    clips.push_back((bundled_model(kNumbers) / "clips" / name).string());
-  }
-  return clips;
 }
 
 // Returns the words of standard input, one per line, if it is a file or pipe. Returns none at a terminal, and none if
@@ -107,6 +98,15 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
 }
 
 #if ENCDEC_SPEECH
+// Returns the recordings that come with the speech model.
+std::vector<std::string> bundled_clips() {
+  std::vector<std::string> clips;
+  for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
+    clips.push_back((bundled_model(kNumbers) / "clips" / name).string());
+  }
+  return clips;
+}
+
 // Prints the segments of recordings, with their times, as soon as they are final.
 void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
   const encdec::SpeechModel model(encdec::Model::load(folder));
@@ -127,10 +127,6 @@ void transcribe_all(const std::string& folder, const std::vector<std::string>& f
   fmt::print("\n{:.1f} s of speech in {:.3f} s: {:.0f} times as fast as it was spoken\n", speech_seconds, seconds,
              speech_seconds / seconds);
 }
-#else
-void transcribe_all(const std::string& /*folder*/, const std::vector<std::string>& /*files*/) {
-  throw encdec::Error("recordings: not in this build (ENCDEC_SPEECH=OFF)");
-}
 #endif
 
 // Throws FileError if a part of the output was not written.
@@ -144,15 +140,18 @@ void finish_output() {
 int main(int argc, char** argv) {
   encdec::cli::prepare_memory("encdec-demo");
   try {
-    CLI::App app(
-        "Pronounces English words: those given, those of standard input (one per line), or a sample. Transcribes the "
-        "recordings given with --speech; with the sample of words, also three bundled recordings.",
-        "encdec-demo");
+    CLI::App app("Pronounces English words: those given, those of standard input (one per line), or a sample.",
+                 "encdec-demo");
     std::string folder;
     std::vector<std::string> words, recordings;
     app.add_option("--model", folder, "Checkpoint folder to use instead of the bundled one")->type_name("DIR");
+#if ENCDEC_SPEECH
+    app.description(app.get_description() +
+                    " Transcribes the recordings given with --speech; with the sample of "
+                    "words, also three bundled recordings.");
     app.add_option("--speech", recordings, "Recordings to transcribe; the bundled model knows numbers and commands")
         ->type_name("FILE...");
+#endif
     app.add_option("words", words, "Words to pronounce");
     app.set_version_flag("--version", "encdec-demo " ENCDEC_VERSION);
     encdec::cli::add_document_options(app, "encdec(1)");
@@ -167,16 +166,17 @@ int main(int argc, char** argv) {
       finish_output();
       return 0;
     }
-    if (!recordings.empty()) {
-      transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
-    } else {
+    if (recordings.empty()) {
       if (words.empty()) words = words_of_standard_input();
       pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);
-      if (words.empty() && folder.empty() && ENCDEC_SPEECH) {
-        fmt::print("\n");
-        transcribe_all(bundled_model(kNumbers).string(), bundled_clips());
-      }
     }
+#if ENCDEC_SPEECH
+    if (recordings.empty() && words.empty() && folder.empty()) {
+      fmt::print("\n");
+      recordings = bundled_clips();
+    }
+    if (!recordings.empty()) transcribe_all(folder.empty() ? bundled_model(kNumbers).string() : folder, recordings);
+#endif
     finish_output();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "encdec-demo: %s\n", error.what());

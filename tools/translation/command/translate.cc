@@ -302,11 +302,11 @@ because words such as %s were lost, and terms of the glossary that are missing.)
 
 }  // namespace
 
-std::span<const Subcommand> translation_subcommands() {
+CommandSlice translation_command_slice() {
   static constexpr std::array kSubcommands = {
       Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate,
                  "encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt"}};
-  return kSubcommands;
+  return {.subcommands = kSubcommands};
 }
 
 }  // namespace encdec::cli

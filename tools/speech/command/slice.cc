@@ -1,7 +1,8 @@
+#include "slice.h"
+
 #include <array>
 
 #include "command/commands.h"
-#include "slice.h"
 
 namespace encdec::cli {
 
@@ -9,13 +10,13 @@ namespace encdec::cli {
 Action add_transcribe(CLI::App& command);
 Action add_align(CLI::App& command);
 
-std::span<const Subcommand> speech_subcommands() {
+CommandSlice speech_command_slice() {
   static constexpr std::array kSubcommands = {
       Subcommand{"transcribe", "Transcribe recordings, with times, to text, subtitles or JSON", add_transcribe,
                  "encdec transcribe --model whisper-tiny --output-format srt speech.flac"},
       Subcommand{"align", "Find when each word of a known text is said in a recording", add_align},
   };
-  return kSubcommands;
+  return {.subcommands = kSubcommands};
 }
 
 }  // namespace encdec::cli
