@@ -3,6 +3,8 @@
 
 The first table of ROOT/ARCHITECTURE.md lists folders, a level a row. A file may include or import files of its own row
 and of rows above it. Files form no circles, nor do folders. A folder without a row belongs to the row of its parent.
+Rows of the core come first, then those of hosts, then those of slices: so the core includes no host, and neither of them
+includes a slice. A slice includes no other slice, tests included. Imports for type checkers alone do not count.
 The picture in ARCHITECTURE.md must be the one that --picture prints.
 
 No row, and no row of the table of totals, has more lines than it allows. --lines prints the lines of each.
@@ -23,10 +25,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec", "examples")
+GROUPS = ("core", "hosts", "slices", "programs and training")  # in this order
+FOLDERS = ("engine", "layers", "models", "tools", "python/src", "python/encdec", "examples", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(encdec/[^>]+)>)', re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z0-9_/]+)/` \| ([a-z ]+) \| ([0-9,]*) \|", re.MULTILINE)
-TOTAL = re.compile(r"^\| ([A-Za-z+ ]+) \| `([a-z/ ]+)` \| `([a-z. ]+)` \| ([0-9,]+) \|", re.MULTILINE)
+TOTAL = re.compile(r"^\| ([A-Za-z+ ]+) \| `([a-z/* ]+)` \| `([a-z. ]+)` \| ([0-9,]+) \|", re.MULTILINE)
 READING = re.compile(r"^## (The [a-z]+): at most ([0-9,]+) lines$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 READING_ROW = re.compile(r"^\| (`.+?) \| *[0-9,]* *\|", re.MULTILINE)
 WIDTH = 84
@@ -40,13 +43,14 @@ def rows_of(text: str) -> dict[str, str]:
 def included(root: Path, file: PurePosixPath) -> Iterator[str]:
     """Paths of project files that a C++ file includes, found as compilers find them."""
     # Folders in which quoted includes are looked up: the file's own, then those that CMake gives to its target.
-    folders = [str(file.parent), "tools" if file.parts[0] == "tools" else "."]
+    folders = [str(file.parent), "tools", "."]
     for quoted, angled in INCLUDE.findall((root / file).read_text(encoding="utf-8")):
         path = quoted or angled
         if path.endswith(".inc"):
             continue  # made by the build
-        if path.startswith("encdec/") and (root / path.removeprefix("encdec/")).is_file():
-            yield path.removeprefix("encdec/")
+        installed = [folder + path.removeprefix("encdec/") for folder in ("", "tools/") if path.startswith("encdec/")]
+        if found := [name for name in installed if (root / name).is_file()]:
+            yield found[0]
             continue
         for folder in folders:
             if quoted and (root / folder / path).is_file():
@@ -57,15 +61,20 @@ def included(root: Path, file: PurePosixPath) -> Iterator[str]:
 
 
 def imported(root: Path, file: PurePosixPath) -> Iterator[str]:
-    """Paths of modules of the same package that a Python file imports, anywhere in it."""
-    for node in ast.walk(ast.parse((root / file).read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+    """Paths of modules of the same package that a Python file imports, anywhere in it but under TYPE_CHECKING."""
+    tree = ast.parse((root / file).read_text(encoding="utf-8"))
+    unused = {id(each) for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+              for statement in node.body for each in ast.walk(statement)}  # fmt: skip
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0 or id(node) in unused:
             continue
-        names = [node.module] if node.module else [alias.name for alias in node.names]
-        for name in names:
-            path = file.parent / f"{name}.py"
-            if (root / path).is_file():
-                yield str(path)
+        package = file.parents[node.level - 1]
+        modules = [package.joinpath(*node.module.split("."))] if node.module else []
+        modules += [package.joinpath(*(node.module or "").split("."), alias.name) for alias in node.names]
+        for path in modules:
+            for target in (path.with_suffix(".py"), path / "__init__.py"):
+                if (root / target).is_file():
+                    yield str(target)
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
@@ -97,25 +106,45 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
+def slice_name(folder: str) -> str:
+    """The slice of a row: speech for tools/speech/audio and python/encdec/speech."""
+    return folder.removeprefix("python/").split("/")[1]
+
+
+def slice_of(path: PurePosixPath, slices: set[str]) -> str | None:
+    """The slice to which a file belongs; None for files of the core, of hosts and of programs."""
+    found = re.match(r"(?:tools|python/encdec)/([a-z]+)(?:/|\.py)", str(path))
+    return found[1] if found and found[1] in slices else None
+
+
 def picture(rows: dict[str, str]) -> str:
-    """The groups as boxes, the core at the bottom. The lowest level of a box is at the bottom or at the left."""
+    """The groups as boxes, the core at the bottom and the slices side by side. The lowest level of a box is at the left."""
     groups: dict[str, list[str]] = defaultdict(list)
     for folder, group in rows.items():
         groups[group].append(folder)
-    columns = [list(reversed(groups["core"])), list(reversed(groups["optional components"]))]
-    height = max(map(len, columns))
-    widths = [WIDTH // 2, WIDTH - WIDTH // 2 - 3]
-    columns = [[""] * (height - len(column)) + column for column in columns]
 
     def wide(group: str) -> list[str]:
-        lines = textwrap.wrap("  ".join(groups[group]), WIDTH - 4)
+        roots: dict[str, list[str]] = defaultdict(list)
+        for folder in groups[group]:
+            roots[folder.split("/")[0]].append(folder)
+        lines = [line for _, folders in reversed(roots.items()) for line in textwrap.wrap("  ".join(folders), WIDTH - 4)]
         return [f"+-- {group} ".ljust(WIDTH - 1, "-") + "+", *(f"| {line.ljust(WIDTH - 4)} |" for line in lines)]
 
-    lines = [*wide("benchmarks and training"), *wide("front ends")]
-    titles = [f"-- {title} ".ljust(width - 1, "-") for title, width in zip(("core", "optional components"), widths)]
-    lines.append(f"+{titles[0]}+{titles[1]}-+")
-    lines += [f"| {left.ljust(widths[0] - 2)}| {right.ljust(widths[1] - 1)}|" for left, right in zip(*columns)]
-    return "\n".join([*lines, f"+{'-' * (widths[0] - 1)}+{'-' * widths[1]}+"])
+    slices: dict[str, list[str]] = defaultdict(list)
+    for folder in groups["slices"]:
+        slices[slice_name(folder)].append(folder)
+    width = (WIDTH - 1) // len(slices) if slices else WIDTH
+    boxes = []
+    for number, (name, folders) in enumerate(slices.items(), 1):
+        own = width if number < len(slices) else WIDTH - 1 - width * (number - 1)
+        names = [folder.removeprefix(f"tools/{name}/") for folder in reversed(folders)]
+        boxes.append([f"+-- {name} ".ljust(own, "-"), *(f"| {each}".ljust(own) for each in names)])
+    height = max(map(len, boxes), default=0)
+    for box in boxes:
+        box[1:1] = ["|".ljust(len(box[0]))] * (height - len(box))
+    columns = ["".join(line) + ("+" if line[0].startswith("+") else "|") for line in zip(*boxes)]
+    lines = [*wide("programs and training"), *columns, *wide("hosts"), *wide("core")]
+    return "\n".join([*lines, f"+{'-' * (WIDTH - 2)}+"])
 
 
 def lines_of(path: Path) -> int:
@@ -123,9 +152,13 @@ def lines_of(path: Path) -> int:
 
 
 def total_lines(root: Path, folders: str, suffixes: str) -> int:
-    """Lines of the files with one of the suffixes in the folders; both are separated by spaces."""
-    files = (file for folder in folders.split() for file in (root / folder).rglob("*"))
-    return sum(lines_of(file) for file in files if file.suffix in suffixes.split() and file.is_file())
+    """Lines of the files with one of the suffixes in the folders, which may be patterns; both are separated by spaces.
+
+    Tests of slices are counted only if the folders name tests.
+    """
+    files = {file for pattern in folders.split() for folder in root.glob(pattern) for file in folder.rglob("*")}
+    counted = (file for file in files if "tests" in folders or "tests" not in file.relative_to(root).parts)
+    return sum(lines_of(file) for file in counted if file.suffix in suffixes.split() and file.is_file())
 
 
 def files_of(root: Path, names: str) -> list[Path]:
@@ -187,13 +220,22 @@ def main() -> int:
         limits[name] = limit
         lines[name] = total_lines(root, folders, suffixes)
 
-    faults += [f"ARCHITECTURE.md has a row for {row}/, which does not exist" for row in rows if not (root / row).is_dir()]
+    slices = {slice_name(folder) for folder, group in rows.items() if group == "slices"}
+    for folder, group in rows.items():
+        # A slice may be deleted.
+        if not (root / folder).is_dir() and (group != "slices" or (root / "tools" / slice_name(folder)).is_dir()):
+            faults.append(f"ARCHITECTURE.md has a row for {folder}/, which does not exist")
+    if [group for group in GROUPS if group in rows.values()] != list(dict.fromkeys(rows.values())):
+        faults.append(f"the rows of ARCHITECTURE.md are not in the order {', '.join(GROUPS)}")
     if picture(rows) not in architecture:
         faults.append("the picture in ARCHITECTURE.md is not that of its table; tests/levels.py --picture prints it")
     levels = {folder: level for level, folder in enumerate(rows)}
 
     def row_of(file: PurePosixPath) -> str | None:
         return next((str(folder) for folder in file.parents if str(folder) in levels), None)
+
+    def group_of(file: PurePosixPath) -> str | None:
+        return rows.get(row_of(file) or "")
 
     def level_of(file: PurePosixPath) -> int | None:
         return levels.get(row_of(file) or "")
@@ -207,21 +249,29 @@ def main() -> int:
     ]
     file_edges: dict[str, set[str]] = defaultdict(set)
     folder_edges: dict[str, set[str]] = defaultdict(set)
+    edges = 0
     for file in files:
-        own = level_of(file)
-        if own is None:
+        own, is_test = level_of(file), "tests" in file.parts
+        if own is None and not is_test:
             faults.append(f"{file} is in no folder of ARCHITECTURE.md's table")
             continue
-        if f"{row_of(file)}/" in lines:
+        if f"{row_of(file)}/" in lines and not is_test:
             lines[f"{row_of(file)}/"] += lines_of(root / file)
         try:
             targets = set(imported(root, file) if file.suffix.startswith(".py") else included(root, file)) - {str(file)}
         except LookupError as fault:
             faults.append(str(fault))
             continue
+        edges += len(targets)
         for target in targets:
             other = level_of(PurePosixPath(target))
-            if other is None or other > own:
+            other_slice = slice_of(PurePosixPath(target), slices)
+            may_use_slices = group_of(file) == GROUPS[3]
+            if other_slice not in (None, slice_of(file, slices)) and not may_use_slices:
+                faults.append(f"{file} includes {target}, which is of slice {other_slice}")
+            if is_test:
+                continue
+            if own is None or other is None or other > own:
                 faults.append(f"{file} includes {target}, which is of a lower row")
             file_edges[str(file)].add(target)
             if str(file.parent) != str(PurePosixPath(target).parent):
@@ -237,7 +287,6 @@ def main() -> int:
         for name, count in lines.items()
         if count > int(limits[name].replace(",", ""))
     ]
-    edges = sum(map(len, file_edges.values()))
     print("\n".join(faults[:20]) or f"{edges} includes of {len(files)} files were looked at")
     return 1 if faults or not edges else 0
 

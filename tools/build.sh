@@ -14,8 +14,10 @@ targets=("${@:2}")
 
 # A smaller set leaves these out; a build folder that already has them keeps them.
 switches=(SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
-if [[ $set == demo ]]; then switches+=(SERVER TRANSLATION); fi
+if [[ $set == demo ]]; then switches+=(SERVER); fi
 if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
+# Translation needs packages that the demo does not install.
+demo_slices="encoders;speech"
 
 cache=build/release/CMakeCache.txt
 # A build folder that was configured elsewhere, before the project was moved or copied, would build there.
@@ -25,15 +27,17 @@ if [[ ! -f build/release/build.ninja ]] ||
   echo "Configuring build/release"
   options=()
   if [[ $set != all ]]; then options=("${switches[@]/%/=OFF}"); fi
+  if [[ $set == demo ]]; then options+=("SLICES=$demo_slices"); fi
   cmake --fresh --preset release "${options[@]/#/-DENCDEC_}"
 else
   wanted=()
-  if [[ $set == all ]]; then wanted=("${switches[@]}" SERVER TRANSLATION); fi
-  if [[ $set == serve ]]; then wanted=(SERVER TRANSLATION); fi
+  if [[ $set == all ]]; then wanted=("${switches[@]}" SERVER); fi
+  if [[ $set == serve ]]; then wanted=(SERVER); fi
   options=()
   for switch in "${wanted[@]}"; do
     if grep --quiet "^ENCDEC_$switch:BOOL=OFF" "$cache"; then options+=("-DENCDEC_$switch=ON"); fi
   done
+  if [[ $set != demo ]] && grep --quiet "^ENCDEC_SLICES:STRING=$demo_slices$" "$cache"; then options+=(-UENCDEC_SLICES); fi
   if [[ $set == all || ${#options[@]} -gt 0 ]]; then ./tools/install_packages.sh "${set/#all/}"; fi
   if [[ ${#options[@]} -gt 0 ]]; then cmake --preset release "${options[@]}"; fi
 fi
