@@ -10,7 +10,7 @@
 #include "encdec/engine/base/refuse.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/checkpoint/file_names.h"
-#include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/model/sentence_embedder.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
 
 namespace fs = std::filesystem;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/model/model.h"
+#include "encdec/models/model/sentence_embedder.h"
 
 namespace encdec {
 

@@ -1,11 +1,11 @@
 #include <encdec/engine/base/error.h>
 #include <encdec/models/checkpoint/checkpoint.h>
 #include <encdec/models/checkpoint/language_pair.h>
-#include <encdec/models/embedding/sentence_embedder.h>
 #include <encdec/models/families/model_description.h>
 #include <encdec/models/generation/generation_settings.h>
 #include <encdec/models/model.h>
 #include <encdec/models/model/hub_cache.h>
+#include <encdec/models/model/sentence_embedder.h>
 #include <encdec/models/tokenizer/load_tokenizer.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

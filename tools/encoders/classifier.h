@@ -15,9 +15,9 @@
 #include "encdec/engine/base/named_values.h"
 #include "encdec/engine/base/tensor.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/model/model.h"
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/model/sentence_embedder.h"
 
 namespace encdec {
 

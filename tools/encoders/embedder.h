@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/model/model.h"
 #include "encdec/models/model/request_queue.h"
+#include "encdec/models/model/sentence_embedder.h"
 
 namespace encdec {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/models/embedding/sentence_embedder.h"
 #include "encdec/models/model/mailbox.h"
 #include "encdec/models/model/request_state.h"
+#include "encdec/models/model/sentence_embedder.h"
 #include "encdec/models/tokenizer/base/tokenizer.h"
 
 namespace encdec {

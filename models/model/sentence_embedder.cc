@@ -1,4 +1,4 @@
-#include "encdec/models/embedding/sentence_embedder.h"
+#include "encdec/models/model/sentence_embedder.h"
 
 #include <fmt/ranges.h>
 
