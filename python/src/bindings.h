@@ -8,11 +8,8 @@ namespace encdec::python {
 void translate_errors();
 
 // Each function below adds classes and functions to the module.
-void bind_documents(nanobind::module_& module);  // only with ENCDEC_TRANSLATION
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
-void bind_transcribe(nanobind::module_& module);
-void bind_translate(nanobind::module_& module);  // only with ENCDEC_TRANSLATION
 void bind_requests(nanobind::module_& module);
 
 }  // namespace encdec::python

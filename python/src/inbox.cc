@@ -12,6 +12,7 @@
 #include "compute.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/base/mutex.h"
+#include "results.h"
 
 namespace encdec::python {
 
@@ -92,26 +93,13 @@ void Inbox::wait() const {
   }
 }
 
-std::function<void(std::size_t, News)> Inbox::put(std::uint64_t request) const {
-  return [state = state_, request](std::size_t source, News news) { state->put({request, source, std::move(news)}); };
+std::function<void(Event)> Inbox::adder() const {
+  return [state = state_](Event event) { state->put(std::move(event)); };
 }
 
-GenerateHandlers Inbox::generate_handlers(std::uint64_t request, bool with_tokens) const {
-  GenerateHandlers handlers = this->handlers<GenerateResult>(request);
-  if (with_tokens) {
-    handlers.on_tokens = [put = put(request)](std::size_t source, std::span<const std::int32_t> tokens,
-                                              std::span<const float> /*scores*/) {
-      put(source, TokenIds(tokens.begin(), tokens.end()));
-    };
-  }
-  return handlers;
-}
-
-TranscribeHandlers Inbox::transcribe_handlers(std::uint64_t request) const {
-  const auto put_news = [put = put(request)](auto news) { put(0, std::move(news)); };
-  return {.on_result = put_news, .on_failure = put_news, .on_segments = [put_news](auto segments) {
-            put_news(std::vector(segments.begin(), segments.end()));
-          }};
+std::function<void(std::size_t, std::exception_ptr)> Inbox::put_failure(std::uint64_t request) const {
+  return put<std::exception_ptr>(request, "failure",
+                                 [](const std::exception_ptr& failure) { return to_python(failure); });
 }
 
 }  // namespace encdec::python

@@ -6,24 +6,19 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include "encdec/encoders/classifier.h"
 #include "encdec/models/model/request_queue.h"
-#include "encdec/speech/live/live_session.h"
-#include "encdec/speech/speech_model.h"
 
 namespace encdec::python {
 
-// News about one source of a request. TokenIds, segments and live events are followed by more news about the source;
-// the other kinds are the last.
-using News = std::variant<TokenIds, std::vector<TranscriptSegment>, GenerateResult, VectorResult, std::vector<Entity>,
-                          Transcript, LiveEvent, std::exception_ptr>;
+// News about one source of a request.
 struct Event {
   std::uint64_t request = 0;  // number passed to submit()
   std::size_t source = 0;     // index of the source in the request
-  News news;
+  const char* kind = "";  // "result" and "failure" are the last; others, such as "tokens", are followed by more news
+  std::function<nanobind::object()> value = {};  // makes the Python object. REQUIRES: the interpreter's lock is held
 };
 
 // A queue of events from workers to Python. Workers add events without the interpreter's lock. The descriptor is
@@ -41,18 +36,25 @@ class Inbox {
   // exception of a handler.
   void wait() const;
 
-  // Returns a function that adds news about a source of the request with the given number. It may be called after the
-  // inbox is destroyed.
-  std::function<void(std::size_t source, News news)> put(std::uint64_t request) const;
-  // Return callbacks that add the news of a request.
-  template <class Result>
-  Handlers<Result> handlers(std::uint64_t request) const {
-    return {.on_result = put(request), .on_failure = put(request)};
+  // Returns a function that adds news about a source of the request with the given number. `to_object` makes the Python
+  // object of a News. The function may be called after the inbox is destroyed.
+  template <class News, class ToObject>
+  auto put(std::uint64_t request, const char* kind, const ToObject& to_object) const {
+    return [add = adder(), request, kind, to_object](std::size_t source, News news) {
+      add({request, source, kind,
+           [to_object, news = std::move(news)]() mutable { return to_object(std::move(news)); }});
+    };
   }
-  GenerateHandlers generate_handlers(std::uint64_t request, bool with_tokens) const;
-  TranscribeHandlers transcribe_handlers(std::uint64_t request) const;
+  // Returns callbacks that add the results and failures of a request.
+  template <class Result, class ToObject>
+  Handlers<Result> handlers(std::uint64_t request, const ToObject& to_object) const {
+    return {.on_result = put<Result>(request, "result", to_object), .on_failure = put_failure(request)};
+  }
+  std::function<void(std::size_t source, std::exception_ptr failure)> put_failure(std::uint64_t request) const;
 
  private:
+  std::function<void(Event event)> adder() const;
+
   class State;
   std::shared_ptr<State> state_;
 };

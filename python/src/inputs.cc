@@ -88,24 +88,6 @@ std::vector<std::string> texts_from(nb::list values) {
   return texts;
 }
 
-std::vector<TextPair> pairs_from(nb::list texts, nb::object seconds) {
-  std::unordered_map<PyObject*, SharedText> known;  // a list may have one object often
-  const auto shared = [&](nb::handle value, std::size_t number) {
-    const auto found = known.find(value.ptr());
-    if (found != known.end()) return found->second;
-    return known.emplace(value.ptr(), text_from(value, fmt::format("text {}", number))).first->second;
-  };
-  std::vector<TextPair> pairs;
-  for (const nb::handle text : texts) pairs.push_back({shared(text, pairs.size() + 1)});
-  if (seconds.is_none()) return pairs;
-  const auto others = nb::cast<nb::list>(seconds);
-  if (others.size() != pairs.size()) {
-    throw InputError(fmt::format("{} texts and {} pairs, expected as many", pairs.size(), others.size()));
-  }
-  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].second = shared(others[i], i + 1);
-  return pairs;
-}
-
 TokenIds ids_from(nb::handle value, std::string_view what) {
   constexpr std::string_view kExpected = "str or token ids";
   nb::object list = nb::borrow(value);

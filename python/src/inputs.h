@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "encdec/encoders/classifier.h"
 #include "encdec/models/generation/generate_options.h"
 
 namespace encdec::python {
@@ -41,8 +40,6 @@ std::int32_t token_from(nanobind::handle value, std::string_view what);
 std::string text_from(nanobind::handle value, std::string_view what);
 // Converts a list of str. Messages count the texts from 1.
 std::vector<std::string> texts_from(nanobind::list values);
-// Returns texts, or pairs of texts if `seconds` is not None.
-std::vector<TextPair> pairs_from(nanobind::list texts, nanobind::object seconds);
 // Converts a list of token ids or an array of integers.
 TokenIds ids_from(nanobind::handle value, std::string_view what);
 // Converts a list of such lists.

@@ -6,15 +6,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.h"
+#include "attention/svg.h"
 #include "bindings.h"
 #include "compute.h"
-#include "encdec/encoders/classifier.h"
-#include "encdec/encoders/embedder.h"
 #include "encdec/models/model/fingerprint.h"
 #include "inputs.h"
 #include "options.h"
 #include "results.h"
-#include "tools/attention/svg.h"
 
 namespace encdec::python {
 namespace {
@@ -41,48 +39,6 @@ nb::list generate(const Model& model, nb::list sources, nb::object known, nb::di
   nb::list list;
   for (const GenerateResult& result : results) list.append(to_python(result));
   return list;
-}
-
-// Returns an array of dense vectors, or a list of others.
-nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
-  const EmbedOptions options = embed_options(keywords);
-  const std::vector<std::string> list = texts_from(texts);
-  const Embedder embedder(model);
-  if (options.output == EmbedOutput::dense) return to_array(compute([&] { return embedder.embed(list, options); }));
-  nb::list results;
-  for (VectorResult& vector : compute([&] { return embedder.embed_each(list, options); })) {
-    results.append(to_python(std::move(vector)));
-  }
-  return results;
-}
-
-nb::object classify(const Classifier& classifier, nb::list texts, nb::object seconds, nb::dict keywords) {
-  const ClassifyOptions options = classify_options(keywords);
-  const std::vector<TextPair> pairs = pairs_from(texts, seconds);
-  return to_array(compute([&] { return classifier.classify(pairs, options); }));
-}
-
-nb::list tag(const Classifier& classifier, nb::list texts, nb::dict keywords) {
-  const TagOptions options = tag_options(keywords);
-  const std::vector<std::string> list = texts_from(texts);
-  nb::list found;
-  for (const auto& entities : compute([&] { return classifier.tag(list, options); })) found.append(to_python(entities));
-  return found;
-}
-
-// Returns {"labels", "rerank_function"}; None if the model is no classifier.
-nb::object labels_of(const Classifier& classifier) {
-  if (classifier.labels() == nullptr) return nb::none();
-  nb::dict fields;
-  fields["labels"] = classifier.labels()->names();
-  fields["rerank_function"] = std::string(name_of(kScoreFunctionNames, classifier.labels()->ranking_function()));
-  return fields;
-}
-
-nb::list hypotheses_of(const std::vector<std::string>& labels, const std::string& pattern) {
-  nb::list sentences;
-  for (const SharedText& sentence : hypotheses(labels, pattern)) sentences.append(*sentence);
-  return sentences;
 }
 
 nb::list score(const Model& model, nb::list sources, nb::list targets, nb::dict keywords) {
@@ -193,7 +149,6 @@ void bind_model(nb::module_& module) {
       .def_static("load", &load, nb::arg("path"), nb::arg("options"))
       .def("generate", &generate, nb::arg("sources"), nb::arg("known").none(), nb::arg("options"),
            nb::arg("null_on_error"))
-      .def("embed", &embed, nb::arg("texts"), nb::arg("options"))
       .def("score", &score, nb::arg("sources"), nb::arg("targets"), nb::arg("options"))
       .def("forward", &forward, nb::arg("sources"), nb::arg("targets"))
       .def("attention", &attention, nb::arg("source"), nb::arg("target").none(), nb::arg("options"))
@@ -209,18 +164,6 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("notes", &notes_of)
       .def_prop_ro("config", [](const Model& model) { return to_dict(model.config()); })
       .def_prop_ro("generation_config", [](const Model& model) { return to_dict(model.generation_config()); });
-  nb::class_<Classifier>(module, "Classifier")
-      .def(nb::init<Model>(), nb::arg("model"))
-      .def("classify", &classify, nb::arg("texts"), nb::arg("seconds").none(), nb::arg("options"))
-      .def("tag", &tag, nb::arg("texts"), nb::arg("options"))
-      .def(
-          "candidate_scores",
-          [](const Classifier& classifier, const std::vector<float>& logits, bool multi_label) {
-            return classifier.labels()->candidate_scores(logits, multi_label);
-          },
-          nb::arg("logits"), nb::arg("multi_label"))
-      .def_prop_ro("labels", &labels_of);
-  module.def("hypotheses", &hypotheses_of, nb::arg("labels"), nb::arg("pattern"));
   module.def("draw_attention", &draw_attention, nb::arg("kind"), nb::arg("queries"), nb::arg("keys"),
              nb::arg("weights"));
 }

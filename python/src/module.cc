@@ -12,6 +12,7 @@
 #include "encdec/engine/thread_team.h"
 #include "encdec/models/model/hub_cache.h"
 #include "options.h"
+#include "slice.h"
 
 namespace nb = nanobind;
 
@@ -34,8 +35,6 @@ NB_MODULE(encdec_bindings, module) {
   find_main_thread();
   module.attr("__version__") = ENCDEC_VERSION;
   module.def("generate_option_names", &generate_option_names);
-  module.def("transcribe_option_names", &transcribe_option_names);
-  module.def("live_option_names", &live_option_names);
   module.def("end_calls", &end_calls);
   module.def("default_threads", &encdec::default_threads);
   module.def("is_hub_name", [](nb::bytes model) { return encdec::is_hub_name({model.c_str(), model.size()}); });
@@ -52,11 +51,17 @@ NB_MODULE(encdec_bindings, module) {
   bind_tokenizer(module);
   bind_model(module);
   bind_requests(module);
-  bind_transcribe(module);
-#ifdef ENCDEC_TRANSLATION
-  bind_documents(module);
-  bind_translate(module);
-#endif
+  // A slice has a module of its own, with its name, in this one.
+  nb::list slices;
+  const auto bind = [&](const char* name, void (*bind_slice)(nb::module_&)) {
+    nb::module_ own = module.def_submodule(name);
+    bind_slice(own);
+    slices.append(name);
+  };
+#define ENCDEC_SLICE(name) bind(#name, &bind_##name);
+#include "slices.inc"
+#undef ENCDEC_SLICE
+  module.attr("slices") = slices;
   first = module.inc_ref();
 }
 

@@ -12,6 +12,11 @@
 
 namespace encdec::python {
 
+// Returns the row of an option with a further name.
+constexpr OptionInfo option_of_two_names(std::string_view name, std::string_view other) {
+  return OptionInfo(name, {}, {}, {}, {}, {.other_names = {other}});
+}
+
 // Reads the option of a row from keyword arguments, under all its names, without `prefix` if they begin with it. None
 // means:
 // - for a number that may be unset: unset; for a count that is at least 1: 1; for a list of token ids: no tokens;

@@ -15,14 +15,8 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr OptionInfo option_of_two_names(std::string_view name, std::string_view other) {
-  return OptionInfo(name, {}, {}, {}, {}, {.other_names = {other}});
-}
 constexpr OptionInfo kSourceLang = option_of_two_names("source_lang", "src_lang");
 constexpr OptionInfo kTargetLang = option_of_two_names("target_lang", "tgt_lang");
-constexpr OptionInfo kDimensions = option_of_two_names("dimensions", "truncate_dim");
-constexpr OptionInfo kAggregation = option_of_two_names("aggregation", "aggregation_strategy");
-constexpr OptionInfo kLongTexts("long_texts", {}, {}, "error|truncate");
 
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
@@ -86,56 +80,6 @@ std::vector<std::string> generate_option_names() {
   for (const auto& row : generation_call_options()) add_names(row, names);
   for (const char* name : {"batch_size", "workers", "attention"}) names.emplace_back(name);
   return names;
-}
-
-EmbedOptions embed_options(const nb::dict& dict) {
-  Keywords keywords(dict);
-  EmbedOptions options;
-  keywords.read(options.batch_size, "batch_size");
-  keywords.read(options.normalize, "normalize");
-  read_own(keywords, kDimensions, &options.dimensions);
-  keywords.read(options.prompt, "prompt");
-  keywords.read(options.prompt_name, "prompt_name");
-  read_option(keywords, kLongTexts, option_value(options.long_texts));
-  std::string word(name_of(kEmbedOutputNames, options.output));
-  keywords.read(word, "output");
-  options.output = named("output", word, kEmbedOutputNames);
-  keywords.finish();
-  return options;
-}
-
-ClassifyOptions classify_options(const nb::dict& dict) {
-  Keywords keywords(dict);
-  ClassifyOptions options;
-  keywords.read(options.batch_size, "batch_size");
-  keywords.read(options.max_length, "max_length");
-  read_option(keywords, kLongTexts, option_value(options.long_texts));
-  std::string word(name_of(kTruncationNames, options.truncation));
-  keywords.read(word, "truncation");
-  options.truncation = named("truncation", word, kTruncationNames);
-  if (const nb::object function = keywords.take("function_to_apply"); function.is_valid()) {
-    options.function = named("function_to_apply", text_from(function, "function_to_apply"), kScoreFunctionNames);
-  }
-  keywords.finish();
-  return options;
-}
-
-TagOptions tag_options(const nb::dict& dict) {
-  Keywords keywords(dict);
-  TagOptions options;
-  keywords.read(options.batch_size, "batch_size");
-  keywords.read(options.max_length, "max_length");
-  read_option(keywords, kLongTexts, option_value(options.long_texts));
-  std::string word(name_of(kAggregationNames, options.aggregation));
-  read_own(keywords, kAggregation, &word);
-  options.aggregation = named("aggregation", word, kAggregationNames);
-  keywords.read(options.stride, "stride");
-  if (const nb::object labels = keywords.take("ignore_labels"); labels.is_valid()) {
-    options.ignore_labels.clear();
-    for (const nb::handle label : labels) options.ignore_labels.push_back(text_from(label, "ignore_labels"));
-  }
-  keywords.finish();
-  return options;
 }
 
 ScoreOptions score_options(const nb::dict& dict) {

@@ -6,35 +6,20 @@
 #include <string_view>
 #include <vector>
 
-#include "encdec/encoders/classifier.h"
-#include "encdec/encoders/embedder.h"
 #include "encdec/models/model.h"
-#include "encdec/speech/live/live_session.h"
-#include "encdec/speech/transcript/transcript_format.h"
-#include "encdec/speech/transcription/transcribe_options.h"
 
 namespace encdec::python {
 
 // Return the options that keyword arguments set. None leaves an option at its default. Throw TypeError for an unknown
 // name or a wrong type, and ConfigError for a value out of range. The library checks the options further.
 GenerateOptions generate_options(const nanobind::dict& keywords);
-EmbedOptions embed_options(const nanobind::dict& keywords);
-ClassifyOptions classify_options(const nanobind::dict& keywords);
-TagOptions tag_options(const nanobind::dict& keywords);
 ScoreOptions score_options(const nanobind::dict& keywords);
 AttentionKind attention_kind(std::string_view word);  // "encoder", "decoder" or "cross"
 AttentionMapOptions attention_options(const nanobind::dict& keywords);
-TranscribeOptions transcribe_options(const nanobind::dict& keywords);
-// `keywords` are those of a live session, `transcribe` those of transcribe().
-LiveOptions live_options(const nanobind::dict& keywords, const nanobind::dict& transcribe);
-TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
 LoadOptions load_options(const nanobind::dict& keywords);
 
 // Returns all names that generate_options() knows: the library's names, and transformers' names where they differ.
 std::vector<std::string> generate_option_names();
-// Return all names that transcribe_options() and live_options() know.
-std::vector<std::string> transcribe_option_names();
-std::vector<std::string> live_option_names();
 
 // Returns the settings that have a value, with the names of transformers.
 nanobind::dict to_dict(const GenerateOptions& options);

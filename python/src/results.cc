@@ -52,36 +52,6 @@ nb::object to_python(const GenerateResult& result) {
   return fields;
 }
 
-nb::object to_python(VectorResult result) {
-  if (result.output == EmbedOutput::sparse) {
-    nb::dict fields;
-    fields["token_ids"] = result.token_ids;
-    fields["values"] = result.values;
-    return fields;
-  }
-  const auto size = static_cast<Dim>(result.values.size());
-  const bool is_matrix = result.output != EmbedOutput::dense;
-  const Shape shape = is_matrix ? Shape{static_cast<Dim>(result.rows), static_cast<Dim>(result.width)} : Shape{size};
-  return to_array(std::move(result.values), shape);
-}
-
-nb::object to_python(const std::vector<Entity>& entities) {
-  nb::list list;
-  for (const Entity& entity : entities) {
-    nb::dict fields;
-    fields["label"] = entity.label;
-    fields["score"] = entity.score;
-    fields["word"] = text_of(entity.word);
-    fields["start"] = entity.characters.begin;
-    fields["end"] = entity.characters.end;
-    fields["start_byte"] = entity.bytes.begin;
-    fields["end_byte"] = entity.bytes.end;
-    fields["token"] = entity.token;
-    list.append(fields);
-  }
-  return list;
-}
-
 nb::object to_python(const AttentionMaps& maps) {
   nb::dict arrays;
   for (const AttentionMap& map : maps.maps) {

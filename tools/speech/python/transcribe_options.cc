@@ -6,7 +6,7 @@
 #include "encdec/speech/transcription/transcribe_settings.h"
 #include "python/src/keywords.h"
 #include "python/src/option_rows.h"
-#include "python/src/options.h"
+#include "speech/python/transcripts.h"
 
 namespace encdec::python {
 namespace {

@@ -1,3 +1,5 @@
+#include "speech/python/transcripts.h"
+
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 

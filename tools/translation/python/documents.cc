@@ -12,7 +12,6 @@
 
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/translation/translate_file.h"
-#include "python/src/bindings.h"
 #include "python/src/compute.h"
 
 namespace encdec::python {

@@ -10,10 +10,10 @@
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/translation/text/language.h"
 #include "encdec/translation/translate_file.h"
-#include "python/src/bindings.h"
 #include "python/src/compute.h"
 #include "python/src/inputs.h"
 #include "python/src/options.h"
+#include "slice.h"
 #include "translation/python/documents.h"
 
 namespace encdec::python {
@@ -158,7 +158,8 @@ nb::tuple translate_path(const Translator& translator, nb::bytes file, nb::bytes
 
 }  // namespace
 
-void bind_translate(nb::module_& module) {
+void bind_translation(nb::module_& module) {
+  bind_documents(module);
   nb::class_<Translator>(module, "Translator")
       .def(nb::init<>())
       .def("add", &add, nb::arg("model"), nb::arg("folder"), nb::arg("languages"))

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "encdec/speech/live/live_session.h"
+#include "encdec/speech/transcript/transcript_format.h"
+#include "encdec/speech/transcription/transcribe_options.h"
+
+namespace encdec::python {
+
+// Return the options that keyword arguments set, as the functions of python/src/options.h do.
+TranscribeOptions transcribe_options(const nanobind::dict& keywords);
+// `keywords` are those of a live session, `transcribe` those of transcribe().
+LiveOptions live_options(const nanobind::dict& keywords, const nanobind::dict& transcribe);
+TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
+// Return all names that transcribe_options() and live_options() know.
+std::vector<std::string> transcribe_option_names();
+std::vector<std::string> live_option_names();
+
+// Convert transcripts to and from dicts, whose keys are the names of fields of the classes in transcript.py.
+nanobind::object to_python(const std::vector<TranscriptSegment>& segments);
+nanobind::object to_python(const Transcript& transcript);
+// The keys are the names of fields of LiveEvent in live.py.
+nanobind::object to_python(const LiveEvent& event);
+Transcript transcript_from(const nanobind::dict& fields);
+
+}  // namespace encdec::python
