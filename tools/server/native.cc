@@ -1,6 +1,6 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
 // addresses of the service itself: /metrics and the page at /.
-#include <encdec/translation/alignment.h>
+#include <encdec/models/session/attention_reader.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -121,7 +121,7 @@ asio::awaitable<void> generate(Call& call) {
     options = read_options(*parameters, model, call.limits());
   }
   if (request.boolean("alignment").value_or(false)) {
-    options.attention = alignment_selection(model.model());
+    options.attention = alignment_selection(model.model().config());
   }
   const bool has_scores = request.boolean("token_scores").value_or(false);
   if (request.boolean("stream").value_or(false)) {
