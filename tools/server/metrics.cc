@@ -49,11 +49,9 @@ struct Metrics::Families {
   // Labelled with the name of the model.
   Counters& read = counter("encdec_source_tokens_total", "Tokens of sources");
   Counters& generated = counter("encdec_generated_tokens_total", "Generated tokens");
-  Counters& audio_seconds = counter("encdec_audio_seconds_total", "Seconds of transcribed recordings");
   Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue");
   Histograms& first_token_seconds =
       histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer");
-  Histograms& live_seconds = histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text");
   Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result per token of its longest hypothesis");
 };
 
@@ -72,14 +70,6 @@ void ModelMetrics::count_tokens(std::size_t tokens) const {
 
 void ModelMetrics::count_result(std::size_t longest, double seconds) const {
   if (longest > 0) token_seconds.Observe(seconds / static_cast<double>(longest));
-}
-
-void ModelMetrics::count_utterance(double seconds) const {
-  live_seconds.Observe(seconds);
-}
-
-void ModelMetrics::count_recording(double seconds) const {
-  audio_seconds.Increment(seconds);
 }
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
@@ -114,11 +104,19 @@ ModelMetrics Metrics::model(const std::string& name) {
   Families& all = *families_;
   return {.read = all.read.Add(labels),
           .generated = all.generated.Add(labels),
-          .audio_seconds = all.audio_seconds.Add(labels),
           .queue_seconds = all.queue_seconds.Add(labels, kSeconds),
           .first_token_seconds = all.first_token_seconds.Add(labels, kSeconds),
-          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds),
-          .live_seconds = all.live_seconds.Add(labels, kSeconds)};
+          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds)};
+}
+
+std::function<void(double)> Metrics::counter(const char* name, const char* help, const std::string& model) {
+  return [&metric = families_->counter(name, help).Add({{"model", model}})](double value) { metric.Increment(value); };
+}
+
+std::function<void(double)> Metrics::histogram(const char* name, const char* help, const std::string& model) {
+  return [&metric = families_->histogram(name, help).Add({{"model", model}}, kSeconds)](double value) {
+    metric.Observe(value);
+  };
 }
 
 std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {

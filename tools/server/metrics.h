@@ -3,6 +3,7 @@
 #include <encdec/models/model/request_queue.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,8 +18,8 @@ namespace encdec::serve {
 
 // The metrics of one model.
 struct ModelMetrics {
-  prometheus::Counter &read, &generated, &audio_seconds;
-  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds, &live_seconds;
+  prometheus::Counter &read, &generated;
+  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
 
   // Counts a source that a worker starts. `seconds` is the time that the source has waited in the queue.
   void count_start(std::size_t source_tokens, double seconds) const;
@@ -28,10 +29,6 @@ struct ModelMetrics {
   // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
   // a worker started the source.
   void count_result(std::size_t longest, double seconds) const;
-  // Counts an utterance of a live session. `seconds` is the time from its end to its text.
-  void count_utterance(double seconds) const;
-  // Counts a transcribed recording. `seconds` is its length.
-  void count_recording(double seconds) const;
 };
 
 // The metrics of a service, for Prometheus. Thread-safe.
@@ -51,6 +48,10 @@ class Metrics {
   void count_refused_connection();
   // Returns the metrics of a model. They refer to this object.
   ModelMetrics model(const std::string& name);
+  // Return a function that adds a value to a metric of a model. It refers to this object.
+  std::function<void(double)> counter(const char* name, const char* help, const std::string& model);
+  // The values are seconds.
+  std::function<void(double)> histogram(const char* name, const char* help, const std::string& model);
 
   // Returns all metrics in the format that Prometheus reads (text/plain; version=0.0.4). `queues` has the status of
   // each model's queue.

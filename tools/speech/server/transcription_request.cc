@@ -9,6 +9,7 @@
 
 #include "server/generation_request.h"
 #include "server/option_rows.h"
+#include "speech/server/speech_server.h"
 
 namespace encdec::serve {
 namespace {
@@ -62,14 +63,14 @@ Parameters read_form(const Call& call) {
       415, fmt::format("the body has {}, expected multipart/form-data", type.empty() ? "no type" : "type " + type));
 }
 
-Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {
+Recording read_recording(const Call& call, Parameters& parameters) {
   auto bytes = parameters.take_file("file");
   if (!bytes || bytes->empty()) {
     throw HttpError(400, "'file' is missing or empty, expected a recording as a file of multipart/form-data");
   }
   try {
     Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
-    const std::size_t longest = limits.recording_seconds;
+    const std::size_t longest = call.slice<SpeechServer>().settings().recording_seconds;
     if (recording.seconds && *recording.seconds > static_cast<double>(longest)) throw recording_too_long(longest);
     recording.open = [open = std::move(recording.open), longest]() -> Recording::Read {
       return [read = open(), longest, left = longest * AudioReader::kSampleRate](std::span<float> samples) mutable {
@@ -85,13 +86,14 @@ Recording read_recording(Parameters& parameters, const ServiceLimits& limits) {
   }
 }
 
-TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings) {
+TranscribeOptions read_transcribe_options(const Call& call, const Parameters& parameters) {
   check_removed(parameters);
+  const std::string& vad_model = call.slice<SpeechServer>().settings().vad_model;
   TranscribeOptions options;
   const bool finds_speech = parameters.flag("vad_filter", parameters.flag("vad", false));
-  if (finds_speech && settings.vad_model.empty())
+  if (finds_speech && vad_model.empty())
     throw HttpError(400, "'vad_filter' is true, expected false: the server was started without --vad-model");
-  if (finds_speech) options.vad_model = settings.vad_model;
+  if (finds_speech) options.vad_model = vad_model;
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.name == "temperature") {
       options.temperatures = temperatures_of(parameters, row.range);
@@ -100,8 +102,8 @@ TranscribeOptions read_transcribe_options(const Parameters& parameters, const Se
     }
   }
   options.language = language_of(parameters);
-  check_limit("beam_size", options.beam_size, settings.limits.beams);
-  check_limit("best_of", options.best_of, settings.limits.beams);
+  check_limit("beam_size", options.beam_size, call.limits().beams);
+  check_limit("best_of", options.best_of, call.limits().beams);
   return options;
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "server/parameters.h"
-#include "server/settings.h"
 
 namespace encdec::serve {
 
@@ -22,14 +21,14 @@ Parameters read_form(const Call& call);
 // Takes the recording from the file "file" of a form. Throws HttpError: 400 for a file that is not a recording, 413 for
 // a recording longer than the limit. Reading the samples throws 413 at the limit too, because a file may declare a
 // shorter length than it has.
-Recording read_recording(Parameters& parameters, const ServiceLimits& limits);
+Recording read_recording(const Call& call, Parameters& parameters);
 
 // Reads transcription options by the names of three APIs:
 // - OpenAI's API,
 // - openai/whisper, which faster-whisper and its servers follow,
 // - whisper.cpp.
 // Ignores unknown parameters, as all three do.
-TranscribeOptions read_transcribe_options(const Parameters& parameters, const ServeSettings& settings);
+TranscribeOptions read_transcribe_options(const Call& call, const Parameters& parameters);
 
 // Reads how subtitles are broken into lines, by the names of openai/whisper.
 TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options);

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // maximum memory of the elements of a request
 
-const ModelSet& translators_of(const Call& call) {
-  const ModelSet& models = call.parts().models;
-  if (!models.routes().sources().empty()) return models;
+const TranslationServer& translators_of(const Call& call) {
+  const auto& server = call.slice<TranslationServer>();
+  if (!server.ways().sources().empty()) return server;
   throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
 }
 
@@ -39,15 +39,16 @@ asio::awaitable<std::vector<Translation>> run(Call& call, TranslationJob& job) {
 }  // namespace
 
 void check_sentences(const Call& call, std::size_t count) {
-  if (count <= call.limits().sentences) return;
-  throw HttpError(413, fmt::format("more than {} sentences, expected fewer", call.limits().sentences));
+  const std::size_t limit = call.slice<TranslationServer>().max_sentences();
+  if (count <= limit) return;
+  throw HttpError(413, fmt::format("more than {} sentences, expected fewer", limit));
 }
 
 asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std::string> texts,
                                                     TranslateOptions options) {
   call.check_inputs(texts.size());
-  const ModelSet& models = translators_of(call);
-  TranslationJob job(models.translators(), models.routes(), std::move(options));
+  const TranslationServer& server = translators_of(call);
+  TranslationJob job(server.translators(), server.ways(), std::move(options));
   for (const std::string& text : texts) {
     job.add(text);
     check_sentences(call, job.sentences());
@@ -58,8 +59,8 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
 asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<std::string> texts,
                                                         std::vector<std::string> kept, TranslateOptions options) {
   call.check_inputs(texts.size());
-  const ModelSet& models = translators_of(call);
-  TranslationJob job(models.translators(), models.routes(), std::move(options));
+  const TranslationServer& server = translators_of(call);
+  TranslationJob job(server.translators(), server.ways(), std::move(options));
   std::vector<Document> documents;
   std::size_t memory = 0;
   const auto count = [&memory](std::size_t bytes) {
@@ -108,9 +109,9 @@ Document read_document(const Call& call, const std::string& name, const std::str
 
 asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
                                                 std::string& problem) {
-  const ModelSet& models = translators_of(call);
+  const TranslationServer& server = translators_of(call);
   std::size_t sentences = 0;
-  DocumentJob job(std::move(document), models.translators(), models.routes(), std::move(options));
+  DocumentJob job(std::move(document), server.translators(), server.ways(), std::move(options));
   while (TranslationJob* next = job.next()) {
     sentences += next->sentences();
     check_sentences(call, sentences);

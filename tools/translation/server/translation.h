@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/call.h"
-#include "translation/server/downloads.h"
+#include "translation/server/translation_server.h"
 
 namespace encdec::serve {
 
