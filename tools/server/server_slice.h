@@ -30,6 +30,7 @@ struct ServeOption {
 // Order of calls: options check routes load add* and then, on many threads, the others.
 class ServerSlice {
  public:
+  using Json = nlohmann::ordered_json;
   virtual ~ServerSlice() = default;
 
   virtual std::vector<ServeOption> options() { return {}; }
@@ -47,8 +48,7 @@ class ServerSlice {
   // Throws HttpError, 400.
   virtual void adjust(const ServedModel& /*model*/, GenerateOptions& /*options*/) const {}
   // Adds what the slice knows about a model to its entry in /v1/models, and replaces "model_type" of /info.
-  virtual void describe(const ServedModel& /*model*/, nlohmann::ordered_json& /*entry*/,
-                        nlohmann::ordered_json& /*type*/) const {}
+  virtual void describe(const ServedModel& /*model*/, Json& /*entry*/, Json& /*type*/) const {}
 };
 
 // Returns an object for each slice of this build, in alphabetical order.

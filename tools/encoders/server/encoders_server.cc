@@ -14,8 +14,25 @@
 namespace encdec::serve {
 namespace {
 
-bool classifies(const ServedModel& model) {
-  return model.model().config().head.classifies_texts();
+using Json = nlohmann::ordered_json;
+
+// Kinds of work; a model does one of them.
+
+bool embeds(const EncodersServer::Faces& model) {
+  return !model.embedder.model().config().has_decoder() && model.classifier.labels() == nullptr;
+}
+
+bool embeds(const EncodersServer::Faces& model, EmbedOutput output) {
+  return embeds(model) && model.embedder.gives(output);
+}
+
+bool classifies(const EncodersServer::Faces& model) {
+  return model.classifier.model().config().head.classifies_texts();
+}
+
+// Returns whether the model has one label, so that its score ranks texts.
+bool ranks(const EncodersServer::Faces& model) {
+  return classifies(model) && model.classifier.labels()->names().size() == 1;
 }
 
 // `face` is the model's Embedder or Classifier.
@@ -31,8 +48,8 @@ asio::awaitable<std::vector<VectorResult>> read(Call& call, ServedModel& model, 
   co_return co_await call.results_of<VectorResult>(work, texts.size(), on_result);
 }
 
-nlohmann::ordered_json label_names(const ClassifierLabels& classifier) {
-  nlohmann::ordered_json names, numbers;
+Json label_names(const ClassifierLabels& classifier) {
+  Json names, numbers;
   for (const std::string& label : classifier.names()) {
     names[std::to_string(names.size())] = label;
     numbers[label] = numbers.size();
@@ -40,66 +57,57 @@ nlohmann::ordered_json label_names(const ClassifierLabels& classifier) {
   return {{"id2label", std::move(names)}, {"label2id", std::move(numbers)}};
 }
 
+class EncodersSlice final : public EncodersServer {
+ public:
+  std::vector<Route> routes() const override { return joined({embeddings_routes(), tei_routes(), rerank_routes()}); }
+
+  void add(const ServedModel& model, Metrics& /*metrics*/) override {
+    models.push_back({Embedder(model.model()), Classifier(model.model())});
+  }
+
+  std::string what_it_does(const ServedModel& model) const override {
+    if (embeds(of(model), EmbedOutput::dense)) return "embeds texts";
+    if (embeds(of(model))) return "gives sparse vectors";
+    if (classifies(of(model))) return "classifies texts";
+    return model.model().config().head.kind == HeadKind::tokens ? "classifies tokens" : "";
+  }
+
+  void describe(const ServedModel& model, Json& /*entry*/, Json& type) const override {
+    if (const auto& labels = of(model).classifier.labels()) {
+      type = {{ranks(of(model)) ? "reranker" : "classifier", label_names(*labels)}};
+    } else if (embeds(of(model))) {
+      type = {{"embedding", {{"pooling", embeds(of(model), EmbedOutput::dense) ? Json() : Json("splade")}}}};
+    }
+  }
+};
+
+// Returns the model called `name` or, if the name is empty, the first one that `fits`.
+ServedModel& find(const Call& call, const std::string& name, const auto& fits, const std::string& what,
+                  int status = 404) {
+  const auto& encoders = call.slice<EncodersServer>();
+  return call.parts().models.find(
+      name, [&](const ServedModel& model) { return fits(encoders.of(model)); }, what, status);
+}
+
 }  // namespace
 
 std::unique_ptr<ServerSlice> encoders_server_slice() {
-  return std::make_unique<EncodersServer>();
-}
-
-std::vector<Route> EncodersServer::routes() const {
-  return joined({embeddings_routes(), tei_routes(), rerank_routes()});
-}
-
-void EncodersServer::add(const ServedModel& model, Metrics& /*metrics*/) {
-  models_.push_back({Embedder(model.model()), Classifier(model.model())});
-}
-
-std::string EncodersServer::what_it_does(const ServedModel& model) const {
-  if (embeds(model, EmbedOutput::dense)) return "embeds texts";
-  if (embeds(model)) return "gives sparse vectors";
-  if (classifies(model)) return "classifies texts";
-  return model.model().config().head.kind == HeadKind::tokens ? "classifies tokens" : "";
-}
-
-void EncodersServer::describe(const ServedModel& model, nlohmann::ordered_json& /*entry*/,
-                              nlohmann::ordered_json& type) const {
-  if (const auto& labels = classifier(model).labels()) {
-    type = {{ranks(model) ? "reranker" : "classifier", label_names(*labels)}};
-  } else if (embeds(model)) {
-    const bool is_dense = embeds(model, EmbedOutput::dense);
-    type = {{"embedding", {{"pooling", is_dense ? nlohmann::ordered_json() : nlohmann::ordered_json("splade")}}}};
-  }
-}
-
-bool EncodersServer::embeds(const ServedModel& model) const {
-  return !model.model().config().has_decoder() && classifier(model).labels() == nullptr;
-}
-
-bool EncodersServer::embeds(const ServedModel& model, EmbedOutput output) const {
-  return embeds(model) && embedder(model).gives(output);
-}
-
-bool EncodersServer::ranks(const ServedModel& model) const {
-  return classifies(model) && classifier(model).labels()->names().size() == 1;
+  return std::make_unique<EncodersSlice>();
 }
 
 ServedModel& embedder_of(const Call& call, const std::string& name, EmbedOutput output, int status) {
-  const auto& encoders = call.slice<EncodersServer>();
-  return call.parts().models.find(
-      name, [&](const ServedModel& model) { return encoders.embeds(model, output); },
-      output == EmbedOutput::dense ? "embeds texts"
-                                   : fmt::format("gives {} vectors", name_of(kEmbedOutputNames, output)),
-      status);
+  const auto fits = [output](const EncodersServer::Faces& model) { return embeds(model, output); };
+  const bool is_dense = output == EmbedOutput::dense;
+  return find(call, name, fits,
+              is_dense ? "embeds texts" : fmt::format("gives {} vectors", name_of(kEmbedOutputNames, output)), status);
 }
 
 ServedModel& classifier_of(const Call& call, const std::string& name) {
-  return call.parts().models.find(name, &classifies, "classifies texts");
+  return find(call, name, classifies, "classifies texts");
 }
 
 ServedModel& ranker_of(const Call& call, const std::string& name) {
-  const auto& encoders = call.slice<EncodersServer>();
-  return call.parts().models.find(
-      name, [&](const ServedModel& model) { return encoders.ranks(model); }, "ranks documents");
+  return find(call, name, ranks, "ranks documents");
 }
 
 asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& model, std::vector<std::string> texts,
@@ -108,7 +116,7 @@ asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& 
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [&call](std::size_t, VectorResult& result) {
     call.count(result.values.size() * kNumber);
   };
-  const Embedder& embedder = call.slice<EncodersServer>().embedder(model);
+  const Embedder& embedder = call.slice<EncodersServer>().of(model).embedder;
   auto results = co_await read(call, model, embedder, std::move(texts), options, count_numbers);
   if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
     throw HttpError(
@@ -120,7 +128,7 @@ asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& 
 asio::awaitable<std::vector<VectorResult>> classify_texts(Call& call, ServedModel& model, std::vector<TextPair> texts,
                                                           ClassifyOptions options) {
   const std::function<void(std::size_t, VectorResult&)> nothing;
-  const Classifier& classifier = call.slice<EncodersServer>().classifier(model);
+  const Classifier& classifier = call.slice<EncodersServer>().of(model).classifier;
   co_return co_await read(call, model, classifier, std::move(texts), options, nothing);
 }
 

@@ -12,28 +12,14 @@
 
 namespace encdec::serve {
 
-// The encoder-only models and classifiers of a server.
-class EncodersServer final : public ServerSlice {
- public:
-  std::vector<Route> routes() const override;
-  void add(const ServedModel& model, Metrics& metrics) override;
-  std::string what_it_does(const ServedModel& model) const override;
-  void describe(const ServedModel& model, nlohmann::ordered_json& entry, nlohmann::ordered_json& type) const override;
-
-  const Embedder& embedder(const ServedModel& model) const { return models_[model.number()].embedder; }
-  const Classifier& classifier(const ServedModel& model) const { return models_[model.number()].classifier; }
-  // Kinds of work; a model does one of them.
-  bool embeds(const ServedModel& model) const;
-  bool embeds(const ServedModel& model, EmbedOutput output) const;
-  // Returns whether the model has one label, so that its score ranks texts.
-  bool ranks(const ServedModel& model) const;
-
- private:
+// What a server knows about encoder-only models and classifiers.
+struct EncodersServer : ServerSlice {
   struct Faces {
     Embedder embedder;
     Classifier classifier;
   };
-  std::vector<Faces> models_;
+  std::vector<Faces> models = {};
+  const Faces& of(const ServedModel& model) const { return models[model.number()]; }
 };
 
 // Each returns the model called `name`, as ModelSet::find() does.

@@ -100,7 +100,7 @@ asio::awaitable<void> predict(Call& call) {
   ClassifyOptions options{.long_texts = read_long_texts(request)};
   if (request.boolean("raw_scores").value_or(false)) options.function = ScoreFunction::none;
   const auto results = co_await classify_texts(call, model, std::move(texts), options);
-  const std::vector<std::string>& labels = call.slice<EncodersServer>().classifier(model).labels()->names();
+  const std::vector<std::string>& labels = call.slice<EncodersServer>().of(model).classifier.labels()->names();
   Json answer = Json::array();
   for (const VectorResult& result : results) {
     answer.push_back(labels_json(labels, result.values));

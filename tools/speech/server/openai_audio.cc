@@ -217,9 +217,9 @@ asio::awaitable<void> alignments(Call& call) {
 
 }  // namespace openai_audio
 
-std::vector<Route> openai_audio_routes(const SpeechSettings& settings) {
-  const auto route = [&settings](const char* path, auto handle) {
-    return Route{"POST", path, handle, &openai_error, Route::Key::in_header, settings.recording_bytes};
+std::vector<Route> openai_audio_routes(const SpeechServer& server) {
+  const auto route = [&server](const char* path, auto handle) {
+    return Route{"POST", path, handle, &openai_error, Route::Key::in_header, server.recording_bytes};
   };
   return {route("/v1/audio/transcriptions", &openai_audio::transcriptions),
           route("/v1/audio/translations", &openai_audio::translations),

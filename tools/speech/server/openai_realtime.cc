@@ -162,7 +162,7 @@ class Session {
         inbox_(std::make_shared<Mailbox<std::variant<Message, News>>>(call.executor())) {}
 
   asio::awaitable<void> run() {
-    const Clock::time_point end = Clock::now() + std::chrono::seconds(speech_.settings().live_seconds);
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(speech_.live_seconds);
     // The value of Sec-WebSocket-Protocol may have a key, which is not sent back.
     const bool has_protocol = call_.request().headers["sec-websocket-protocol"].find("realtime") != std::string::npos;
     call_.open_socket(
@@ -232,7 +232,7 @@ class Session {
       return close(kGoingAway);
     }
     if (Clock::now() >= end) return fail(kPolicy, "session_expired", "the session has lasted as long as it may");
-    if (Clock::now() >= last_audio_ + std::chrono::seconds(speech_.settings().live_idle_seconds) && !is_ending_) {
+    if (Clock::now() >= last_audio_ + std::chrono::seconds(speech_.live_idle_seconds) && !is_ending_) {
       fail(kPolicy, "session_idle", "no audio has come for as long as is allowed");
     }
   }
@@ -354,7 +354,7 @@ class Session {
   // Begins a LiveSession with the settings, unless there is one.
   void begin_part() {
     if (is_current_) return;
-    options_.voice_activity = speech_.voice_activity();
+    options_.voice_activity = speech_.voice_activity;
     const auto on_event = [inbox = inbox_, number = parts_.size()](LiveEvent event) {
       inbox->put(News{number, std::move(event)});
     };
@@ -498,12 +498,12 @@ asio::awaitable<void> realtime(Call& call) {
 
 }  // namespace openai_realtime
 
-std::vector<Route> openai_realtime_routes(const SpeechSettings& settings) {
+std::vector<Route> openai_realtime_routes(const SpeechServer& server) {
   return {{.method = "GET",
            .path = "/v1/realtime",
            .handle = &openai_realtime::realtime,
            .error = &openai_error,
-           .limit = {settings.live_sessions, "--max-live-sessions"}}};
+           .limit = {server.live_sessions, "--max-live-sessions"}}};
 }
 
 }  // namespace encdec::serve

@@ -23,53 +23,53 @@ std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   }
 }
 
+class SpeechSlice final : public SpeechServer {
+ public:
+  std::vector<ServeOption> options() override {
+    return {{"--vad-model", &vad_model,
+             "Silero's voice activity detector (.safetensors), used by requests with vad_filter", "FILE"},
+            {"--max-recording-bytes", &recording_bytes, "Maximum bytes of a request's body with a recording", "N",
+             std::int64_t{1} << 34},
+            {"--max-recording-seconds", &recording_seconds, "Maximum length of a recording"},
+            {"--max-live-sessions", &live_sessions, "Maximum sessions of live transcription"},
+            {"--live-timeout", &live_seconds},
+            {"--live-idle-timeout", &live_idle_seconds}};
+  }
+
+  std::vector<Route> routes() const override {
+    return joined({openai_audio_routes(*this), openai_realtime_routes(*this)});
+  }
+
+  void load(const ServeSettings& /*settings*/) override {
+    if (vad_model.empty()) return;
+    voice_activity = std::make_shared<const VoiceActivity>(VoiceActivity::load(vad_model));
+  }
+
+  void add(const ServedModel& model, Metrics& metrics) override {
+    Speech& speech = models.emplace_back();
+    if (model.model().config().source_kind() == SourceKind::frames) speech.model.emplace(model.model());
+    speech.count_recording =
+        metrics.counter("encdec_audio_seconds_total", "Seconds of transcribed recordings", model.name());
+    speech.count_text =
+        metrics.histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text", model.name());
+  }
+
+  std::string what_it_does(const ServedModel& model) const override {
+    return of(model).model ? "transcribes recordings" : "";
+  }
+
+  void describe(const ServedModel& model, Json& entry, Json& type) const override {
+    if (!of(model).model) return;
+    entry["task"] = "automatic-speech-recognition";  // keys of speaches, a server for Whisper
+    entry["language"] = of(model).model->languages();
+    type = {{"transcription", Json::object()}};
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<ServerSlice> speech_server_slice() {
-  return std::make_unique<SpeechServer>();
-}
-
-std::vector<ServeOption> SpeechServer::options() {
-  return {{"--vad-model", &settings_.vad_model,
-           "Silero's voice activity detector (.safetensors), used by requests with vad_filter", "FILE"},
-          {.name = "--max-recording-bytes",
-           .value = &settings_.recording_bytes,
-           .help = "Maximum bytes of a request's body with a recording",
-           .max = std::int64_t{1} << 34},
-          {"--max-recording-seconds", &settings_.recording_seconds, "Maximum length of a recording"},
-          {"--max-live-sessions", &settings_.live_sessions, "Maximum sessions of live transcription"},
-          {"--live-timeout", &settings_.live_seconds},
-          {"--live-idle-timeout", &settings_.live_idle_seconds}};
-}
-
-std::vector<Route> SpeechServer::routes() const {
-  return joined({openai_audio_routes(settings_), openai_realtime_routes(settings_)});
-}
-
-void SpeechServer::load(const ServeSettings& /*settings*/) {
-  if (settings_.vad_model.empty()) return;
-  voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(settings_.vad_model));
-}
-
-void SpeechServer::add(const ServedModel& model, Metrics& metrics) {
-  Speech& speech = models_.emplace_back();
-  if (model.model().config().source_kind() == SourceKind::frames) speech.model.emplace(model.model());
-  speech.count_recording =
-      metrics.counter("encdec_audio_seconds_total", "Seconds of transcribed recordings", model.name());
-  speech.count_text =
-      metrics.histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text", model.name());
-}
-
-std::string SpeechServer::what_it_does(const ServedModel& model) const {
-  return of(model).model ? "transcribes recordings" : "";
-}
-
-void SpeechServer::describe(const ServedModel& model, nlohmann::ordered_json& entry,
-                            nlohmann::ordered_json& type) const {
-  if (!of(model).model) return;
-  entry["task"] = "automatic-speech-recognition";  // keys of speaches, a server for Whisper
-  entry["language"] = of(model).model->languages();
-  type = {{"transcription", nlohmann::ordered_json::object()}};
+  return std::make_unique<SpeechSlice>();
 }
 
 ServedModel& transcriber_of(const Call& call, const std::string& name) {

@@ -70,7 +70,7 @@ Recording read_recording(const Call& call, Parameters& parameters) {
   }
   try {
     Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
-    const std::size_t longest = call.slice<SpeechServer>().settings().recording_seconds;
+    const std::size_t longest = call.slice<SpeechServer>().recording_seconds;
     if (recording.seconds && *recording.seconds > static_cast<double>(longest)) throw recording_too_long(longest);
     recording.open = [open = std::move(recording.open), longest]() -> Recording::Read {
       return [read = open(), longest, left = longest * AudioReader::kSampleRate](std::span<float> samples) mutable {
@@ -88,7 +88,7 @@ Recording read_recording(const Call& call, Parameters& parameters) {
 
 TranscribeOptions read_transcribe_options(const Call& call, const Parameters& parameters) {
   check_removed(parameters);
-  const std::string& vad_model = call.slice<SpeechServer>().settings().vad_model;
+  const std::string& vad_model = call.slice<SpeechServer>().vad_model;
   TranscribeOptions options;
   const bool finds_speech = parameters.flag("vad_filter", parameters.flag("vad", false));
   if (finds_speech && vad_model.empty())

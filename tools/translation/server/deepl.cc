@@ -96,7 +96,7 @@ asio::awaitable<void> translate_texts(Call& call) {
 
 asio::awaitable<void> list_languages(Call& call) {
   const Parameters parameters(call);
-  const TranslationRoutes& routes = call.slice<TranslationServer>().ways();
+  const TranslationRoutes& routes = call.slice<TranslationServer>().ways;
   const std::string type = parameters.text("type", "source");
   if (type != "source" && type != "target") {
     throw HttpError(400, "Value for 'type' not supported, expected source or target.");

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // maximum memory
 
 const TranslationServer& translators_of(const Call& call) {
   const auto& server = call.slice<TranslationServer>();
-  if (!server.ways().sources().empty()) return server;
+  if (!server.ways.sources().empty()) return server;
   throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
 }
 
@@ -39,7 +39,7 @@ asio::awaitable<std::vector<Translation>> run(Call& call, TranslationJob& job) {
 }  // namespace
 
 void check_sentences(const Call& call, std::size_t count) {
-  const std::size_t limit = call.slice<TranslationServer>().max_sentences();
+  const std::size_t limit = call.slice<TranslationServer>().max_sentences;
   if (count <= limit) return;
   throw HttpError(413, fmt::format("more than {} sentences, expected fewer", limit));
 }
@@ -48,7 +48,7 @@ asio::awaitable<std::vector<Translation>> translate(Call& call, std::vector<std:
                                                     TranslateOptions options) {
   call.check_inputs(texts.size());
   const TranslationServer& server = translators_of(call);
-  TranslationJob job(server.translators(), server.ways(), std::move(options));
+  TranslationJob job(server.translators, server.ways, std::move(options));
   for (const std::string& text : texts) {
     job.add(text);
     check_sentences(call, job.sentences());
@@ -60,7 +60,7 @@ asio::awaitable<std::vector<Translation>> translate_xml(Call& call, std::vector<
                                                         std::vector<std::string> kept, TranslateOptions options) {
   call.check_inputs(texts.size());
   const TranslationServer& server = translators_of(call);
-  TranslationJob job(server.translators(), server.ways(), std::move(options));
+  TranslationJob job(server.translators, server.ways, std::move(options));
   std::vector<Document> documents;
   std::size_t memory = 0;
   const auto count = [&memory](std::size_t bytes) {
@@ -111,7 +111,7 @@ asio::awaitable<std::string> translate_document(Call& call, Document document, T
                                                 std::string& problem) {
   const TranslationServer& server = translators_of(call);
   std::size_t sentences = 0;
-  DocumentJob job(std::move(document), server.translators(), server.ways(), std::move(options));
+  DocumentJob job(std::move(document), server.translators, server.ways, std::move(options));
   while (TranslationJob* next = job.next()) {
     sentences += next->sentences();
     check_sentences(call, sentences);

@@ -7,8 +7,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "slice.h"
@@ -31,7 +33,7 @@ std::string code_of(const std::string& language, const char* name, const std::ma
 
 // Lists the pairs of languages that can be translated, each with the languages and models on the way.
 asio::awaitable<void> list_routes(Call& call) {
-  const TranslationRoutes& ways = call.slice<TranslationServer>().ways();
+  const TranslationRoutes& ways = call.slice<TranslationServer>().ways;
   std::vector<std::string> routes;
   for (const std::string& source : ways.sources()) {
     for (const std::string& target : ways.targets(source)) {
@@ -48,69 +50,72 @@ asio::awaitable<void> list_routes(Call& call) {
 
 constexpr Route kRoutes[] = {{"GET", "/v1/routes", &list_routes, &plain_error}};
 
+class TranslationSlice final : public TranslationServer {
+ public:
+  std::vector<ServeOption> options() override {
+    return {{"--languages", &languages_,
+             "Languages that a model translates from and to, if its files do not name them: opus=en:fr, t5=en:de,fr",
+             "NAME=FROM:TO"},
+            {"--max-sentences", &max_sentences},
+            {"--max-alternatives", &max_alternatives}};
+  }
+
+  void check(const ServeSettings& settings) override {
+    for (const std::string& text : languages_) {
+      const std::size_t equals = std::min(text.find('='), text.size());
+      const std::string name = text.substr(0, equals);
+      if (std::ranges::count(settings.models, name, &ModelSource::name) == 0 || equals == text.size()) {
+        throw ConfigError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
+      }
+      languages_of_[name] = text.substr(equals + 1);
+    }
+  }
+
+  std::vector<Route> routes() const override { return joined({libretranslate_routes(), deepl_routes(), kRoutes}); }
+
+  void load(const ServeSettings& settings) override { downloads.emplace(settings.limits.requests); }
+
+  // A model that transcribes has no languages here, although its tokenizer has tokens for languages.
+  void add(const ServedModel& model, Metrics& /*metrics*/) override {
+    const std::string& given = languages_of_[model.name()];
+    ModelLanguages languages;
+    if (model.model().config().source_kind() == SourceKind::tokens) {
+      languages = given.empty() ? ModelLanguages::of(model.model(), model.folder()) : ModelLanguages::parse(given);
+    } else if (!given.empty()) {
+      throw ConfigError(fmt::format(
+          "--languages: model '{}' transcribes recordings, expected one that translates texts", model.name()));
+    }
+    if (translates_sentences(model.model()) && languages.sources.empty()) {
+      spdlog::warn("{}: its languages are unknown, so it is not used for translation; see --languages", model.name());
+    }
+    translators.push_back(model.model());
+    ways.add(std::move(languages));
+  }
+
+  void adjust(const ServedModel& model, GenerateOptions& options) const override {
+    const ModelLanguages& languages = ways.languages(model.number());
+    options.source_lang = code_of(options.source_lang, "source_lang", languages.sources);
+    options.target_lang = code_of(options.target_lang, "target_lang", languages.targets);
+  }
+
+  void describe(const ServedModel& model, Json& entry, Json& /*type*/) const override {
+    const ModelLanguages& languages = ways.languages(model.number());
+    if (languages.targets.empty()) return;
+    for (const auto& [key, codes] : {std::pair{"sources", &languages.sources}, {"targets", &languages.targets}}) {
+      Json& list = entry["languages"][key] = Json::array();
+      for (const auto& [code, own] : *codes) list.push_back(code);
+    }
+  }
+
+ private:
+  std::vector<std::string> languages_;               // "NAME=en:fr"
+  std::map<std::string, std::string> languages_of_;  // the same by name
+};
+
 }  // namespace
 
 std::unique_ptr<ServerSlice> translation_server_slice() {
-  return std::make_unique<TranslationServer>();
-}
-
-std::vector<ServeOption> TranslationServer::options() {
-  return {{"--languages", &languages_,
-           "Languages that a model translates from and to, if its files do not name them: opus=en:fr, t5=en:de,fr",
-           "NAME=FROM:TO"},
-          {"--max-sentences", &max_sentences_},
-          {"--max-alternatives", &max_alternatives_}};
-}
-
-void TranslationServer::check(const ServeSettings& settings) {
-  for (const std::string& text : languages_) {
-    const std::size_t equals = std::min(text.find('='), text.size());
-    const std::string name = text.substr(0, equals);
-    if (std::ranges::count(settings.models, name, &ModelSource::name) == 0 || equals == text.size()) {
-      throw ConfigError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
-    }
-    languages_of_[name] = text.substr(equals + 1);
-  }
-}
-
-std::vector<Route> TranslationServer::routes() const {
-  return joined({libretranslate_routes(), deepl_routes(), kRoutes});
-}
-
-void TranslationServer::load(const ServeSettings& settings) {
-  downloads_.emplace(settings.limits.requests);
-}
-
-// A model that transcribes has no languages here, although its tokenizer has tokens for languages.
-void TranslationServer::add(const ServedModel& model, Metrics& /*metrics*/) {
-  const std::string& given = languages_of_[model.name()];
-  ModelLanguages languages;
-  if (model.model().config().source_kind() == SourceKind::tokens) {
-    languages = given.empty() ? ModelLanguages::of(model.model(), model.folder()) : ModelLanguages::parse(given);
-  } else if (!given.empty()) {
-    throw ConfigError(fmt::format("--languages: model '{}' transcribes recordings, expected one that translates texts",
-                                  model.name()));
-  }
-  if (translates_sentences(model.model()) && languages.sources.empty()) {
-    spdlog::warn("{}: its languages are unknown, so it is not used for translation; see --languages", model.name());
-  }
-  translators_.push_back(model.model());
-  ways_.add(std::move(languages));
-}
-
-void TranslationServer::adjust(const ServedModel& model, GenerateOptions& options) const {
-  const ModelLanguages& languages = ways_.languages(model.number());
-  options.source_lang = code_of(options.source_lang, "source_lang", languages.sources);
-  options.target_lang = code_of(options.target_lang, "target_lang", languages.targets);
-}
-
-void TranslationServer::describe(const ServedModel& model, nlohmann::ordered_json& entry,
-                                 nlohmann::ordered_json& /*type*/) const {
-  const ModelLanguages& languages = ways_.languages(model.number());
-  if (languages.targets.empty()) return;
-  for (const auto& [key, codes] : {std::pair{"sources", &languages.sources}, {"targets", &languages.targets}}) {
-    for (const auto& [code, own] : *codes) entry["languages"][key].push_back(code);
-  }
+  return std::make_unique<TranslationSlice>();
 }
 
 }  // namespace encdec::serve
