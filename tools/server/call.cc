@@ -111,10 +111,10 @@ asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, 
   const auto count = [](const ModelMetrics& metrics, const GenerateResult& result, double seconds) {
     std::size_t longest = 0;
     for (const Hypothesis& hypothesis : result.hypotheses) {
-      metrics.count_tokens(hypothesis.token_ids.size());
+      metrics.generated_tokens(static_cast<double>(hypothesis.token_ids.size()));
       longest = std::max(longest, hypothesis.token_ids.size());
     }
-    metrics.count_result(longest, seconds);
+    if (longest > 0) metrics.token_seconds(seconds / static_cast<double>(longest));
   };
   GenerateWork work(executor_);
   const auto states = std::make_shared<SourceStates>(inputs.size());
@@ -129,7 +129,8 @@ Call::GenerateWork Call::start(ServedModel& model, std::span<const GenerateInput
   GenerateWork work(executor_);
   const ModelMetrics& metrics = model.metrics();
   const auto count = [](const ModelMetrics& all, const GenerateResult& result, double seconds) {
-    all.count_result(result.hypotheses.front().token_ids.size(), seconds);
+    const std::size_t tokens = result.hypotheses.front().token_ids.size();
+    if (tokens > 0) all.token_seconds(seconds / static_cast<double>(tokens));
   };
   for (std::size_t number = 0; number < inputs.size(); ++number) {
     const auto states = std::make_shared<SourceStates>(1);
@@ -137,8 +138,8 @@ Call::GenerateWork Call::start(ServedModel& model, std::span<const GenerateInput
     handlers.on_tokens = [news = work.news(), &metrics, states, number, begin = Clock::now()](
                              std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
       SourceState& state = states->front();
-      if (!std::exchange(state.has_first_token, true)) metrics.count_first_token(seconds_since(begin));
-      metrics.count_tokens(tokens.size());
+      if (!std::exchange(state.has_first_token, true)) metrics.first_token_seconds(seconds_since(begin));
+      metrics.generated_tokens(static_cast<double>(tokens.size()));
       news->put({number, FinalTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
                                      .scores = std::vector<float>(scores.begin(), scores.end()),
                                      .source_tokens = state.tokens}});

@@ -9,26 +9,16 @@
 #include <string>
 #include <string_view>
 
-namespace prometheus {
-class Counter;
-class Histogram;
-}  // namespace prometheus
-
 namespace encdec::serve {
 
-// The metrics of one model.
+// The metrics of one model: functions that add a value. They refer to the Metrics.
 struct ModelMetrics {
-  prometheus::Counter &read, &generated;
-  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds;
-
-  // Counts a source that a worker starts. `seconds` is the time that the source has waited in the queue.
-  void count_start(std::size_t source_tokens, double seconds) const;
-  // Counts the first final tokens of a source. `seconds` is the time since the request was submitted.
-  void count_first_token(double seconds) const;
-  void count_tokens(std::size_t tokens) const;
-  // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
-  // a worker started the source.
-  void count_result(std::size_t longest, double seconds) const;
+  using Add = std::function<void(double)>;
+  Add source_tokens;        // of a source that a worker starts
+  Add generated_tokens;     // new final tokens
+  Add queue_seconds;        // that a source has waited in the queue
+  Add first_token_seconds;  // from submit() to the first final tokens of a source
+  Add token_seconds;        // of a finished source, divided by the tokens of its longest hypothesis
 };
 
 // The metrics of a service, for Prometheus. Thread-safe.
@@ -46,12 +36,11 @@ class Metrics {
   void set_live_sessions(std::size_t open);
   void set_connections(std::size_t open);
   void count_refused_connection();
-  // Returns the metrics of a model. They refer to this object.
   ModelMetrics model(const std::string& name);
   // Return a function that adds a value to a metric of a model. It refers to this object.
-  std::function<void(double)> counter(const char* name, const char* help, const std::string& model);
-  // The values are seconds.
-  std::function<void(double)> histogram(const char* name, const char* help, const std::string& model);
+  ModelMetrics::Add counter(const char* name, const char* help, const std::string& model);
+  // Values are seconds.
+  ModelMetrics::Add histogram(const char* name, const char* help, const std::string& model);
 
   // Returns all metrics in the format that Prometheus reads (text/plain; version=0.0.4). `queues` has the status of
   // each model's queue.

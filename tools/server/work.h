@@ -73,7 +73,8 @@ class Work {
                 },
             .on_start =
                 [&metrics, states](std::size_t source, std::size_t tokens) {
-                  metrics.count_start(tokens, seconds_since((*states)[source].since));
+                  metrics.source_tokens(static_cast<double>(tokens));
+                  metrics.queue_seconds(seconds_since((*states)[source].since));
                   (*states)[source] = {.tokens = tokens};
                 }};
   }

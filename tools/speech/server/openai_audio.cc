@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "speech/server/speech_server.h"
-#include "speech/server/transcription_request.h"
 
 namespace encdec::serve {
 namespace openai_audio {

@@ -16,7 +16,6 @@
 
 #include "server/option_rows.h"
 #include "speech/server/speech_server.h"
-#include "speech/server/transcription_request.h"
 
 namespace encdec::serve {
 namespace openai_realtime {

@@ -2,7 +2,9 @@
 
 #include <encdec/speech/features/voice_activity.h>
 #include <encdec/speech/speech_model.h>
+#include <encdec/speech/transcript/transcript_format.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "server/call.h"
+#include "server/parameters.h"
 
 namespace encdec::serve {
 
@@ -28,7 +30,7 @@ struct SpeechServer : ServerSlice {
   struct Speech {
     std::optional<SpeechModel> model = {};  // not set if it does not transcribe
     // Count seconds: of a transcribed recording or utterance, and from the end of an utterance to its text.
-    std::function<void(double)> count_recording, count_text;
+    ModelMetrics::Add count_recording, count_text;
   };
   std::vector<Speech> models = {};
   const Speech& of(const ServedModel& model) const { return models[model.number()]; }
@@ -47,6 +49,29 @@ TranscribeWork start(const Call& call, ServedModel& model, Recording recording, 
 // Waits for the end of `work` and returns the whole transcript. Calls `on_segments`, unless it is empty, for segments
 // as soon as they are final.
 asio::awaitable<Transcript> transcript_of(Call& call, TranscribeWork& work, OnSegments on_segments);
+
+// Functions that read requests for transcription. All throw HttpError, 400, unless another status is given.
+
+// The values of "response_format".
+enum class AnswerFormat : std::uint8_t { json, text, srt, vtt, verbose_json };
+AnswerFormat read_answer_format(const Parameters& parameters);
+
+// Reads the parameters of a multipart form. Throws HttpError, 415, for a body of another type.
+Parameters read_form(const Call& call);
+// Takes the recording from the file "file" of a form. Throws HttpError: 400 for a file that is not a recording, 413 for
+// a recording longer than the limit. Reading the samples throws 413 at the limit too, because a file may declare a
+// shorter length than it has.
+Recording read_recording(const Call& call, Parameters& parameters);
+
+// Reads transcription options by the names of three APIs:
+// - OpenAI's API,
+// - openai/whisper, which faster-whisper and its servers follow,
+// - whisper.cpp.
+// Ignores unknown parameters, as all three do.
+TranscribeOptions read_transcribe_options(const Call& call, const Parameters& parameters);
+
+// Reads how subtitles are broken into lines, by the names of openai/whisper.
+TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options);
 
 std::vector<Route> openai_audio_routes(const SpeechServer& server);
 std::vector<Route> openai_realtime_routes(const SpeechServer& server);

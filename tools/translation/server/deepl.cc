@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/parameters.h"
-#include "translation/server/translation.h"
+#include "translation/server/translation_server.h"
 
 namespace encdec::serve {
 namespace deepl {
