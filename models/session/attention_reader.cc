@@ -104,6 +104,14 @@ AttentionKind main_kind(const TransformerConfig& config) {
   return config.has_encoder() ? AttentionKind::cross : AttentionKind::decoder_self;
 }
 
+AttentionSelection alignment_selection(const TransformerConfig& config) {
+  using Of = AttentionChoice::Of;
+  const auto& head = config.alignment_head;
+  return {.kinds = {main_kind(config)},
+          .layers = {.of = Of::one, .number = -1},
+          .heads = head ? AttentionChoice{.of = Of::one, .number = *head} : AttentionChoice{.of = Of::mean}};
+}
+
 AttentionMaps attention_tokens(const TokenIds& source, const TokenIds& prompt, std::span<const std::int32_t> target) {
   AttentionMaps tokens{.source = source, .decoder_input = prompt};
   if (!target.empty()) tokens.decoder_input.insert(tokens.decoder_input.end(), target.begin(), target.end() - 1);

@@ -20,6 +20,9 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
 
 // Returns the most informative kind of attention: cross-attention, or self-attention if the model has only one stack.
 AttentionKind main_kind(const TransformerConfig& config);
+// Returns the attention that aligns a target with its source: main_kind() in the last layer, the mean of its heads or
+// the head that was trained to align (TransformerConfig::alignment_head).
+AttentionSelection alignment_selection(const TransformerConfig& config);
 // Throws ConfigError if read_attention() would.
 void check_selection(const TransformerConfig& config, const AttentionSelection& selection);
 

@@ -247,7 +247,7 @@ def test_keys(start_server: StartServer, tmp_path: Path) -> None:
 
 
 def test_sessions_have_limits() -> None:
-    limits = [f"model=numbers={NUMBERS}", "live_sessions=2", "live_idle_time=1"]
+    limits = [f"model=numbers={NUMBERS}", "--max-live-sessions=2", "--live-idle-timeout=1"]
 
     async def run(server: Server) -> Event:
         async with connect(address(server)) as first:

@@ -1,5 +1,6 @@
 // The server with lower limits than those that encdec serve has options for:
-//   limited_server unix=PATH|port=N model=NAME=DIR... [LIMIT=VALUE]...
+//   limited_server unix=PATH|port=N model=NAME=DIR... [LIMIT=VALUE | OPTION=NUMBER]...
+// OPTION is one of a slice, such as --live-timeout.
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
   const auto number = [](auto& value) {
     return [&value](const std::string& text) { value = std::remove_reference_t<decltype(value)>(std::stoi(text)); };
   };
-  const std::map<std::string, std::function<void(const std::string&)>> setters = {
+  std::map<std::string, std::function<void(const std::string&)>> setters = {
       {"unix", [&](const std::string& path) { settings.unix_path = path, settings.host = ""; }},
       {"port", number(settings.port)},
       {"model",
@@ -40,10 +41,13 @@ int main(int argc, char** argv) {
       {"answer_bytes", number(limits.answer_bytes)},
       {"unread_bytes", number(limits.unread_bytes)},
       {"inputs", number(limits.inputs)},
-      {"live_sessions", number(limits.live_sessions)},
-      {"live_idle_time", number(limits.live_idle_time)},
       {"drain_time", number(limits.drain_time)},
   };
+  for (const auto& slice : settings.slices) {
+    for (const ServeOption& option : slice->options()) {
+      if (auto* const* value = std::get_if<std::size_t*>(&option.value)) setters.emplace(option.name, number(**value));
+    }
+  }
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::size_t equals = argument.find('=');

@@ -1,7 +1,6 @@
 // Tests encdec serve, with well-behaved and with hostile clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 #include "tests/tools/serve_process.h"
+#include "tests/tools/stopped_threads.h"
 
 namespace encdec {
 namespace {
@@ -31,8 +31,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-const std::string kCat = R"({"q":"cat","source":"en","target":"arpabet"})";
-const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
+const std::string kCat = R"({"inputs":"cat"})";
 // Takes a while: many long results that cannot end early.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kLongInputs = 5;
@@ -54,12 +53,8 @@ json answer_of(const std::string& answer) {
 
 TEST(Serve, ProtocolsAgree) {
   const ServeProcess server;
-  EXPECT_EQ(answer_of(server.post("/translate", kCat))["translatedText"], "K AE1 T");
-  const json deepl = answer_of(server.post("/v2/translate", kDeepL));
-  EXPECT_EQ(deepl["translations"][0]["text"], "K AE1 T");
-  EXPECT_EQ(deepl["translations"][0]["billed_characters"], 3);
   EXPECT_EQ(answer_of(server.post("/v1/completions", R"({"prompt":"cat"})"))["choices"][0]["text"], "K AE1 T");
-  const json native = answer_of(server.post("/v1/generate", R"({"inputs":"cat"})"));
+  const json native = answer_of(server.post("/v1/generate", kCat));
   EXPECT_EQ(native["results"][0]["hypotheses"][0]["text"], "K AE1 T");
   EXPECT_EQ(status_of(server.get("/")), "200");
 }
@@ -83,19 +78,11 @@ TEST(Serve, BadRequestsAreRefusedInTheFormOfTheProtocol) {
     EXPECT_EQ(status_of(answer), status) << answer;
     EXPECT_THAT(body_of(answer), HasSubstr(part));
   };
-  expect(server.get("/nothing"), "404", "unknown path '/nothing', expected one of /, /decode, ");
-  expect(server.post("/v2/glossaries", "{}"), "404", R"({"message":"unknown path)");
-  const std::string wrong = server.get("/translate");
+  expect(server.get("/nothing"), "404", "unknown path '/nothing', expected one of /, ");
+  const std::string wrong = server.get("/v1/generate");
   expect(wrong, "405", "GET");
   EXPECT_THAT(wrong, HasSubstr("Allow: POST"));
-  expect(server.post("/translate", R"({"q":"x","source":"en","target":"fr"})"), "400", "arpabet");
-  expect(server.post("/translate", R"({"q":"x","source":"xx","target":"arpabet"})"), "400", "one of en");
-  expect(server.post("/translate", R"({"q":"x","source":">><<","target":"arpabet"})"), "400", "one of en");
-  expect(server.post("/translate", R"({"q":"","source":"en","target":"arpabet"})"), "400", R"({"error":)");
-  expect(server.post("/v2/translate", "{}"), "400", R"({"message":)");
   expect(server.post("/v1/completions", R"({"model":"m","prompt":"x"})"), "404", R"("code":"model_not_found")");
-  expect(server.post("/v1/embeddings", R"({"input":"x"})"), "404", "no model here embeds");
-  expect(server.post("/embed", "{"), "422", R"("error_type":"Validation")");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"beams":2}})"), "400", "'beams'");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"num_beams":17}})"), "400",
          "num_beams is 17, expected at most 16");
@@ -103,21 +90,20 @@ TEST(Serve, BadRequestsAreRefusedInTheFormOfTheProtocol) {
   expect(server.post("/v1/generate", R"({"inputs":[[99999]]})"), "400", "token id 99999");
   expect(server.post("/v1/generate", R"({"inputs":"x","extra":1})"), "400", "'extra'");
   expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"truncation":true}})"), "400", "'truncation'");
-  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"tgt_lang":"xx"}})"), "400", "one of arpabet");
   // The error must not name the folder of the model.
   const std::string prefixed = server.post("/v1/generate", R"({"inputs":"x","prefixes":["\u0000ZZ"]})");
   EXPECT_THAT(prefixed, Not(HasSubstr(ENCDEC_PRETRAINED_DIR)));
-  EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","parameters":{"src_lang":"eng_Latn"}})")), "200");
 }
 
 TEST(Serve, HostileBodiesAreRefused) {
   const ServeProcess server({"--max-body-bytes", "100000"});
   std::string nested(70, '[');
-  nested = "{\"q\":" + nested + std::string(70, ']') + "}";
+  nested = "{\"inputs\":" + nested + std::string(70, ']') + "}";
   for (const std::string& body :
-       {std::string("[]"), std::string("\xff"), std::string("{\"q\":\"\xff\"}"), nested, std::string("{\"q\":1e999}"),
-        std::string("null"), std::string("{\"q\":\"\\ud800\"}"), std::string(), std::string("{\"q\":\"a\"")}) {
-    EXPECT_EQ(status_of(server.post("/translate", body)), "400") << body;
+       {std::string("[]"), std::string("\xff"), std::string("{\"inputs\":\"\xff\"}"), nested,
+        std::string("{\"inputs\":1e999}"), std::string("null"), std::string("{\"inputs\":\"\\ud800\"}"), std::string(),
+        std::string("{\"inputs\":\"a\"")}) {
+    EXPECT_EQ(status_of(server.post("/v1/generate", body)), "400") << body;
   }
   EXPECT_THAT(server.post("/v1/generate", "{\"inputs\":\"" + std::string(200'000, 'a') + "\"}"),
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("more than 100000 bytes")));
@@ -131,24 +117,6 @@ TEST(Serve, HostileBodiesAreRefused) {
     EXPECT_THAT(message, AllOf(HasSubstr(std::string(name) + "..."), HasSubstr("expected english-pronunciation"),
                                Not(HasSubstr("\ufffd"))));
   }
-
-  Connection connection(server.socket());
-  const auto send_form = [&](const std::string& type, const std::string& body) {
-    connection.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: " + type +
-                    "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    return status_of(connection.receive());
-  };
-  const std::string type = "application/x-www-form-urlencoded";
-  EXPECT_EQ(send_form(type, "q=c%61t&source=en&target=arpabet"), "200");
-  EXPECT_EQ(send_form(type, "q=%ff%fe&source=en&target=arpabet"), "400");
-  EXPECT_EQ(send_form(type, "&&=&%&=%4"), "400");
-  EXPECT_EQ(send_form("multipart/form-data", "x"), "400");
-  EXPECT_EQ(send_form("multipart/form-data; boundary=b", "--b\r\n\r\n"), "400");
-  EXPECT_EQ(send_form("multipart/form-data; boundary=b",
-                      "--b\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\ncat\r\n--b\r\nContent-Disposition: "
-                      "form-data; name=source\r\n\r\nen\r\n--b\r\ncontent-disposition: form-data; "
-                      "name=target\r\n\r\narpabet\r\n--b--\r\n"),
-            "200");
 }
 
 TEST(Serve, HostileHeadsAreRefused) {
@@ -189,23 +157,23 @@ TEST(Serve, HostileHeadsAreRefused) {
       {"GET /health HTTP/1.1\r\nHost:\r\n x\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nA: b\r\n\tc\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nA: b\r\n \r\n\r\n", "400"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", "400"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\nAuthorization: a\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nX-API-Key: a\r\nx-api-key: b\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nContent-Type: a/b\r\nContent-Type: a/c\r\n\r\n", "400"},
       {"GET /health HTTP/1.1\r\nHost: x\r\nContent-Encoding: identity\r\nContent-Encoding: gzip\r\n\r\n", "400"},
       {"POST /v1/completions HTTP/1.0\r\nContent-Length: 16\r\nExpect: 100-continue\r\n\r\n{\"prompt\":\"cat\"}",
        "200"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "400"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "400"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
        "400"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxx", "415"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", "413"},
-      {"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n", "400"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxx", "415"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", "413"},
+      {"POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999999\r\n\r\n", "400"},
   };
   for (const auto& [bytes, status] : cases) {
     Connection connection(server.socket());
@@ -215,7 +183,7 @@ TEST(Serve, HostileHeadsAreRefused) {
     EXPECT_EQ(status_of(answer), status) << bytes.substr(0, 200);
     EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // the rest was not read as a request
   }
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
 }
 
 TEST(Serve, RequestsOfOneConnectionAreAnsweredInOrder) {
@@ -251,7 +219,7 @@ TEST(Serve, WorkForAClientThatDisconnectsIsCancelled) {
     EXPECT_EQ(server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}"), ++count);
   }
   EXPECT_LT(server.metric("encdec_generated_tokens_total{model=\"english-pronunciation\"}"), kLongInputs * 120);
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
 }
 
 TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
@@ -282,7 +250,7 @@ TEST(Serve, AfterAMemoryShortageSmallRequestsAreAnswered) {
   GTEST_SKIP() << "sanitizers reserve the address space";
 #endif
   const ServeProcess server;
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
   const std::size_t used = address_space_of(server.process());
   if (used == 0) GTEST_SKIP() << "no /proc here";
   const rlimit limit{.rlim_cur = used + (24 << 20), .rlim_max = RLIM_INFINITY};
@@ -290,73 +258,7 @@ TEST(Serve, AfterAMemoryShortageSmallRequestsAreAnswered) {
   const json large = {{"inputs", std::vector<std::string>(64, "photography")},
                       {"parameters", {{"num_beams", 16}, {"min_new_tokens", 120}, {"max_new_tokens", 120}}}};
   EXPECT_EQ(status_of(server.post("/v1/generate", large.dump())), "503");
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
-}
-
-std::set<pid_t> threads_of(pid_t process) {
-  std::set<pid_t> threads;
-  std::error_code error;  // /proc may not exist
-  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
-    threads.insert(std::stoi(task.path().filename()));
-  }
-  return threads;
-}
-
-// A guard that stops the threads of a child process, except those in `others`.
-class StoppedThreads {
- public:
-  StoppedThreads(pid_t process, const std::set<pid_t>& others) {
-    for (const pid_t thread : threads_of(process)) {
-      if (others.contains(thread)) continue;
-      if (::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) return;
-      ::ptrace(PTRACE_INTERRUPT, thread, nullptr, nullptr);
-      threads_.push_back(thread);
-    }
-    has_stopped_ = !threads_.empty();
-  }
-  ~StoppedThreads() { go_on(); }
-  StoppedThreads(const StoppedThreads&) = delete;
-  StoppedThreads& operator=(const StoppedThreads&) = delete;
-
-  explicit operator bool() const { return has_stopped_; }
-  void go_on() {
-    for (const pid_t thread : std::exchange(threads_, {})) {
-      ::waitpid(thread, nullptr, __WALL);
-      ::ptrace(PTRACE_DETACH, thread, nullptr, nullptr);
-    }
-  }
-
- private:
-  std::vector<pid_t> threads_;
-  bool has_stopped_ = false;
-};
-
-TEST(Serve, ClientsOfDeepLGetSpacesWhileTheyWait) {
-  const ServeProcess server;
-  const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // starts the threads of the model
-  StoppedThreads threads(server.process(), others);
-  if (!threads) GTEST_SKIP() << "no ptrace here";
-  Connection connection(server.socket());
-  connection.send("POST /v2/translate HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
-                  std::to_string(kDeepL.size()) + "\r\n\r\n" + kDeepL);
-  EXPECT_TRUE(connection.wait_for("\r\n\r\n "));
-  threads.go_on();
-  const std::string answer = connection.receive_all();
-  EXPECT_EQ(status_of(answer), "200");
-  EXPECT_EQ(answer_of(answer)["translations"][0]["text"], "K AE1 T");
-}
-
-TEST(Serve, ErrorsAfterSuchSpacesAreCountedAsErrors) {
-  const ServeProcess server;
-  const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
-  StoppedThreads threads(server.process(), others);
-  if (!threads) GTEST_SKIP() << "no ptrace here";
-  const std::string answer = server.post("/v2/translate", kDeepL, "X-Request-Timeout-Ms: 5500\r\n");
-  EXPECT_EQ(status_of(answer), "200");
-  EXPECT_THAT(answer, HasSubstr(R"({"message":"the request took longer)"));
-  EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
 }
 
 TEST(Serve, AStalledModelIsReported) {
@@ -394,7 +296,7 @@ TEST(Serve, ErrorsNameTheLimits) {
   Connection busy(server.socket());
   busy.send(post_text("/v1/generate", kLong, "X-Request-Timeout-Ms: 300000\r\n"));
   std::string full;
-  while (status_of(full = server.post("/translate", kCat)) == "200") {
+  while (status_of(full = server.post("/v1/generate", kCat)) == "200") {
   }
   EXPECT_EQ(status_of(full), "429") << full;
   EXPECT_THAT(full, AllOf(HasSubstr("Retry-After: "), HasSubstr("--max-requests")));
@@ -404,6 +306,13 @@ TEST(Serve, ErrorsNameTheLimits) {
   const json inputs = {{"inputs", std::vector<std::string>(102, "a")}};
   EXPECT_THAT(server.post("/v1/generate", inputs.dump()),
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("102 inputs, expected at most 101")));
+}
+
+// Returns a request with large answers: a token has about 4,000 bytes.
+std::string with_scores(std::size_t inputs, int tokens) {
+  return json{{"inputs", std::vector<std::string>(inputs, "photography")},
+              {"parameters", {{"min_new_tokens", tokens}, {"max_new_tokens", tokens}, {"top_log_probs", 100}}}}
+      .dump();
 }
 
 TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
@@ -420,24 +329,23 @@ TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
   EXPECT_EQ(status_of(server.post("/v1/generate", cheap.dump())), "200");
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat","max_tokens":4000,"n":16,"logprobs":5})")),
             "413");
-  const json letters = {{"inputs", std::string(5000, 'a')}};
-  EXPECT_THAT(server.post("/tokenize", letters.dump()),
+  EXPECT_THAT(server.post("/v1/generate", with_scores(1, 34)),
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("an answer of more than 100000 bytes")));
 }
 
 TEST(Serve, UnreadAnswersAreLimited) {
   const ServeProcess server(Limits{{"unread_bytes=1000000"}});
-  const json letters = {{"inputs", std::string(30'000, 'a')}};  // about two million bytes of answer
+  const std::string large = with_scores(5, 120);  // about two million bytes of answer
   {
     Connection deaf(server.socket());
-    deaf.send(post_text("/tokenize", letters.dump()));
+    deaf.send(post_text("/v1/generate", large));
     EXPECT_TRUE(deaf.wait_for("HTTP/1.1 200"));  // the client reads no further
-    const std::string answer = server.post("/tokenize", letters.dump());
+    const std::string answer = server.post("/v1/generate", large);
     EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"),
                               HasSubstr("expected at most 1000000, and a share of")));
-    EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+    EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
   }
-  while (status_of(server.post("/tokenize", letters.dump())) != "200") {
+  while (status_of(server.post("/v1/generate", large)) != "200") {
   }
 }
 
@@ -447,10 +355,10 @@ TEST(Serve, BodiesThatDoNotArriveDoNotBlockOthers) {
   for (int i = 0; i < 40; ++i) {
     const std::string length = i % 2 == 0 ? "Transfer-Encoding: chunked" : "Content-Length: 4194304";
     clients.emplace_back(server.socket())
-        .send("POST /translate HTTP/1.1\r\nHost: x\r\n" + kExpect + length + "\r\n\r\n");
+        .send("POST /v1/generate HTTP/1.1\r\nHost: x\r\n" + kExpect + length + "\r\n\r\n");
     EXPECT_EQ(clients.back().receive(), kContinue);
   }
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
   EXPECT_EQ(server.metric("encdec_requests_running"), 1);  // this request for metrics itself
 }
 
@@ -490,19 +398,13 @@ TEST(Serve, RequestsNeedAKey) {
                              "--metrics-key-file", folder.write("metrics", "third\n")});
   EXPECT_EQ(status_of(server.get("/health")), "200");
   EXPECT_EQ(status_of(server.get("/")), "200");
-  EXPECT_EQ(status_of(server.get("/frontend/settings")), "200");
-  EXPECT_EQ(status_of(server.get("/languages")), "200");
   EXPECT_EQ(status_of(server.get("/v1/models")), "401");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer secon\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer # ours\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer second\r\n")), "200");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: bearer second\r\n")), "200");
   EXPECT_EQ(status_of(server.get("/v1/models", "X-API-Key: first\r\n")), "200");
-  EXPECT_EQ(status_of(server.get("/v2/usage", "Authorization: DeepL-Auth-Key first\r\n")), "200");
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "403");
-  json with_key = json::parse(kCat);
-  with_key["api_key"] = "first";
-  EXPECT_EQ(status_of(server.post("/translate", with_key.dump())), "200");
+  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: DeepL-Auth-Key first\r\n")), "200");
   EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","api_key":"first"})")), "401");
   EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: first\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: third\r\n")), "200");
@@ -511,17 +413,17 @@ TEST(Serve, RequestsNeedAKey) {
 TEST(Serve, OtherPagesNeedPermission) {
   const std::string origin = "Origin: https://a.example\r\n";
   const ServeProcess closed, open({"--cors-origin", "https://a.example"});
-  EXPECT_THAT(closed.get("/languages", origin), Not(HasSubstr("Access-Control-Allow-Origin")));
-  EXPECT_THAT(open.get("/languages", origin), HasSubstr("Access-Control-Allow-Origin: https://a.example\r\n"));
-  EXPECT_THAT(open.get("/languages", "Origin: https://b.example\r\n"), Not(HasSubstr("Access-Control-Allow-Origin")));
-  EXPECT_EQ(status_of(open.post("/translate", kCat, origin)), "200");
-  const std::string refused = closed.post("/translate", kCat, origin);
+  EXPECT_THAT(closed.get("/v1/models", origin), Not(HasSubstr("Access-Control-Allow-Origin")));
+  EXPECT_THAT(open.get("/v1/models", origin), HasSubstr("Access-Control-Allow-Origin: https://a.example\r\n"));
+  EXPECT_THAT(open.get("/v1/models", "Origin: https://b.example\r\n"), Not(HasSubstr("Access-Control-Allow-Origin")));
+  EXPECT_EQ(status_of(open.post("/v1/generate", kCat, origin)), "200");
+  const std::string refused = closed.post("/v1/generate", kCat, origin);
   EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("--cors-origin")));
-  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: null\r\n")), "403");
-  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\n")), "200");  // its own page
+  EXPECT_EQ(status_of(closed.post("/v1/generate", kCat, "Origin: null\r\n")), "403");
+  EXPECT_EQ(status_of(closed.post("/v1/generate", kCat, "Origin: http://x\r\n")), "200");  // its own page
   // Through a proxy that changes the Host.
-  EXPECT_EQ(status_of(closed.post("/translate", kCat, origin + "Sec-Fetch-Site: same-origin\r\n")), "200");
-  EXPECT_EQ(status_of(closed.post("/translate", kCat, "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n")), "403");
+  EXPECT_EQ(status_of(closed.post("/v1/generate", kCat, origin + "Sec-Fetch-Site: same-origin\r\n")), "200");
+  EXPECT_EQ(status_of(closed.post("/v1/generate", kCat, "Origin: http://x\r\nSec-Fetch-Site: cross-site\r\n")), "403");
 }
 
 TEST(Serve, ErrorsNameNoFolderAndKeepWords) {
@@ -536,26 +438,6 @@ TEST(Serve, ErrorsNameNoFolderAndKeepWords) {
       server.post("/v1/generate", R"({"model":"letter","inputs":"x","parameters":{"top_p":"a"}})");
   EXPECT_EQ(status_of(refused), "400");
   EXPECT_THAT(refused, HasSubstr("'parameters.top_p'"));
-}
-
-TEST(Serve, AFileCanBeFetchedOnceAtItsOwnAddress) {
-  const ServeProcess server;
-  const auto translate = [&](const std::string& headers) {
-    const std::string body =
-        "--b\r\nContent-Disposition: form-data; name=source\r\n\r\nen\r\n--b\r\nContent-Disposition: form-data; "
-        "name=target\r\n\r\narpabet\r\n--b\r\nContent-Disposition: form-data; name=file; filename=a.txt\r\n\r\ncat\r\n"
-        "--b--\r\n";
-    Connection connection(server.socket());
-    connection.send("POST /translate_file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n" +
-                    headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    return answer_of(connection.receive())["translatedFileUrl"].get<std::string>();
-  };
-  EXPECT_THAT(translate("X-Forwarded-Proto: https\r\n"), StartsWith("https://x/download_file/"));
-  const std::string address = translate("");
-  EXPECT_THAT(address, StartsWith("http://x/download_file/"));
-  const std::string path = address.substr(std::string("http://x").size());
-  EXPECT_EQ(body_of(server.get(path)), "K AE1 T");
-  EXPECT_EQ(status_of(server.get(path)), "404");
 }
 
 TEST(Serve, PathsOfClientsDoNotBecomeMetrics) {
@@ -626,7 +508,7 @@ TEST(Serve, AcceptedRequestsAreFinishedBeforeItEnds) {
 
 TEST(Serve, RequestsThatHaveBegunToArriveAreAnsweredBeforeItEnds) {
   ServeProcess server({"--drain-timeout", "600"});
-  const std::string request = post_text("/translate", kCat, kExpect);
+  const std::string request = post_text("/v1/generate", kCat, kExpect);
   const std::size_t head = request.find("\r\n\r\n") + 4;
   Connection header(server.socket()), body(server.socket());
   header.send(request.substr(0, head - 4));
@@ -646,7 +528,7 @@ TEST(Serve, RequestsThatHaveBegunToArriveAreAnsweredBeforeItEnds) {
 
 TEST(Serve, TheLongestIdleConnectionIsClosedFirst) {
   const ServeProcess server(Limits{{"connections=3"}});
-  const std::string request = post_text("/translate", kCat, kExpect),
+  const std::string request = post_text("/v1/generate", kCat, kExpect),
                     head = request.substr(0, request.find("\r\n\r\n") + 4);
   const auto asks = [](Connection& connection) {
     connection.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -708,7 +590,7 @@ TEST(Serve, AnswersConnectionsThatWaitToBeAcceptedWhenItEnds) {
   EXPECT_EQ(status_of(server.get("/health")), "200");
   ::kill(server.process(), SIGSTOP);
   std::deque<Connection> clients;
-  for (int i = 0; i < 40; ++i) clients.emplace_back(server.socket()).send(post_text("/translate", kCat));
+  for (int i = 0; i < 40; ++i) clients.emplace_back(server.socket()).send(post_text("/v1/generate", kCat));
   server.send(SIGTERM);
   ::kill(server.process(), SIGCONT);
   for (Connection& client : clients) EXPECT_THAT(status_of(client.receive()), testing::AnyOf("200", "503"));
@@ -717,16 +599,12 @@ TEST(Serve, AnswersConnectionsThatWaitToBeAcceptedWhenItEnds) {
 
 // Under the address sanitizer, a use of freed memory is another status.
 TEST(Serve, EndsWithWorkLeft) {
-  const std::vector<std::string> texts(100 * kLongInputs, "photography");
-  const std::string translated = json{{"q", texts}, {"source", "en"}, {"target", "arpabet"}}.dump();
-  for (const std::string& request : {post_text("/v1/generate", kLong), post_text("/translate", translated)}) {
-    ServeProcess server({"--drain-timeout", "1"});
-    std::deque<Connection> clients;
-    for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(request);
-    while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
-    server.send(SIGTERM);
-    EXPECT_EQ(server.wait().status, 0);
-  }
+  ServeProcess server({"--drain-timeout", "1"});
+  std::deque<Connection> clients;
+  for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(post_text("/v1/generate", kLong));
+  while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
+  server.send(SIGTERM);
+  EXPECT_EQ(server.wait().status, 0);
 }
 
 TEST(Serve, ASecondSignalEndsItAtOnce) {
@@ -742,7 +620,7 @@ TEST(Serve, ASecondSignalEndsItAtOnce) {
 TEST(Serve, EndsWithinItsTimeoutWhateverItsThreadsDo) {
   ServeProcess server({"--drain-timeout", "1"});
   const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kCat)), "200");  // starts the threads of the model
+  EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");  // starts the threads of the model
   StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   Connection busy(server.socket());
@@ -780,14 +658,14 @@ TEST(Serve, AnUnreadLogBlocksNothing) {
 TEST(Serve, SlowClientsAreDisconnected) {
   const ServeProcess server(Limits{{"header_time=1", "body_time=1", "write_time=1", "idle_time=1"}});
   Connection head(server.socket()), body(server.socket()), idle(server.socket());
-  head.send("POST /translate HTTP/1.1\r\nHos");
-  body.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
+  head.send("POST /v1/generate HTTP/1.1\r\nHos");
+  body.send("POST /v1/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
   EXPECT_THAT(head.receive_all(), IsEmpty());
   EXPECT_THAT(body.receive_all(), IsEmpty());
   EXPECT_THAT(idle.receive_all(), IsEmpty());
   const Connection deaf(server.socket());
-  deaf.send(post_text("/tokenize", json{{"inputs", std::string(30'000, 'a')}}.dump()));
-  while (server.metric("encdec_requests_abandoned_total{route=\"/tokenize\"}") == 0) std::this_thread::yield();
+  deaf.send(post_text("/v1/generate", with_scores(5, 120)));
+  while (server.metric("encdec_requests_abandoned_total{route=\"/v1/generate\"}") == 0) std::this_thread::yield();
 }
 
 TEST(Serve, SocketsOfDeadServersAreReplaced) {
@@ -814,7 +692,6 @@ TEST(Serve, WrongUsageIsReportedInOneLine) {
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", "/nowhere", "--port", "0"}), 1, {"/nowhere"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--model", model}), 2, {"two are called"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--host", "nowhere.invalid"}), 1, {"nowhere.invalid"}));
-  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--languages", "x=en:fr"}), 2, {"--languages"}));
   EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--api-key-file", folder.write("keys", "\n")}), 2,
                      {"no key in it"}));
   EXPECT_TRUE(

@@ -25,7 +25,6 @@ namespace {
 
 struct ServeArguments {
   std::vector<std::string> models;
-  std::vector<std::string> languages;
   std::string key_file;
   std::string metrics_key_file;
   ModelArguments model;
@@ -78,13 +77,10 @@ void log_aside(bool is_json) {
 void run(const ServeArguments& arguments) {
   serve::ServeSettings settings = arguments.settings;
   for (const std::string& text : arguments.models) settings.models.push_back(parse_model(text));
-  for (const std::string& text : arguments.languages) {
-    const std::size_t equals = std::min(text.find('='), text.size());
-    const auto model = std::ranges::find(settings.models, text.substr(0, equals), &serve::ModelSource::name);
-    if (model == settings.models.end() || equals == text.size()) {
-      throw UsageError(fmt::format("--languages: '{}', expected NAME=en:fr with the name of a model", text));
-    }
-    model->languages = text.substr(equals + 1);
+  try {
+    for (const auto& slice : settings.slices) slice->check(settings);
+  } catch (const ConfigError& error) {
+    throw UsageError(error.what());
   }
   std::set<std::string> names;
   for (const serve::ModelSource& model : settings.models) {
@@ -120,18 +116,35 @@ void add_time(CLI::App& command, const char* name, Duration& time, const char* h
       ->check(integer_from(1, kDay));
 }
 
+// Adds an option that is refused with a message.
+void refuse(CLI::App& command, const char* name, const std::string& message) {
+  command
+      .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
+                                                  const std::string& /*value*/) { throw UsageError(message); })
+      ->expected(0, 1)
+      ->group("");  // in no help
+}
+
+void add_slice_option(CLI::App& command, const serve::ServeOption& option) {
+  const auto add = [&](auto* value) {
+    if constexpr (!std::is_same_v<decltype(value), std::size_t*>) {
+      add_value_option(command, option.name, *value, option.type, option.help);
+    } else if (option.help == nullptr) {
+      refuse(command, option.name, fmt::format("is fixed at {}", *value));
+    } else {
+      add_number_option(command, option.name, *value, 1, option.max, option.help);
+    }
+  };
+  std::visit(add, option.value);
+}
+
 // Refuses the options of earlier versions by name.
 void add_removed_options(CLI::App& command, const serve::ServeSettings& settings) {
   const serve::HttpLimits& http = settings.http;
   const serve::ServiceLimits& limits = settings.limits;
-  const auto refuse = [&command](const char* name, std::string message) {
-    command
-        .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
-                                                    const std::string& /*value*/) { throw UsageError(message); })
-        ->expected(0, 1)
-        ->group("");  // in no help
+  const auto fix = [&command](const char* name, auto value) {
+    refuse(command, name, fmt::format("is fixed at {}", value));
   };
-  const auto fix = [&refuse](const char* name, auto value) { refuse(name, fmt::format("is fixed at {}", value)); };
   fix("--max-header-bytes", http.header_bytes);
   fix("--max-header-fields", http.header_fields);
   fix("--max-connections", http.connections);
@@ -139,18 +152,14 @@ void add_removed_options(CLI::App& command, const serve::ServeSettings& settings
   fix("--max-answer-bytes", limits.answer_bytes);
   fix("--max-unread-bytes", limits.unread_bytes);
   fix("--max-inputs", limits.inputs);
-  fix("--max-sentences", limits.sentences);
   fix("--max-beams", limits.beams);
   fix("--max-new-tokens", limits.new_tokens);
-  fix("--max-alternatives", limits.alternatives);
   fix("--header-timeout", http.header_time.count());
   fix("--body-timeout", http.body_time.count());
   fix("--write-timeout", http.write_time.count());
   fix("--idle-timeout", http.idle_time.count());
-  fix("--live-timeout", limits.live_time.count());
-  fix("--live-idle-timeout", limits.live_idle_time.count());
-  refuse("--wyoming", "is gone: wyoming-openai speaks that protocol, see docs/serve.md");
-  refuse("--glossaries", "is gone: send 'glossary' with each request");
+  refuse(command, "--wyoming", "is gone: wyoming-openai speaks that protocol, see docs/serve.md");
+  refuse(command, "--glossaries", "is gone: send 'glossary' with each request");
 }
 
 }  // namespace
@@ -161,16 +170,11 @@ Action add_serve(CLI::App& command) {
   add_value_option(command, "-m,--model", arguments->models, "[NAME=]DIR",
                    "Checkpoint folder to serve as NAME, or under the folder's own name; may be repeated")
       ->required();
-  add_value_option(
-      command, "--languages", arguments->languages, "NAME=FROM:TO",
-      "Languages that a model translates from and to, if its files do not name them: opus=en:fr, t5=en:de,fr");
   arguments->model.add_load_options(command);
   arguments->model.add_draft_options(command);
   add_number_option(command, "--workers", settings.workers, 1, kMaxThreads,
                     "Batches that a model computes at the same time, each with --threads");
   add_batch_size_option(command, settings.batch_size);
-  add_file_option(command, "--vad-model", settings.vad_model,
-                  "Silero's voice activity detector (.safetensors), used by requests with vad_filter");
   add_value_option(command, "--host", settings.host, "ADDRESS",
                    "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
       ->capture_default_str();
@@ -191,12 +195,9 @@ Action add_serve(CLI::App& command) {
                     "Maximum bytes of a request's body");
   add_number_option(command, "--max-requests", limits.requests, 1, kMaxCount,
                     "Maximum requests that wait or run; further requests are refused and may retry later");
-  add_number_option(command, "--max-recording-bytes", limits.recording_bytes, 1, kMaxBytes,
-                    "Maximum bytes of a request's body with a recording");
-  add_number_option(command, "--max-recording-seconds", limits.recording_seconds, 1, kMaxCount,
-                    "Maximum length of a recording");
-  add_number_option(command, "--max-live-sessions", limits.live_sessions, 1, kMaxCount,
-                    "Maximum sessions of live transcription");
+  for (const auto& slice : settings.slices) {
+    for (const serve::ServeOption& option : slice->options()) add_slice_option(command, option);
+  }
   add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
   add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,

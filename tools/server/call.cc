@@ -7,7 +7,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/strand.hpp>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -106,60 +105,56 @@ void Call::count(std::size_t bytes) {
   counted_->add(bytes);
 }
 
-template <class Result>
-asio::awaitable<std::vector<Result>> Call::results_of(Work& work, std::size_t count,
-                                                      std::function<void(std::size_t, Result&)> on_result) {
-  std::vector<Result> results(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    WorkNews news = co_await next(work);
-    results[news.source] = std::get<Result>(std::move(news.what));
-    if (on_result) on_result(news.source, results[news.source]);
-  }
-  co_return results;
-}
-
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options, OnResult on_result) {
   check_answer(model, inputs.size(), options);
-  Work work = Work::generate(executor_, model, inputs, options, client_);
+  const auto count = [](const ModelMetrics& metrics, const GenerateResult& result, double seconds) {
+    std::size_t longest = 0;
+    for (const Hypothesis& hypothesis : result.hypotheses) {
+      metrics.generated_tokens(static_cast<double>(hypothesis.token_ids.size()));
+      longest = std::max(longest, hypothesis.token_ids.size());
+    }
+    if (longest > 0) metrics.token_seconds(seconds / static_cast<double>(longest));
+  };
+  GenerateWork work(executor_);
+  const auto states = std::make_shared<SourceStates>(inputs.size());
+  GenerateHandlers handlers = work.handlers<GenerateResult>(model.metrics(), states, 0, count);
+  work.add(model.queue().submit(inputs, options, std::move(handlers), client_));
   co_return co_await results_of<GenerateResult>(work, inputs.size(), on_result);
 }
 
-asio::awaitable<std::vector<VectorResult>> Call::embed(ServedModel& model, std::vector<std::string> texts,
-                                                       EmbedOptions options) {
-  check_inputs(texts.size());
-  constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
-  Work work = Work::read(executor_, model, model.embedder(), texts, options, client_);
-  const std::function<void(std::size_t, VectorResult&)> count_numbers = [this](std::size_t, VectorResult& result) {
-    count(result.values.size() * kNumber);
-  };
-  auto results = co_await results_of<VectorResult>(work, texts.size(), count_numbers);
-  if (!results.empty() && static_cast<std::size_t>(options.dimensions) > results.front().values.size()) {
-    throw HttpError(
-        400, fmt::format("'dimensions' is {}, expected at most {}", options.dimensions, results.front().values.size()));
-  }
-  co_return results;
-}
-
-asio::awaitable<std::vector<VectorResult>> Call::classify(ServedModel& model, std::vector<TextPair> texts,
-                                                          ClassifyOptions options) {
-  check_inputs(texts.size());
-  Work work = Work::read(executor_, model, model.classifier(), texts, options, client_);
-  const std::function<void(std::size_t, VectorResult&)> nothing;
-  co_return co_await results_of<VectorResult>(work, texts.size(), nothing);
-}
-
-Work Call::start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options) {
+Call::GenerateWork Call::start(ServedModel& model, std::span<const GenerateInput> inputs,
+                               const GenerateOptions& options) {
   check_answer(model, inputs.size(), options);
-  return Work::stream(executor_, model, inputs, options, client_);
+  GenerateWork work(executor_);
+  const ModelMetrics& metrics = model.metrics();
+  const auto count = [](const ModelMetrics& all, const GenerateResult& result, double seconds) {
+    const std::size_t tokens = result.hypotheses.front().token_ids.size();
+    if (tokens > 0) all.token_seconds(seconds / static_cast<double>(tokens));
+  };
+  for (std::size_t number = 0; number < inputs.size(); ++number) {
+    const auto states = std::make_shared<SourceStates>(1);
+    GenerateHandlers handlers = work.handlers<GenerateResult>(metrics, states, number, count);
+    handlers.on_tokens = [news = work.news(), &metrics, states, number, begin = Clock::now()](
+                             std::size_t, std::span<const std::int32_t> tokens, std::span<const float> scores) {
+      SourceState& state = states->front();
+      if (!std::exchange(state.has_first_token, true)) metrics.first_token_seconds(seconds_since(begin));
+      metrics.generated_tokens(static_cast<double>(tokens.size()));
+      news->put({number, FinalTokens{.ids = TokenIds(tokens.begin(), tokens.end()),
+                                     .scores = std::vector<float>(scores.begin(), scores.end()),
+                                     .source_tokens = state.tokens}});
+    };
+    work.add(model.queue().submit(inputs.subspan(number, 1), options, std::move(handlers), client_));
+  }
+  return work;
 }
 
-asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(Work& work, std::size_t count,
+asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(GenerateWork& work, std::size_t count,
                                                                           OnTokens on_tokens) {
   std::vector<std::optional<GenerateResult>> results(count);
   std::vector<bool> is_done(count);
   for (std::size_t left = count; left > 0;) {
-    WorkNews news = co_await next(work);
+    auto news = co_await next(work);
     if (is_done[news.source]) continue;
     if (auto* tokens = std::get_if<FinalTokens>(&news.what)) {
       if (on_tokens(news.source, *tokens)) continue;
@@ -171,24 +166,6 @@ asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(Work& 
     --left;
   }
   co_return results;
-}
-
-Work Call::start(ServedModel& model, Recording recording, const TranscribeOptions& options) {
-  return Work::transcribe(executor_, model, std::move(recording), options, client_);
-}
-
-asio::awaitable<Transcript> Call::transcript(Work& work, OnSegments on_segments) {
-  FinalSegments segments;
-  for (;;) {
-    WorkNews news = co_await next(work);
-    if (auto* transcript = std::get_if<Transcript>(&news.what)) {
-      transcript->segments = std::move(segments);
-      co_return std::move(*transcript);
-    }
-    auto& fresh = std::get<FinalSegments>(news.what);
-    if (on_segments) on_segments(fresh);
-    std::ranges::move(fresh, std::back_inserter(segments));
-  }
 }
 
 void Call::answer(HttpResponse response) {

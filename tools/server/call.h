@@ -1,16 +1,18 @@
 #pragma once
 
 #include <encdec/models/checkpoint/json.h>
-#include <encdec/speech/features/voice_activity.h>
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "common/json_arrays.h"
@@ -24,19 +26,15 @@
 namespace encdec::serve {
 
 using cli::to_text;
-class Downloads;
 
 // The parts of the service that all handlers use.
 struct ServiceParts {
   const ServeSettings& settings;
   const ModelSet& models;
   Metrics& metrics;
-  Downloads& downloads;
   UnreadAnswers& unread;
   const std::atomic<bool>& is_draining;  // no more requests are accepted
   const std::atomic<bool>& has_stopped;  // requests are no longer answered
-  // Finds speech; null if there is no --vad-model.
-  const std::shared_ptr<const VoiceActivity>& voice_activity;
 };
 
 // One request and its handler. The handler is a coroutine that runs on one thread of the service at a time. If it
@@ -50,6 +48,14 @@ class Call : public std::enable_shared_from_this<Call> {
   const ServiceParts& parts() const { return parts_; }
   const ServiceLimits& limits() const { return parts_.settings.limits; }
   const HttpRequest& request() const { return exchange_->request(); }
+  // Returns the service's object of a class of slice. REQUIRES: the build has the slice.
+  template <class Slice>
+  Slice& slice() const {
+    for (const auto& slice : parts_.settings.slices) {
+      if (auto* const found = dynamic_cast<Slice*>(slice.get())) return *found;
+    }
+    throw std::bad_cast();
+  }
   const asio::any_io_executor& executor() const { return executor_; }
   // Returns `client` of RequestQueue::submit().
   std::uint64_t client() const { return client_; }
@@ -69,24 +75,34 @@ class Call : public std::enable_shared_from_this<Call> {
   using OnResult = std::function<void(std::size_t input, GenerateResult& result)>;
   asio::awaitable<std::vector<GenerateResult>> generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                         GenerateOptions options, OnResult on_result = {});
-  asio::awaitable<std::vector<VectorResult>> embed(ServedModel& model, std::vector<std::string> texts,
-                                                   EmbedOptions options);
-  asio::awaitable<std::vector<VectorResult>> classify(ServedModel& model, std::vector<TextPair> texts,
-                                                      ClassifyOptions options);
-  // Starts generating.
-  Work start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
+  // Starts generating from each input in a request of its own, so that drop() of its number cancels it. News for each
+  // input: FinalTokens, and at the end a GenerateResult.
+  using GenerateWork = Work<FinalTokens, GenerateResult>;
+  GenerateWork start(ServedModel& model, std::span<const GenerateInput> inputs, const GenerateOptions& options);
   // Waits for the end of `work` on `count` inputs, and returns the results in the order of the inputs. Calls
   // `on_tokens` for tokens of an input as soon as they are final. If it returns false, the input is dropped: it has no
   // result.
   using OnTokens = std::function<bool(std::size_t input, FinalTokens& tokens)>;
-  asio::awaitable<std::vector<std::optional<GenerateResult>>> results(Work& work, std::size_t count,
+  asio::awaitable<std::vector<std::optional<GenerateResult>>> results(GenerateWork& work, std::size_t count,
                                                                       OnTokens on_tokens);
-  // Starts transcribing.
-  using OnSegments = std::function<void(std::span<const TranscriptSegment> segments)>;
-  Work start(ServedModel& model, Recording recording, const TranscribeOptions& options);
-  // Waits for the end of `work` and returns the whole transcript. Calls `on_segments`, unless it is empty, for segments
-  // as soon as they are final.
-  asio::awaitable<Transcript> transcript(Work& work, OnSegments on_segments = {});
+  // Waits for news of `work`, until the request's time is over.
+  template <class... Kinds>
+  asio::awaitable<typename Work<Kinds...>::News> next(Work<Kinds...>& work) {
+    return work.next(life_->deadline);
+  }
+  // Waits for the results of `count` sources, and returns them in the order of the sources. Calls `on_result`, unless
+  // it is empty, for each result as soon as it is finished.
+  template <class Result, class... Kinds>
+  asio::awaitable<std::vector<Result>> results_of(Work<Kinds...>& work, std::size_t count,
+                                                  std::function<void(std::size_t, Result&)> on_result) {
+    std::vector<Result> results(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto news = co_await next(work);
+      results[news.source] = std::get<Result>(std::move(news.what));
+      if (on_result) on_result(news.source, results[news.source]);
+    }
+    co_return results;
+  }
 
   // Answers with JSON.
   void respond(const nlohmann::ordered_json& json, int status = 200);
@@ -128,14 +144,10 @@ class Call : public std::enable_shared_from_this<Call> {
     std::atomic<bool> is_large = false;  // its body, or its last message
   };
 
-  asio::awaitable<WorkNews> next(Work& work) { return work.next(life_->deadline); }
   Turns::Owner owner() const;
   std::shared_ptr<UnreadAnswers::Part> new_part() const;
   void write(std::string bytes);
   static asio::awaitable<void> write_spaces(std::shared_ptr<Call> call);
-  template <class Result>
-  asio::awaitable<std::vector<Result>> results_of(Work& work, std::size_t count,
-                                                  std::function<void(std::size_t, Result&)> on_result);
 
   ServiceParts parts_;
   std::shared_ptr<Exchange> exchange_;
@@ -168,11 +180,8 @@ struct Route {
   };
   Key key = Key::in_header;
 
-  // The kind of content in the body, which decides its maximum size.
-  enum class Body : std::uint8_t { text, recording };
-  Body body = Body::text;
-
-  bool is_socket = false;  // the handler serves a WebSocket
+  std::size_t body_bytes = 0;  // maximum size of the body; 0: HttpLimits::body_bytes
+  SessionLimit limit = {};     // if not 0, the handler serves a WebSocket
 };
 
 // The route of a request and who has sent it.
@@ -187,15 +196,10 @@ struct RouteMatch {
 // Returns the facts that the service knows about a request. All members are empty if its header could not be read.
 const RouteMatch& match_of(const HttpRequest& request);
 
-// The routes of each protocol, from the file in protocols/ with its name.
-std::span<const Route> libretranslate_routes();
-std::span<const Route> openai_routes();
-std::span<const Route> openai_audio_routes();
-std::span<const Route> openai_realtime_routes();
-std::span<const Route> tei_routes();
-std::span<const Route> rerank_routes();
-std::span<const Route> deepl_routes();
 std::span<const Route> native_routes();
+std::span<const Route> openai_routes();
+// Returns the routes of several protocols.
+std::vector<Route> joined(std::initializer_list<std::span<const Route>> protocols);
 
 // Returns a message with the names of models in place of their folders.
 std::string without_folders(std::string message, const ServeSettings& settings);

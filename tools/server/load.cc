@@ -94,13 +94,13 @@ class Load::SessionTicket final : public RequestTicket {
   std::string client_;
 };
 
-std::unique_ptr<RequestTicket> Load::admit_session(std::string_view client) {
-  const std::size_t limit = limits_.live_sessions, share = share_of(limit, std::string(client));
+std::unique_ptr<RequestTicket> Load::admit_session(std::string_view client, const SessionLimit& limit) {
+  const std::size_t share = share_of(limit.sessions, std::string(client));
   const auto own = sessions_.find(client);
-  if (session_count_ >= limit || (own != sessions_.end() && own->second >= share)) {
+  if (session_count_ >= limit.sessions || (own != sessions_.end() && own->second >= share)) {
     throw HttpError(429,
-                    fmt::format("{} sessions are open, expected at most {} (--max-live-sessions), and {} of one client",
-                                session_count_, limit, share),
+                    fmt::format("{} sessions are open, expected at most {} ({}), and {} of one client", session_count_,
+                                limit.sessions, limit.option, share),
                     5);
   }
   return std::make_unique<SessionTicket>(*this, std::string(client));

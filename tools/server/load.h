@@ -17,6 +17,12 @@
 
 namespace encdec::serve {
 
+// The maximum number of sessions over WebSockets, and the option that sets it.
+struct SessionLimit {
+  std::size_t sessions = 0;
+  const char* option = "";
+};
+
 // Counts the requests that wait or run, and the bytes of all bodies that have arrived, and keeps both within their
 // limits. One client may use at most three quarters of each limit, so that it cannot shut out all other clients. A Unix
 // socket has no such share: a proxy may send the requests of many clients to it. Not thread-safe.
@@ -31,9 +37,8 @@ class Load {
   // ticket. Throws HttpError, 429, if there are too many requests already. If bytes of a body exceed a limit, other
   // bodies that are still arriving are refused: first the body that has made no progress for the longest time.
   std::unique_ptr<RequestTicket> admit(std::string_view client);
-  // Returns a ticket for a session of live transcription, which does not count as a request. Throws HttpError, 429, if
-  // there are too many.
-  std::unique_ptr<RequestTicket> admit_session(std::string_view client);
+  // Returns a ticket for a session, which does not count as a request. Throws HttpError, 429, if there are too many.
+  std::unique_ptr<RequestTicket> admit_session(std::string_view client, const SessionLimit& limit);
 
  private:
   class Ticket;

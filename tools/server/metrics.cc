@@ -31,6 +31,10 @@ struct Metrics::Families {
   Histograms& histogram(const char* name, const char* help) {
     return prom::BuildHistogram().Name(name).Help(help).Register(registry);
   }
+  ModelMetrics::Add adder(const char* name, const char* help, const std::string& model,
+                          const prom::Histogram::BucketBoundaries& buckets) {
+    return [&metric = histogram(name, help).Add({{"model", model}}, buckets)](double value) { metric.Observe(value); };
+  }
   prom::Gauge& gauge(const char* name, const char* help) {
     return prom::BuildGauge().Name(name).Help(help).Register(registry).Add({});
   }
@@ -46,41 +50,7 @@ struct Metrics::Families {
   prom::Counter& refused =
       counter("encdec_connections_refused_total", "Connections refused because there were too many").Add({});
   prom::Gauge& memory = gauge("encdec_resident_bytes", "Resident memory of the process");
-  // Labelled with the name of the model.
-  Counters& read = counter("encdec_source_tokens_total", "Tokens of sources");
-  Counters& generated = counter("encdec_generated_tokens_total", "Generated tokens");
-  Counters& audio_seconds = counter("encdec_audio_seconds_total", "Seconds of transcribed recordings");
-  Histograms& queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue");
-  Histograms& first_token_seconds =
-      histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer");
-  Histograms& live_seconds = histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text");
-  Histograms& token_seconds = histogram("encdec_token_seconds", "Time of a result per token of its longest hypothesis");
 };
-
-void ModelMetrics::count_start(std::size_t source_tokens, double seconds) const {
-  read.Increment(static_cast<double>(source_tokens));
-  queue_seconds.Observe(seconds);
-}
-
-void ModelMetrics::count_first_token(double seconds) const {
-  first_token_seconds.Observe(seconds);
-}
-
-void ModelMetrics::count_tokens(std::size_t tokens) const {
-  generated.Increment(static_cast<double>(tokens));
-}
-
-void ModelMetrics::count_result(std::size_t longest, double seconds) const {
-  if (longest > 0) token_seconds.Observe(seconds / static_cast<double>(longest));
-}
-
-void ModelMetrics::count_utterance(double seconds) const {
-  live_seconds.Observe(seconds);
-}
-
-void ModelMetrics::count_recording(double seconds) const {
-  audio_seconds.Increment(seconds);
-}
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 
@@ -110,15 +80,21 @@ void Metrics::count_refused_connection() {
 }
 
 ModelMetrics Metrics::model(const std::string& name) {
-  const prom::Labels labels = {{"model", name}};
-  Families& all = *families_;
-  return {.read = all.read.Add(labels),
-          .generated = all.generated.Add(labels),
-          .audio_seconds = all.audio_seconds.Add(labels),
-          .queue_seconds = all.queue_seconds.Add(labels, kSeconds),
-          .first_token_seconds = all.first_token_seconds.Add(labels, kSeconds),
-          .token_seconds = all.token_seconds.Add(labels, kTokenSeconds),
-          .live_seconds = all.live_seconds.Add(labels, kSeconds)};
+  return {.source_tokens = counter("encdec_source_tokens_total", "Tokens of sources", name),
+          .generated_tokens = counter("encdec_generated_tokens_total", "Generated tokens", name),
+          .queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue", name),
+          .first_token_seconds =
+              histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer", name),
+          .token_seconds = families_->adder(
+              "encdec_token_seconds", "Time of a result per token of its longest hypothesis", name, kTokenSeconds)};
+}
+
+ModelMetrics::Add Metrics::counter(const char* name, const char* help, const std::string& model) {
+  return [&metric = families_->counter(name, help).Add({{"model", model}})](double value) { metric.Increment(value); };
+}
+
+ModelMetrics::Add Metrics::histogram(const char* name, const char* help, const std::string& model) {
+  return families_->adder(name, help, model, kSeconds);
 }
 
 std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) const {

@@ -3,35 +3,22 @@
 #include <encdec/models/model/request_queue.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
-namespace prometheus {
-class Counter;
-class Histogram;
-}  // namespace prometheus
-
 namespace encdec::serve {
 
-// The metrics of one model.
+// The metrics of one model: functions that add a value. They refer to the Metrics.
 struct ModelMetrics {
-  prometheus::Counter &read, &generated, &audio_seconds;
-  prometheus::Histogram &queue_seconds, &first_token_seconds, &token_seconds, &live_seconds;
-
-  // Counts a source that a worker starts. `seconds` is the time that the source has waited in the queue.
-  void count_start(std::size_t source_tokens, double seconds) const;
-  // Counts the first final tokens of a source. `seconds` is the time since the request was submitted.
-  void count_first_token(double seconds) const;
-  void count_tokens(std::size_t tokens) const;
-  // Counts a finished source. `longest` is the number of tokens of its longest hypothesis. `seconds` is the time since
-  // a worker started the source.
-  void count_result(std::size_t longest, double seconds) const;
-  // Counts an utterance of a live session. `seconds` is the time from its end to its text.
-  void count_utterance(double seconds) const;
-  // Counts a transcribed recording. `seconds` is its length.
-  void count_recording(double seconds) const;
+  using Add = std::function<void(double)>;
+  Add source_tokens;        // of a source that a worker starts
+  Add generated_tokens;     // new final tokens
+  Add queue_seconds;        // that a source has waited in the queue
+  Add first_token_seconds;  // from submit() to the first final tokens of a source
+  Add token_seconds;        // of a finished source, divided by the tokens of its longest hypothesis
 };
 
 // The metrics of a service, for Prometheus. Thread-safe.
@@ -49,8 +36,11 @@ class Metrics {
   void set_live_sessions(std::size_t open);
   void set_connections(std::size_t open);
   void count_refused_connection();
-  // Returns the metrics of a model. They refer to this object.
   ModelMetrics model(const std::string& name);
+  // Return a function that adds a value to a metric of a model. It refers to this object.
+  ModelMetrics::Add counter(const char* name, const char* help, const std::string& model);
+  // Values are seconds.
+  ModelMetrics::Add histogram(const char* name, const char* help, const std::string& model);
 
   // Returns all metrics in the format that Prometheus reads (text/plain; version=0.0.4). `queues` has the status of
   // each model's queue.

@@ -1,8 +1,9 @@
 // encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
-// addresses of the service itself: /metrics and the page at /.
-#include <encdec/translation/alignment.h>
+// addresses of the service itself: /info, /metrics and the page at /.
+#include <encdec/models/checkpoint/json_events.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -118,10 +119,10 @@ asio::awaitable<void> generate(Call& call) {
   read_targets("drafts", &GenerateInput::draft);
   GenerateOptions options;
   if (const auto parameters = request.object("parameters")) {
-    options = read_options(*parameters, model, call.limits());
+    options = read_options(call, *parameters, model);
   }
   if (request.boolean("alignment").value_or(false)) {
-    options.attention = alignment_selection(model.model());
+    options.attention = alignment_selection(model.model().config());
   }
   const bool has_scores = request.boolean("token_scores").value_or(false);
   if (request.boolean("stream").value_or(false)) {
@@ -138,20 +139,53 @@ asio::awaitable<void> generate(Call& call) {
   call.respond_list(fmt::format(R"({{"model":{},"results":[)", to_text(model.name())), std::move(results), "]}");
 }
 
-// Lists the pairs of languages that can be translated, each with the languages and models on the way.
-asio::awaitable<void> list_routes(Call& call) {
-  const ModelSet& models = call.parts().models;
-  std::vector<std::string> routes;
-  for (const std::string& source : models.routes().sources()) {
-    for (const std::string& target : models.routes().targets(source)) {
-      const std::vector<RouteStep> route = models.routes().find(source, target);
-      Json names = Json::array();
-      for (const RouteStep& step : route) names.push_back(models.all()[step.model]->name());
-      routes.push_back(
-          to_text({{"source", source}, {"target", target}, {"route", languages_of(route)}, {"models", names}}));
+asio::awaitable<void> info(Call& call) {
+  const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
+  const auto positions = model.model().config().input_stack().position_limit();
+  const ServeSettings& settings = call.parts().settings;
+  const ServiceLimits& limits = settings.limits;
+  Json entry, type = {{"generation", Json::object()}};
+  Json own = {{"max_body_bytes", settings.http.body_bytes},
+              {"max_header_bytes", settings.http.header_bytes},
+              {"max_header_fields", settings.http.header_fields},
+              {"max_connections", settings.http.connections},
+              {"max_requests", limits.requests},
+              {"max_request_bytes", limits.total_request_bytes},
+              {"max_answer_bytes", limits.answer_bytes},
+              {"max_unread_bytes", limits.unread_bytes},
+              {"max_inputs", limits.inputs},
+              {"max_beams", limits.beams},
+              {"max_new_tokens", limits.new_tokens},
+              {"max_json_depth", kMaxJsonDepth},
+              {"max_text_bytes", kMaxJsonTokenBytes},
+              {"request_timeout_ms", limits.request_time.count()}};
+  for (const auto& slice : settings.slices) {
+    slice->describe(model, entry, type);
+    for (const ServeOption& option : slice->options()) {
+      auto* const* number = std::get_if<std::size_t*>(&option.value);
+      std::string key(option.name + 2);
+      std::ranges::replace(key, '-', '_');
+      if (number != nullptr) own[key] = **number;
     }
   }
-  call.respond_list(R"({"routes":[)", std::move(routes), "]}");
+  Json names = Json::array();
+  for (const auto& other : call.parts().models.all()) names.push_back(other->name());
+  call.respond({{"model_id", model.name()},
+                {"model_sha", nullptr},
+                {"model_dtype", to_string(model.model().precision())},
+                {"backend", model.model().backend_of(model.model().precision())},
+                {"served_model_name", model.name()},
+                {"model_type", type},
+                {"max_concurrent_requests", limits.requests},
+                {"max_input_length", positions ? Json(*positions) : Json(nullptr)},
+                {"max_batch_tokens", nullptr},
+                {"max_batch_requests", settings.batch_size > 0 ? Json(settings.batch_size) : Json(nullptr)},
+                {"max_client_batch_size", limits.inputs},
+                {"auto_truncate", true},
+                {"tokenization_workers", kHandlerThreads},
+                {"version", ENCDEC_VERSION},
+                {"models", names},
+                {"limits", std::move(own)}});
   co_return;
 }
 
@@ -176,7 +210,7 @@ asio::awaitable<void> page(Call& call) {
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/generate", &generate, &plain_error},
-    Route{"GET", "/v1/routes", &list_routes, &plain_error},
+    Route{"GET", "/info", &info, &tei_error},
     Route{"GET", "/metrics", &metrics, &plain_error},
     Route{"GET", "/", &page, &plain_error, Route::Key::none},
 };

@@ -1,11 +1,9 @@
-// OpenAI's protocol: /v1/embeddings, /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
-#include <encdec/engine/base/base64.h>
+// OpenAI's protocol: /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -31,60 +29,22 @@ const char* type_of(int status) {
   }
 }
 
-asio::awaitable<void> embeddings(Call& call) {
-  static_assert(std::endian::native == std::endian::little);
-  const JsonObject request = call.json();
-  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
-  std::vector<std::string> texts = read_texts(call, request, "input", model);
-  if (texts.empty()) throw HttpError(400, "'input' is missing or empty, expected a text or a list of texts");
-  const std::string format = request.string("encoding_format").value_or("float");
-  if (format != "float" && format != "base64") {
-    throw HttpError(400, fmt::format("'encoding_format' is '{}', expected float or base64", format));
-  }
-  EmbedOptions options;
-  options.dimensions = static_cast<int>(request.integer("dimensions", {.min = 1, .max = 1 << 20}).value_or(0));
-  const auto results = co_await call.embed(model, std::move(texts), options);
-  Json data = Json::array();
-  std::size_t tokens = 0;
-  for (const VectorResult& result : results) {
-    Json embedding =
-        format == "base64" ? Json(encode_base64(std::as_bytes(std::span(result.values)))) : to_array(result.values);
-    data.push_back({{"object", "embedding"}, {"index", data.size()}, {"embedding", std::move(embedding)}});
-    tokens += result.source_tokens;
-  }
-  call.respond({{"object", "list"},
-                {"data", std::move(data)},
-                {"model", model.name()},
-                {"usage", {{"prompt_tokens", tokens}, {"total_tokens", tokens}}}});
-}
-
-Json model_json(const ServedModel& model) {
-  const auto codes = [](const std::map<std::string, std::string>& languages) {
-    Json list = Json::array();
-    for (const auto& [code, own] : languages) list.push_back(code);
-    return list;
-  };
-  Json json = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
-  if (model.transcribes()) {  // keys of speaches, a server for Whisper
-    json["task"] = "automatic-speech-recognition";
-    json["language"] = model.speech().languages();
-  }
-  const ModelLanguages& languages = model.languages();
-  if (!languages.targets.empty()) {
-    json["languages"] = {{"sources", codes(languages.sources)}, {"targets", codes(languages.targets)}};
-  }
-  return json;
+Json model_json(const Call& call, const ServedModel& model) {
+  Json entry = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}},
+       type;
+  for (const auto& slice : call.parts().settings.slices) slice->describe(model, entry, type);
+  return entry;
 }
 
 asio::awaitable<void> list_models(Call& call) {
   Json data = Json::array();
-  for (const auto& model : call.parts().models.all()) data.push_back(model_json(*model));
+  for (const auto& model : call.parts().models.all()) data.push_back(model_json(call, *model));
   call.respond({{"object", "list"}, {"data", std::move(data)}});
   co_return;
 }
 
 asio::awaitable<void> one_model(Call& call) {
-  call.respond(model_json(call.parts().models.any(match_of(call.request()).word)));
+  call.respond(model_json(call, call.parts().models.any(match_of(call.request()).word)));
   co_return;
 }
 
@@ -326,7 +286,6 @@ asio::awaitable<void> chat_completions(Call& /*call*/) {
 }
 
 constexpr std::array kRoutes = {
-    Route{"POST", "/v1/embeddings", &embeddings, &openai_error},
     Route{"GET", "/v1/models", &list_models, &openai_error},
     Route{"GET", "/v1/models/*", &one_model, &openai_error},
     Route{"POST", "/v1/completions", &completions, &openai_error},

@@ -127,13 +127,7 @@ void serve(const ServeSettings& settings) {
       notify("READY=1");
       is_ready = true;
       std::vector<std::string> names;
-      for (const auto& model : service.models().all()) {
-        names.push_back(model->name());
-        if (translates_sentences(model->model()) && model->languages().sources.empty()) {
-          spdlog::warn("{}: its languages are unknown, so it is not used for translation; see --languages",
-                       model->name());
-        }
-      }
+      for (const auto& model : service.models().all()) names.push_back(model->name());
       spdlog::info("serving {} at {}", fmt::join(names, ", "), fmt::join(addresses, ", "));
     } catch (...) {
       failure = std::current_exception();

@@ -2,7 +2,6 @@
 
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
-#include <encdec/speech/features/voice_activity.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,10 +74,8 @@ HttpError http_error(const std::exception_ptr& failure) {
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {
   turns_.emplace(kHandlerThreads);
-  for (const auto routes : {libretranslate_routes(), openai_routes(), openai_audio_routes(), openai_realtime_routes(),
-                            tei_routes(), rerank_routes(), deepl_routes(), native_routes()}) {
-    routes_.insert(routes_.end(), routes.begin(), routes.end());
-  }
+  routes_ = joined({native_routes(), openai_routes()});
+  for (const auto& slice : settings.slices) routes_ = joined({routes_, slice->routes()});
 }
 
 Service::~Service() {
@@ -90,10 +87,11 @@ void Service::load() {
     if (is_draining_) throw Error("stopped while loading");
   };
   const CancellationScope scope(check);
-  if (!settings_.vad_model.empty())
-    voice_activity_ = std::make_shared<const VoiceActivity>(VoiceActivity::load(settings_.vad_model));
-  for (const ModelSource& source : settings_.models)
-    models_.add(std::make_unique<ServedModel>(source, settings_, metrics_.model(source.name)));
+  for (const auto& slice : settings_.slices) slice->load(settings_);
+  for (std::size_t number = 0; number < settings_.models.size(); ++number) {
+    models_.add(std::make_unique<ServedModel>(number, settings_, metrics_));
+    for (const auto& slice : settings_.slices) slice->add(*models_.all().back(), metrics_);
+  }
   is_ready_ = true;
 }
 
@@ -202,19 +200,19 @@ HttpApplication::Admission Service::admit(const HttpRequest& head) {
   if (!is_ready_ && match.route->path != "/" && match.route->path != "/metrics") {
     throw HttpError(503, "the models are still being loaded", 2);
   }
-  if (match.route->is_socket) return {.ticket = load_.admit_session(match.client), .is_socket = true};
+  if (const SessionLimit& limit = match.route->limit; limit.sessions > 0) {
+    return {.ticket = load_.admit_session(match.client, limit), .is_socket = true};
+  }
   return {.ticket = load_.admit(match.client)};
 }
 
 std::size_t Service::body_limit(const HttpRequest& head) const {
   const Route* route = match_of(head).route;
-  const bool is_recording = route != nullptr && route->body == Route::Body::recording;
-  return is_recording ? settings_.limits.recording_bytes : settings_.http.body_bytes;
+  return route != nullptr && route->body_bytes > 0 ? route->body_bytes : settings_.http.body_bytes;
 }
 
 void Service::handle(std::shared_ptr<Exchange> exchange) {
-  const ServiceParts parts{settings_, ready_models(), metrics_,     downloads_,
-                           unread_,   is_draining_,   has_stopped_, voice_activity_};
+  const ServiceParts parts{settings_, ready_models(), metrics_, unread_, is_draining_, has_stopped_};
   const auto call = std::make_shared<Call>(parts, exchange, *turns_);
   // A weak pointer: the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
@@ -313,8 +311,29 @@ void Service::on_connections(std::size_t open, bool is_refused) {
   if (is_refused) metrics_.count_refused_connection();
 }
 
+std::vector<Route> joined(std::initializer_list<std::span<const Route>> protocols) {
+  std::vector<Route> routes;
+  for (const auto& protocol : protocols) routes.insert(routes.end(), protocol.begin(), protocol.end());
+  return routes;
+}
+
 HttpResponse plain_error(const HttpError& error, const HttpRequest& /*request*/) {
   return {.status = error.status(), .body = to_text({{"error", error.what()}})};
+}
+
+HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
+  // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
+  const auto [status, type] = [&]() -> std::pair<int, const char*> {
+    switch (error.status()) {
+      case 400: return {422, "Validation"};
+      case 424: return {424, "Backend"};
+      case 429: return {429, "Overloaded"};
+      case 500: return {424, "Backend"};
+      case 503: return {503, "Unhealthy"};
+      default: return {error.status(), "Validation"};
+    }
+  }();
+  return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
 }
 
 }  // namespace encdec::serve

@@ -13,7 +13,6 @@
 #include "server/served_model.h"
 #include "server/settings.h"
 #include "server/turns.h"
-#include "translation/server/downloads.h"
 
 namespace encdec::serve {
 
@@ -57,9 +56,7 @@ class Service final : public HttpApplication {
   const ServeSettings& settings_;
   bool is_loopback_;
   Metrics metrics_;
-  Downloads downloads_{settings_.limits.requests};
   UnreadAnswers unread_;
-  std::shared_ptr<const VoiceActivity> voice_activity_;
   ModelSet models_;
   std::vector<Route> routes_;
   Load load_{settings_.limits, metrics_};

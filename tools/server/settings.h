@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/http/server.h"
+#include "server/server_slice.h"
 
 namespace encdec::serve {
 
@@ -17,25 +18,17 @@ inline constexpr std::size_t kHandlerThreads = 2;
 struct ModelSource {
   std::string name;
   std::string folder;
-  std::string languages = {};  // "en:de,fr", see ModelLanguages::parse(); if empty, the model's files say its languages
 };
 
 // Limits on requests and answers. Each is a maximum.
 struct ServiceLimits {
-  std::size_t inputs = 1024;                   // texts in one request
-  std::size_t sentences = 16'384;              // sentences in the texts of one request for a translation
-  int beams = 16;                              // beams or samples of one input
-  int new_tokens = 4096;                       // tokens of one result
-  int alternatives = 8;                        // further translations of one text
-  std::size_t requests = 512;                  // requests that wait or run; a further one gets status 429
-  std::size_t total_request_bytes = 64 << 20;  // bodies of all requests that arrive, wait or run
-  std::size_t answer_bytes = 64 << 20;         // one answer
-  std::size_t unread_bytes = 256 << 20;        // all answers that are being made or wait to be read
-  std::size_t recording_bytes = 26 << 20;   // body with a recording: OpenAI's 25 MiB, and the form around the recording
-  std::size_t recording_seconds = 14'400;   // length of a recording
-  std::size_t live_sessions = 16;           // sessions of live transcription
-  std::chrono::seconds live_time{3600};     // length of such a session
-  std::chrono::seconds live_idle_time{60};  // time in it without audio
+  std::size_t inputs = 1024;                        // texts in one request
+  int beams = 16;                                   // beams or samples of one input
+  int new_tokens = 4096;                            // tokens of one result
+  std::size_t requests = 512;                       // requests that wait or run; a further one gets status 429
+  std::size_t total_request_bytes = 64 << 20;       // bodies of all requests that arrive, wait or run
+  std::size_t answer_bytes = 64 << 20;              // one answer
+  std::size_t unread_bytes = 256 << 20;             // all answers that are being made or wait to be read
   std::chrono::milliseconds request_time{300'000};  // time to answer one request
   std::chrono::seconds drain_time{30};              // time to finish all requests before the process ends
   std::chrono::seconds stall_time{60};              // time without progress of a busy model before /health reports 503
@@ -47,7 +40,7 @@ struct ServeSettings {
   LoadOptions load = {};
   int workers = 1;
   int batch_size = 0;
-  std::string vad_model = {};  // TranscribeOptions::vad_model of requests with vad_filter; empty if there is none
+  std::vector<std::shared_ptr<ServerSlice>> slices = server_slices();
 
   std::string host = "127.0.0.1";  // empty: listen on `unix_path` only
   int port = 8080;

@@ -3,7 +3,6 @@
 #include <encdec/engine/base/cancellation.h>
 
 #include <boost/asio/post.hpp>
-#include <optional>
 
 namespace encdec::serve {
 
@@ -35,7 +34,7 @@ void Turns::add(const Owner& owner, std::unique_ptr<Task> task) {
 }
 
 void Turns::run_next() {
-  std::optional<Waiting> next;
+  Waiting next;
   bool is_large = false;
   {
     const MutexLock lock(mutex_);
@@ -53,9 +52,9 @@ void Turns::run_next() {
     if (is_large) ++large_running_;
   }
   {
-    const CancellationScope scope(*next->check);
-    next->task->run();
-    next.reset();
+    const CancellationScope scope(*next.check);
+    next.task->run();
+    next = {};
   }
   if (!is_large) return;
   {

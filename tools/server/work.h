@@ -3,14 +3,15 @@
 #include <encdec/models/model/request_queue.h>
 
 #include <exception>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "server/http/mailbox.h"
 #include "server/http/message.h"
-#include "server/served_model.h"
+#include "server/metrics.h"
 
 namespace encdec::serve {
 
@@ -21,69 +22,76 @@ struct FinalTokens {
   std::size_t source_tokens = 0;  // number of tokens of the source
 };
 
-// New final segments of a transcript that is still being made.
-using FinalSegments = std::vector<TranscriptSegment>;
-
 inline HttpError out_of_time() {
   return {504, "the request took longer than it may (--request-timeout, X-Request-Timeout-Ms)"};
 }
 
-// News about one source of a request. FinalTokens and FinalSegments may be followed by more news; the other kinds
-// are the last news about their source. Work::next() rethrows an exception_ptr instead of returning it.
-struct WorkNews {
-  std::size_t source = 0;
-  std::variant<FinalTokens, FinalSegments, GenerateResult, VectorResult, Transcript, std::exception_ptr> what = {};
+// The state of one source, which its callbacks keep for the metrics. Only the worker that computes the source uses it.
+struct SourceState {
+  Clock::time_point since = Clock::now();  // time of submit(), then time when the worker started
+  std::size_t tokens = 0;                  // number of tokens of the source
+  bool has_first_token = false;            // final tokens were put into the mailbox
 };
+using SourceStates = std::vector<SourceState>;
 
-// The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news with next(). The
-// destructor cancels it. Each function below submits as RequestQueue::submit() does, and counts the work in the metrics
-// of the model.
+// The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news, each of one of
+// the Kinds, with next(). The destructor cancels it. Order of calls: add* (next or drop)*
+template <class... Kinds>
 class Work {
  public:
-  // Generates from all inputs in one request of the queue. News: a GenerateResult for each input.
-  static Work generate(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
-                       const GenerateOptions& options, std::uint64_t client);
-  // Generates from each input in a request of its own, so that drop() can cancel the input. News for each input:
-  // FinalTokens, and at the end a GenerateResult.
-  static Work stream(const asio::any_io_executor& executor, ServedModel& model, std::span<const GenerateInput> inputs,
-                     const GenerateOptions& options, std::uint64_t client);
-  // Computes the vectors of all texts, their embeddings or scores, in one request of the queue. `face` is the model's
-  // Embedder or Classifier. News: a VectorResult for each text.
-  template <class Face, class Text, class Options>
-  static Work read(const asio::any_io_executor& executor, ServedModel& model, const Face& face,
-                   const std::vector<Text>& texts, const Options& options, std::uint64_t client) {
-    Work work(executor);
-    work.requests_.push_back(
-        face.submit(model.queue(), texts, options, work.vector_handlers(model.metrics(), texts.size()), client));
-    return work;
-  }
-  // Transcribes a recording. News: FinalSegments, and at the end a Transcript without segments.
-  static Work transcribe(const asio::any_io_executor& executor, ServedModel& model, Recording recording,
-                         const TranscribeOptions& options, std::uint64_t client);
+  // News about one source of the request. next() rethrows an exception_ptr instead of returning it.
+  struct News {
+    std::size_t source = 0;
+    std::variant<Kinds..., std::exception_ptr> what = {};
+  };
+
+  explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<News>>(executor)) {}
   Work(Work&& other) noexcept = default;
   Work& operator=(Work&& other) = delete;
   ~Work() {
     for (const Request& request : requests_) request.cancel();
   }
 
-  // Cancels one input. REQUIRES: this was returned by stream().
-  void drop(std::size_t input) const { requests_[input].cancel(); }
+  // Adds a request of the queue. Its callbacks put their news into news().
+  void add(Request request) { requests_.push_back(std::move(request)); }
+  const std::shared_ptr<Mailbox<News>>& news() const { return news_; }
+  // Return callbacks that put results and failures into the mailbox, and count sources in the metrics of the model,
+  // which outlive its queue. Sources are numbered from `first`. `count`, if not null, counts a result; `seconds` is the
+  // time since the source was started.
+  template <class Result>
+  Handlers<Result> handlers(const ModelMetrics& metrics, std::shared_ptr<SourceStates> states, std::size_t first = 0,
+                            void (*count)(const ModelMetrics& metrics, const Result& result,
+                                          double seconds) = nullptr) const {
+    return {.on_result =
+                [news = news_, &metrics, first, states, count](std::size_t source, Result result) {
+                  if (count != nullptr) count(metrics, result, seconds_since((*states)[source].since));
+                  news->put({first + source, std::move(result)});
+                },
+            .on_failure =
+                [news = news_, first](std::size_t source, std::exception_ptr failure) {
+                  news->put({first + source, failure});
+                },
+            .on_start =
+                [&metrics, states](std::size_t source, std::size_t tokens) {
+                  metrics.source_tokens(static_cast<double>(tokens));
+                  metrics.queue_seconds(seconds_since((*states)[source].since));
+                  (*states)[source] = {.tokens = tokens};
+                }};
+  }
+
+  // Cancels the request that was added as number `request`.
+  void drop(std::size_t request) const { requests_[request].cancel(); }
   // Waits for news and returns it. Rethrows a failure of the work. Throws HttpError, 504, if no news comes by
   // `deadline`.
-  asio::awaitable<WorkNews> next(Clock::time_point deadline);
+  asio::awaitable<News> next(Clock::time_point deadline) {
+    std::optional<News> news = co_await news_->take(deadline);
+    if (!news) throw out_of_time();
+    if (const auto* failure = std::get_if<std::exception_ptr>(&news->what)) std::rethrow_exception(*failure);
+    co_return std::move(*news);
+  }
 
  private:
-  explicit Work(const asio::any_io_executor& executor) : news_(std::make_shared<Mailbox<WorkNews>>(executor)) {}
-  struct SourceState;
-  using SourceStates = std::vector<SourceState>;
-  // Return callbacks that put results and failures into the mailbox. Sources are numbered from `first`. `count`, if not
-  // null, counts a result in the metrics; `seconds` is the time since the source was started.
-  template <class Result>
-  Handlers<Result> handlers(const ModelMetrics& metrics, std::size_t first, std::shared_ptr<SourceStates> states,
-                            void (*count)(const ModelMetrics& metrics, const Result& result, double seconds)) const;
-  Handlers<VectorResult> vector_handlers(const ModelMetrics& metrics, std::size_t texts) const;
-
-  std::shared_ptr<Mailbox<WorkNews>> news_;
+  std::shared_ptr<Mailbox<News>> news_;
   std::vector<Request> requests_;
 };
 

@@ -88,14 +88,6 @@ void SourceUnits::add(std::span<const float> tokens, std::span<float> units) con
   }
 }
 
-AttentionSelection alignment_selection(const Model& model) {
-  using Of = AttentionChoice::Of;
-  const auto& head = model.config().alignment_head;
-  return {.kinds = {main_kind(model.config())},
-          .layers = {.of = Of::one, .number = -1},
-          .heads = head ? AttentionChoice{.of = Of::one, .number = *head} : AttentionChoice{.of = Of::mean}};
-}
-
 Alignment align(const Model& model, const SourceUnits& source, const Hypothesis& hypothesis) {
   Alignment alignment;
   if (hypothesis.attention.maps.empty() || hypothesis.token_ids.empty()) return alignment;

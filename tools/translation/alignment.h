@@ -41,11 +41,8 @@ struct Alignment {
   std::span<const float> row(std::size_t token) const { return std::span(weights).subspan(token * units, units); }
 };
 
-// Returns the attention that a result must have for align(): the last layer, the mean of its heads or the head that was
-// trained to align (TransformerConfig::alignment_head); cross-attention if the model has any, else self-attention.
-AttentionSelection alignment_selection(const Model& model);
-
 // Returns the alignment of a hypothesis with its source. It has no tokens if the hypothesis has none.
+// REQUIRES: it has the attention of alignment_selection().
 Alignment align(const Model& model, const SourceUnits& source, const Hypothesis& hypothesis);
 
 // Returns the alignment of a translation in two steps: p(source unit | target token) := the sum over the units of the

@@ -113,7 +113,7 @@ bool Passage::is_aligned() const {
 
 GenerateOptions Passage::options() const {
   GenerateOptions options = leg().options;
-  if (is_aligned()) options.attention = alignment_selection(*leg().model);
+  if (is_aligned()) options.attention = alignment_selection(leg().model->config());
   if (is_alone()) {
     const int beams = options.num_beams.value_or(leg().model->generation_config().num_beams.value_or(1));
     options.num_beams = std::max({4, static_cast<int>(forced_.size()) + 2, beams});

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "common/json_arrays.h"
-#include "server/call.h"
-#include "server/generation_request.h"
+#include "encoders/server/encoders_server.h"
 
 namespace encdec::serve {
 namespace rerank {
@@ -60,7 +59,7 @@ asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, co
   const SharedText query(request.query);
   std::vector<TextPair> pairs;
   for (const std::string& document : request.documents) pairs.push_back({query, document});
-  const auto results = co_await call.classify(model, std::move(pairs), request.options);
+  const auto results = co_await classify_texts(call, model, std::move(pairs), request.options);
   std::vector<float> scores;
   for (const VectorResult& result : results) {
     scores.push_back(result.values.front());
@@ -72,7 +71,7 @@ asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, co
 // Answers in the form of text-embeddings-inference: [{"index", "text", "score"}].
 asio::awaitable<void> answer_texts(Call& call, const JsonObject& json) {
   const Request request = read_request(call, json, "texts");
-  ServedModel& model = call.parts().models.ranker(json.string("model").value_or(""));
+  ServedModel& model = ranker_of(call, json.string("model").value_or(""));
   const bool has_text = json.boolean("return_text").value_or(false);
   std::size_t tokens = 0;
   const std::vector<float> scores = co_await scores_of(call, model, request, tokens);
@@ -88,7 +87,7 @@ asio::awaitable<void> answer_texts(Call& call, const JsonObject& json) {
 // Answers in the form of Jina and Cohere. `version` is that of the address; "2" never has the documents.
 asio::awaitable<void> answer_documents(Call& call, const JsonObject& json, const char* version) {
   const Request request = read_request(call, json, "documents");
-  ServedModel& model = call.parts().models.ranker(json.string("model").value_or(""));
+  ServedModel& model = ranker_of(call, json.string("model").value_or(""));
   const bool has_text = *version == '1' && json.boolean("return_documents").value_or(true);
   std::size_t tokens = 0;
   const std::vector<float> scores = co_await scores_of(call, model, request, tokens);

@@ -8,25 +8,9 @@
 #include <utility>
 
 #include "common/json_arrays.h"
-#include "server/call.h"
-#include "server/generation_request.h"
+#include "encoders/server/encoders_server.h"
 
 namespace encdec::serve {
-
-HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
-  // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
-  const auto [status, type] = [&]() -> std::pair<int, const char*> {
-    switch (error.status()) {
-      case 400: return {422, "Validation"};
-      case 424: return {424, "Backend"};
-      case 429: return {429, "Overloaded"};
-      case 500: return {424, "Backend"};
-      case 503: return {503, "Unhealthy"};
-      default: return {error.status(), "Validation"};
-    }
-  }();
-  return {.status = status, .body = to_text({{"error", error.what()}, {"error_type", type}})};
-}
 
 namespace tei {
 
@@ -39,7 +23,7 @@ asio::awaitable<void> embed(Call& call) {
   constexpr bool is_dense = output == EmbedOutput::dense;
   const JsonObject request = call.json();
   const std::string name = request.string("model").value_or("");
-  ServedModel& model = call.parts().models.embedder(name, output, is_dense ? 404 : 424);
+  ServedModel& model = embedder_of(call, name, output, is_dense ? 404 : 424);
   std::vector<std::string> texts = read_texts(call, request, "inputs", model);
   if (texts.empty()) {
     call.respond({{"error", "`inputs` cannot be empty"}, {"error_type", "Empty"}}, 400);
@@ -48,7 +32,7 @@ asio::awaitable<void> embed(Call& call) {
   EmbedOptions options = read_embed_options(request, is_dense);
   options.output = output;
   std::vector<std::string> vectors;
-  for (const VectorResult& result : co_await call.embed(model, std::move(texts), options)) {
+  for (const VectorResult& result : co_await embed_texts(call, model, std::move(texts), options)) {
     vectors.push_back(to_text(vector_json(result)));
   }
   call.respond_list("[", std::move(vectors), "]");
@@ -57,12 +41,12 @@ asio::awaitable<void> embed(Call& call) {
 // Answers {"source_sentence", "sentences"} with the cosines of their embeddings: [0.7, ...].
 asio::awaitable<void> similarity(Call& call) {
   const JsonObject request = call.json(), inputs = request.required_object("inputs");
-  ServedModel& model = call.parts().models.embedder(request.string("model").value_or(""));
+  ServedModel& model = embedder_of(call, request.string("model").value_or(""));
   std::vector<std::string> texts = inputs.strings("sentences");
   if (texts.empty()) throw HttpError(400, "`inputs.sentences` cannot be empty");
   texts.insert(texts.begin(), inputs.required_string("source_sentence"));
   const EmbedOptions options{.normalize = true};
-  const auto results = co_await call.embed(model, std::move(texts), options);
+  const auto results = co_await embed_texts(call, model, std::move(texts), options);
   std::vector<float> cosines;
   for (std::size_t i = 1; i < results.size(); ++i) {
     double sum = 0;
@@ -101,7 +85,7 @@ Json labels_json(std::span<const std::string> labels, std::span<const float> sco
 
 asio::awaitable<void> predict(Call& call) {
   const JsonObject request = call.json();
-  ServedModel& model = call.parts().models.classifier(request.string("model").value_or(""));
+  ServedModel& model = classifier_of(call, request.string("model").value_or(""));
   const auto inputs = request.value().find("inputs");
   if (inputs == request.value().end()) throw HttpError(400, "'inputs' is missing, expected a text, a pair or a list");
   const bool is_batch = inputs->is_array() && !inputs->empty() && inputs->front().is_array();
@@ -115,10 +99,11 @@ asio::awaitable<void> predict(Call& call) {
   }
   ClassifyOptions options{.long_texts = read_long_texts(request)};
   if (request.boolean("raw_scores").value_or(false)) options.function = ScoreFunction::none;
-  const auto results = co_await call.classify(model, std::move(texts), options);
+  const auto results = co_await classify_texts(call, model, std::move(texts), options);
+  const std::vector<std::string>& labels = call.slice<EncodersServer>().of(model).classifier.labels()->names();
   Json answer = Json::array();
   for (const VectorResult& result : results) {
-    answer.push_back(labels_json(model.classifier().labels()->names(), result.values));
+    answer.push_back(labels_json(labels, result.values));
   }
   call.respond(is_batch ? answer : answer.front());
 }
@@ -168,64 +153,6 @@ asio::awaitable<void> decode(Call& call) {
   co_return;
 }
 
-Json label_names(const ClassifierLabels& classifier) {
-  Json names = Json::object(), numbers = Json::object();
-  for (const std::string& label : classifier.names()) {
-    names[std::to_string(names.size())] = label;
-    numbers[label] = numbers.size();
-  }
-  return {{"id2label", std::move(names)}, {"label2id", std::move(numbers)}};
-}
-
-asio::awaitable<void> info(Call& call) {
-  const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
-  const auto positions = model.model().config().input_stack().position_limit();
-  const ServeSettings& settings = call.parts().settings;
-  const ServiceLimits& limits = settings.limits;
-  const Json type = model.classifier().labels() != nullptr
-                        ? Json{{model.ranks() ? "reranker" : "classifier", label_names(*model.classifier().labels())}}
-                    : model.embeds(EmbedOutput::dense) ? Json{{"embedding", {{"pooling", nullptr}}}}
-                    : model.embeds()                   ? Json{{"embedding", {{"pooling", "splade"}}}}
-                    : model.transcribes()              ? Json{{"transcription", Json::object()}}
-                                                       : Json{{"generation", Json::object()}};
-  Json names = Json::array();
-  for (const auto& other : call.parts().models.all()) names.push_back(other->name());
-  call.respond({{"model_id", model.name()},
-                {"model_sha", nullptr},
-                {"model_dtype", to_string(model.model().precision())},
-                {"backend", model.model().backend_of(model.model().precision())},
-                {"served_model_name", model.name()},
-                {"model_type", type},
-                {"max_concurrent_requests", limits.requests},
-                {"max_input_length", positions ? Json(*positions) : Json(nullptr)},
-                {"max_batch_tokens", nullptr},
-                {"max_batch_requests", settings.batch_size > 0 ? Json(settings.batch_size) : Json(nullptr)},
-                {"max_client_batch_size", limits.inputs},
-                {"auto_truncate", true},
-                {"tokenization_workers", kHandlerThreads},
-                {"version", ENCDEC_VERSION},
-                {"models", names},
-                {"limits",
-                 {{"max_body_bytes", settings.http.body_bytes},
-                  {"max_header_bytes", settings.http.header_bytes},
-                  {"max_header_fields", settings.http.header_fields},
-                  {"max_connections", settings.http.connections},
-                  {"max_requests", limits.requests},
-                  {"max_request_bytes", limits.total_request_bytes},
-                  {"max_recording_bytes", limits.recording_bytes},
-                  {"max_recording_seconds", limits.recording_seconds},
-                  {"max_answer_bytes", limits.answer_bytes},
-                  {"max_unread_bytes", limits.unread_bytes},
-                  {"max_inputs", limits.inputs},
-                  {"max_beams", limits.beams},
-                  {"max_new_tokens", limits.new_tokens},
-                  {"max_alternatives", limits.alternatives},
-                  {"max_json_depth", kMaxJsonDepth},
-                  {"max_text_bytes", kMaxJsonTokenBytes},
-                  {"request_timeout_ms", limits.request_time.count()}}}});
-  co_return;
-}
-
 constexpr std::array kRoutes = {
     Route{"POST", "/embed", &embed<EmbedOutput::dense>, &tei_error},
     Route{"POST", "/embed_sparse", &embed<EmbedOutput::sparse>, &tei_error},
@@ -234,7 +161,6 @@ constexpr std::array kRoutes = {
     Route{"POST", "/predict", &predict, &tei_error},
     Route{"POST", "/tokenize", &tokenize, &tei_error},
     Route{"POST", "/decode", &decode, &tei_error},
-    Route{"GET", "/info", &info, &tei_error},
 };
 
 }  // namespace tei

@@ -7,13 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "server/call.h"
-#include "speech/server/transcription_request.h"
+#include "speech/server/speech_server.h"
 
 namespace encdec::serve {
 namespace openai_audio {
@@ -52,8 +50,8 @@ void read_granularities(const Parameters& parameters, Request& request) {
 }
 
 Request read_request(const Call& call, Parameters& parameters, SpeechTask task) {
-  Request request{.recording = read_recording(parameters, call.limits())};
-  TranscribeOptions& options = request.options = read_transcribe_options(parameters, call.parts().settings);
+  Request request{.recording = read_recording(call, parameters)};
+  TranscribeOptions& options = request.options = read_transcribe_options(call, parameters);
   options.task = task;
   // /v1/audio/translations has no "language". Clients that send it mean the language of the text: English.
   if (task == SpeechTask::translate) options.language.clear();
@@ -138,7 +136,7 @@ HttpResponse response(const Request& request, const Transcript& transcript) {
 
 // Returns a function that sends each segment as an event. The texts of all events together are the whole text. With
 // verbose_json an event has the whole segment, with its times.
-Call::OnSegments delta_sender(Call& call, const Request& request) {
+OnSegments delta_sender(Call& call, const Request& request) {
   const bool is_verbose = request.format == AnswerFormat::verbose_json;
   return [&call, is_verbose, words = request.segment_words,
           is_first = true](std::span<const TranscriptSegment> segments) mutable {
@@ -163,15 +161,15 @@ Json done_event(const Request& request, const Transcript& transcript) {
 
 asio::awaitable<void> answer(Call& call, SpeechTask task) {
   Parameters parameters = read_form(call);
-  ServedModel& model = call.parts().models.transcriber(parameters.text("model"));
+  ServedModel& model = transcriber_of(call, parameters.text("model"));
   Request request = read_request(call, parameters, task);
-  Work work = call.start(model, std::move(request.recording), request.options);
-  Call::OnSegments on_segments;
+  TranscribeWork work = start(call, model, std::move(request.recording), request.options);
+  OnSegments on_segments;
   if (request.is_stream) {
     call.begin_events();
     on_segments = delta_sender(call, request);
   }
-  const Transcript transcript = co_await call.transcript(work, on_segments);
+  const Transcript transcript = co_await transcript_of(call, work, on_segments);
   if (!request.is_stream) {
     call.answer(with_warning(response(request, transcript), transcript));
     co_return;
@@ -203,30 +201,28 @@ AlignmentFormat read_alignment_format(const Parameters& parameters) {
 
 asio::awaitable<void> alignments(Call& call) {
   Parameters parameters = read_form(call);
-  ServedModel& model = call.parts().models.transcriber(parameters.text("model"));
-  Recording recording = read_recording(parameters, call.limits());
+  ServedModel& model = transcriber_of(call, parameters.text("model"));
+  Recording recording = read_recording(call, parameters);
   recording.text = read_known_text(parameters);
   const AlignmentFormat format = read_alignment_format(parameters);
-  Work work = call.start(model, std::move(recording), read_transcribe_options(parameters, call.parts().settings));
-  const Call::OnSegments nothing;
-  const Transcript alignment = co_await call.transcript(work, nothing);
+  TranscribeWork work = start(call, model, std::move(recording), read_transcribe_options(call, parameters));
+  const OnSegments nothing;
+  const Transcript alignment = co_await transcript_of(call, work, nothing);
   HttpResponse answer{.body = format == AlignmentFormat::json ? to_text(alignment_json(alignment))
                                                               : format_alignment(alignment, format)};
   if (format != AlignmentFormat::json) answer.content_type = "text/plain; charset=utf-8";
   call.answer(with_warning(std::move(answer), alignment));
 }
 
-constexpr auto kRecording = Route::Body::recording;
-constexpr std::array kRoutes = {
-    Route{"POST", "/v1/audio/transcriptions", &transcriptions, &openai_error, Route::Key::in_header, kRecording},
-    Route{"POST", "/v1/audio/translations", &translations, &openai_error, Route::Key::in_header, kRecording},
-    Route{"POST", "/v1/audio/alignments", &alignments, &openai_error, Route::Key::in_header, kRecording},
-};
-
 }  // namespace openai_audio
 
-std::span<const Route> openai_audio_routes() {
-  return openai_audio::kRoutes;
+std::vector<Route> openai_audio_routes(const SpeechServer& server) {
+  const auto route = [&server](const char* path, auto handle) {
+    return Route{"POST", path, handle, &openai_error, Route::Key::in_header, server.recording_bytes};
+  };
+  return {route("/v1/audio/transcriptions", &openai_audio::transcriptions),
+          route("/v1/audio/translations", &openai_audio::translations),
+          route("/v1/audio/alignments", &openai_audio::alignments)};
 }
 
 }  // namespace encdec::serve

@@ -7,7 +7,6 @@
 #include <encdec/speech/transcription/transcribe_settings.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,9 +14,8 @@
 #include <utility>
 #include <variant>
 
-#include "server/call.h"
 #include "server/option_rows.h"
-#include "speech/server/transcription_request.h"
+#include "speech/server/speech_server.h"
 
 namespace encdec::serve {
 namespace openai_realtime {
@@ -120,10 +118,10 @@ RawAudio read_format(const Json& format) {
   return {.sample_rate = parameters.integer("rate", 8'000, 48'000).value_or(24'000)};
 }
 
-LiveOptions read_options(const Json& input, const ServeSettings& settings) {
+LiveOptions read_options(const Call& call, const Json& input) {
   LiveOptions options{.format = read_format(input["format"])};
   if (!input["transcription"].is_null()) {
-    options.transcribe = read_transcribe_options(parameters_of(input["transcription"], "transcription"), settings);
+    options.transcribe = read_transcribe_options(call, parameters_of(input["transcription"], "transcription"));
   }
   options.finds_utterances = !input["turn_detection"].is_null();
   if (!options.finds_utterances) return options;
@@ -155,14 +153,15 @@ class Session {
  public:
   explicit Session(Call& call)
       : call_(call),
+        speech_(call.slice<SpeechServer>()),
         id_(random_id()),
         model_(&find_model(std::string(call.request().query["model"]))),
         input_(default_input(model_->name())),
-        options_(read_options(input_, call.parts().settings)),
+        options_(read_options(call, input_)),
         inbox_(std::make_shared<Mailbox<std::variant<Message, News>>>(call.executor())) {}
 
   asio::awaitable<void> run() {
-    const Clock::time_point end = Clock::now() + call_.limits().live_time;
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(speech_.live_seconds);
     // The value of Sec-WebSocket-Protocol may have a key, which is not sent back.
     const bool has_protocol = call_.request().headers["sec-websocket-protocol"].find("realtime") != std::string::npos;
     call_.open_socket(
@@ -193,9 +192,9 @@ class Session {
 
  private:
   ServedModel& find_model(const std::string& name) const {
-    const ModelSet& models = call_.parts().models;
-    const auto count = std::ranges::count_if(models.all(), [](const auto& model) { return model->transcribes(); });
-    return models.transcriber(count == 1 ? "" : name);
+    const auto count = std::ranges::count_if(
+        call_.parts().models.all(), [this](const auto& model) { return speech_.of(*model).model.has_value(); });
+    return transcriber_of(call_, count == 1 ? "" : name);
   }
 
   void send(Json event) {
@@ -232,7 +231,7 @@ class Session {
       return close(kGoingAway);
     }
     if (Clock::now() >= end) return fail(kPolicy, "session_expired", "the session has lasted as long as it may");
-    if (Clock::now() >= last_audio_ + call_.limits().live_idle_time && !is_ending_) {
+    if (Clock::now() >= last_audio_ + std::chrono::seconds(speech_.live_idle_seconds) && !is_ending_) {
       fail(kPolicy, "session_idle", "no audio has come for as long as is allowed");
     }
   }
@@ -324,9 +323,9 @@ class Session {
     take_settings(input, change, "format", {"type", "rate"});
     take_settings(input, change, "transcription", kTranscription);
     take_settings(input, change, "turn_detection", kTurns);
-    LiveOptions options = read_options(input, call_.parts().settings);
+    LiveOptions options = read_options(call_, input);
     ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
-    model.speech().check(options.transcribe);
+    speech_.of(model).model->check(options.transcribe);
     finish_part();
     model_ = &model;
     input_ = std::move(input);
@@ -354,15 +353,15 @@ class Session {
   // Begins a LiveSession with the settings, unless there is one.
   void begin_part() {
     if (is_current_) return;
-    options_.voice_activity = call_.parts().voice_activity;
+    options_.voice_activity = speech_.voice_activity;
     const auto on_event = [inbox = inbox_, number = parts_.size()](LiveEvent event) {
       inbox->put(News{number, std::move(event)});
     };
     parts_.push_back({.model = model_,
                       .finds_utterances = options_.finds_utterances,
                       .begin = seconds_,
-                      .session = std::make_unique<LiveSession>(model_->speech(), model_->queue(), options_, on_event,
-                                                               call_.client())});
+                      .session = std::make_unique<LiveSession>(*speech_.of(*model_).model, model_->queue(), options_,
+                                                               on_event, call_.client())});
     is_current_ = true;
   }
   void finish_part() {
@@ -396,8 +395,8 @@ class Session {
         break;
       case Kind::partial: send_delta(item, event.text); break;
       case Kind::final_text:
-        part.model->metrics().count_recording(event.end - event.start);
-        part.model->metrics().count_utterance(seconds_since(items_[item].stopped));
+        speech_.of(*part.model).count_recording(event.end - event.start);
+        speech_.of(*part.model).count_text(seconds_since(items_[item].stopped));
         send_completed(item, event);
         break;
       case Kind::failed:
@@ -471,6 +470,7 @@ class Session {
   };
 
   Call& call_;
+  const SpeechServer& speech_;
   std::string id_;
   ServedModel* model_;
   Json input_;
@@ -495,14 +495,14 @@ asio::awaitable<void> realtime(Call& call) {
   co_await session.run();
 }
 
-constexpr std::array kRoutes = {
-    Route{.method = "GET", .path = "/v1/realtime", .handle = &realtime, .error = &openai_error, .is_socket = true},
-};
-
 }  // namespace openai_realtime
 
-std::span<const Route> openai_realtime_routes() {
-  return openai_realtime::kRoutes;
+std::vector<Route> openai_realtime_routes(const SpeechServer& server) {
+  return {{.method = "GET",
+           .path = "/v1/realtime",
+           .handle = &openai_realtime::realtime,
+           .error = &openai_error,
+           .limit = {server.live_sessions, "--max-live-sessions"}}};
 }
 
 }  // namespace encdec::serve

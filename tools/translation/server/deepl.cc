@@ -7,9 +7,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "server/call.h"
 #include "server/parameters.h"
-#include "translation/server/translation.h"
+#include "translation/server/translation_server.h"
 
 namespace encdec::serve {
 namespace deepl {
@@ -97,7 +96,7 @@ asio::awaitable<void> translate_texts(Call& call) {
 
 asio::awaitable<void> list_languages(Call& call) {
   const Parameters parameters(call);
-  const TranslationRoutes& routes = call.parts().models.routes();
+  const TranslationRoutes& routes = call.slice<TranslationServer>().ways;
   const std::string type = parameters.text("type", "source");
   if (type != "source" && type != "target") {
     throw HttpError(400, "Value for 'type' not supported, expected source or target.");

@@ -6,9 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "server/call.h"
 #include "server/parameters.h"
-#include "translation/server/translation.h"
+#include "translation/server/translation_server.h"
 
 namespace encdec::serve {
 namespace libretranslate {
@@ -61,7 +60,8 @@ asio::awaitable<void> translate_texts(Call& call) {
     throw HttpError(400, fmt::format("'format' is '{}', expected text or html", format));
   }
   options.is_html = format == "html";
-  options.alternatives = parameters.integer("alternatives", 0, call.limits().alternatives).value_or(0);
+  const auto max_alternatives = static_cast<int>(call.slice<TranslationServer>().max_alternatives);
+  options.alternatives = parameters.integer("alternatives", 0, max_alternatives).value_or(0);
   if (parameters.is_form()) {
     for (std::string& text : texts) std::erase(text, '\r');
   }
@@ -88,7 +88,7 @@ asio::awaitable<void> translate_texts(Call& call) {
 }
 
 asio::awaitable<void> list_languages(Call& call) {
-  const TranslationRoutes& routes = call.parts().models.routes();
+  const TranslationRoutes& routes = call.slice<TranslationServer>().ways;
   Json languages = Json::array();
   for (const std::string& source : routes.sources()) {
     Json language = language_json(source);
@@ -104,7 +104,7 @@ asio::awaitable<void> detect(Call& call) {
   const std::string text = parameters.text("q");
   if (text.empty()) throw HttpError(400, "Invalid request: missing q parameter");
   Json answer = Json::array();
-  for (const DetectedLanguage& found : detect_languages(text, call.parts().models.routes().sources())) {
+  for (const DetectedLanguage& found : detect_languages(text, call.slice<TranslationServer>().ways.sources())) {
     if (found.confidence == 0 && !answer.empty()) break;
     answer.push_back({{"confidence", found.confidence}, {"language", found.language}});
   }
@@ -113,7 +113,7 @@ asio::awaitable<void> detect(Call& call) {
 }
 
 asio::awaitable<void> settings(Call& call) {
-  const TranslationRoutes& routes = call.parts().models.routes();
+  const TranslationRoutes& routes = call.slice<TranslationServer>().ways;
   const bool needs_key = !call.parts().settings.keys.empty();
   const auto sources = routes.sources();
   Json language = Json::object();
@@ -136,7 +136,7 @@ asio::awaitable<void> settings(Call& call) {
 asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload& upload) {
   const Parameters parameters(call);
   TranslateOptions options = read_options(parameters);
-  possible_sources(call.parts().models.routes(), options);
+  possible_sources(call.slice<TranslationServer>().ways, options);
   const FormPart* given = parameters.file("file");
   if (given == nullptr || given->content.empty()) throw HttpError(400, "Invalid request: missing file parameter");
   const std::string name = given->file_name.substr(given->file_name.find_last_of("/\\") + 1);
@@ -149,7 +149,7 @@ asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload&
 
 // Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
 asio::awaitable<void> translate_file(Call& call) {
-  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
+  Downloads::Upload upload(*call.slice<TranslationServer>().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
   Json answer = {{"translatedFileUrl", ""}};
@@ -165,13 +165,13 @@ asio::awaitable<void> translate_file(Call& call) {
 asio::awaitable<void> download_file(Call& call) {
   const std::string& word = match_of(call.request()).word;  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  call.answer(file_response(call.parts().downloads.fetch(word.substr(0, word.find('.')), fetch)));
+  call.answer(file_response(call.slice<TranslationServer>().downloads->fetch(word.substr(0, word.find('.')), fetch)));
   co_return;
 }
 
 // The same as /translate_file, but answers with the translation.
 asio::awaitable<void> translate_file_at_once(Call& call) {
-  Downloads::Upload upload(call.parts().downloads, match_of(call.request()).client);
+  Downloads::Upload upload(*call.slice<TranslationServer>().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   call.answer(file_response(std::move(file)));
 }

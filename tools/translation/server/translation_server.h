@@ -1,9 +1,12 @@
 #pragma once
 
 #include <encdec/translation/documents/document.h>
+#include <encdec/translation/routes.h>
 #include <encdec/translation/translation_job.h>
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,16 @@
 #include "translation/server/downloads.h"
 
 namespace encdec::serve {
+
+// What a server knows about translation.
+struct TranslationServer : ServerSlice {
+  std::size_t max_sentences = 16'384;  // in the texts of one request
+  std::size_t max_alternatives = 8;    // further translations of one text
+  // All models, as TranslationJob takes them, and the ways between languages, by ServedModel::number().
+  std::vector<Model> translators = {};
+  TranslationRoutes ways = {};
+  std::optional<Downloads> downloads = {};  // set by load()
+};
 
 // Throws HttpError, 413, for more sentences than a request may have.
 void check_sentences(const Call& call, std::size_t count);
@@ -34,5 +47,8 @@ Document read_document(const Call& call, const std::string& name, const std::str
 // translate() does.
 asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
                                                 std::string& problem);
+
+std::span<const Route> libretranslate_routes();
+std::span<const Route> deepl_routes();
 
 }  // namespace encdec::serve

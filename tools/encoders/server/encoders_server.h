@@ -1,0 +1,54 @@
+#pragma once
+
+#include <encdec/encoders/classifier.h>
+#include <encdec/encoders/embedder.h>
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/call.h"
+
+namespace encdec::serve {
+
+// What a server knows about encoder-only models and classifiers.
+struct EncodersServer : ServerSlice {
+  struct Faces {
+    Embedder embedder;
+    Classifier classifier;
+  };
+  std::vector<Faces> models = {};
+  const Faces& of(const ServedModel& model) const { return models[model.number()]; }
+};
+
+// Each returns the model called `name`, as ModelSet::find() does.
+ServedModel& embedder_of(const Call& call, const std::string& name, EmbedOutput output = EmbedOutput::dense,
+                         int status = 404);
+ServedModel& classifier_of(const Call& call, const std::string& name);
+ServedModel& ranker_of(const Call& call, const std::string& name);
+
+// Return a VectorResult for each text or pair of texts. Throw HttpError, 413, for too many of them.
+asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& model, std::vector<std::string> texts,
+                                                       EmbedOptions options);
+asio::awaitable<std::vector<VectorResult>> classify_texts(Call& call, ServedModel& model, std::vector<TextPair> texts,
+                                                          ClassifyOptions options);
+
+// Reads the same as read_inputs(), as texts: token ids are decoded. Throws HttpError, 400, as the next two do.
+std::vector<std::string> read_texts(const Call& call, const JsonObject& request, const std::string& key,
+                                    const ServedModel& model);
+// Reads "truncate" and "truncation_direction", as text-embeddings-inference names them.
+LongSources read_long_texts(const JsonObject& request);
+
+// Reads embedding options by the names of text-embeddings-inference. `is_normal` is the default of "normalize".
+EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
+
+// Returns the vector of a text as [0.1, ...], a sparse one as [{"index", "value"}, ...], and vectors of tokens as
+// [[0.1, ...], ...].
+nlohmann::ordered_json vector_json(const VectorResult& result);
+
+std::span<const Route> embeddings_routes();
+std::span<const Route> tei_routes();
+std::span<const Route> rerank_routes();
+
+}  // namespace encdec::serve

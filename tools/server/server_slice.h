@@ -1,0 +1,57 @@
+#pragma once
+
+#include <encdec/models/generation/generate_options.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace encdec::serve {
+
+class Metrics;
+class ServedModel;
+struct Route;
+struct ServeSettings;
+
+// An option of `encdec serve` that belongs to a slice. The slice keeps its value.
+struct ServeOption {
+  const char* name;  // "--max-recording-bytes"
+  std::variant<std::string*, std::vector<std::string>*, std::size_t*> value;
+  const char* help = nullptr;    // null: the value is fixed, and encdec serve refuses the option
+  const char* type = "";         // name of a text in the help: "FILE"
+  std::int64_t max = 1'000'000;  // of a number, which is at least 1
+};
+
+// A slice's part of the server. A server has an object of its own.
+// Order of calls: options check routes load add* and then, on many threads, the others.
+class ServerSlice {
+ public:
+  using Json = nlohmann::ordered_json;
+  virtual ~ServerSlice() = default;
+
+  virtual std::vector<ServeOption> options() { return {}; }
+  // Throws ConfigError for values of options that do not fit the settings.
+  virtual void check(const ServeSettings& /*settings*/) {}
+  virtual std::vector<Route> routes() const = 0;
+  // Loads what the slice needs besides the models, before them.
+  virtual void load(const ServeSettings& /*settings*/) {}
+  // Takes a model that is loaded. Models come in the order of their numbers.
+  virtual void add(const ServedModel& model, Metrics& metrics) = 0;
+
+  // Returns what the model does, as errors say it: "embeds texts". Empty if that is not the slice's.
+  virtual std::string what_it_does(const ServedModel& /*model*/) const { return {}; }
+  // Changes the options of a request for generation, as its client has given them, into those that the model knows.
+  // Throws HttpError, 400.
+  virtual void adjust(const ServedModel& /*model*/, GenerateOptions& /*options*/) const {}
+  // Adds what the slice knows about a model to its entry in /v1/models, and replaces "model_type" of /info.
+  virtual void describe(const ServedModel& /*model*/, Json& /*entry*/, Json& /*type*/) const {}
+};
+
+// Returns an object for each slice of this build, in alphabetical order.
+std::vector<std::shared_ptr<ServerSlice>> server_slices();
+
+}  // namespace encdec::serve

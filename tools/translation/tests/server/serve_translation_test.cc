@@ -1,0 +1,153 @@
+// Tests encdec serve with requests for translations, by a model that translates English to its pronunciation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/tools/command.h"
+#include "tests/tools/files.h"
+#include "tests/tools/serve_process.h"
+#include "tests/tools/stopped_threads.h"
+
+namespace encdec {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kText = R"({"q":"cat","source":"en","target":"arpabet"})";
+const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
+
+json json_in(const std::string& answer) {
+  return json::parse(body_of(answer));
+}
+
+TEST(ServeTranslation, ProtocolsAgree) {
+  const ServeProcess server;
+  EXPECT_EQ(json_in(server.post("/translate", kText))["translatedText"], "K AE1 T");
+  const json deepl = json_in(server.post("/v2/translate", kDeepL));
+  EXPECT_EQ(deepl["translations"][0]["text"], "K AE1 T");
+  EXPECT_EQ(deepl["translations"][0]["billed_characters"], 3);
+}
+
+TEST(ServeTranslation, BadRequestsAreRefusedInTheFormOfTheProtocol) {
+  const ServeProcess server;
+  const auto expect = [](const std::string& answer, const std::string& status, const std::string& part) {
+    EXPECT_EQ(status_of(answer), status) << answer;
+    EXPECT_THAT(body_of(answer), HasSubstr(part));
+  };
+  expect(server.post("/v2/glossaries", "{}"), "404", R"({"message":"unknown path)");
+  expect(server.post("/translate", R"({"q":"x","source":"en","target":"fr"})"), "400", "arpabet");
+  expect(server.post("/translate", R"({"q":"x","source":"xx","target":"arpabet"})"), "400", "one of en");
+  expect(server.post("/translate", R"({"q":"x","source":">><<","target":"arpabet"})"), "400", "one of en");
+  expect(server.post("/translate", R"({"q":"","source":"en","target":"arpabet"})"), "400", R"({"error":)");
+  expect(server.post("/v2/translate", "{}"), "400", R"({"message":)");
+  expect(server.post("/v1/generate", R"({"inputs":"x","parameters":{"tgt_lang":"xx"}})"), "400", "one of arpabet");
+  EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","parameters":{"src_lang":"eng_Latn"}})")), "200");
+}
+
+TEST(ServeTranslation, HostileFormsAreRefused) {
+  const ServeProcess server;
+  Connection connection(server.socket());
+  const auto send_form = [&](const std::string& type, const std::string& body) {
+    connection.send("POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: " + type +
+                    "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return status_of(connection.receive());
+  };
+  const std::string type = "application/x-www-form-urlencoded";
+  EXPECT_EQ(send_form(type, "q=c%61t&source=en&target=arpabet"), "200");
+  EXPECT_EQ(send_form(type, "q=%ff%fe&source=en&target=arpabet"), "400");
+  EXPECT_EQ(send_form(type, "&&=&%&=%4"), "400");
+  EXPECT_EQ(send_form("multipart/form-data", "x"), "400");
+  EXPECT_EQ(send_form("multipart/form-data; boundary=b", "--b\r\n\r\n"), "400");
+  EXPECT_EQ(send_form("multipart/form-data; boundary=b",
+                      "--b\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\ncat\r\n--b\r\nContent-Disposition: "
+                      "form-data; name=source\r\n\r\nen\r\n--b\r\ncontent-disposition: form-data; "
+                      "name=target\r\n\r\narpabet\r\n--b--\r\n"),
+            "200");
+}
+
+TEST(ServeTranslation, ClientsOfDeepLGetSpacesWhileTheyWait) {
+  const ServeProcess server;
+  const std::set<pid_t> others = threads_of(server.process());
+  EXPECT_EQ(status_of(server.post("/translate", kText)), "200");  // starts the threads of the model
+  StoppedThreads threads(server.process(), others);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
+  Connection connection(server.socket());
+  connection.send("POST /v2/translate HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
+                  std::to_string(kDeepL.size()) + "\r\n\r\n" + kDeepL);
+  EXPECT_TRUE(connection.wait_for("\r\n\r\n "));
+  threads.go_on();
+  const std::string answer = connection.receive_all();
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_EQ(json_in(answer)["translations"][0]["text"], "K AE1 T");
+}
+
+TEST(ServeTranslation, ErrorsAfterTheseSpacesAreCountedAsErrors) {
+  const ServeProcess server;
+  const std::set<pid_t> others = threads_of(server.process());
+  EXPECT_EQ(status_of(server.post("/translate", kText)), "200");
+  StoppedThreads threads(server.process(), others);
+  if (!threads) GTEST_SKIP() << "no ptrace here";
+  const std::string answer = server.post("/v2/translate", kDeepL, "X-Request-Timeout-Ms: 5500\r\n");
+  EXPECT_EQ(status_of(answer), "200");
+  EXPECT_THAT(answer, HasSubstr(R"({"message":"the request took longer)"));
+  EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
+}
+
+TEST(ServeTranslation, AFileCanBeFetchedOnceAtItsOwnAddress) {
+  const ServeProcess server;
+  const auto translate = [&](const std::string& headers) {
+    const std::string body =
+        "--b\r\nContent-Disposition: form-data; name=source\r\n\r\nen\r\n--b\r\nContent-Disposition: form-data; "
+        "name=target\r\n\r\narpabet\r\n--b\r\nContent-Disposition: form-data; name=file; filename=a.txt\r\n\r\ncat\r\n"
+        "--b--\r\n";
+    Connection connection(server.socket());
+    connection.send("POST /translate_file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n" +
+                    headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return json_in(connection.receive())["translatedFileUrl"].get<std::string>();
+  };
+  EXPECT_THAT(translate("X-Forwarded-Proto: https\r\n"), StartsWith("https://x/download_file/"));
+  const std::string address = translate("");
+  EXPECT_THAT(address, StartsWith("http://x/download_file/"));
+  const std::string path = address.substr(std::string("http://x").size());
+  EXPECT_EQ(body_of(server.get(path)), "K AE1 T");
+  EXPECT_EQ(status_of(server.get(path)), "404");
+}
+
+TEST(ServeTranslation, TheKeyMayBeInTheBody) {
+  const TemporaryFolder folder;
+  const ServeProcess server({"--api-key-file", folder.write("keys", "first\n")});
+  EXPECT_EQ(status_of(server.get("/frontend/settings")), "200");
+  EXPECT_EQ(status_of(server.get("/languages")), "200");
+  EXPECT_EQ(status_of(server.post("/translate", kText)), "403");
+  json with_key = json::parse(kText);
+  with_key["api_key"] = "first";
+  EXPECT_EQ(status_of(server.post("/translate", with_key.dump())), "200");
+}
+
+// Under the address sanitizer, a use of freed memory is another status.
+TEST(ServeTranslation, EndsWithWorkLeft) {
+  const json request = {{"q", std::vector<std::string>(1000, "photography")}, {"source", "en"}, {"target", "arpabet"}};
+  ServeProcess server({"--drain-timeout", "1"});
+  std::deque<Connection> clients;
+  for (int i = 0; i < 8; ++i) clients.emplace_back(server.socket()).send(post_text("/translate", request.dump()));
+  while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
+  server.send(SIGTERM);
+  EXPECT_EQ(server.wait().status, 0);
+}
+
+TEST(ServeTranslation, LanguagesAreOfAModel) {
+  const std::string model = std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation";
+  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--languages", "x=en:fr"}), 2, {"--languages"}));
+}
+
+}  // namespace
+}  // namespace encdec
