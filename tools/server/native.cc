@@ -145,27 +145,27 @@ asio::awaitable<void> info(Call& call) {
   const ServeSettings& settings = call.parts().settings;
   const ServiceLimits& limits = settings.limits;
   Json entry, type = {{"generation", Json::object()}};
-  Json own = {{"max_body_bytes", settings.http.body_bytes},
-              {"max_header_bytes", settings.http.header_bytes},
-              {"max_header_fields", settings.http.header_fields},
-              {"max_connections", settings.http.connections},
-              {"max_requests", limits.requests},
-              {"max_request_bytes", limits.total_request_bytes},
-              {"max_answer_bytes", limits.answer_bytes},
-              {"max_unread_bytes", limits.unread_bytes},
-              {"max_inputs", limits.inputs},
-              {"max_beams", limits.beams},
-              {"max_new_tokens", limits.new_tokens},
-              {"max_json_depth", kMaxJsonDepth},
-              {"max_text_bytes", kMaxJsonTokenBytes},
-              {"request_timeout_ms", limits.request_time.count()}};
+  Json most = {{"max_body_bytes", settings.http.body_bytes},
+               {"max_header_bytes", settings.http.header_bytes},
+               {"max_header_fields", settings.http.header_fields},
+               {"max_connections", settings.http.connections},
+               {"max_requests", limits.requests},
+               {"max_request_bytes", limits.total_request_bytes},
+               {"max_answer_bytes", limits.answer_bytes},
+               {"max_unread_bytes", limits.unread_bytes},
+               {"max_inputs", limits.inputs},
+               {"max_beams", limits.beams},
+               {"max_new_tokens", limits.new_tokens},
+               {"max_json_depth", kMaxJsonDepth},
+               {"max_text_bytes", kMaxJsonTokenBytes},
+               {"request_timeout_ms", limits.request_time.count()}};
   for (const auto& slice : settings.slices) {
     slice->describe(model, entry, type);
     for (const ServeOption& option : slice->options()) {
       auto* const* number = std::get_if<std::size_t*>(&option.value);
       std::string key(option.name + 2);
       std::ranges::replace(key, '-', '_');
-      if (number != nullptr) own[key] = **number;
+      if (number != nullptr) most[key] = **number;
     }
   }
   Json names = Json::array();
@@ -185,7 +185,7 @@ asio::awaitable<void> info(Call& call) {
                 {"tokenization_workers", kHandlerThreads},
                 {"version", ENCDEC_VERSION},
                 {"models", names},
-                {"limits", std::move(own)}});
+                {"limits", std::move(most)}});
   co_return;
 }
 

@@ -55,7 +55,7 @@ class Work {
   // Adds a request of the queue. Its callbacks put their news into news().
   void add(Request request) { requests_.push_back(std::move(request)); }
   const std::shared_ptr<Mailbox<News>>& news() const { return news_; }
-  // Return callbacks that put results and failures into the mailbox, and count sources in the metrics of the model,
+  // Returns callbacks that put results and failures into the mailbox, and count sources in the metrics of the model,
   // which outlive its queue. Sources are numbered from `first`. `count`, if not null, counts a result; `seconds` is the
   // time since the source was started.
   template <class Result>
