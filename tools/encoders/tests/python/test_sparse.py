@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import encdec
-from conftest import GOLDEN
+from fixtures import GOLDEN
 
 
 @pytest.fixture(params=["bert", "bge_m3", "roberta_bare_untied"])
