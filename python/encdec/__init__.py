@@ -7,7 +7,6 @@
 """
 
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import _errors, _slices
@@ -62,7 +61,10 @@ __all__ = [  # in the order of the reference
 ]
 for _slice in _slices.SLICES:
     for _name in _slice.__all__:
-        __all__ += [_name]
+        __all__.insert(__all__.index("build_info"), _name)
         globals()[_name] = _found = getattr(_slice, _name)
-        if isinstance(_found, ModuleType):
-            sys.modules[f"{__name__}.{_name}"] = _found  # for: import encdec.documents
+        # It is also found in encdec.MODULE, where it was before there were slices: encdec.documents is public, and pickles
+        # of results name the others.
+        _module = getattr(_found, "__module__", _found.__name__)
+        _place = sys.modules.setdefault(f"{__name__}.{_module.rpartition('.')[2]}", sys.modules[_module])
+        setattr(_place, _name, _found)

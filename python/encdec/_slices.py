@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from . import _encdec
 
-SLICES: list[ModuleType] = [importlib.import_module(f".{name}", __package__) for name in _encdec.slices]
+
+def _load(name: str) -> ModuleType:
+    # A slice imports its part of the extension module as its own module _engine.
+    sys.modules[f"{__package__}.{name}._engine"] = getattr(_encdec, name)
+    return importlib.import_module(f".{name}", __package__)
+
+
+SLICES = [_load(name) for name in _encdec.slices]
 
 
 def methods() -> list[type]:

@@ -227,10 +227,10 @@ class SpeechMethods(ModelBase):
         """Returns the recordings for the engine, whether the argument was a single one, and the options."""
         options = self._transcribe_options(function, options)
         null = _inputs.is_null(on_error)
-        recordings, single = recordings.as_list(audio)
-        drafts = _inputs.one_each("draft", options.pop("drafts", None), len(recordings), single)
+        given, single = recordings.as_list(audio)
+        drafts = _inputs.one_each("draft", options.pop("drafts", None), len(given), single)
         sounds = []
-        for number, (each, draft) in enumerate(zip(recordings, drafts), 1):
+        for number, (each, draft) in enumerate(zip(given, drafts), 1):
             name = "audio" if single else f"recording {number}"
             sound = recordings.make_sound(each, name, sampling_rate, null)
             if draft is not None and not isinstance(draft, str):
@@ -360,13 +360,13 @@ def _segments(
 
 
 def _pairs(
-    model: _engine.SpeechModel, recordings: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
+    model: _engine.SpeechModel, audio: Iterable[Any], sampling_rate: int | None, null: bool, options: Any
 ) -> Generator[tuple[Any, Transcript | None], None, None]:
     """Yields pairs of a recording and its transcript."""
     under_way: dict[int, Any] = {}
 
     def sounds() -> Iterator[tuple[int, _engine.Sound | None]]:
-        for number, recording in enumerate(recordings, 1):
+        for number, recording in enumerate(audio, 1):
             under_way[number] = recording
             yield number, recordings.make_sound(recording, f"recording {number}", sampling_rate, null)
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
-from .. import _inputs, _registry
+from .. import _inputs
+from .._base import ModelBase
 from .._errors import FileError
 from .._options import check_names
+from .._registry import open_model
 from . import _engine
 from . import options as _options
 
@@ -88,8 +90,8 @@ class Translator:
     - ``do_not_translate``: a list of words to keep, or a file with one a line.
     - ``options``: those of ``Model``, for folders.
 
-    Raises FileError if there is no model, ConfigError if the languages of a model are unknown, InputError for a damaged
-    glossary.
+    Raises FileError if there is no model, ConfigError if the languages of a model are unknown, and InputError for a
+    damaged glossary.
 
     >>> translator = encdec.Translator(path, glossary={"Bob": "B AA1 B"})
     >>> translator.translate("A cat.").text
@@ -107,7 +109,7 @@ class Translator:
     ) -> None:
         self._core = _engine.Translator()
         self._arguments = dict(options, languages=languages, glossary=glossary, do_not_translate=do_not_translate)
-        self._models = [each if isinstance(each, _registry.model_class) else _registry.open_model(each, options) for each in _found(models)]
+        self._models = [each if isinstance(each, ModelBase) else open_model(each, options) for each in _found(models)]
         codes = [languages] if isinstance(languages, str) else languages or [None] * len(self._models)
         if len(codes) != len(self._models):
             raise ValueError(f"languages: {len(codes)} for {len(self._models)} models, expected one for each")
@@ -252,14 +254,14 @@ def _encoded(paths: Iterable[Path]) -> list[bytes]:
 
 
 def _listed(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, os.PathLike, Model)) else list(given)
+    return [given] if isinstance(given, (str, os.PathLike, ModelBase)) else list(given)
 
 
 def _found(models: Models) -> list[Any]:
     """Returns folders and models. Replaces each pattern by the folders that it matches, in the order of their names."""
     found: list[Any] = []
     for each in _listed(models):
-        if isinstance(each, Model) or os.path.isdir(each) or not glob.has_magic(os.fspath(each)):
+        if isinstance(each, ModelBase) or os.path.isdir(each) or not glob.has_magic(os.fspath(each)):
             found.append(each)
         else:
             found += sorted(folder for folder in glob.glob(os.fspath(each)) if os.path.isdir(folder))
