@@ -24,7 +24,7 @@ _LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads"
 _AHEAD = 256  # sources that generate_iter reads ahead, for each worker
 
 
-class ModelBase:
+class Model:
     """What every model does: generate, score, show its states. Slices add methods; see ``Model``."""
 
     DEFAULTS: ClassVar[dict[str, Any]] = {

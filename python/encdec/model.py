@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _registry, _slices
-from ._base import ModelBase
+from . import _base, _registry, _slices
 
 if TYPE_CHECKING:
     from .encoders.methods import EncoderMethods
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     class _Methods(EncoderMethods, SpeechMethods): ...
 
 else:
-    _Methods = type("_Methods", (*_slices.methods(), ModelBase), {})
+    _Methods = type("_Methods", (*_slices.methods(), _base.Model), {})
 
 
 class Model(_Methods):

@@ -10,7 +10,6 @@ import shutil
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -38,10 +37,15 @@ def words() -> list[str]:
     return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
 
 
+def golden_folder(name: str) -> Path:
+    """Returns the folder with this name in tests/golden, or in that of a slice."""
+    return next(each for each in (GOLDEN / name, *ROOT.glob(f"tools/*/tests/golden/{name}")) if each.exists())
+
+
 @pytest.fixture(scope="session")
 def golden() -> Callable[[str], encdec.Model]:
-    """Returns the checkpoint in tests/golden with this name."""
-    return lambda name: encdec.open_model(GOLDEN / name / "model")
+    """Returns the checkpoint in golden_folder(name)."""
+    return lambda name: encdec.open_model(golden_folder(name) / "model")
 
 
 @pytest.fixture(scope="session")
@@ -61,17 +65,18 @@ def expect_examples_to_run(package: str, **known: object) -> None:
         assert doctest.testmod(module, extraglobs={"encdec": encdec, **known}).failed == 0, module
 
 
-def expect_stub_to_be_complete(module: ModuleType) -> None:
-    """Checks that the stub beside a module, or of an extension module, declares what the module has."""
-    stub = Path(module.__file__ or "").parent / (module.__name__.rpartition(".")[2] + ".pyi")
+def expect_stub_to_be_complete(name: str) -> None:
+    """Checks that the stub of the extension module, or of a slice's part of it, declares what the module has."""
+    stub = Path(encdec.__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".pyi")
     declared: dict[str, set[str]] = {}
     for node in ast.parse(stub.read_text()).body:
         if isinstance(node, ast.ClassDef):
             declared[node.name] = {each.name for each in node.body if isinstance(each, ast.FunctionDef)} - {"__init__"}
         elif isinstance(node, ast.FunctionDef):
             declared[node.name] = set()
-    existing = {name: value for name, value in vars(module).items() if not name.startswith("_") and callable(value)}
+    module = importlib.import_module(name)
+    existing = {each: value for each, value in vars(module).items() if not each.startswith("_") and callable(value)}
     assert declared.keys() == existing.keys()
-    for name, members in declared.items():
-        if isinstance(existing[name], type):
-            assert members == {each for each in vars(existing[name]) if not each.startswith("__")}, name
+    for each, members in declared.items():
+        if isinstance(existing[each], type):
+            assert members == {member for member in vars(existing[each]) if not member.startswith("__")}, each

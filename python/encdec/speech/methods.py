@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .. import _encdec, _inputs, _requests
-from .._base import ModelBase
+from .._base import Model
 from .._options import check_names
 from . import _engine, recordings, requests
 from . import options as _options
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Audio = TypeVar("Audio", bound="Recording | None")
 
 
-class SpeechMethods(ModelBase):
+class SpeechMethods(Model):
     _speech_here: _engine.SpeechModel | None = None
 
     def _loaded(self, core: _encdec.Model) -> None:

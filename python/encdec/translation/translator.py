@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from .. import _inputs
-from .._base import ModelBase
+from .._base import Model
 from .._errors import FileError
 from .._options import check_names
 from .._registry import open_model
@@ -21,8 +21,6 @@ from . import options as _options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..model import Model
 
     Path = Union[str, os.PathLike[str]]
     Models = Union[Path, Model, Iterable[Union[Path, Model]]]
@@ -109,7 +107,7 @@ class Translator:
     ) -> None:
         self._core = _engine.Translator()
         self._arguments = dict(options, languages=languages, glossary=glossary, do_not_translate=do_not_translate)
-        self._models = [each if isinstance(each, ModelBase) else open_model(each, options) for each in _found(models)]
+        self._models = [each if isinstance(each, Model) else open_model(each, options) for each in _found(models)]
         codes = [languages] if isinstance(languages, str) else languages or [None] * len(self._models)
         if len(codes) != len(self._models):
             raise ValueError(f"languages: {len(codes)} for {len(self._models)} models, expected one for each")
@@ -254,14 +252,14 @@ def _encoded(paths: Iterable[Path]) -> list[bytes]:
 
 
 def _listed(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (str, os.PathLike, ModelBase)) else list(given)
+    return [given] if isinstance(given, (str, os.PathLike, Model)) else list(given)
 
 
 def _found(models: Models) -> list[Any]:
     """Returns folders and models. Replaces each pattern by the folders that it matches, in the order of their names."""
     found: list[Any] = []
     for each in _listed(models):
-        if isinstance(each, ModelBase) or os.path.isdir(each) or not glob.has_magic(os.fspath(each)):
+        if isinstance(each, Model) or os.path.isdir(each) or not glob.has_magic(os.fspath(each)):
             found.append(each)
         else:
             found += sorted(folder for folder in glob.glob(os.fspath(each)) if os.path.isdir(folder))

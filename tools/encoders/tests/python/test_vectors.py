@@ -11,8 +11,7 @@ import pytest
 
 import encdec
 from child_process import expect_flat_memory
-from encdec import encoders
-from fixtures import GOLDEN, expect_examples_to_run, expect_stub_to_be_complete
+from fixtures import expect_examples_to_run, expect_stub_to_be_complete, golden_folder
 from test_arguments import call_with_anything
 from test_command import lines_of
 
@@ -58,7 +57,7 @@ def test_feature_extraction_gives_nested_lists(embedder: encdec.Model, model: en
 
 @pytest.mark.parametrize("name", ["mean_normalized", "max_and_mean_dense", "last_token_dense"])
 def test_embeddings_equal_those_of_the_command(command: str, name: str) -> None:
-    folder = GOLDEN / "sentence_transformers" / name / "model"
+    folder = golden_folder(f"sentence_transformers/{name}") / "model"
     expected = json.loads((folder.parent / "expected.json").read_text())
     texts = [text for text in expected["texts"] if text]
     vectors = encdec.Model(folder).embed(texts)
@@ -86,4 +85,4 @@ def test_memory_stays_flat(embedder: encdec.Model, words: list[str]) -> None:
 
 def test_types_and_examples() -> None:
     expect_examples_to_run("encdec.encoders")
-    expect_stub_to_be_complete(encoders._engine)
+    expect_stub_to_be_complete("encdec.encoders._engine")

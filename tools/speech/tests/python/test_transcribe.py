@@ -18,8 +18,10 @@ import numpy
 import pytest
 
 import encdec
-from fixtures import GOLDEN, NUMBERS
+from encdec.speech import options
+from fixtures import GOLDEN, NUMBERS, expect_examples_to_run, expect_stub_to_be_complete
 from tiny_whisper import noise, wav
+
 
 def test_the_bundled_model_hears_what_was_said() -> None:
     said: dict[str, list[str]] = {}
@@ -338,5 +340,5 @@ def test_transcripts_are_awaited(speech_model: encdec.Model) -> None:
 
 def test_types_and_examples(speech_model: encdec.Model, recording: Path) -> None:
     expect_examples_to_run("encdec.speech", speech_model=speech_model, recording=recording)
-    expect_stub_to_be_complete(speech._engine)
-    assert set(speech.options.TranscribeOptions.__annotations__) == speech.options.TRANSCRIBE
+    expect_stub_to_be_complete("encdec.speech._engine")
+    assert set(options.TranscribeOptions.__annotations__) == options.TRANSCRIBE

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import encdec
-from encdec import translation
 from encdec.documents import Code, Placeholder, Segment
 from child_process import START as START_MODEL
 from child_process import expect_ctrl_c_to_end, expect_daemon_thread_to_stop, run
@@ -286,4 +285,4 @@ sys.modules["at end"] = AtEnd()  # deleted while the interpreter ends
 
 def test_types_and_examples(path: Path, model: encdec.Model, translator: encdec.Translator, subtitles: Path) -> None:
     expect_examples_to_run("encdec.translation", path=path, model=model, translator=translator, subtitles=subtitles)
-    expect_stub_to_be_complete(translation._engine)
+    expect_stub_to_be_complete("encdec.translation._engine")
