@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from . import _base, _registry, _slices
 
 if TYPE_CHECKING:
-    from .encoders.methods import EncoderMethods
-    from .speech.methods import SpeechMethods
+    from .encoders import methods as encoders
+    from .speech import methods as speech
 
-    class _Methods(EncoderMethods, SpeechMethods): ...
+    class _Methods(encoders.Model, speech.Model): ...
 
 else:
     _Methods = type("_Methods", (*_slices.methods(), _base.Model), {})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
-from .. import _encdec, _inputs, _requests
-from .._base import Model
+from .. import _base, _encdec, _inputs, _requests
 from .._options import check_names
 from . import _engine, plans
 from . import options as _options
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from .results import Classification, Ranking
 
 
-class EncoderMethods(Model):
+class Model(_base.Model):
     _classifier_here: _engine.Classifier | None = None
 
     def _loaded(self, core: _encdec.Model) -> None:

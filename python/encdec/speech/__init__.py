@@ -1,7 +1,7 @@
 """Recordings to transcripts."""
 
 from .live import LiveEvent, LiveSession
-from .methods import SpeechMethods as METHODS
+from .methods import Model as METHODS
 from .pipelines import SpeechRecognition
 from .transcript import AlignedLine, Alignment, Transcript, TranscriptSegment, TranscriptWord, UnalignedWord
 

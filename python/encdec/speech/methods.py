@@ -6,8 +6,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from .. import _encdec, _inputs, _requests
-from .._base import Model
+from .. import _base, _encdec, _inputs, _requests
 from .._options import check_names
 from . import _engine, recordings, requests
 from . import options as _options
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 Audio = TypeVar("Audio", bound="Recording | None")
 
 
-class SpeechMethods(Model):
+class Model(_base.Model):
     _speech_here: _engine.SpeechModel | None = None
 
     def _loaded(self, core: _encdec.Model) -> None:

@@ -9,7 +9,7 @@ from .._errors import ConfigError
 from . import recordings
 
 if TYPE_CHECKING:
-    from .methods import SpeechMethods
+    from .methods import Model
     from .transcript import Transcript
 
 #: Names of transformers, and ours for the same options.
@@ -17,7 +17,7 @@ _SPEECH_NAMES = {"num_beams": "beam_size", "condition_on_prev_tokens": "conditio
 
 
 class SpeechRecognition:
-    def __init__(self, model: SpeechMethods) -> None:
+    def __init__(self, model: Model) -> None:
         self._model = model
 
     def __call__(

@@ -17,6 +17,8 @@ from . import options as _options
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+__all__ = ["read", "Document", "Segment", "Code", "Placeholder", "Cut", "Written"]
+
 
 class Code(NamedTuple):
     """Markup within a text, such as ``<b>``: its place in the text, and the index of the other code of its pair."""
