@@ -4,14 +4,14 @@ import pathlib
 import re
 import subprocess
 import sys
-from unittest import mock
 
 from sphinx.ext import autodoc
+from sphinx.ext.autodoc.mock import _MockModule
 
 site = pathlib.Path(__file__).parent
 sys.path.insert(0, str(site.parents[1] / "python"))
-SLICES = sorted(each.parent.name for each in site.parents[1].glob("python/encdec/*/__init__.py"))
-sys.modules["encdec._encdec"] = mock.MagicMock(slices=SLICES, __version__="")  # the compiled module
+sys.modules["encdec._encdec"] = compiled = _MockModule("encdec._encdec")
+compiled.slices = sorted(each.parent.name for each in site.parents[1].glob("python/encdec/*/__init__.py"))
 sys.dont_write_bytecode = True
 
 project = "encdec"

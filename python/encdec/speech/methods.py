@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .. import _base, _encdec, _inputs, _requests
+from .._errors import ConfigError
 from .._options import check_names
 from . import _engine, recordings, requests
 from . import options as _options
@@ -334,7 +335,7 @@ class Model(_base.Model):
         check_names(function, options, _options.TRANSCRIBE)
         for name, kind in (("suppress_tokens", int), ("clip_timestamps", float)):
             if isinstance(options.get(name), str):
-                options[name] = _options.parse_numbers(name, options[name], kind)
+                options[name] = _parse_numbers(name, options[name], kind)
         if isinstance(options.get("vad_model"), (str, os.PathLike)):
             options["vad_model"] = os.fsencode(_inputs.as_path(options["vad_model"]))
         if options.get("workers") is None:
@@ -372,3 +373,11 @@ def _pairs(
     has_words = bool(options.get("word_timestamps"))
     for number, fields in requests.transcripts(model, sounds(), options, null):
         yield under_way.pop(number), fields and make_transcript(fields, has_words)
+
+
+def _parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
+    """Returns the numbers in a text such as "1,2,3", which openai-whisper accepts too."""
+    try:
+        return [kind(each) for each in text.split(",") if each.strip()]
+    except ValueError:
+        raise ConfigError(f"{name} is {text!r}, expected numbers separated by commas") from None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from .._errors import ConfigError
 from . import _engine
 
 if TYPE_CHECKING:
@@ -92,11 +91,3 @@ TRANSCRIBE = frozenset([*_engine.transcribe_option_names(), "drafts"])
 LIVE = frozenset(_engine.live_option_names())
 ALIGN = frozenset(AlignOptions.__annotations__)
 LINES = frozenset(TranscriptLineOptions.__annotations__)
-
-
-def parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
-    """Returns the numbers in a text such as "1,2,3", which openai-whisper accepts too."""
-    try:
-        return [kind(each) for each in text.split(",") if each.strip()]
-    except ValueError:
-        raise ConfigError(f"{name} is {text!r}, expected numbers separated by commas") from None
