@@ -5,8 +5,13 @@ import re
 import subprocess
 import sys
 
+from sphinx.ext import autodoc
+from sphinx.ext.autodoc.mock import _MockModule
+
 site = pathlib.Path(__file__).parent
 sys.path.insert(0, str(site.parents[1] / "python"))
+sys.modules["encdec._encdec"] = compiled = _MockModule("encdec._encdec")
+compiled.slices = sorted(each.parent.name for each in site.parents[1].glob("python/encdec/*/__init__.py"))
 sys.dont_write_bytecode = True
 
 project = "encdec"
@@ -21,8 +26,8 @@ smartquotes = False  # would make dashes of the two hyphens of options
 myst_enable_extensions = ["deflist", "html_image"]
 myst_heading_anchors = 4
 
-autodoc_mock_imports = ["encdec._encdec"]  # the compiled module
-autodoc_default_options = {"members": True, "undoc-members": True, "exclude-members": "DEFAULTS"}
+autodoc_default_options = {"members": True, "undoc-members": True, "inherited-members": "RuntimeError, dict, tuple",
+                           "exclude-members": "DEFAULTS"}  # fmt: skip
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
@@ -45,7 +50,15 @@ def add_text(app, page, source):
         source[0] += re.sub("^## ENCDEC .*", lambda heading: heading[0].lower(), text, flags=re.MULTILINE)
 
 
+class MethodDocumenter(autodoc.MethodDocumenter):
+    """Documents a method by the module that defines it: class Model inherits from classes Model of several modules."""
+
+    def generate(self, more_content=None, real_modname=None, check_module=False, all_members=False):
+        super().generate(more_content, None, check_module, all_members)
+
+
 def setup(app):
+    app.add_autodocumenter(MethodDocumenter, override=True)
     app.add_config_value("manual_page", "", "env")
     app.connect("source-read", add_text)
     app.add_js_file(None, body=DARK)

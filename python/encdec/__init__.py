@@ -6,7 +6,10 @@
 'S EH2 R AH0 N D IH1 P IH0 T IY0'
 """
 
-from . import _errors, documents
+import sys
+from typing import TYPE_CHECKING
+
+from . import _errors, _slices
 from ._encdec import __version__
 from ._errors import (
     BackendError,
@@ -22,22 +25,15 @@ from ._errors import (
 )
 from ._registry import build_info
 from .attention import Attention
-from .live import LiveEvent, LiveSession
 from .model import Model, open_model
 from .pipelines import Pipeline, pipeline
-from .results import (
-    Classification,
-    Entity,
-    ForwardResult,
-    GenerateResult,
-    Hypothesis,
-    Ranking,
-    ScoreResult,
-    SparseVector,
-)
+from .results import ForwardResult, GenerateResult, Hypothesis, ScoreResult
 from .tokenizer import Tokenizer
-from .transcript import AlignedLine, Alignment, Transcript, TranscriptSegment, TranscriptWord, UnalignedWord
-from .translator import Term, TranslatedFile, TranslatedSegment, Translation, Translator
+
+if TYPE_CHECKING:
+    from .encoders import *
+    from .speech import *
+    from .translation import *
 
 __all__ = [  # in the order of the reference
     "Model",
@@ -50,24 +46,6 @@ __all__ = [  # in the order of the reference
     "ScoreResult",
     "ForwardResult",
     "Attention",
-    "SparseVector",
-    "Classification",
-    "Ranking",
-    "Entity",
-    "Transcript",
-    "TranscriptSegment",
-    "TranscriptWord",
-    "Alignment",
-    "AlignedLine",
-    "UnalignedWord",
-    "LiveSession",
-    "LiveEvent",
-    "Translator",
-    "Translation",
-    "TranslatedFile",
-    "TranslatedSegment",
-    "Term",
-    "documents",
     "build_info",
     "__version__",
     "Error",
@@ -81,3 +59,12 @@ __all__ = [  # in the order of the reference
     "BackendError",
     "ResourceError",
 ]
+for _slice in _slices.SLICES:
+    for _name in _slice.__all__:
+        __all__.insert(__all__.index("build_info"), _name)
+        globals()[_name] = _found = getattr(_slice, _name)
+        # It is also found in encdec.MODULE, where it was before there were slices: encdec.documents is public, and pickles
+        # of results name the others.
+        _module = getattr(_found, "__module__", _found.__name__)
+        _place = sys.modules.setdefault(f"{__name__}.{_module.rpartition('.')[2]}", sys.modules[_module])
+        setattr(_place, _name, _found)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from . import _encdec
-from ._errors import ConfigError
 
 if TYPE_CHECKING:
-    import os
     from typing import SupportsIndex
 
     Ids = Sequence[SupportsIndex]
@@ -75,41 +73,6 @@ class GenerateOptions(TypedDict, total=False):
     workers: int | None
 
 
-class EmbedTokensOptions(TypedDict, total=False):
-    prompt: str | None
-    prompt_name: str | None
-    long_texts: Literal["error", "truncate"] | None
-    batch_size: int | None
-
-
-class EmbedOptions(EmbedTokensOptions, total=False):
-    """Options of ``encode`` in sentence-transformers."""
-
-    normalize: bool | None
-    dimensions: int | None
-    truncate_dim: int | None
-
-
-class RerankOptions(TypedDict, total=False):
-    max_length: int | None
-    long_texts: Literal["error", "truncate"] | None
-    batch_size: int | None
-
-
-class ClassifyOptions(RerankOptions, total=False):
-    """Options of transformers' pipelines."""
-
-    truncation: Literal["longest_first", "only_first", "only_second"] | None
-    function_to_apply: Literal["none", "sigmoid", "softmax"] | None
-
-
-class TagOptions(RerankOptions, total=False):
-    aggregation: Literal["none", "simple", "first", "average", "max"] | None
-    aggregation_strategy: Literal["none", "simple", "first", "average", "max"] | None
-    ignore_labels: Sequence[str] | None
-    stride: int | None
-
-
 class ScoreOptions(TypedDict, total=False):
     source_lang: str | None
     src_lang: str | None
@@ -128,125 +91,9 @@ class AttentionOptions(TypedDict, total=False):
     tgt_lang: str | None
 
 
-class TranscribeOptions(TypedDict, total=False):
-    """Options of openai-whisper, and of a call. None means the same as in openai-whisper.
-
-    For a threshold: none. For ``beam_size``: greedy search. For ``best_of``: one sample.
-    """
-
-    rules: Literal["openai"]
-    language: str | None
-    task: Literal["transcribe", "translate"]
-    temperature: float | Sequence[float]
-    beam_size: int | None
-    best_of: int | None
-    drafts: str | Sequence[str | None] | None
-    num_assistant_tokens: int | None
-    prompt_lookup_num_tokens: int | None
-    patience: float | None
-    length_penalty: float | None
-    suppress_tokens: int | Ids | str | None
-    seed: int | None
-    initial_prompt: str | None
-    prompt: str | None
-    carry_initial_prompt: bool
-    hotwords: str | None
-    condition_on_previous_text: bool
-    prompt_reset_on_temperature: float
-    compression_ratio_threshold: float | None
-    logprob_threshold: float | None
-    log_prob_threshold: float | None
-    logprob_thold: float | None
-    no_speech_threshold: float | None
-    no_speech_thold: float | None
-    without_timestamps: bool
-    no_timestamps: bool
-    timestamps: bool
-    max_initial_timestamp: float | None
-    word_timestamps: bool
-    prepend_punctuations: str
-    append_punctuations: str
-    hallucination_silence_threshold: float | None
-    clip_timestamps: float | Sequence[float] | str
-    vad_model: str | os.PathLike[str] | None
-    vad_parameters: Mapping[str, float] | None
-    batch_size: int | None
-    workers: int | None
-    fp16: Literal[False] | None
-    verbose: Literal[False] | None
-
-
-class LiveOptions(TranscribeOptions, total=False):
-    finds_utterances: bool
-    step_ms: int
-    silence_duration_ms: int
-    prefix_padding_ms: int
-    threshold: float
-    max_utterance_s: float
-
-
-class AlignOptions(TypedDict, total=False):
-    language: str | None
-    vad_model: str | os.PathLike[str] | None
-    vad_parameters: Mapping[str, float] | None
-    batch_size: int | None
-    workers: int | None
-
-
-class TranslateOptions(TypedDict, total=False):
-    split: Literal["sentences", "lines", "never"] | None
-    num_beams: int | None
-    batch_size: int | None
-    workers: int | None
-
-
-class TextOptions(TranslateOptions, total=False):
-    html: bool
-    alternatives: int
-
-
-class FormatOptions(TypedDict, total=False):
-    format: str | None
-    entries: Literal["untranslated", "fuzzy", "all"] | None
-    mark_fuzzy: bool
-    xliff_state: str | None
-    line_width: int | None
-    max_lines: int | None
-    join_gap: float | None
-
-
-class FileOptions(TranslateOptions, FormatOptions, total=False):
-    pass
-
-
-class DocumentOptions(FormatOptions, total=False):
-    target_language: str | None
-
-
-class TranscriptLineOptions(TypedDict, total=False):
-    """Options of openai-whisper for subtitles."""
-
-    max_line_width: int | None
-    max_line_count: int | None
-    max_words_per_line: int | None
-    highlight_words: bool
-
-
 GENERATE = frozenset([*_encdec.generate_option_names(), "drafts"])
-EMBED = frozenset(EmbedOptions.__annotations__)
-EMBED_TOKENS = frozenset(EmbedTokensOptions.__annotations__)
-RERANK = frozenset(RerankOptions.__annotations__)
-CLASSIFY = frozenset(ClassifyOptions.__annotations__)
-TAG = frozenset(TagOptions.__annotations__)
 SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
-TRANSCRIBE = frozenset([*_encdec.transcribe_option_names(), "drafts"])
-LIVE = frozenset(_encdec.live_option_names())
-ALIGN = frozenset(AlignOptions.__annotations__)
-TEXTS = frozenset(TextOptions.__annotations__)
-FILES = frozenset(FileOptions.__annotations__)
-DOCUMENT = frozenset(DocumentOptions.__annotations__)
-LINES = frozenset(TranscriptLineOptions.__annotations__)
 
 
 #: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, and our names for them.
@@ -282,13 +129,6 @@ _ADVICE = {
 }
 
 
-def built_with_translation(name: str) -> Any:
-    """Returns a class of the extension. Raises ImportError if it was built without ENCDEC_TRANSLATION."""
-    if not hasattr(_encdec, name):
-        raise ImportError("encdec was built with ENCDEC_TRANSLATION=OFF, expected ON for translators and documents")
-    return getattr(_encdec, name)
-
-
 def check_names(function: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
     """Raises TypeError for an unknown name. Its advice is our name for another engine's option, or the nearest name."""
     for name, value in options.items():
@@ -307,11 +147,3 @@ def _hint(name: str, value: Any, known: frozenset[str]) -> str:
     if ours not in known:
         ours = next(iter(difflib.get_close_matches(name, known, 1, 0.5)), None)
     return f"did you mean {ours!r}?" if ours else ""
-
-
-def parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
-    """Returns the numbers in a text such as "1,2,3", which openai-whisper accepts too."""
-    try:
-        return [kind(each) for each in text.split(",") if each.strip()]
-    except ValueError:
-        raise ConfigError(f"{name} is {text!r}, expected numbers separated by commas") from None

@@ -16,8 +16,6 @@ from . import _encdec
 from ._errors import FileError, InputError, TokenizerError
 from ._lifetime import close_at_exit
 
-_SOUNDS = 48  # recordings read ahead, for each worker
-_SOUND_BYTES = 64 << 20  # maximum memory of recordings read ahead; one recording may have more
 _numbers = itertools.count(1)
 Receiver = Callable[[int, str, Any], None]  # arguments: index of a source, kind of news such as "result", value
 
@@ -65,7 +63,7 @@ def _post_of(loop: asyncio.AbstractEventLoop) -> _Post:
 #: go to the inbox.
 Submit = Callable[[_encdec.Inbox, int, list[int]], _encdec.Request]
 
-_REFUSED = (InputError, TokenizerError, FileError)  # errors of a single source, which ``on_error="null"`` accepts
+REFUSED = (InputError, TokenizerError, FileError)  # errors of a single source, which ``on_error="null"`` accepts
 
 
 async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = False) -> list[Any]:
@@ -98,7 +96,7 @@ async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = Fals
                 return
             if kind != "failure":
                 values[first + source] = with_segments(value, segments.pop(first, None))
-            elif not (null and isinstance(value, _REFUSED)):
+            elif not (null and isinstance(value, REFUSED)):
                 if not done.done():
                     done.set_exception(value)
                 return
@@ -113,7 +111,7 @@ async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = Fals
             numbers.append(number)
             try:
                 requests.append(submit(post.inbox, number, list(range(first, first + size))))
-            except _REFUSED:
+            except REFUSED:
                 if not null:
                     raise
                 settle()
@@ -164,7 +162,7 @@ def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable
                 continue
             try:
                 queue.add(source, read, null)
-            except _REFUSED as error:
+            except REFUSED as error:
                 if not null:
                     failure, at_end = error, True
                     continue
@@ -174,77 +172,6 @@ def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable
         queue.close()
     if failure is not None:
         raise failure
-
-
-def segments_of(model: _encdec.SpeechModel, sound: _encdec.Sound, options: Any) -> Iterator[tuple[str, Any]]:
-    """Yields ("segment", fields) for each segment of a recording, then ("result", fields) without segments."""
-    queue = _encdec.RequestQueue.for_sounds(model, options)
-    close_at_exit(queue)
-    inbox = _encdec.Inbox()
-    try:
-        queue.submit_sound(inbox, 0, model, sound, options)
-        while True:
-            for _, _, kind, value in inbox.take():
-                if kind == "failure":
-                    raise value
-                if kind == "result":
-                    yield kind, value
-                    return
-                for segment in value:
-                    yield "segment", segment
-            inbox.wait()
-    finally:
-        queue.close()
-
-
-def transcripts(
-    model: _encdec.SpeechModel, sounds: Iterable[tuple[int, _encdec.Sound | None]], options: Any, null: bool
-) -> Iterator[tuple[int, Any]]:
-    """Yields the number and the transcript's fields of each recording, in the order in which they are finished.
-
-    Iterates over the recordings in the caller's thread. With ``null``, the fields are None for a recording that cannot be
-    read.
-    """
-    most = _SOUNDS * (options.get("workers") or 1)
-    queue = _encdec.RequestQueue.for_sounds(model, options)
-    close_at_exit(queue)
-    inbox = _encdec.Inbox()
-    open_bytes: dict[int, int] = {}  # the memory of each recording that was submitted and is not finished
-    segments: dict[int, list[Any]] = {}
-    iterator = iter(sounds)
-    at_end = False
-    try:
-        while True:
-            for number, _, kind, value in inbox.take():
-                if kind == "segments":
-                    segments.setdefault(number, []).extend(value)
-                    continue
-                if kind == "failure":
-                    if not (null and isinstance(value, _REFUSED)):
-                        raise value
-                    value = None
-                else:
-                    value = with_segments(value, segments.pop(number, None))
-                del open_bytes[number]
-                yield number, value
-            has_room = not open_bytes or (len(open_bytes) < most and sum(open_bytes.values()) < _SOUND_BYTES)
-            if not at_end and has_room:
-                try:
-                    number, sound = next(iterator)
-                except StopIteration:
-                    at_end = True
-                    continue
-                if sound is None:
-                    yield number, None
-                else:
-                    queue.submit_sound(inbox, number, model, sound, options)
-                    open_bytes[number] = sound.size
-            elif open_bytes:
-                inbox.wait()
-            else:
-                return
-    finally:
-        queue.close()
 
 
 async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator[str, None]:

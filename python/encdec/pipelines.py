@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from . import _recordings
+from . import _slices
 from ._errors import ConfigError
 from .model import Model, open_model
 
 if TYPE_CHECKING:
-    from ._recordings import Recording
-    from .transcript import Transcript
+    from .speech.recordings import Recording
 
 _RETURN_NAMES = {
     "translation": "translation",
     "summarization": "summary",
     "text2text-generation": "generated",
     "feature-extraction": "",
-    "automatic-speech-recognition": "",
 }
-
-
-#: Names of transformers, and ours for the same options.
-_SPEECH_NAMES = {"num_beams": "beam_size", "condition_on_prev_tokens": "condition_on_previous_text"}
 
 
 class Pipeline:
@@ -55,16 +49,17 @@ def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -
     """
     words = task.split("_")
     kind = "translation" if words[0] == "translation" and len(words) in (1, 4) else task
-    if kind not in _RETURN_NAMES:
-        raise ConfigError(f"task is {task!r}, expected one of {', '.join(_RETURN_NAMES)}")
+    others = _slices.pipelines()
+    if kind not in _RETURN_NAMES and kind not in others:
+        raise ConfigError(f"task is {task!r}, expected one of {', '.join([*_RETURN_NAMES, *others])}")
     if not isinstance(model, Model):
         model = open_model(model, **options)
     elif options:
         raise TypeError("pipeline() got options for loading, but the model is loaded already")
     if kind == "feature-extraction":
         return Pipeline(task, model, _FeatureExtraction(model))
-    if kind == "automatic-speech-recognition":
-        return Pipeline(task, model, _SpeechRecognition(model))
+    if kind in others:
+        return Pipeline(task, model, others[kind](model))
     languages = {"src_lang": words[1], "tgt_lang": words[3]} if len(words) == 4 else {}
     return Pipeline(task, model, _TextToText(task, model, _RETURN_NAMES[kind], languages))
 
@@ -123,44 +118,6 @@ class _FeatureExtraction:
         states = self._model.forward([tokenizer.encode(inputs, max_length=most or 0)]).encoder_last_hidden_state
         assert states is not None
         return states if return_tensors else states.tolist()
-
-
-class _SpeechRecognition:
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    def __call__(
-        self,
-        inputs: Any,
-        *,
-        return_timestamps: bool | Literal["word"] | None = None,
-        generate_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Any:
-        if return_timestamps not in (None, False, True, "word"):
-            raise ConfigError(f"return_timestamps is {return_timestamps!r}, expected True, False or 'word'")
-        merged = {_SPEECH_NAMES.get(name, name): value for name, value in {**(generate_kwargs or {}), **options}.items()}
-        if return_timestamps == "word":
-            merged["word_timestamps"] = True
-
-        def record(transcript: Transcript) -> dict[str, Any]:
-            found: dict[str, Any] = {"text": transcript.text}
-            if return_timestamps:
-                found["chunks"] = _chunks(transcript, return_timestamps == "word")
-            return found
-
-        if isinstance(inputs, Iterator) and not _recordings.is_single(inputs):
-            return (record(self._model.transcribe(each, **merged)) for each in inputs)
-        found = self._model.transcribe(inputs, **merged)
-        return [record(each) for each in found] if isinstance(found, list) else record(found)
-
-
-def _chunks(transcript: Transcript, of_words: bool) -> list[dict[str, Any]]:
-    parts = [(each.start, each.end, each.text) for each in transcript.segments]
-    if of_words:
-        words = [word for segment in transcript.segments for word in segment.words or ()]
-        parts = [(each.start, each.end, each.word) for each in words]
-    return [{"timestamp": (start, end), "text": text} for start, end, text in parts]
 
 
 def _task_options(model: Model, task: str) -> dict[str, Any]:

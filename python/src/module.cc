@@ -53,7 +53,7 @@ NB_MODULE(encdec_bindings, module) {
   bind_requests(module);
   // A slice has a module of its own, with its name, in this one.
   nb::list slices;
-  const auto bind = [&](const char* name, void (*bind_slice)(nb::module_&)) {
+  [[maybe_unused]] const auto bind = [&](const char* name, void (*bind_slice)(nb::module_&)) {
     nb::module_ own = module.def_submodule(name);
     bind_slice(own);
     slices.append(name);

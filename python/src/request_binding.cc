@@ -14,7 +14,6 @@
 #include "inputs.h"
 #include "options.h"
 #include "results.h"
-#include "tools/speech/python/recordings.h"
 
 namespace encdec::python {
 namespace {

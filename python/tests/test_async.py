@@ -13,7 +13,6 @@ import numpy
 import pytest
 
 import encdec
-from tiny_whisper import noise
 
 
 def test_tasks_get_what_they_would_get_alone(model: encdec.Model, words: list[str]) -> None:
@@ -39,19 +38,6 @@ def test_lists_keep_their_order(model: encdec.Model, words: list[str]) -> None:
     assert asyncio.run(model.agenerate(["cat", "dog"], prefix=prefix)) == model.generate(["cat", "dog"], prefix=prefix)
 
 
-def test_embeddings_are_those_of_embed(embedder: encdec.Model) -> None:
-    texts = [f"text {number} and {'more ' * (number % 7)}" for number in range(40)]
-
-    async def all_of_them() -> Any:
-        return await asyncio.gather(*(embedder.aembed(text) for text in texts), embedder.aembed(texts))
-
-    *single, many = asyncio.run(all_of_them())
-    expected = embedder.embed(texts)
-    assert many.tobytes() == expected.tobytes()
-    assert all(vector.tobytes() == row.tobytes() for vector, row in zip(single, expected, strict=True))
-    assert asyncio.run(embedder.aembed([])).shape == embedder.embed([]).shape
-
-
 def test_pieces_arrive_while_others_are_generated(model: encdec.Model, words: list[str]) -> None:
     async def text_of(word: str) -> str:
         return "".join([piece async for piece in model.astream(word)])
@@ -74,40 +60,6 @@ def test_errors_come_out_of_the_await(model: encdec.Model) -> None:
             asyncio.run(model.agenerate(sources, **options))  # type: ignore[call-overload, arg-type]
     results = asyncio.run(model.agenerate(["cat", None, [10**6], "dog"], on_error="null"))
     assert [each and each.text for each in results] == ["K AE1 T", None, None, "D AO1 G"]
-
-
-def test_transcripts_are_awaited(speech_model: encdec.Model) -> None:
-    recordings = [noise(0.3 * length, seed=length) for length in range(1, 6)]
-    expected = speech_model.transcribe(recordings, word_timestamps=True)
-
-    async def all_of_them() -> Any:
-        tasks = (speech_model.atranscribe(each, word_timestamps=True) for each in recordings)
-        return await asyncio.gather(speech_model.atranscribe(recordings, word_timestamps=True), *tasks)
-
-    together, *single = asyncio.run(all_of_them())
-    assert together == single == expected
-    assert expected[0].segments[0].words is not None
-    found = asyncio.run(speech_model.atranscribe([recordings[0], None, b"RIFF"], on_error="null"))
-    assert [each and each.text for each in found] == [expected[0].text, None, None]
-    assert asyncio.run(speech_model.atranscribe([])) == []
-    for audio, options, error in [
-        (b"RIFF", {}, encdec.FileError),
-        ("missing.wav", {}, encdec.FileError),
-        (recordings[0], {"patience": 101}, encdec.ConfigError),
-        (recordings[0], {"beams": 2}, TypeError),
-    ]:
-        with pytest.raises(error):
-            asyncio.run(speech_model.atranscribe(audio, **options))
-
-    async def cancel_soon() -> None:
-        task = asyncio.create_task(speech_model.atranscribe(numpy.tile(noise(10), 180), beam_size=40))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert await speech_model.atranscribe(recordings[0]) == speech_model.transcribe(recordings[0])
-
-    asyncio.run(cancel_soon())
 
 
 def test_cancelling_a_task_cancels_its_sources(model: encdec.Model, words: list[str]) -> None:

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 import encdec
-from conftest import BUNDLED, GOLDEN
+from fixtures import BUNDLED, GOLDEN
 
 WITH_CASES = sorted(str(each.parent.relative_to(GOLDEN)) for each in GOLDEN.glob("*/*/generation.json"))
 
@@ -63,16 +63,6 @@ def test_ids_and_scores_equal_those_of_the_command(command: str, name: str, prec
 def test_texts_equal_those_of_the_command(command: str, model: encdec.Model, words: list[str]) -> None:
     lines = lines_of(command, "generate", "--model", str(BUNDLED), "--json", input="\n".join(words[:300]) + "\n")
     assert model.translate(words[:300]) == [line["hypotheses"][0]["text"] for line in lines]
-
-
-@pytest.mark.parametrize("name", ["mean_normalized", "max_and_mean_dense", "last_token_dense"])
-def test_embeddings_equal_those_of_the_command(command: str, name: str) -> None:
-    folder = GOLDEN / "sentence_transformers" / name / "model"
-    expected = json.loads((folder.parent / "expected.json").read_text())
-    texts = [text for text in expected["texts"] if text]
-    vectors = encdec.Model(folder).embed(texts)
-    wanted = lines_of(command, "embed", "--model", str(folder), input="\n".join(texts) + "\n")
-    assert vectors.tobytes() == numpy.array(wanted, dtype=numpy.float32).tobytes()
 
 
 def test_scores_equal_those_of_the_command(command: str, model: encdec.Model, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import encdec
-from conftest import BUNDLED
+from fixtures import BUNDLED
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -48,17 +48,6 @@ def test_the_task_of_config_json_is_obeyed(path: Path, tmp_path: Path) -> None:
     assert encdec.pipeline("translation", model)("cat") == [{"translation_text": "K AE1 T"}]
 
 
-def test_feature_extraction_gives_nested_lists(embedder: encdec.Model, model: encdec.Model) -> None:
-    extract = encdec.pipeline("feature-extraction", embedder)
-    assert embedder.tokenizer is not None
-    features = extract("a dog")
-    assert len(features) == 1 and len(features[0]) == len(embedder.tokenizer.encode("a dog"))
-    assert extract(["a dog", "the cat"])[0] == features
-    assert extract("a dog", return_tensors=True).tolist() == features
-    with pytest.raises(encdec.ConfigError):
-        encdec.pipeline("feature-extraction", model)
-
-
 def test_languages_of_a_task_reach_the_tokenizer(golden: Callable[[str], encdec.Model]) -> None:
     pipeline = encdec.pipeline("translation_xx_to_yy", golden("m2m_100/forced_bos"))
     assert pipeline.task == "translation_xx_to_yy"

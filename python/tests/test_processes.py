@@ -16,15 +16,7 @@ import cloudpickle  # type: ignore[import-untyped]
 import pytest
 
 import encdec
-from child_process import expect_ctrl_c_to_end, run
-
-START = """
-import asyncio, encdec, itertools, os, signal, sys, threading, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
-model = encdec.Model(sys.argv[1])
-words = [line.split("\\t")[0] for line in open(sys.argv[1] + "/test_words.tsv")]
-long = dict(num_beams=8, max_new_tokens=300, min_new_tokens=300)
-"""
+from child_process import START, expect_ctrl_c_to_end, expect_daemon_thread_to_stop, expect_flat_memory, run
 
 LONG_CALLS = {
     "generate": "model.generate(words, **long)",
@@ -35,15 +27,12 @@ LONG_CALLS = {
     "one score": "model.score([word * 20 for word in words * 20], [' '.join(words[:60])] * len(words * 20))",
     "attention": "[model.attention(word, 'K' * 500) for word in words]",
     "agenerate": "asyncio.run(model.agenerate(words, **long))",
-    "on_progress": (
-        "encdec.Translator(model).translate_file(sys.argv[2], on_progress=lambda *_: model.generate(words, **long))"
-    ),
 }
 
 
 @pytest.mark.parametrize("call", LONG_CALLS)
-def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, path: Path, subtitles: Path) -> None:
-    expect_ctrl_c_to_end(LONG_CALLS[call], START, 'assert model.translate("cat") == "K AE1 T"', path, subtitles)
+def test_ctrl_c_ends_a_call_within_a_fifth_of_a_second(call: str, path: Path) -> None:
+    expect_ctrl_c_to_end(LONG_CALLS[call], START, 'assert model.translate("cat") == "K AE1 T"', path)
 
 
 def test_other_signal_handlers_run_during_a_call(path: Path) -> None:
@@ -89,51 +78,13 @@ def test_the_interpreter_ends_while_work_is_going_on(code: str, path: Path) -> N
         "model.generate('cat')",
         "model.score('cat', 'K AE1 T')",
         "model.tokenizer.encode('cat' * 20)",
-        "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(0.01))",
         "model.score(['cat'] * 1000000, ['K'] * 1000000)",
         "model.generate([[type('Id', (), {'__index__': lambda _: time.sleep(0.05) or 5})()]])",
-        # Outlasts the second for which the interpreter waits.
-        "translator.translate_file(sys.argv[2], on_progress=lambda done, total: time.sleep(1.4))",
     ],
-    ids=["generate", "score", "encode", "translate_file", "long list", "Python within a call", "slow callback"],
+    ids=["generate", "score", "encode", "long list", "Python within a call"],
 )
-def test_daemon_threads_stop_when_the_interpreter_has_ended(call: str, path: Path, subtitles: Path) -> None:
-    code = f"""
-translator = encdec.Translator(model)
-class SlowEnd:
-    def __del__(self):
-        time.sleep(0.3)
-        print("end", flush=True)
-sys.modules["slow end"] = SlowEnd()  # deleted while the interpreter ends
-def work():
-    while True:
-        {call}
-threading.Thread(target=work, daemon=True).start()
-time.sleep(0.2)
-"""
-    done = run(START + code, path, subtitles)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
-
-
-def test_the_main_thread_may_use_a_model_until_the_interpreter_has_ended(path: Path, subtitles: Path) -> None:
-    code = """
-import atexit, sys
-def last():
-    translator.translate_file(sys.argv[2], on_progress=lambda *_: print(model.tokenizer.encode("cat")))
-atexit.register(last)  # registered before the import of encdec, so called after its own
-import encdec
-model = encdec.Model(sys.argv[1])
-translator = encdec.Translator(model)
-class AtEnd:
-    def __init__(self):
-        self.encode = model.tokenizer.encode
-    def __del__(self):
-        print(self.encode("cat"))
-sys.modules["at end"] = AtEnd()  # deleted while the interpreter ends
-"""
-    done = run(code, path, subtitles)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0 and len(lines) >= 2 and set(lines) == {"[31, 7, 5, 24, 0]"}, (lines, done.stderr)
+def test_daemon_threads_stop_when_the_interpreter_has_ended(call: str, path: Path) -> None:
+    expect_daemon_thread_to_stop(call, START, path)
 
 
 def test_subinterpreters_are_refused_and_leave_the_main_one_alone(path: Path) -> None:
@@ -330,28 +281,19 @@ assert model.translate("cat") == expected
     assert (done.returncode, done.stdout) == (0, "out of memory\n"), done.stderr
 
 
-def test_memory_and_references_stay_flat(model: encdec.Model, embedder: encdec.Model, words: list[str]) -> None:
+def test_memory_and_references_stay_flat(model: encdec.Model, words: list[str]) -> None:
+    source = "a source of its own"
+
     def work() -> None:
         model.generate(words[:20], num_beams=2, top_log_probs=2, attention=True)
-        embedder.embed(words[:20])
         model.forward([[5, 6, 0]], [[71, 3]])
         "".join(model.stream("cat"))
         list(model.generate_iter(words[:5]))
+        model.translate([source, source])
         for bad in ({"num_beams": 0}, {"num_beam": 1}):
             with pytest.raises((ValueError, TypeError)):
                 model.generate("cat", **bad)  # type: ignore[call-overload]
 
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-    for _ in range(30):
-        work()
-    source, before, objects = "a source of its own", resident(), sys.gettotalrefcount() if hasattr(sys, "gettotalrefcount") else 0
-    references = sys.getrefcount(source), sys.getrefcount(None)
-    for _ in range(150):
-        work()
-        model.translate([source, source])
-    assert sys.getrefcount(source) == references[0]
-    assert abs(sys.getrefcount(None) - references[1]) < 100
-    assert resident() - before < 8 << 20
-    assert objects == 0 or sys.gettotalrefcount() - objects < 1000
+    references = sys.getrefcount(source)
+    expect_flat_memory(work)
+    assert sys.getrefcount(source) == references

@@ -96,7 +96,7 @@ nb::object to_python(const LiveEvent& event) {
   fields["tail"] = text_of(event.tail);
   fields["transcript"] = event.kind == Kind::final_text ? to_python(event.transcript) : nb::none();
   fields["error"] = event.kind == Kind::failed ? to_python(event.failure) : nb::none();
-  return std::move(fields);
+  return fields;
 }
 
 Transcript transcript_from(const nb::dict& fields) {

@@ -6,19 +6,18 @@ import asyncio
 import json
 import pickle
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import encdec
+from fixtures import golden_folder
 
-GOLDEN = Path(__file__).parents[2] / "tests/golden/classifiers"
 Golden = Callable[[str], encdec.Model]
 
 
 def expected(name: str) -> Any:
-    return json.loads((GOLDEN / name / "expected.json").read_text(encoding="utf-8"))
+    return json.loads((golden_folder(f"classifiers/{name}") / "expected.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _encdec, _inputs
-from ._errors import ConfigError, InputError
+from .. import _inputs
+from .._errors import ConfigError, InputError
+from . import _engine
 from .results import Classification, Ranking
 
 if TYPE_CHECKING:
-    from .results import FloatArray
+    from ..results import FloatArray
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Plan:
     finish: Callable[[Iterable[FloatArray]], Any]
 
 
-def _labels(classifier: _encdec.Classifier) -> dict[str, Any]:
+def _labels(classifier: _engine.Classifier) -> dict[str, Any]:
     classifier.classify([], None, {})  # raises ConfigError if the model does not classify texts
     assert classifier.labels is not None
     return classifier.labels
@@ -35,7 +36,7 @@ def _best_first(labels: Sequence[str], scores: Sequence[float]) -> Classificatio
     return Classification([labels[each] for each in order], [float(scores[each]) for each in order])
 
 
-def classify(classifier: _encdec.Classifier, texts: str | Iterable[str], pairs: str | Iterable[str] | None,
+def classify(classifier: _engine.Classifier, texts: str | Iterable[str], pairs: str | Iterable[str] | None,
              options: Mapping[str, Any]) -> Plan:
     labels: list[str] = _labels(classifier)["labels"]
     inputs, single = _inputs.as_list(texts, "texts")
@@ -52,12 +53,12 @@ def classify(classifier: _encdec.Classifier, texts: str | Iterable[str], pairs: 
     return Plan(inputs, seconds, dict(options), finish)
 
 
-def by_labels(classifier: _encdec.Classifier, texts: str | Iterable[str], labels: str | Iterable[str], template: str,
+def by_labels(classifier: _engine.Classifier, texts: str | Iterable[str], labels: str | Iterable[str], template: str,
               multi_label: bool, options: Mapping[str, Any]) -> Plan:
     _labels(classifier)
     inputs, single = _inputs.as_list(texts, "texts")
     names = [each.strip() for each in labels.split(",") if each.strip()] if isinstance(labels, str) else list(labels)
-    sentences = _encdec.hypotheses(names, template)
+    sentences = _engine.hypotheses(names, template)
 
     def finish(rows: Iterable[FloatArray]) -> Classification | list[Classification]:
         lists, found = [row.tolist() for row in rows], []
@@ -70,7 +71,7 @@ def by_labels(classifier: _encdec.Classifier, texts: str | Iterable[str], labels
     return Plan([text for text in inputs for _ in names], sentences * len(inputs), settings, finish)
 
 
-def rerank(classifier: _encdec.Classifier, path: str, query: str, documents: Iterable[str], top_n: int | None,
+def rerank(classifier: _engine.Classifier, path: str, query: str, documents: Iterable[str], top_n: int | None,
            raw_scores: bool, options: Mapping[str, Any]) -> Plan:
     facts = _labels(classifier)
     if (count := len(facts["labels"])) != 1:

@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
-from . import _inputs, _options
-from ._errors import FileError
-from .model import Model, open_model
+from .. import _inputs
+from .._base import Model
+from .._errors import FileError
+from .._options import check_names
+from .._registry import open_model
+from . import _engine
+from . import options as _options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -84,8 +88,8 @@ class Translator:
     - ``do_not_translate``: a list of words to keep, or a file with one a line.
     - ``options``: those of ``Model``, for folders.
 
-    Raises FileError if there is no model, ConfigError if the languages of a model are unknown, InputError for a damaged
-    glossary, and ImportError if the package was built without ENCDEC_TRANSLATION.
+    Raises FileError if there is no model, ConfigError if the languages of a model are unknown, and InputError for a
+    damaged glossary.
 
     >>> translator = encdec.Translator(path, glossary={"Bob": "B AA1 B"})
     >>> translator.translate("A cat.").text
@@ -101,9 +105,9 @@ class Translator:
         do_not_translate: Sequence[str] | Path | None = None,
         **options: Any,
     ) -> None:
-        self._core = _options.built_with_translation("Translator")()
+        self._core = _engine.Translator()
         self._arguments = dict(options, languages=languages, glossary=glossary, do_not_translate=do_not_translate)
-        self._models = [each if isinstance(each, Model) else open_model(each, **options) for each in _found(models)]
+        self._models = [each if isinstance(each, Model) else open_model(each, options) for each in _found(models)]
         codes = [languages] if isinstance(languages, str) else languages or [None] * len(self._models)
         if len(codes) != len(self._models):
             raise ValueError(f"languages: {len(codes)} for {len(self._models)} models, expected one for each")
@@ -160,7 +164,7 @@ class Translator:
         >>> result.route, result.terms[0].target
         (['en', 'arpabet'], 'B AA1 B')
         """
-        _options.check_names("translate", options, _options.TEXTS)
+        check_names("translate", options, _options.TEXTS)
         inputs, single = _inputs.as_list(texts, "texts")
         found = self._core.translate(inputs, self._complete(options, source=source, target=target, via=via))
         made = [Translation(**{**each, "terms": _terms(each["terms"])}) for each in found]
@@ -222,7 +226,7 @@ class Translator:
         >>> result.segments[0].target
         'AE1 K AE0 T'
         """
-        _options.check_names("translate_file", options, _options.FILES)
+        check_names("translate_file", options, _options.FILES)
         if target is not None and to is not None:
             raise TypeError("target and to are the same option")
         chosen = self._complete(options, source=source, target=target or to, via=via)

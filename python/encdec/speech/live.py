@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _encdec
-from ._lifetime import close_at_exit
-from ._recordings import as_samples
+from .. import _encdec
+from .._lifetime import close_at_exit
+from . import _engine
+from .recordings import as_samples
 from .transcript import Transcript, make_transcript
 
 if TYPE_CHECKING:
-    from ._recordings import Samples
+    from .recordings import Samples
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class LiveSession:
     ``feed`` and the others do not wait for decoding. Threads may share a session.
     """
 
-    def __init__(self, core: _encdec.Live, inbox: _encdec.Inbox, has_words: bool) -> None:
+    def __init__(self, core: _engine.Live, inbox: _encdec.Inbox, has_words: bool) -> None:
         self._core, self._inbox, self._has_words = core, inbox, has_words
         self._is_over = False
         close_at_exit(core)
@@ -134,8 +135,8 @@ class LiveSession:
 
 
 def open_session(
-    queue: _encdec.RequestQueue, speech: _encdec.SpeechModel, live: Any, options: dict[str, Any], sampling_rate: int
+    queue: _encdec.RequestQueue, speech: _engine.SpeechModel, live: Any, options: dict[str, Any], sampling_rate: int
 ) -> LiveSession:
     inbox = _encdec.Inbox()
-    core = _encdec.Live(queue, inbox, speech, live, options, sampling_rate)
+    core = _engine.Live(queue, inbox, speech, live, options, sampling_rate)
     return LiveSession(core, inbox, bool(options.get("word_timestamps")))

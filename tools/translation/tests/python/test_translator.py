@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import encdec
-from encdec import _encdec
 from encdec.documents import Code, Placeholder, Segment
-from child_process import expect_ctrl_c_to_end
+from child_process import START as START_MODEL
+from child_process import expect_ctrl_c_to_end, expect_daemon_thread_to_stop, run
+from fixtures import expect_examples_to_run, expect_stub_to_be_complete
 
 
 @pytest.fixture(scope="session")
@@ -241,16 +242,47 @@ def test_places_in_a_long_text(tmp_path: Path) -> None:
     assert document.write(document.segments).content == file.read_bytes()
 
 
-def test_a_build_without_translation_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("Translator", "Document"):
-        monkeypatch.delattr(_encdec, name)
-    with pytest.raises(ImportError, match="built with ENCDEC_TRANSLATION=OFF"):
-        encdec.Translator(path)
-    with pytest.raises(ImportError, match="built with ENCDEC_TRANSLATION=OFF"):
-        encdec.documents.read(path / "config.json", format="text")
-
-
 def test_paths_of_any_bytes(german: encdec.Translator, tmp_path: Path) -> None:
     file = tmp_path / os.fsdecode(b"\xff.txt")
     file.write_text("hl")
     assert german.translate_file(file).output == os.fsdecode(os.fsencode(tmp_path) + b"/\xff.de.txt")
+
+
+FILE = "translator.translate_file(sys.argv[2], on_progress=lambda *_: "
+
+
+def test_ctrl_c_ends_a_callback(path: Path, subtitles: Path) -> None:
+    call = "encdec.Translator(model).translate_file(sys.argv[2], on_progress=lambda *_: model.generate(words, **long))"
+    expect_ctrl_c_to_end(call, START_MODEL, 'assert model.translate("cat") == "K AE1 T"', path, subtitles)
+
+
+@pytest.mark.parametrize("seconds", [0.01, 1.4])  # 1.4 outlasts the second for which the interpreter waits
+def test_daemon_threads_stop_when_the_interpreter_has_ended(seconds: float, path: Path, subtitles: Path) -> None:
+    start = START_MODEL + "translator = encdec.Translator(model)"
+    expect_daemon_thread_to_stop(f"{FILE}time.sleep({seconds}))", start, path, subtitles)
+
+
+def test_the_main_thread_may_use_a_model_until_the_interpreter_has_ended(path: Path, subtitles: Path) -> None:
+    code = """
+import atexit, sys
+def last():
+    translator.translate_file(sys.argv[2], on_progress=lambda *_: print(model.tokenizer.encode("cat")))
+atexit.register(last)  # registered before the import of encdec, so called after its own
+import encdec
+model = encdec.Model(sys.argv[1])
+translator = encdec.Translator(model)
+class AtEnd:
+    def __init__(self):
+        self.encode = model.tokenizer.encode
+    def __del__(self):
+        print(self.encode("cat"))
+sys.modules["at end"] = AtEnd()  # deleted while the interpreter ends
+"""
+    done = run(code, path, subtitles)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) >= 2 and set(lines) == {"[31, 7, 5, 24, 0]"}, (lines, done.stderr)
+
+
+def test_types_and_examples(path: Path, model: encdec.Model, translator: encdec.Translator, subtitles: Path) -> None:
+    expect_examples_to_run("encdec.translation", path=path, model=model, translator=translator, subtitles=subtitles)
+    expect_stub_to_be_complete("encdec.translation._engine")

@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import encdec
-from conftest import NUMBERS
+from fixtures import NUMBERS
 
 TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
 

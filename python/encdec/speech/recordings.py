@@ -7,8 +7,9 @@ import stat
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
-from . import _encdec, _inputs
-from ._errors import InputError
+from .. import _inputs
+from .._errors import InputError
+from . import _engine
 
 if TYPE_CHECKING:
     import numpy
@@ -50,7 +51,7 @@ def as_iterable(audio: Any) -> Iterable[Any]:
     return _inputs.plain(audio)
 
 
-def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> _encdec.Sound | None:
+def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> _engine.Sound | None:
     """Returns a recording for the engine. With ``null``, returns None for one that is missing or cannot be read."""
     if null and _inputs.is_missing(audio):
         return None
@@ -62,7 +63,7 @@ def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> 
         raise
 
 
-def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
+def _sound(audio: Any, name: str, sampling_rate: int | None) -> _engine.Sound:
     if isinstance(audio, dict):
         samples = audio.get("array", audio.get("raw"))
         if not _is_samples(samples) or "sampling_rate" not in audio:
@@ -77,20 +78,20 @@ def _sound(audio: Any, name: str, sampling_rate: int | None) -> _encdec.Sound:
     if isinstance(audio, (str, os.PathLike)):
         path = os.fsencode(_inputs.as_path(audio))
         if not _is_pipe(path):
-            return _encdec.Sound.of_file(path)
+            return _engine.Sound.of_file(path)
         with open(path, "rb") as file:
-            return _encdec.Sound.of_bytes(file.read(), path)
+            return _engine.Sound.of_bytes(file.read(), path)
     if hasattr(audio, "read"):
         name = audio.name if isinstance(getattr(audio, "name", None), str) else name
         audio = audio.read()
         if not isinstance(audio, (bytes, bytearray, memoryview)):
             raise TypeError(f"{name}: reading gives {type(audio).__name__}, expected bytes: open(path, 'rb')")
-    return _encdec.Sound.of_bytes(bytes(audio), os.fsencode(name))
+    return _engine.Sound.of_bytes(bytes(audio), os.fsencode(name))
 
 
-def _samples(audio: Any, name: str, sampling_rate: int) -> _encdec.Sound:
+def _samples(audio: Any, name: str, sampling_rate: int) -> _engine.Sound:
     plain, is_int16 = as_samples(audio, name)
-    return _encdec.Sound.of_samples(plain, os.fsencode(name), sampling_rate, is_int16)
+    return _engine.Sound.of_samples(plain, os.fsencode(name), sampling_rate, is_int16)
 
 
 def as_samples(audio: Any, name: str) -> tuple[Any, bool]:

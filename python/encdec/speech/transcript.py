@@ -8,8 +8,10 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _encdec, _options
-from ._errors import ConfigError
+from .._errors import ConfigError
+from .._options import check_names
+from . import _engine
+from . import options as _options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -93,12 +95,12 @@ class Transcript:
 
         Raises ConfigError for other formats, and for these options if there are no word times.
         """
-        _options.check_names("to", lines, _options.LINES)
+        check_names("to", lines, _options.LINES)
         if all(each.words is None for each in self.segments) and self.segments:
             for name, value in lines.items():
                 if value is not None and value is not False:
                     raise ConfigError(f"{name}: there are no word times, expected word_timestamps=True in transcribe()")
-        return _encdec.format_transcript(dataclasses.asdict(self), format, lines)
+        return _engine.format_transcript(dataclasses.asdict(self), format, lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the dict that openai-whisper's ``transcribe`` returns."""
@@ -178,7 +180,7 @@ class Alignment:
 
         Raises ConfigError for other formats.
         """
-        return _encdec.format_alignment(self._fields, format)
+        return _engine.format_alignment(self._fields, format)
 
 
 def make_alignment(fields: dict[str, Any]) -> Alignment:

@@ -11,12 +11,12 @@ import numpy
 import pytest
 
 import encdec
-from conftest import GOLDEN
+from fixtures import golden_folder
 
 
 @pytest.fixture(params=["bert", "bge_m3", "roberta_bare_untied"])
 def case(request: pytest.FixtureRequest) -> Any:
-    folder = GOLDEN / "sparse_encoders" / request.param
+    folder = golden_folder(f"sparse_encoders/{request.param}")
     return encdec.open_model(folder / "model"), json.loads((folder / "expected.json").read_text(encoding="utf-8"))
 
 
@@ -38,7 +38,7 @@ def test_sparse_vectors(case: Any) -> None:
 
 def test_vectors_of_tokens(golden: Callable[[str], encdec.Model]) -> None:
     model = golden("sparse_encoders/bge_m3")
-    expected = json.loads((GOLDEN / "sparse_encoders/bge_m3/expected.json").read_text(encoding="utf-8"))
+    expected = json.loads((golden_folder("sparse_encoders/bge_m3") / "expected.json").read_text(encoding="utf-8"))
     texts = expected["texts"]
     for vectors, wanted in zip(model.embed_colbert(texts), expected["colbert"], strict=True):
         assert numpy.allclose(vectors, wanted, atol=1e-5)

@@ -18,8 +18,10 @@ import numpy
 import pytest
 
 import encdec
-from conftest import GOLDEN, NUMBERS
+from encdec.speech import options
+from fixtures import GOLDEN, NUMBERS, expect_examples_to_run, expect_stub_to_be_complete
 from tiny_whisper import noise, wav
+
 
 def test_the_bundled_model_hears_what_was_said() -> None:
     said: dict[str, list[str]] = {}
@@ -300,3 +302,43 @@ def test_align_refuses_wrong_texts() -> None:
         model.align([clip], "four")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="beam_size"):
         model.align(clip, "four", beam_size=2)  # type: ignore[call-overload]
+
+
+def test_transcripts_are_awaited(speech_model: encdec.Model) -> None:
+    recordings = [noise(0.3 * length, seed=length) for length in range(1, 6)]
+    expected = speech_model.transcribe(recordings, word_timestamps=True)
+
+    async def all_of_them() -> Any:
+        tasks = (speech_model.atranscribe(each, word_timestamps=True) for each in recordings)
+        return await asyncio.gather(speech_model.atranscribe(recordings, word_timestamps=True), *tasks)
+
+    together, *single = asyncio.run(all_of_them())
+    assert together == single == expected
+    assert expected[0].segments[0].words is not None
+    found = asyncio.run(speech_model.atranscribe([recordings[0], None, b"RIFF"], on_error="null"))
+    assert [each and each.text for each in found] == [expected[0].text, None, None]
+    assert asyncio.run(speech_model.atranscribe([])) == []
+    for audio, options, error in [
+        (b"RIFF", {}, encdec.FileError),
+        ("missing.wav", {}, encdec.FileError),
+        (recordings[0], {"patience": 101}, encdec.ConfigError),
+        (recordings[0], {"beams": 2}, TypeError),
+    ]:
+        with pytest.raises(error):
+            asyncio.run(speech_model.atranscribe(audio, **options))
+
+    async def cancel_soon() -> None:
+        task = asyncio.create_task(speech_model.atranscribe(numpy.tile(noise(10), 180), beam_size=40))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await speech_model.atranscribe(recordings[0]) == speech_model.transcribe(recordings[0])
+
+    asyncio.run(cancel_soon())
+
+
+def test_types_and_examples(speech_model: encdec.Model, recording: Path) -> None:
+    expect_examples_to_run("encdec.speech", speech_model=speech_model, recording=recording)
+    expect_stub_to_be_complete("encdec.speech._engine")
+    assert set(options.TranscribeOptions.__annotations__) == options.TRANSCRIBE

@@ -9,10 +9,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import _encdec, _inputs, _options
+from .. import _inputs
+from .._options import check_names
+from . import _engine
+from . import options as _options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+__all__ = ["read", "Document", "Segment", "Code", "Placeholder", "Cut", "Written"]
 
 
 class Code(NamedTuple):
@@ -64,7 +69,7 @@ class Written:
 class Document:
     """The texts of a file. Made by ``read``."""
 
-    def __init__(self, core: _encdec.Document) -> None:
+    def __init__(self, core: _engine.Document) -> None:
         self._core = core
         self._segments = [_segment(parts, core.where(number)) for number, parts in enumerate(core.segments())]
 
@@ -106,11 +111,11 @@ def read(path: str | os.PathLike[str], **options: Unpack[_options.DocumentOption
     >>> document.write(["Ein Kater."]).content.splitlines()
     [b'1', b'00:00:01,000 --> 00:00:02,000', b'Ein Kater.']
     """
-    _options.check_names("read", options, _options.DOCUMENT)
-    return Document(_options.built_with_translation("Document").read(os.fsencode(_inputs.as_path(path)), options))
+    check_names("read", options, _options.DOCUMENT)
+    return Document(_engine.Document.read(os.fsencode(_inputs.as_path(path)), options))
 
 
-def _segment(parts: _encdec.Parts, where: str) -> Segment:
+def _segment(parts: _engine.Parts, where: str) -> Segment:
     text, codes, placeholders, cuts = parts
     before = _bytes_before(text)
 
@@ -133,7 +138,7 @@ def _bytes_before(text: str) -> Sequence[int]:
     return list(itertools.accumulate((len(each.encode()) for each in text), initial=0))
 
 
-def _parts(segment: Segment) -> _encdec.Parts:
+def _parts(segment: Segment) -> _engine.Parts:
     before = _bytes_before(segment.text)
 
     def byte(place: int) -> int:

@@ -165,7 +165,7 @@ ANYTHING: list[Any] = [
 
 def test_anything_is_taken_or_refused_politely(speech_model: encdec.Model) -> None:
     choose = random.Random(7)
-    from encdec import _options
+    from encdec.speech import options as _options
 
     names = sorted(_options.TRANSCRIBE - {"workers"} | {"sampling_rate", "on_error", "no_such_option"})
     refused = 0

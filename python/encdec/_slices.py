@@ -1,0 +1,30 @@
+"""The slices of this build: packages beside this module, with the names that the extension knows."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from . import _encdec
+
+
+def _load(name: str) -> ModuleType:
+    # A slice imports its part of the extension module as its own module _engine.
+    sys.modules[f"{__package__}.{name}._engine"] = getattr(_encdec, name)
+    return importlib.import_module(f".{name}", __package__)
+
+
+SLICES = [_load(name) for name in _encdec.slices]
+
+
+def methods() -> list[type]:
+    """Returns the classes with the methods that slices add to Model."""
+    return [each.METHODS for each in SLICES if hasattr(each, "METHODS")]
+
+
+def pipelines() -> dict[str, Callable[..., Any]]:
+    """Returns the classes of slices' pipelines, by task."""
+    return {task: made for each in SLICES for task, made in getattr(each, "PIPELINES", {}).items()}

@@ -1,0 +1,82 @@
+"""What all tests of the package share: the bundled model, and models with random weights from tests/golden."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+import shutil
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import encdec
+
+ROOT = Path(__file__).parents[2]
+BUNDLED = ROOT / "models/pretrained/english-pronunciation"
+NUMBERS = ROOT / "models/pretrained/english-numbers"
+GOLDEN = ROOT / "tests/golden"
+
+
+@pytest.fixture(scope="session")
+def path() -> Path:
+    return BUNDLED
+
+
+@pytest.fixture(scope="session")
+def model() -> encdec.Model:
+    return encdec.open_model(BUNDLED)
+
+
+@pytest.fixture(scope="session")
+def words() -> list[str]:
+    lines = (BUNDLED / "test_words.tsv").read_text(encoding="utf-8").splitlines()
+    return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
+
+
+def golden_folder(name: str) -> Path:
+    """Returns the folder with this name in tests/golden, or in that of a slice."""
+    return next(each for each in (GOLDEN / name, *ROOT.glob(f"tools/*/tests/golden/{name}")) if each.exists())
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], encdec.Model]:
+    """Returns the checkpoint in golden_folder(name)."""
+    return lambda name: encdec.open_model(golden_folder(name) / "model")
+
+
+@pytest.fixture(scope="session")
+def command() -> str:
+    """The path of the command that the wheel has installed."""
+    found = shutil.which("encdec", path=sysconfig.get_path("scripts"))
+    assert found is not None, "the wheel has no command encdec"
+    return found
+
+
+def expect_examples_to_run(package: str, **known: object) -> None:
+    """Runs the examples in the docstrings of a package and its modules. They may use what is known."""
+    modules = [importlib.import_module(package)]
+    if package != "encdec":
+        modules += [importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(modules[0].__path__)]
+    for module in modules:
+        assert doctest.testmod(module, extraglobs={"encdec": encdec, **known}).failed == 0, module
+
+
+def expect_stub_to_be_complete(name: str) -> None:
+    """Checks that the stub of the extension module, or of a slice's part of it, declares what the module has."""
+    stub = Path(encdec.__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".pyi")
+    declared: dict[str, set[str]] = {}
+    for node in ast.parse(stub.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            declared[node.name] = {each.name for each in node.body if isinstance(each, ast.FunctionDef)} - {"__init__"}
+        elif isinstance(node, ast.FunctionDef):
+            declared[node.name] = set()
+    module = importlib.import_module(name)
+    existing = {each: value for each, value in vars(module).items() if not each.startswith("_") and callable(value)}
+    assert declared.keys() == existing.keys()
+    for each, members in declared.items():
+        if isinstance(existing[each], type):
+            assert members == {member for member in vars(existing[each]) if not member.startswith("__")}, each

@@ -1,0 +1,40 @@
+"""What the tests of the slice share, beside what all tests of the package share."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import encdec
+
+sys.path.insert(0, str(Path(__file__).parents[4] / "python/tests"))
+
+from fixtures import *
+from fixtures import GOLDEN
+
+
+@pytest.fixture(scope="session")
+def translator(path: Path) -> encdec.Translator:
+    return encdec.Translator(path, glossary={"Bob": "B AA1 B"})
+
+
+@pytest.fixture
+def subtitles(tmp_path: Path) -> Path:
+    file = tmp_path / "talk.srt"
+    file.write_text("1\n00:00:01,000 --> 00:00:02,000\nA cat.\n")
+    return file
+
+
+@pytest.fixture(scope="session")
+def students(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of students that replace each word by its partner, in both directions: "hl" by "lmldk"."""
+    folder = tmp_path_factory.mktemp("students")
+    for source, target in (("en", "de"), ("de", "en"), ("en", "fr")):
+        model = folder / f"{source}_{target}"
+        model.mkdir()
+        for file in (GOLDEN / "students/planted/model").iterdir():
+            shutil.copy(file, model / file.name.replace("enxx", source + target))
+    return folder
