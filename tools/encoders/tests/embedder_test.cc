@@ -13,6 +13,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
@@ -152,6 +153,16 @@ TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
   }
 }
 
+TEST(EmbedTokens, ATextWithoutTokensHasNoEmbedding) {
+  const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "ctranslate2" / "bert" / "model";
+  if (!can_read_weights(folder)) GTEST_SKIP() << "the format is not in this build";
+  const Model model = Model::load(folder, {.threads = 1});
+  EXPECT_THAT(message_of<InputError>([&] {
+                Embedder(model).embed({"a", ""});
+              }),
+              HasSubstr("text 2: no tokens, expected at least one"));
+}
+
 TEST(EmbedSparse, RefusesWhatItCannotDo) {
   const Embedder dense(Model::load(kCases / "no_modules" / "model")), sparse(Model::load(kSparse / "bert" / "model"));
   const auto message = [](const Embedder& embedder, const std::vector<std::string>& texts,
@@ -166,6 +177,8 @@ TEST(EmbedSparse, RefusesWhatItCannotDo) {
             "dimensions and normalize: not for sparse vectors, expected neither of them");
   EXPECT_THAT(message(sparse, {"a"}, {.output = EmbedOutput::tokens}), HasSubstr("no token vectors, expected"));
   EXPECT_THAT(message_of<ConfigError>([&] { sparse.model().generate({"a"}); }), HasSubstr("bert has no decoder"));
+  const Model decoder = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "gpt2/with_prefix/model");
+  EXPECT_THAT(message_of<ConfigError>([&] { Embedder(decoder).embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
 }
 
 // A copy of a folder with SpladePooling, with changes.
