@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
+from serving import EMBEDDER, GOLDEN, Server, model_arguments, run, running
 
 SPLADE, M3 = (GOLDEN / f"sparse_encoders/{name}/model" for name in ("bert", "bge_m3"))
 TEXTS = ["the cat sat on a mat.", "", "a", "Singing in the rain!"]

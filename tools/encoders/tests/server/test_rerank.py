@@ -11,7 +11,7 @@ import httpx
 import pytest
 from huggingface_hub import InferenceClient
 
-from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
+from serving import EMBEDDER, GOLDEN, Server, model_arguments, run, running
 
 RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
 QUERY = "who sat on the mat?"

@@ -1,0 +1,10 @@
+"""Clients of `encdec serve`, with what tests/serve shares."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[4] / "tests/serve"))
+
+from serving import *
