@@ -1,4 +1,4 @@
-// Compares embeddings of tests/golden/sentence_transformers with those of the library of that name.
+// Compares embeddings of golden/sentence_transformers with those of the library of that name.
 #include "encdec/encoders/embedder.h"
 
 #include <gmock/gmock.h>
@@ -22,9 +22,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers";
+const std::filesystem::path kCases =
+    std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sentence_transformers";
 
-const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sparse_encoders";
+const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sparse_encoders";
 
 std::vector<std::string> case_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -227,11 +228,11 @@ TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
               HasSubstr("tensor 'cls.predictions.bias' or 'cls.predictions.decoder.bias' is missing"));
 }
 
-// A published checkpoint. tests/golden/make_minilm.py says where to get it.
+// A published checkpoint. golden/make_minilm.py says where to get it.
 TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
   const char* folder = std::getenv("ENCDEC_MINILM");
   if (folder == nullptr) GTEST_SKIP() << "ENCDEC_MINILM names no folder with all-MiniLM-L6-v2";
-  const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "minilm";
+  const std::filesystem::path golden = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/minilm";
   std::vector<std::string> texts;
   std::ifstream lines(golden / "sentences.txt");
   for (std::string line; std::getline(lines, line);) texts.push_back(line);

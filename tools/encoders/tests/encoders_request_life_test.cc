@@ -21,7 +21,8 @@ std::function<Request(RequestQueue&, Steps&, Calls&)> reading(const Face& face, 
 }
 
 Model golden_model(const char* name) {
-  return Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model", {.threads = 1});
+  return Model::load(std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden" / name / "model",
+                     {.threads = 1});
 }
 
 std::vector<Kind> kinds() {

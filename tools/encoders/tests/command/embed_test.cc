@@ -14,9 +14,10 @@ namespace {
 using nlohmann::json;
 
 const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
+const std::filesystem::path kOwn = ENCDEC_TOOLS_DIR "/encoders/tests/golden";
 
 TEST(Embed, WritesOneArrayPerLine) {
-  const auto folder = kGolden / "sentence_transformers/mean_normalized";
+  const auto folder = kOwn / "sentence_transformers/mean_normalized";
   const json expected = json::parse(read_file(folder / "expected.json"));
   std::string input;
   for (const json& text : expected["texts"]) input += text.get<std::string>() + "\n";
@@ -38,7 +39,7 @@ TEST(Embed, WritesOneArrayPerLine) {
 }
 
 TEST(Embed, TruncatesNormalizesAndPrompts) {
-  const std::string model = kGolden / "sentence_transformers/first_token/model";
+  const std::string model = kOwn / "sentence_transformers/first_token/model";
   const auto embedded = [&](std::vector<std::string> options, const std::string& text) {
     options.insert(options.begin(), {"embed", "--quiet", "--model", model});
     const Finished finished = encdec_command(options, text + "\n");
@@ -57,7 +58,7 @@ TEST(Embed, TruncatesNormalizesAndPrompts) {
 }
 
 TEST(Embed, WritesSparseVectorsAndVectorsOfTokens) {
-  const auto folder = kGolden / "sparse_encoders/bge_m3";
+  const auto folder = kOwn / "sparse_encoders/bge_m3";
   const json expected = json::parse(read_file(folder / "expected.json"));
   std::string input;
   for (const json& text : expected["texts"]) input += text.get<std::string>() + "\n";
@@ -92,8 +93,8 @@ TEST(Embed, RefusesDecodersAndInvalidUtf8) {
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "t5/v1_1/model"}, "a\n"), 1, {"t5 has a decoder"}));
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "whisper_formats/hugging_face"}, "a\n"), 1,
                      {"is a speech model, expected encdec transcribe"}));
-  EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "sentence_transformers/no_modules/model"}, "\xff\n"),
-                     1, {"standard input:1", "UTF-8"}));
+  EXPECT_TRUE(failed(encdec_command({"embed", "--model", kOwn / "sentence_transformers/no_modules/model"}, "\xff\n"), 1,
+                     {"standard input:1", "UTF-8"}));
 }
 
 TEST(Embed, SaysWhatItNeeds) {

@@ -1,7 +1,5 @@
 """Clients of `encdec serve`, with what tests/serve shares."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
