@@ -17,6 +17,7 @@ function(encdec_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE
     ENCDEC_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden"
+    ENCDEC_TOOLS_DIR="${PROJECT_SOURCE_DIR}/tools"
     ENCDEC_PRETRAINED_DIR="${PROJECT_SOURCE_DIR}/models/pretrained"
     ENCDEC_TESTS_READ_PYTORCH=$<IN_LIST:pytorch,${encdec_formats}>)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} encdec_build_options GTest::gtest_main GTest::gmock)

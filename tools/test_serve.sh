@@ -5,13 +5,14 @@
 # Status 77: packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+shopt -s nullglob  # a slice may be deleted
 
 ./tools/make_venv.sh build/serve-venv tests/serve/requirements.txt
 for python in "${PYTHON:-python3}" python3.13 python3.12; do
   if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
-    PYTHON=$python ./tools/make_venv.sh build/wyoming-venv tests/serve/wyoming_requirements.txt
+    PYTHON=$python ./tools/make_venv.sh build/wyoming-venv tools/speech/tests/server/wyoming_requirements.txt
     break
   fi
 done
 echo "Testing encdec serve with its clients"
-build/serve-venv/bin/python -m pytest --quiet -r s tests/serve "$@"
+build/serve-venv/bin/python -m pytest --quiet -r s tests/serve tools/*/tests/server "$@"

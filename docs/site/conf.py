@@ -18,7 +18,7 @@ project = "encdec"
 copyright = "The encdec authors"
 root_doc = "README"
 include_patterns = ["*.md", "docs/*.md", "docs/site/*.md", "docs/site/*.rst", "examples/**.md", "models/**.md",
-                    "tests/**.md", "third_party/*.md"]  # fmt: skip
+                    "tests/**.md", "third_party/*.md", "tools/**.md"]  # fmt: skip
 exclude_patterns = ["build"]
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 highlight_language = "none"

@@ -27,7 +27,7 @@ from transformers.models.whisper.tokenization_whisper import LANGUAGES
 from make_tokenizers_native import CORPUS, learn_merges, merges_file
 from maker.formats.ctranslate2 import Converter, read_model
 from maker.random_checkpoint import random_values
-from maker.speech.whisper_transcripts import write_transcripts
+from maker.whisper_transcripts import write_transcripts
 
 FOLDER = Path(__file__).parent / "whisper_formats"
 WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21

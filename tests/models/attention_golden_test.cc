@@ -199,13 +199,14 @@ TEST(Attention, RefusesMapsThatTheModelDoesNotHave) {
 }
 
 TEST(Attention, ATextAsTargetIsRefusedLikeIds) {
-  const Model model = Model::load(kGolden / "sentence_transformers/mean_normalized/model", {.threads = 1});
+  if (!can_read_weights(kGolden / "ctranslate2/bert/model")) GTEST_SKIP() << "the format is not in this build";
+  const Model model = Model::load(kGolden / "ctranslate2/bert/model", {.threads = 1});
   EXPECT_NO_THROW(model.attention("a", ""));
   try {
     model.attention("a", "b");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::EndsWith("expected none: bert does not read it"));
+    EXPECT_THAT(error.what(), testing::EndsWith("expected none: ctranslate2 does not read it"));
   }
 }
 

@@ -37,7 +37,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
-EMBEDDER = ROOT / "tests/golden/sentence_transformers/mean_normalized/model"
+EMBEDDER = ROOT / "tools/encoders/tests/golden/sentence_transformers/mean_normalized/model"
 WHISPER = ROOT / "tests/golden/whisper_formats/hugging_face"
 NUMBERS = ROOT / "models/pretrained/english-numbers"
 UPGRADE = (

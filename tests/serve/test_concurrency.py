@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import PRONUNCIATION, Server, generate, like
+from serving import PRONUNCIATION, Server, generate, like
 
 AT_ONCE = 64
 # Options that both models accept.

@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPResponse
 
 import pytest
 
-from conftest import PRONUNCIATION, Server, StartServer
+from serving import PRONUNCIATION, Server, StartServer
 
 PARAMETERS = {"num_beams": 4, "min_new_tokens": 120, "max_new_tokens": 120}
 LONG = json.dumps({"inputs": ["photography"] * 100, "parameters": PARAMETERS}).encode()

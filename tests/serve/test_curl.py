@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import EMBEDDER, KEY, ROOT, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
+from serving import EMBEDDER, KEY, ROOT, Server, StartServer, embeddings, generate, like, model_arguments, pronounced
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 

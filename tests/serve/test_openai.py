@@ -11,7 +11,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from conftest import (
+from serving import (
     EMBEDDER,
     KEY,
     PRONUNCIATION,

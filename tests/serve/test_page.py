@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import EMBEDDER, KEY, NUMBERS, PRONUNCIATION, model_arguments, running
+from serving import EMBEDDER, KEY, NUMBERS, PRONUNCIATION, model_arguments, running
 
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect

@@ -6,7 +6,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from conftest import EMBEDDER, LIMITED, running
+from serving import EMBEDDER, LIMITED, running
 
 LONG = [f"{name}_time=3600" for name in ("header", "body", "idle", "drain")]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import DECODER, GOLDEN, StartServer, generate
+from serving import DECODER, GOLDEN, StartServer, generate
 
 IDS = [1, 2, 3]
 

@@ -158,14 +158,14 @@ std::vector<std::string> called_by_bash(const std::string& typed) {
 TEST(BashCompletion, CompletesCommandsOptionsAndValues) {
   EXPECT_THAT(called_by_bash("encdec gen\t\n"
                              "encdec generate --prec\tbf\t\n"
-                             "encdec embed --precision=i\t\n"
+                             "encdec score --precision=i\t\n"
                              "encdec attention --layer m\t--hea\t\n"
                              "encdec generate --do-sample f\t--qui\t\n"
                              "encdec generate --do-sample --qui\t\n"
                              "encdec inspect --gr\tdo\t\n"
                              "encdec --comp\tfi\t\n"
                              "encdec-demo --vers\t\n"),
-              testing::ElementsAre("<generate>", "<generate><--precision><bfloat16>", "<embed><--precision=int8>",
+              testing::ElementsAre("<generate>", "<generate><--precision><bfloat16>", "<score><--precision=int8>",
                                    "<attention><--layer><mean><--head>", "<generate><--do-sample><false><--quiet>",
                                    "<generate><--do-sample><--quiet>", "<inspect><--graph><dot>",
                                    "<--completion><fish>", "<--version>"));

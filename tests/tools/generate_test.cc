@@ -306,7 +306,7 @@ TEST(Generate, AtATerminalItSaysOnceHowItsInputEnds) {
   EXPECT_EQ(finished.output, run_generate("text", {}, "a\na\n").output);
   EXPECT_THAT(finished.errors, StartsWith(note));
   EXPECT_EQ(split_lines(finished.errors).size(), 1u);
-  EXPECT_THAT(run_with_typed("a\n\x04", {"embed", "--model", model}).errors, StartsWith(note));
+  EXPECT_THAT(run_with_typed("a\n\x04", {"tokenize", "--model", model}).errors, StartsWith(note));
   EXPECT_EQ(run_with_typed("a\n\x04", {"generate", "--quiet", "--model", model}).errors, "");
   EXPECT_EQ(run_with_typed("", {"generate", "--model", model, "--input", "/dev/null"}).errors, "");
 }

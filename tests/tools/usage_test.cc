@@ -12,8 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"attention", "bench",   "embed", "forward",
-                                        "generate",  "inspect", "score", "tokenize"};
+constexpr const char* kSubcommands[] = {"attention", "bench", "forward", "generate", "inspect", "score", "tokenize"};
 
 TEST(Usage, HelpListsSubcommandsAndOptions) {
   const Finished finished = encdec_command({"--help"});
@@ -53,7 +52,6 @@ struct WrongUsage {
 TEST(Usage, WrongArgumentsGiveOneLineAndStatus2) {
   const std::string model = golden_model("text");
   std::vector<WrongUsage> table = {
-      {{"translate"}, {"translate"}},
       {{"--frobnicate"}, {"--frobnicate"}},
       {{"generate", "--model", model, "more"}, {"more"}},
       {{"generate", "--model", model, "--frobnicate"}, {"--frobnicate"}},
@@ -87,8 +85,6 @@ TEST(Usage, AnUnknownOptionIsNamedFirstWithTheNearestOne) {
       {{"generate", "--num_beams=3"}, {"unknown option '--num_beams', did you mean '--num-beams'?"}},
       {{"generate", "--threads", "two", "--Quiet"}, {"unknown option '--Quiet', did you mean '--quiet'?"}},
       {{"generate", "-model", "x"}, {"unknown option '-model', did you mean '--model'?"}},
-      {{"transcribe", "--modle", "x", "a.wav"}, {"unknown option '--modle', did you mean '--model'?"}},
-      {{"transcribe", "--", "--modle"}, {"encdec: --model is required"}},
       {{"generate", "--frobnicate"}, {"unknown option '--frobnicate' (see encdec generate --help)"}},
       {{"--vresion"}, {"unknown option '--vresion', did you mean '--version'? (see encdec --help)"}},
       {{"--model", "x", "generate"}, {"unknown option '--model' (see encdec generate --help)"}},
@@ -100,7 +96,7 @@ TEST(Usage, AnUnknownOptionIsNamedFirstWithTheNearestOne) {
 }
 
 TEST(Usage, AnUnknownCommandIsNamedFirstThenTheKnownOnes) {
-  const std::string commands = "(commands: generate, translate, transcribe, align, forward, ";
+  const std::string commands = "(commands: generate, ";
   const std::vector<WrongUsage> table = {
       {{"help"}, {"encdec: unknown command 'help' " + commands}},
       {{"Generate"}, {"unknown command 'Generate', did you mean 'generate'? " + commands}},
@@ -177,23 +173,16 @@ TEST(Usage, AFileThatIsReadIsNotOverwritten) {
       {{"generate", "--prefix-file", file, "--stats", link}, {"--stats " + link + ": the same file as --prefix-file"}},
       {{"generate", "--force-words-file", file, "--output", file}, {"the same file as --force-words-file"}},
       {{"generate", "--input", file, "--attention", file}, {"--attention " + file + ": the same file as --input"}},
-      {{"embed", "--input", file, "--output", link}, {"--output " + link + ": the same file as --input"}},
       {{"score", "--target", file, "--output", file}, {"--output " + file + ": the same file as --target"}},
       {{"tokenize", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
       {{"forward", "--decoder-input", file, "--output", file}, {"the same file as --decoder-input"}},
       {{"attention", "--input", file, "--output", file}, {"--output " + file + ": the same file as --input"}},
-      {{"transcribe", file, "--output", link}, {"--output " + link + ": the same file as FILE"}},
-      {{"transcribe", file, "--stats", file}, {"--stats " + file + ": the same file as FILE"}},
-      {{"translate", file, "--report", link}, {"--report " + link + ": the same file as FILE"}},
   };
   for (auto [arguments, message] : table) {
     arguments.insert(arguments.end(), {"--model", golden_model("text")});
     EXPECT_TRUE(failed(encdec_command(arguments), 2, message)) << testing::PrintToString(arguments);
     EXPECT_EQ(folder.read("file"), "5\n");
   }
-  const std::string recording = folder.write("talk.txt", "");
-  EXPECT_TRUE(failed(encdec_command({"transcribe", recording, "--output-dir", folder.path(""), "--model", "x"}), 2,
-                     {"--output-dir", recording + " is a recording"}));
   const std::string shell = "exec \"$0\" generate --model \"$1\" --output \"$2\" < \"$2\"";
   EXPECT_TRUE(failed(run({{"/bin/sh", "-c", shell, kEncdec, golden_model("text"), file}, "", {}, {}}), 2,
                      {"--output " + file + ": the same file as standard input"}));

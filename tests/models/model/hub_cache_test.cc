@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const fs::path kTagger = fs::path(ENCDEC_GOLDEN_DIR) / "classifiers" / "taggers" / "pieces" / "model";
+const fs::path kTiny = fs::path(ENCDEC_GOLDEN_DIR) / "moonshine" / "untied";
 
 // A cache with the model me/tiny, as huggingface_hub lays it out: names in snapshots are links to blobs.
 class HubCacheTest : public testing::Test {
@@ -39,7 +39,7 @@ class HubCacheTest : public testing::Test {
   fs::path add(const std::string& commit, int age, const std::string& missing = "") {
     const fs::path snapshot = model_ / "snapshots" / commit;
     fs::create_directories(snapshot);
-    for (const auto& file : fs::directory_iterator(kTagger)) {
+    for (const auto& file : fs::directory_iterator(kTiny)) {
       const std::string name = file.path().filename().string();
       fs::copy_file(file, model_ / "blobs" / name, fs::copy_options::skip_existing);
       if (name != missing) fs::create_symlink(fs::path("../../blobs") / name, snapshot / name);

@@ -15,7 +15,6 @@
 #include <thread>
 #include <utility>
 
-#include "encdec/encoders/embedder.h"
 #include "encdec/engine/base/cancellation.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
@@ -301,23 +300,12 @@ TEST(Model, GenerationStopsAfterTheLastLearnedPosition) {
   EXPECT_EQ(results[1].hypotheses.front().token_ids.size(), limit);
 }
 
-TEST(Model, ATextWithoutTokensHasNoEmbedding) {
-  const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "ctranslate2" / "bert" / "model";
-  if (!can_read_weights(folder)) GTEST_SKIP() << "the format is not in this build";
-  const Model model = Model::load(folder, {.threads = 1});
-  EXPECT_THAT(failure([&] {
-                Embedder(model).embed({"a", ""});
-              }),
-              HasSubstr("text 2: no tokens, expected at least one"));
-}
-
 TEST(Model, RefusesWhatTheModelDoesNotHave) {
   const std::vector<TokenIds> rows{{5, 6}};
   const Model encoder = load_family("bert/base"), decoder = load_family("gpt2/with_prefix");
   EXPECT_THAT(failure([&] { encoder.generate_ids(rows); }), HasSubstr("bert has no decoder"));
   EXPECT_THAT(failure([&] { encoder.forward(rows, rows); }), HasSubstr("1 targets, expected none"));
   EXPECT_THAT(failure([&] { decoder.forward(rows, rows); }), HasSubstr("1 sources, expected none"));
-  EXPECT_THAT(failure([&] { Embedder(decoder).embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
   EXPECT_THAT(failure([&] { decoder.generate({"a"}, {.target_lang = "fr"}); }), testing::Not(testing::Eq("no error")));
 }
 

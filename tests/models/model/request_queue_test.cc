@@ -14,8 +14,6 @@
 #include <mutex>
 #include <thread>
 
-#include "encdec/encoders/classifier.h"
-#include "encdec/encoders/embedder.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "tests/models/model_cases.h"
 #include "tests/support/random_marian.h"
@@ -32,10 +30,6 @@ class Outcome {
     return {.on_result = [this](std::size_t source, GenerateResult result) { add(source, std::move(result)); },
             .on_failure = [this](std::size_t source, std::exception_ptr failure) { fail(source, failure); }};
   }
-  Handlers<VectorResult> vector_handlers() {
-    return {.on_result = [this](std::size_t text, VectorResult result) { add(text, std::move(result)); },
-            .on_failure = [this](std::size_t text, std::exception_ptr failure) { fail(text, failure); }};
-  }
 
   // Waits until `sources` sources have finished or failed. Returns false after ten minutes, because sanitizers are
   // slow.
@@ -50,7 +44,6 @@ class Outcome {
 
   // Read these only after all sources have finished.
   std::map<std::size_t, GenerateResult> results;
-  std::map<std::size_t, VectorResult> embeddings;
   std::map<std::size_t, std::string> failures;
   std::vector<std::size_t> order;
 
@@ -59,11 +52,6 @@ class Outcome {
     const std::lock_guard lock(mutex_);
     EXPECT_TRUE(results.emplace(source, std::move(result)).second);
     finish(source);
-  }
-  void add(std::size_t text, VectorResult embedding) {
-    const std::lock_guard lock(mutex_);
-    EXPECT_TRUE(embeddings.emplace(text, std::move(embedding)).second);
-    finish(text);
   }
   void fail(std::size_t source, const std::exception_ptr& exception) {
     const std::lock_guard lock(mutex_);
@@ -285,9 +273,6 @@ TEST(RequestQueue, ARequestWithBadInputIsRefusedAsAWhole) {
   handlers.on_tokens = [](std::size_t, std::span<const std::int32_t>, std::span<const float>) {};
   EXPECT_THAT(failure([&] { queue.submit(inputs_of({{1}}), {.num_beams = 2, .num_return_sequences = 2}, handlers); }),
               HasSubstr("num_return_sequences is 2, expected 1"));
-  const std::vector<std::string> texts{"a"};
-  EXPECT_THAT(failure([&] { Embedder(model).submit(queue, texts, {}, outcome.vector_handlers()); }),
-              HasSubstr("has a decoder"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.workers = 0}); }), HasSubstr("workers is 0, expected 1 to 1024"));
   EXPECT_THAT(failure([&] { RequestQueue(model, {.batch_size = -1}); }), HasSubstr("batch_size is -1"));
 
@@ -342,54 +327,6 @@ TEST(RequestQueue, AHandlerThatThrowsCancelsOnlyItsRequest) {
   queue.submit(inputs_of(sources), {.max_new_tokens = 5}, other.handlers());
   ASSERT_TRUE(other.wait(4));
   EXPECT_EQ(calls, 1);
-}
-
-TEST(RequestQueue, ScoresAndEmbeddingsOfOneBatchEqualThoseAlone) {
-  const Model model =
-      Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers/reranker/model", {.threads = 2});
-  const std::vector<std::string> texts{"a", "a few more words, then", "the last"};
-  const std::vector<TextPair> pairs{{"a"}, {"a few more words", "then"}, {"", "the last one of three"}};
-  const Embedder embedder(model);
-  const Classifier classifier(model);
-  const Tensor expected = embedder.embed(texts), expected_scores = classifier.classify(pairs);
-  RequestQueue queue(model, {.workers = 2});
-  std::vector<Outcome> outcomes(60);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    i % 2 == 0 ? embedder.submit(queue, texts, EmbedOptions(), outcomes[i].vector_handlers())
-               : classifier.submit(queue, pairs, ClassifyOptions(), outcomes[i].vector_handlers());
-  }
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    ASSERT_TRUE(outcomes[i].wait(3));
-    const Tensor& rows = i % 2 == 0 ? expected : expected_scores;
-    for (std::size_t t = 0; t < 3; ++t) {
-      const float* row = rows.row(static_cast<Dim>(t));
-      EXPECT_EQ(outcomes[i].embeddings[t].values, std::vector<float>(row, row + rows.width())) << i << ", " << t;
-    }
-  }
-}
-
-TEST(RequestQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
-  const std::filesystem::path folder =
-      std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers/mean_normalized";
-  const Model model = Model::load(folder / "model", {.threads = 2});
-  const std::vector<std::string> texts{"a", "a few more words, then", "", "and a last one"};
-  const EmbedOptions cut{.normalize = true, .dimensions = 3};
-  const Embedder embedder(model);
-  const Tensor expected = embedder.embed(texts), expected_cut = embedder.embed(texts, cut);
-  RequestQueue queue(model, {.workers = 2});
-  std::vector<Outcome> outcomes(60);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    embedder.submit(queue, texts, i % 2 == 0 ? EmbedOptions() : cut, outcomes[i].vector_handlers());
-  }
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    ASSERT_TRUE(outcomes[i].wait(texts.size()));
-    const Tensor& rows = i % 2 == 0 ? expected : expected_cut;
-    for (std::size_t t = 0; t < texts.size(); ++t) {
-      const float* row = rows.row(static_cast<Dim>(t));
-      EXPECT_EQ(outcomes[i].embeddings[t].values, std::vector<float>(row, row + rows.width()));
-      EXPECT_EQ(outcomes[i].embeddings[t].source_tokens, model.tokenizer()->encode(texts[t], {}).size());
-    }
-  }
 }
 
 TEST(RequestQueue, ReportsItsStatus) {

@@ -1,4 +1,4 @@
-// Compares classifiers and rerankers of tests/golden/classifiers with transformers and sentence-transformers.
+// Compares classifiers and rerankers of golden/classifiers with transformers and sentence-transformers.
 #include "encdec/encoders/classifier.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,8 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const std::filesystem::path kClassifiers = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers";
+const std::filesystem::path kClassifiers =
+    std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/classifiers";
 
 std::vector<std::string> classifier_names() {
   std::vector<std::string> names;
@@ -237,7 +238,7 @@ TEST(Classifier, WithADecoderOnlyClassifies) {
   EXPECT_EQ(message_of<InputError>([&] { model.forward(sources, {}); }),
             "source 2: no end token 2, expected one: the classifier reads its row");
   EXPECT_THAT(message_of<ConfigError>([&] {
-                Model::load(kClassifiers.parent_path() / "bart" / "base" / "model", {.draft_model = folder});
+                Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "bart/base/model", {.draft_model = folder});
               }),
               HasSubstr("number of labels is 3, expected 0"));
 }
@@ -270,7 +271,7 @@ TEST_F(DamagedClassifier, LabelsMustBeNumberedAndFitTheHead) {
 }
 
 TEST_F(DamagedClassifier, AHeadThatTheWeightsLackIsAnError) {
-  const std::filesystem::path tagger = kClassifiers.parent_path() / "bert" / "tagger" / "model";
+  const std::filesystem::path tagger = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "bert/tagger/model";
   for (const char* file : {"config.json", "model.safetensors"}) {
     std::filesystem::copy(tagger / file, folder_.path() / file, std::filesystem::copy_options::overwrite_existing);
   }

@@ -1,4 +1,4 @@
-// Compares embeddings of tests/golden/sentence_transformers with those of the library of that name.
+// Compares embeddings of golden/sentence_transformers with those of the library of that name.
 #include "encdec/encoders/embedder.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +13,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/safetensors.h"
 #include "encdec/models/model.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
@@ -21,9 +22,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path kCases = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sentence_transformers";
+const std::filesystem::path kCases =
+    std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sentence_transformers";
 
-const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "sparse_encoders";
+const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sparse_encoders";
 
 std::vector<std::string> case_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -152,6 +154,16 @@ TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
   }
 }
 
+TEST(EmbedTokens, ATextWithoutTokensHasNoEmbedding) {
+  const std::filesystem::path folder = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "ctranslate2" / "bert" / "model";
+  if (!can_read_weights(folder)) GTEST_SKIP() << "the format is not in this build";
+  const Model model = Model::load(folder, {.threads = 1});
+  EXPECT_THAT(message_of<InputError>([&] {
+                Embedder(model).embed({"a", ""});
+              }),
+              HasSubstr("text 2: no tokens, expected at least one"));
+}
+
 TEST(EmbedSparse, RefusesWhatItCannotDo) {
   const Embedder dense(Model::load(kCases / "no_modules" / "model")), sparse(Model::load(kSparse / "bert" / "model"));
   const auto message = [](const Embedder& embedder, const std::vector<std::string>& texts,
@@ -166,6 +178,8 @@ TEST(EmbedSparse, RefusesWhatItCannotDo) {
             "dimensions and normalize: not for sparse vectors, expected neither of them");
   EXPECT_THAT(message(sparse, {"a"}, {.output = EmbedOutput::tokens}), HasSubstr("no token vectors, expected"));
   EXPECT_THAT(message_of<ConfigError>([&] { sparse.model().generate({"a"}); }), HasSubstr("bert has no decoder"));
+  const Model decoder = Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "gpt2/with_prefix/model");
+  EXPECT_THAT(message_of<ConfigError>([&] { Embedder(decoder).embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
 }
 
 // A copy of a folder with SpladePooling, with changes.
@@ -214,11 +228,11 @@ TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
               HasSubstr("tensor 'cls.predictions.bias' or 'cls.predictions.decoder.bias' is missing"));
 }
 
-// A published checkpoint. tests/golden/make_minilm.py says where to get it.
+// A published checkpoint. golden/make_minilm.py says where to get it.
 TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
   const char* folder = std::getenv("ENCDEC_MINILM");
   if (folder == nullptr) GTEST_SKIP() << "ENCDEC_MINILM names no folder with all-MiniLM-L6-v2";
-  const std::filesystem::path golden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "minilm";
+  const std::filesystem::path golden = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/minilm";
   std::vector<std::string> texts;
   std::ifstream lines(golden / "sentences.txt");
   for (std::string line; std::getline(lines, line);) texts.push_back(line);

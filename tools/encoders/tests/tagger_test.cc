@@ -1,4 +1,4 @@
-// Compares the entities of tests/golden/classifiers/taggers with those of transformers' pipeline.
+// Compares the entities of golden/classifiers/taggers with those of transformers' pipeline.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 namespace encdec {
 namespace {
 
-const std::filesystem::path kTaggers = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "classifiers/taggers";
+const std::filesystem::path kTaggers =
+    std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/classifiers/taggers";
 
 class TaggerGolden : public testing::TestWithParam<const char*> {};
 

@@ -10,13 +10,15 @@
 
 namespace encdec {
 
-// Reads a file of tests/golden/speech, made by make_speech.py: a list of cases.
+inline const std::filesystem::path kGoldenSpeech = ENCDEC_TOOLS_DIR "/speech/tests/golden";
+
+// Reads a file of golden/, made by make_speech.py: a list of cases.
 inline nlohmann::json golden_speech(const std::string& name) {
-  std::ifstream file(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "speech" / (name + ".json"));
+  std::ifstream file(kGoldenSpeech / (name + ".json"));
   return nlohmann::json::parse(file);
 }
 
-// Returns `count` pseudo-random numbers in [-1, 1), the same as those of maker/speech/noise.py. The generator is
+// Returns `count` pseudo-random numbers in [-1, 1), the same as those of golden/cases/noise.py. The generator is
 // splitmix64 (Steele et al. 2014).
 inline std::vector<float> golden_noise(std::uint64_t seed, std::size_t count) {
   std::vector<float> values;

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 std::string folder(const std::string& name) {
-  return std::string(ENCDEC_GOLDEN_DIR) + "/classifiers/" + name + "/model";
+  return ENCDEC_TOOLS_DIR "/encoders/tests/golden/classifiers/" + name + "/model";
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -111,7 +111,7 @@ TEST(Rerank, RefusesWhatItCannotRank) {
   EXPECT_TRUE(failed(run_on("rerank", "reranker", {"--query", "a\xff"}, "b\n"), 1, {"--query", "UTF-8"}));
   EXPECT_TRUE(failed(run_on("rerank", "reranker", {}, "b\n"), 2, {"--query is required"}));
   EXPECT_TRUE(failed(encdec_command({"rerank", "--query", "a", "--model",
-                                     std::string(ENCDEC_GOLDEN_DIR) + "/sentence_transformers/no_modules/model"},
+                                     ENCDEC_TOOLS_DIR "/encoders/tests/golden/sentence_transformers/no_modules/model"},
                                     "b\n"),
                      1, {"without a head", "ForSequenceClassification"}));
 }

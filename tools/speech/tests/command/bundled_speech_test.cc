@@ -179,8 +179,8 @@ TEST(BundledSpeech, LiveTextsAreThoseOfAFile) {
   const std::string file = folder.write("all.wav", WavFile{.samples = samples}.bytes());
   EXPECT_EQ(transcribe({"--live", file}), expected);
 
-  const std::vector<std::string> json{"--live", "--output-format", "jsonl", "--partials", "always", "--step", "400"};
-  std::vector<std::string> raw = json, whole = json;
+  const std::vector<std::string> live{"--live", "--output-format", "jsonl", "--partials", "always", "--step", "400"};
+  std::vector<std::string> raw = live, whole = live;
   raw.insert(raw.end(), {"--raw", "int16", "-"});
   whole.push_back(file);
   std::map<std::size_t, std::vector<std::string>> lines[2];  // JSON lines by utterance

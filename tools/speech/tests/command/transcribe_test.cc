@@ -332,6 +332,13 @@ TEST_F(TranscribeTest, ContradictoryOptionsAreRefused) {
   EXPECT_TRUE(failed(transcribe({file, file, "--output", "x"}), 2, {"--output-dir"}));
   EXPECT_TRUE(failed(transcribe({file, file, "--output-dir", folder_.path("o")}), 2, {"two recordings"}));
   EXPECT_TRUE(failed(transcribe({}), 2, {"FILE"}));
+  EXPECT_TRUE(failed(transcribe({"--modle", "x", "a.wav"}), 2, {"unknown option '--modle', did you mean '--model'?"}));
+  EXPECT_TRUE(failed(encdec_command({"transcribe", "--", "--modle"}), 2, {"encdec: --model is required"}));
+  EXPECT_TRUE(failed(transcribe({file, "--output", file}), 2, {"--output " + file + ": the same file as FILE"}));
+  EXPECT_TRUE(failed(transcribe({file, "--stats", file}), 2, {"--stats " + file + ": the same file as FILE"}));
+  const std::string recording = folder_.write("talk.txt", "");
+  EXPECT_TRUE(failed(transcribe({recording, "--output-dir", folder_.path("")}), 2,
+                     {"--output-dir", recording + " is a recording"}));
   EXPECT_TRUE(failed(transcribe({file, "--rules", "transformers"}), 2, {"'transformers'", "expected openai"}));
   EXPECT_TRUE(failed(transcribe({file, "--chunk-length", "0.4"}), 2, {"--chunk-length"}));
   const std::string marian = golden_model("forced_bos");
@@ -340,7 +347,7 @@ TEST_F(TranscribeTest, ContradictoryOptionsAreRefused) {
                           .output_file = {},
                           .closed = {}}),
                      1, {"reads text, expected a model that reads sound"}));
-  for (const char* command : {"generate", "score", "embed", "bench"}) {
+  for (const char* command : {"generate", "score", "bench"}) {
     std::vector<std::string> arguments{ENCDEC_COMMAND, command, "--model", kModel};
     if (command == std::string("score")) arguments.insert(arguments.end(), {"--target", file});
     EXPECT_TRUE(failed(run({.arguments = arguments, .input = "hello\n", .output_file = {}, .closed = {}}), 1,

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "tests/support/golden_layer.h"
+#include "encdec/engine/base/weights.h"
+#include "encdec/models/checkpoint/safetensors.h"
+#include "tools/speech/tests/golden_speech.h"
 
 namespace encdec {
 namespace {
@@ -27,12 +29,12 @@ std::vector<float> features_of(int bands, std::span<const float> samples, std::s
 }
 
 TEST(LogMel, EqualsTransformers) {
-  const GoldenLayer golden("log_mel");
+  const auto golden = read_safetensors(kGoldenSpeech / "log_mel.safetensors");
   for (const int bands : {80, 128}) {
     const std::string name = "bands_" + std::to_string(bands);
-    const Tensor samples = golden.input(name, "samples");
+    const Tensor& samples = *golden->find(name + "/input/samples");
     std::vector<float> features = features_of(bands, values_of(samples), 1'000'000);
-    const Tensor log_mel = golden.output(name, "log_mel"), normal = golden.output(name, "features");
+    const Tensor &log_mel = *golden->find(name + "/output/log_mel"), &normal = *golden->find(name + "/output/features");
     ASSERT_EQ(static_cast<Dim>(features.size()), log_mel.elements());
     for (std::size_t i = 0; i < features.size(); ++i) EXPECT_NEAR(features[i], values_of(log_mel)[i], 1e-5) << i;
     LogMel::normalize(features, std::ranges::max(features));
@@ -41,7 +43,8 @@ TEST(LogMel, EqualsTransformers) {
 }
 
 TEST(LogMel, SizesOfPiecesDoNotMatter) {
-  const Tensor samples = GoldenLayer("log_mel").input("bands_80", "samples");
+  const auto golden = read_safetensors(kGoldenSpeech / "log_mel.safetensors");
+  const Tensor& samples = *golden->find("bands_80/input/samples");
   const auto whole = features_of(80, values_of(samples), 1'000'000);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {
     EXPECT_EQ(features_of(80, values_of(samples), piece), whole) << piece;

@@ -15,8 +15,7 @@ namespace encdec {
 namespace {
 
 const WeightStore& tensors() {
-  static const auto store =
-      read_safetensors(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "speech" / "alignment.safetensors");
+  static const auto store = read_safetensors(kGoldenSpeech / "alignment.safetensors");
   return *store;
 }
 

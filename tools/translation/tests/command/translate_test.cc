@@ -220,6 +220,9 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
   EXPECT_TRUE(failed(translate({folder_.path("missing.txt")}), 1, {"missing.txt"}));
   EXPECT_TRUE(failed(translate({folder_.write("a.xyz", "hl")}), 1, {"a.xyz", "extension", "srt", "xliff", "po4a"}));
   EXPECT_TRUE(failed(translate({"--format", "doc"}), 2, {"--format", "doc"}));
+  EXPECT_TRUE(failed(encdec_command({"translate"}), 2, {"translate"}));
+  EXPECT_TRUE(
+      failed(translate({english, "--report", english}), 2, {"--report " + english + ": the same file as FILE"}));
   EXPECT_TRUE(failed(translate({"--glossary", folder_.write("bad.tsv", "a\tb\nc\n")}, {"en_de"}, "hl"), 1,
                      {"bad.tsv", "line 2"}));
 }

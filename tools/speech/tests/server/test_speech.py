@@ -23,7 +23,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from conftest import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, model_arguments, noise, running
+from serving import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, model_arguments, noise, running
 
 SEGMENT_KEYS = ["id", "seek", "start", "end", "text", "tokens", "temperature", "avg_logprob", "compression_ratio"]
 SEGMENT_KEYS += ["no_speech_prob"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import cohere
@@ -11,8 +12,9 @@ import httpx
 import pytest
 from huggingface_hub import InferenceClient
 
-from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
+from serving import EMBEDDER, Server, model_arguments, run, running
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
 QUERY = "who sat on the mat?"
 DOCUMENTS = ["a dog", "the cat sat on a mat.", "", "a dog"]

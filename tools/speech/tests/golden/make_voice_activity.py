@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Makes speech/voice_activity.json (Silero VAD's graph in PyTorch, with weights from a formula), and speech/speech_spans.json and
-speech/speech_times.json (the results of faster-whisper for probabilities of speech).
+"""Makes voice_activity.json (Silero VAD's graph in PyTorch, with weights from a formula), and speech_spans.json and
+speech_times.json (the results of faster-whisper for probabilities of speech).
 
     pip install numpy==2.4.6 torch==2.15.0 faster-whisper==1.2.1
     python make_voice_activity.py
 
-The cases are in maker/speech. A second run writes the same bytes.
+The cases are in cases/. A second run writes the same bytes.
 """
 
 import json
 from pathlib import Path
 
-from maker.speech import speech_spans, voice_activity
+from cases import speech_spans, voice_activity
 
-FOLDER = Path(__file__).parent / "speech"
+FOLDER = Path(__file__).parent
 
 
 def write(name, cases):
@@ -23,7 +23,6 @@ def write(name, cases):
 
 
 def main():
-    FOLDER.mkdir(exist_ok=True)
     write("voice_activity", voice_activity.cases())
     write("speech_spans", speech_spans.cases())
     write("speech_times", speech_spans.times())

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conftest import NUMBERS, ROOT, StartServer
+from serving import NUMBERS, ROOT, StartServer
 
 PYTHON = ROOT / "build/wyoming-venv/bin/python"  # made by tools/test_serve.sh
 PCM = {"rate": 16_000, "width": 2, "channels": 1}

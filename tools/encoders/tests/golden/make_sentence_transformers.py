@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/sentence_transformers and tests/golden/sparse_encoders: tiny random sentence-transformers folders, and the
+"""Makes sentence_transformers/ and sparse_encoders/: tiny random sentence-transformers folders, and the
 library's embeddings.
 
-    pip install -r requirements.txt
+    pip install -r ../../../../tests/golden/requirements.txt
     python make_sentence_transformers.py
 
 Every case is a folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from

@@ -9,7 +9,7 @@ import pytest
 from langchain_openai import OpenAIEmbeddings
 from pydantic import SecretStr
 
-from conftest import KEY, Server, embeddings, float32_bytes
+from serving import KEY, Server, embeddings, float32_bytes
 
 TEXTS = ["the cat", "Singing in the rain!", "a", "the cat"]
 

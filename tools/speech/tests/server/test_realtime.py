@@ -19,7 +19,7 @@ from openai import AsyncOpenAI
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from conftest import KEY, LIMITED, NUMBERS, PROGRAM, Server, StartServer, running
+from serving import KEY, LIMITED, NUMBERS, PROGRAM, Server, StartServer, running
 
 TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
 APPEND, COMMIT, CLEAR = (f"input_audio_buffer.{name}" for name in ("append", "commit", "clear"))

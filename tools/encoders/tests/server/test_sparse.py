@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from conftest import EMBEDDER, GOLDEN, Server, model_arguments, run, running
+from serving import EMBEDDER, Server, model_arguments, run, running
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 SPLADE, M3 = (GOLDEN / f"sparse_encoders/{name}/model" for name in ("bert", "bge_m3"))
 TEXTS = ["the cat sat on a mat.", "", "a", "Singing in the rain!"]
 

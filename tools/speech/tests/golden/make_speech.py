@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Makes speech/: the results of openai/whisper's own functions, without a checkpoint, for texts, attention and segments, and
-the results of FFmpeg's resampling.
+"""Makes this folder's data: the results of openai/whisper's own functions, without a checkpoint, for texts, attention and
+segments, of FFmpeg's resampling, and of transformers' feature extractor.
 
-    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 openai-whisper==20250625 av==18.1.0
+    pip install numpy==2.4.6 torch==2.15.0 safetensors==0.8.0 openai-whisper==20250625 av==18.1.0 transformers==5.23.0
     python make_speech.py
 
-Each module of maker/speech makes the cases of one file. README.md describes the files. A second run writes the same bytes.
+Each module of cases/ makes the cases of one file. README.md describes the files. A second run writes the same bytes.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import save_file
 
-from maker.speech import alignment, resampling, segments, transcripts, word_tokens
+FOLDER = Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parents[3] / "tests/golden"))  # log_mel uses maker/layers
 
-FOLDER = Path(__file__).parent / "speech"
+from cases import alignment, log_mel, resampling, segments, transcripts, word_tokens  # noqa: E402
 
 
 def plain(value):
@@ -31,11 +33,11 @@ def write(name, cases):
 
 
 def main():
-    FOLDER.mkdir(exist_ok=True)
     write("word_tokens", list(word_tokens.cases()))
     cases, tensors = alignment.cases()
     write("alignment", cases)
     save_file(tensors, FOLDER / "alignment.safetensors")
+    save_file({name: each.numpy() for case in log_mel.cases() for name, each in case.tensors().items()}, FOLDER / "log_mel.safetensors")
     write("paths", list(alignment.paths()))
     write("segments", list(segments.cases()))
     write("transcripts", list(transcripts.cases()))

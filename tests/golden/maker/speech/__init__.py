@@ -1,1 +1,0 @@
-"""One module per file of speech/. Each has a function cases()."""

@@ -1,0 +1,1 @@
+"""One module per file. Each has a function cases()."""
