@@ -9,7 +9,6 @@ import threading
 import time
 from typing import Any
 
-import numpy
 import pytest
 
 import encdec

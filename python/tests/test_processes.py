@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import pickle
 import shutil
-import signal
 import sys
 import threading
 from pathlib import Path
