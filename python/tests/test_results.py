@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -122,3 +123,10 @@ def test_threads_and_workers_do_not_change_results(path: Path, words: list[str])
     expected = encdec.Model(path, threads=1).generate(words[:100])
     assert encdec.Model(path, threads=3).generate(words[:100], batch_size=7) == expected
     assert encdec.Model(path, workers=3).generate(words[:100]) == expected
+
+
+def test_results_of_slices_are_found_where_earlier_versions_had_them() -> None:
+    for name in encdec.__all__:
+        module = getattr(getattr(encdec, name), "__module__", "").split(".")
+        if len(module) == 3:
+            assert getattr(importlib.import_module(f"encdec.{module[2]}"), name) is getattr(encdec, name)
