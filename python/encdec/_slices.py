@@ -1,4 +1,8 @@
-"""The slices of this build: packages beside this module, with the names that the extension knows."""
+"""The slices of this build: packages beside this module, with the names that the extension knows.
+
+A slice has ``__all__``, its names in package encdec, and may have ``METHODS``, a class with methods for Model, and
+``PIPELINES``, classes by task.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,8 @@ SLICES = [_load(name) for name in _encdec.slices]
 
 
 def methods() -> list[type]:
-    """Returns the classes with the methods that slices add to Model."""
     return [each.METHODS for each in SLICES if hasattr(each, "METHODS")]
 
 
 def pipelines() -> dict[str, Callable[..., Any]]:
-    """Returns the classes of slices' pipelines, by task."""
     return {task: made for each in SLICES for task, made in getattr(each, "PIPELINES", {}).items()}

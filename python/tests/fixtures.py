@@ -58,11 +58,9 @@ def command() -> str:
 
 def expect_examples_to_run(package: str, **known: object) -> None:
     """Runs the examples in the docstrings of a package and its modules. They may use what is known."""
-    modules = [importlib.import_module(package)]
-    if package != "encdec":
-        modules += [importlib.import_module(f"{package}.{each.name}") for each in pkgutil.iter_modules(modules[0].__path__)]
-    for module in modules:
-        assert doctest.testmod(module, extraglobs={"encdec": encdec, **known}).failed == 0, module
+    names = [f"{package}.{each.name}" for each in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    for name in (package, *names):
+        assert doctest.testmod(importlib.import_module(name), extraglobs={"encdec": encdec, **known}).failed == 0, name
 
 
 def expect_stub_to_be_complete(name: str) -> None:

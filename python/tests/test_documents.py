@@ -23,7 +23,8 @@ MODULES = [f"encdec.{each.name}" for each in pkgutil.iter_modules(encdec.__path_
 
 @pytest.mark.parametrize("name", ["encdec", *(each for each in MODULES if each != "encdec._encdec")])
 def test_examples_run(name: str, path: Path, model: encdec.Model) -> None:
-    assert doctest.testmod(importlib.import_module(name), extraglobs={"path": path, "model": model, "encdec": encdec}).failed == 0
+    known = {"path": path, "model": model, "encdec": encdec}
+    assert doctest.testmod(importlib.import_module(name), extraglobs=known).failed == 0
 
 
 def test_examples_of_the_guide_run(monkeypatch: pytest.MonkeyPatch) -> None:
