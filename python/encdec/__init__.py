@@ -63,7 +63,7 @@ for _slice in _slices.SLICES:
     for _name in _slice.__all__:
         __all__.insert(__all__.index("build_info"), _name)
         globals()[_name] = _found = getattr(_slice, _name)
-        # Also found in encdec.MODULE, as in earlier versions: users import encdec.documents, pickles of results the others.
+        # Also found in encdec.MODULE, as in earlier versions: users import encdec.documents, pickles import the rest.
         _module = getattr(_found, "__module__", _found.__name__)
         _place = sys.modules.setdefault(f"{__name__}.{_module.rpartition('.')[2]}", sys.modules[_module])
         setattr(_place, _name, _found)
