@@ -22,11 +22,7 @@ def _load(name: str) -> ModuleType:
 
 
 SLICES = [_load(name) for name in _encdec.slices]
-
-
-def methods() -> list[type]:
-    return [each.METHODS for each in SLICES if hasattr(each, "METHODS")]
-
-
-def pipelines() -> dict[str, Callable[..., Any]]:
-    return {task: made for each in SLICES for task, made in getattr(each, "PIPELINES", {}).items()}
+METHODS: list[type] = [each.METHODS for each in SLICES if hasattr(each, "METHODS")]
+PIPELINES: dict[str, Callable[..., Any]] = {
+    task: made for each in SLICES for task, made in getattr(each, "PIPELINES", {}).items()
+}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     class _Methods(encoders.Model, speech.Model): ...
 
 else:
-    _Methods = type("_Methods", (*_slices.methods(), _base.Model), {})
+    _Methods = type("_Methods", (*_slices.METHODS, _base.Model), {})
 
 
 class Model(_Methods):

@@ -49,17 +49,16 @@ def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -
     """
     words = task.split("_")
     kind = "translation" if words[0] == "translation" and len(words) in (1, 4) else task
-    others = _slices.pipelines()
-    if kind not in _RETURN_NAMES and kind not in others:
-        raise ConfigError(f"task is {task!r}, expected one of {', '.join([*_RETURN_NAMES, *others])}")
+    if kind not in _RETURN_NAMES and kind not in _slices.PIPELINES:
+        raise ConfigError(f"task is {task!r}, expected one of {', '.join([*_RETURN_NAMES, *_slices.PIPELINES])}")
     if not isinstance(model, Model):
         model = open_model(model, **options)
     elif options:
         raise TypeError("pipeline() got options for loading, but the model is loaded already")
     if kind == "feature-extraction":
         return Pipeline(task, model, _FeatureExtraction(model))
-    if kind in others:
-        return Pipeline(task, model, others[kind](model))
+    if kind in _slices.PIPELINES:
+        return Pipeline(task, model, _slices.PIPELINES[kind](model))
     languages = {"src_lang": words[1], "tgt_lang": words[3]} if len(words) == 4 else {}
     return Pipeline(task, model, _TextToText(task, model, _RETURN_NAMES[kind], languages))
 

@@ -22,14 +22,9 @@ def submit_embed(
     queue: RequestQueue, inbox: Inbox, number: int, model: Model, texts: list[Any], options: Any
 ) -> Request: ...
 def submit_classify(
-    queue: RequestQueue,
-    inbox: Inbox,
-    number: int,
-    classifier: Classifier,
-    texts: list[Any],
-    seconds: list[Any] | None,
-    options: Any,
-) -> Request: ...
+    queue: RequestQueue, inbox: Inbox, number: int, classifier: Classifier, texts: list[Any],
+    seconds: list[Any] | None, options: Any
+) -> Request: ...  # fmt: skip
 def submit_tag(
     queue: RequestQueue, inbox: Inbox, number: int, classifier: Classifier, texts: list[Any], options: Any
 ) -> Request: ...

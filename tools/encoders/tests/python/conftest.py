@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 import encdec
-
-sys.path.insert(0, str(Path(__file__).parents[4] / "python/tests"))
-
 from fixtures import *
 
 

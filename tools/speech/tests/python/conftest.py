@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 import encdec
 import tiny_whisper
-
-sys.path.insert(0, str(Path(__file__).parents[4] / "python/tests"))
-
 from fixtures import *
 
 

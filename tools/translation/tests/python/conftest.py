@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 import encdec
-
-sys.path.insert(0, str(Path(__file__).parents[4] / "python/tests"))
-
 from fixtures import *
 from fixtures import GOLDEN
 
