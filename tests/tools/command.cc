@@ -201,4 +201,17 @@ Finished encdec_command(std::vector<std::string> arguments, std::string input) {
   return run({std::move(arguments), std::move(input), {}, {}});
 }
 
+Finished run_with_typed(const std::string& typed, std::vector<std::string> arguments) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
+  const std::string path = ::ptsname(terminal);
+  const int other_end = ::open(path.c_str(), O_RDWR | O_NOCTTY);
+  EXPECT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$@\" < " + path, "sh", kEncdec});
+  Finished finished = run({std::move(arguments), "", {}, {}});
+  ::close(other_end);
+  ::close(terminal);
+  return finished;
+}
+
 }  // namespace encdec

@@ -65,5 +65,7 @@ testing::AssertionResult failed(const Finished& finished, int status, const std:
 extern const std::string kEncdec;
 extern const std::string kEncdecDemo;
 Finished encdec_command(std::vector<std::string> arguments, std::string input = {});
+// Runs encdec with a terminal as standard input, in which a user has typed `typed`.
+Finished run_with_typed(const std::string& typed, std::vector<std::string> arguments);
 
 }  // namespace encdec

@@ -1,18 +1,14 @@
 // Tests the output of encdec generate.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <utility>
 
 #include "tests/tools/command.h"
@@ -285,20 +281,6 @@ TEST(Generate, OutputThroughADanglingLinkIsWrittenToItsTarget) {
   EXPECT_EQ(folder.read("later"), run_generate("text", {}, "a\n").output);
 }
 
-// Runs encdec with a terminal as standard input, in which a user has typed `typed`.
-Finished run_with_typed(const std::string& typed, std::vector<std::string> arguments) {
-  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
-  const std::string path = ::ptsname(terminal);
-  const int other_end = ::open(path.c_str(), O_RDWR | O_NOCTTY);
-  EXPECT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
-  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$@\" < " + path, "sh", kEncdec});
-  Finished finished = run({std::move(arguments), "", {}, {}});
-  ::close(other_end);
-  ::close(terminal);
-  return finished;
-}
-
 TEST(Generate, AtATerminalItSaysOnceHowItsInputEnds) {
   const std::string model = golden_model("text"), note = "encdec: info: reading lines from the terminal; ";
   const Finished finished = run_with_typed("a\na\n\x04", {"generate", "--num-beams", "1", "--model", model});
@@ -306,7 +288,9 @@ TEST(Generate, AtATerminalItSaysOnceHowItsInputEnds) {
   EXPECT_EQ(finished.output, run_generate("text", {}, "a\na\n").output);
   EXPECT_THAT(finished.errors, StartsWith(note));
   EXPECT_EQ(split_lines(finished.errors).size(), 1u);
-  EXPECT_THAT(run_with_typed("a\n\x04", {"tokenize", "--model", model}).errors, StartsWith(note));
+  const TemporaryFolder folder;
+  const std::string target = folder.write("target", "a\n");
+  EXPECT_THAT(run_with_typed("a\n\x04", {"score", "--model", model, "--target", target}).errors, StartsWith(note));
   EXPECT_EQ(run_with_typed("a\n\x04", {"generate", "--quiet", "--model", model}).errors, "");
   EXPECT_EQ(run_with_typed("", {"generate", "--model", model, "--input", "/dev/null"}).errors, "");
 }

@@ -103,6 +103,8 @@ TEST(Embed, SaysWhatItNeeds) {
   const std::string file = folder.write("file", "5\n");
   EXPECT_TRUE(failed(encdec_command({"embed", "--input", file, "--output", file, "--model", golden_model("text")}), 2,
                      {"--output " + file + ": the same file as --input"}));
+  EXPECT_THAT(run_with_typed("a\n\x04", {"embed", "--model", golden_model("text")}).errors,
+              testing::HasSubstr("reading lines from the terminal; "));
 }
 
 }  // namespace
