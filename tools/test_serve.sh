@@ -8,11 +8,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 shopt -s nullglob  # a slice may be deleted
 
 ./tools/make_venv.sh build/serve-venv tests/serve/requirements.txt
-for python in "${PYTHON:-python3}" python3.13 python3.12; do
-  if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
-    PYTHON=$python ./tools/make_venv.sh build/wyoming-venv tools/speech/tests/server/wyoming_requirements.txt
-    break
-  fi
+for requirements in tools/*/tests/server/wyoming_requirements.txt; do
+  for python in "${PYTHON:-python3}" python3.13 python3.12; do
+    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
+      PYTHON=$python ./tools/make_venv.sh build/wyoming-venv "$requirements"
+      break
+    fi
+  done
 done
 echo "Testing encdec serve with its clients"
 build/serve-venv/bin/python -m pytest --quiet -r s tests/serve tools/*/tests/server "$@"
