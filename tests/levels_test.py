@@ -82,6 +82,9 @@ class Levels(unittest.TestCase):
     def test_a_slice_may_be_deleted(self) -> None:
         files = {"engine/a.h": "", "models/b.h": '#include "encdec/engine/a.h"\n'}
         self.assertIn("were looked at", self.check({**files, "DELETED": "tools/speech python/encdec/speech"}))
+        used = '#include "encdec/speech/a.h"\n#include "encdec/engine/a.h"\n'
+        for file, result in (("tools/bench/c.cc", "were looked at"), ("tools/server/c.cc", "includes encdec/speech/a.h")):
+            self.assertIn(result, self.check({**files, file: used, "DELETED": "tools/speech python/encdec/speech"}))
         self.assertIn("has a row for tools/common/, which does not exist", self.check({**files, "DELETED": "tools/common"}))
 
     def test_circles_of_files_are_found(self) -> None:
