@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "common/json_arrays.h"
@@ -12,6 +13,12 @@
 #include "slice.h"
 
 namespace encdec::serve {
+
+// The routes of each protocol, in the file of its name.
+std::span<const Route> embeddings_routes();
+std::span<const Route> tei_routes();
+std::span<const Route> rerank_routes();
+
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -4,7 +4,6 @@
 #include <encdec/encoders/embedder.h>
 
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -46,9 +45,5 @@ EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 // Returns the vector of a text as [0.1, ...], a sparse one as [{"index", "value"}, ...], and vectors of tokens as
 // [[0.1, ...], ...].
 nlohmann::ordered_json vector_json(const VectorResult& result);
-
-std::span<const Route> embeddings_routes();
-std::span<const Route> tei_routes();
-std::span<const Route> rerank_routes();
 
 }  // namespace encdec::serve

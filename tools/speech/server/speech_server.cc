@@ -14,6 +14,11 @@
 #include "slice.h"
 
 namespace encdec::serve {
+
+// The routes of each protocol, in the file of its name.
+std::vector<Route> openai_audio_routes(const SpeechServer& server);
+std::vector<Route> openai_realtime_routes(const SpeechServer& server);
+
 namespace {
 
 // Returns an HttpError, 400, in place of a FileError: the client has sent the unreadable recording.

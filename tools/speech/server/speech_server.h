@@ -73,7 +73,4 @@ TranscribeOptions read_transcribe_options(const Call& call, const Parameters& pa
 // Reads how subtitles are broken into lines, by the names of openai/whisper.
 TranscriptLineOptions read_line_options(const Parameters& parameters, const TranscribeOptions& options);
 
-std::vector<Route> openai_audio_routes(const SpeechServer& server);
-std::vector<Route> openai_realtime_routes(const SpeechServer& server);
-
 }  // namespace encdec::serve

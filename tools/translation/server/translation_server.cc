@@ -19,6 +19,11 @@
 #include "slice.h"
 
 namespace encdec::serve {
+
+// The routes of each protocol, in the file of its name.
+std::span<const Route> libretranslate_routes();
+std::span<const Route> deepl_routes();
+
 namespace {
 
 // Returns the model's own code for a language in any spelling; empty if the model has no such codes.

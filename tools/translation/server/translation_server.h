@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -47,8 +46,5 @@ Document read_document(const Call& call, const std::string& name, const std::str
 // translate() does.
 asio::awaitable<std::string> translate_document(Call& call, Document document, TranslateOptions options,
                                                 std::string& problem);
-
-std::span<const Route> libretranslate_routes();
-std::span<const Route> deepl_routes();
 
 }  // namespace encdec::serve
