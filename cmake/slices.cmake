@@ -1,7 +1,7 @@
-# What is done with a model stands in folders of their own, the slices: tools/speech and others. ENCDEC_SLICES says which
-# of them a build has. A slice whose folder is deleted is left out.
-# - encdec_slices: those of this build, in alphabetical order
-# - encdec_left_out_slices: the others
+# A slice is one more thing to do with a model, in a folder of its own: tools/speech. ENCDEC_SLICES lists the slices of a
+# build. A new slice is added to all_slices; a slice whose folder is deleted is left out.
+# - encdec_slices: the slices of this build, in alphabetical order
+# - encdec_left_out_slices: the others, which `encdec --help` names
 set(all_slices encoders speech translation)
 set(present_slices "")
 foreach(slice IN LISTS all_slices)
@@ -35,7 +35,8 @@ function(encdec_add_to host)
   set_property(GLOBAL APPEND PROPERTY ENCDEC_${host}_LIBRARIES ${ARG_LIBRARIES})
 endfunction()
 
-# encdec_take_slices(TARGET HOST): compiles what slices have given to a host into its target.
+# encdec_take_slices(TARGET HOST): compiles what slices have given to a host into its target. tools/CMakeLists.txt adds the
+# slices before the hosts.
 function(encdec_take_slices target host)
   get_property(sources GLOBAL PROPERTY ENCDEC_${host}_SOURCES)
   get_property(libraries GLOBAL PROPERTY ENCDEC_${host}_LIBRARIES)

@@ -14,14 +14,12 @@ namespace serve {
 class ServerSlice;
 }  // namespace serve
 
-// What a slice gives to the programs that host it. A slice is what can be done with a model besides generation: a
-// folder beside this file, with library, subcommands, HTTP handlers, Python binding, tests and a page of documentation.
-// The build writes slices.inc, a line ENCDEC_SLICE(name) for each slice of ENCDEC_SLICES. A host loops over the slices
-// by defining this macro and including slices.inc. For each slice NAME:
-// - NAME_command_slice(), in NAME/command/: its subcommands of `encdec`;
-// - NAME_server_slice(), in NAME/server/: its routes, options and state in `encdec serve`;
-// - bind_NAME(module), in NAME/python/: its classes and functions in the extension module of the Python package. Its
-//   Python code is python/encdec/NAME.py or python/encdec/NAME/.
+// The functions by which the hosts (command, server, Python package) use a slice. ARCHITECTURE.md defines slices.
+// The build writes slices.inc, with a line ENCDEC_SLICE(name) for each slice of ENCDEC_SLICES. A host loops over the
+// slices: it defines this macro and includes slices.inc. A slice NAME defines three functions:
+// - NAME_command_slice(), in NAME/command/: its subcommands of `encdec`; see CommandSlice in command/commands.h
+// - NAME_server_slice(), in NAME/server/: its routes, options and state in `encdec serve`; see server/server_slice.h
+// - bind_NAME(module), in NAME/python/: its classes and functions in the extension module of the Python package
 #define ENCDEC_SLICE(name)                            \
   namespace cli {                                     \
   CommandSlice name##_command_slice();                \

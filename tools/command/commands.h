@@ -39,7 +39,7 @@ struct CommandSlice {
   std::span<const Subcommand> subcommands;
   void (*inspect)(const Model& model, nlohmann::ordered_json& json) = nullptr;  // adds to what `encdec inspect` shows
 };
-// Returns those of this build.
+// Returns the slices of this build.
 std::vector<CommandSlice> command_slices();
 
 // The subcommands of the host: add_forward() is in forward.cc, and so on. Slices have the others, see slice.h.

@@ -31,7 +31,7 @@ class ServedModel {
   bool generates() const {
     return model_.config().has_decoder() && model_.config().source_kind() == SourceKind::tokens;
   }
-  // Returns what it does, as errors say it: "generates text".
+  // Returns the model's work in the words of an error: "generates text".
   std::string what_it_does() const;
   // Returns the time of loading, in seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }

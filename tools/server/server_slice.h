@@ -37,17 +37,17 @@ class ServerSlice {
   // Throws ConfigError for values of options that do not fit the settings.
   virtual void check(const ServeSettings& /*settings*/) {}
   virtual std::vector<Route> routes() const = 0;
-  // Loads what the slice needs besides the models, before them.
+  // Loads further files of the slice. Called before the models are loaded.
   virtual void load(const ServeSettings& /*settings*/) {}
   // Takes a model that is loaded. Models come in the order of their numbers.
   virtual void add(const ServedModel& model, Metrics& metrics) = 0;
 
-  // Returns what the model does, as errors say it: "embeds texts". Empty if that is not the slice's.
+  // Returns the model's work in the words of an error: "embeds texts". Empty if the work is no work of this slice.
   virtual std::string what_it_does(const ServedModel& /*model*/) const { return {}; }
   // Changes the options of a request for generation, as its client has given them, into those that the model knows.
   // Throws HttpError, 400.
   virtual void adjust(const ServedModel& /*model*/, GenerateOptions& /*options*/) const {}
-  // Adds what the slice knows about a model to its entry in /v1/models, and replaces "model_type" of /info.
+  // Adds members to the entry of a model in /v1/models, and replaces "model_type" of /info.
   virtual void describe(const ServedModel& /*model*/, Json& /*entry*/, Json& /*type*/) const {}
 };
 

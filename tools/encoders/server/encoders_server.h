@@ -11,7 +11,7 @@
 
 namespace encdec::serve {
 
-// What a server knows about encoder-only models and classifiers.
+// The state of a server for encoder-only models and classifiers.
 struct EncodersServer : ServerSlice {
   struct Faces {
     Embedder embedder;

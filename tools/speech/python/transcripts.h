@@ -13,7 +13,7 @@ namespace encdec::python {
 
 // Return the options that keyword arguments set, as the functions of python/src/options.h do.
 TranscribeOptions transcribe_options(const nanobind::dict& keywords);
-// `keywords` are those of a live session, `transcribe` those of transcribe().
+// `keywords` are the options of a live session, `transcribe` the options of transcribe().
 LiveOptions live_options(const nanobind::dict& keywords, const nanobind::dict& transcribe);
 TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
 // Return all names that transcribe_options() and live_options() know.

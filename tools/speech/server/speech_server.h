@@ -16,7 +16,7 @@
 
 namespace encdec::serve {
 
-// What a server knows about speech.
+// The state of a server for speech.
 struct SpeechServer : ServerSlice {
   // Options of `encdec serve`. All but the first are maximums.
   std::string vad_model = {};  // TranscribeOptions::vad_model of requests with vad_filter; empty if there is none

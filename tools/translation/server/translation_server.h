@@ -14,7 +14,7 @@
 
 namespace encdec::serve {
 
-// What a server knows about translation.
+// The state of a server for translation.
 struct TranslationServer : ServerSlice {
   std::size_t max_sentences = 16'384;  // in the texts of one request
   std::size_t max_alternatives = 8;    // further translations of one text
