@@ -9,11 +9,14 @@ foreach(slice IN LISTS all_slices)
     list(APPEND present_slices ${slice})
   endif()
 endforeach()
-set(ENCDEC_SLICES "${present_slices}" CACHE STRING "What is done with models: a list of ${present_slices}; empty: generation alone")
+set(ENCDEC_SLICES ALL CACHE STRING "Further uses of models: ALL, or a list of ${present_slices}; empty: generation alone")
 set(encdec_slices ${ENCDEC_SLICES})
+if(ENCDEC_SLICES STREQUAL "ALL")
+  set(encdec_slices ${present_slices})
+endif()
 foreach(slice IN LISTS encdec_slices)
   if(NOT slice IN_LIST present_slices)
-    message(FATAL_ERROR "ENCDEC_SLICES has '${slice}', expected a list of ${present_slices}")
+    message(FATAL_ERROR "ENCDEC_SLICES has '${slice}', expected ALL or a list of ${present_slices}")
   endif()
 endforeach()
 list(SORT encdec_slices)
@@ -26,8 +29,7 @@ list(TRANSFORM encdec_slices REPLACE "(.+)" "ENCDEC_SLICE(\\1)\n" OUTPUT_VARIABL
 list(JOIN rows "" rows)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/slices/slices.inc" CONTENT "${rows}")
 
-# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and libraries that they need, to a
-# host: command, server, python, command_tests, server_tests or docs (the headers of the C++ reference).
+# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and their libraries, to a host: command, server, python, command_tests, server_tests or docs (the headers of the C++ reference).
 function(encdec_add_to host)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")

@@ -5,7 +5,6 @@ foreach(entry IN ITEMS CMakeLists.txt ARCHITECTURE.md LICENSE cmake docs engine 
   file(COPY "${SOURCE_DIR}/${entry}" DESTINATION "${WORK_DIR}" PATTERN "build" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 endforeach()
 file(REMOVE_RECURSE "${WORK_DIR}/tools/${SLICE}" "${WORK_DIR}/python/encdec/${SLICE}")
-file(REMOVE "${WORK_DIR}/python/encdec/${SLICE}.py")
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK_DIR}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
   "-DCMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-Ddnnl_DIR=${ONEDNN_DIR}"
   COMMAND_ERROR_IS_FATAL ANY)

@@ -115,7 +115,7 @@ def slice_name(folder: str) -> str:
 
 def slice_of(path: PurePosixPath, slices: set[str]) -> str | None:
     """The slice to which a file belongs; None for files of the core, of hosts and of programs."""
-    found = re.match(r"(?:tools|python/encdec)/([a-z]+)(?:/|\.py)", str(path))
+    found = re.match("(?:tools|python/encdec)/([a-z]+)/", str(path))
     return found[1] if found and found[1] in slices else None
 
 
@@ -129,7 +129,8 @@ def picture(rows: dict[str, str]) -> str:
         roots: dict[str, list[str]] = defaultdict(list)
         for folder in groups[group]:
             roots[folder.split("/")[0]].append(folder)
-        lines = [line for _, folders in reversed(roots.items()) for line in textwrap.wrap("  ".join(folders), WIDTH - 4)]
+        wrapped = (textwrap.wrap("  ".join(folders), WIDTH - 4) for folders in roots.values())
+        lines = [line for part in wrapped for line in part][::-1]
         return [f"+-- {group} ".ljust(WIDTH - 1, "-") + "+", *(f"| {line.ljust(WIDTH - 4)} |" for line in lines)]
 
     slices: dict[str, list[str]] = defaultdict(list)

@@ -17,7 +17,7 @@ switches=(SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
 if [[ $set == demo ]]; then switches+=(SERVER); fi
 if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
 # Translation needs packages that the demo does not install.
-demo_slices="encoders;speech"
+demo_slices=$(cd tools && ls -d */server/*_server.h | sed 's,/.*,,' | grep -v translation | paste -sd';')
 
 cache=build/release/CMakeCache.txt
 # A build folder that was configured elsewhere, before the project was moved or copied, would build there.

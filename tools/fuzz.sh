@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files and texts (tests/fuzz) under the address and undefined-behaviour sanitizers. Runs one
+# Fuzzes the readers of files and texts (tests/fuzz, tools/*/tests/fuzz) under the address and undefined-behaviour sanitizers. Runs one
 # target per CPU at a time, and prints a line for each. Writes inputs that fail to build/fuzz/findings, and
 # ends with status 1 if there are any. Needs clang.
 #   ./tools/fuzz.sh                   each target for 10 minutes
@@ -10,9 +10,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-600}
 [[ $seconds =~ ^[0-9]+$ ]] || { echo "fuzz.sh: '$seconds', expected seconds" >&2; exit 2; }
 targets=("${@:2}")
-if [[ ${#targets[@]} == 0 ]]; then mapfile -t targets < <(ls tests/fuzz/corpus); fi
+# corpus_of TARGET: prints the folder of its inputs.
+corpus_of() { ls -d {tests,tools/*/tests}/fuzz/corpus/"$1" 2>/dev/null; }
+export -f corpus_of
+if [[ ${#targets[@]} == 0 ]]; then mapfile -t targets < <(ls -d {tests,tools/*/tests}/fuzz/corpus/* | xargs -n1 basename); fi
 for target in "${targets[@]}"; do
-  [[ -d tests/fuzz/corpus/$target ]] || { echo "fuzz.sh: no target '$target' in tests/fuzz/corpus" >&2; exit 2; }
+  [[ -n $(corpus_of "$target") ]] || { echo "fuzz.sh: no target '$target' in fuzz/corpus of tests or tools/*/tests" >&2; exit 2; }
 done
 
 cmake --preset fuzz >/dev/null
@@ -26,7 +29,7 @@ fuzz() {
   local options=(-max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -artifact_prefix="$findings/")
   [[ -e tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
   local result=passed
-  "build/fuzz/bin/${target}_fuzzer" "${options[@]}" "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" \
+  "build/fuzz/bin/${target}_fuzzer" "${options[@]}" "build/fuzz/corpus/$target" "$(corpus_of "$target")" \
     >"$log" 2>&1 || result="FAILED: $log, $findings"
   printf '%-22s %10s runs %7s branches  %s\n' "$target" \
     "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \

@@ -65,5 +65,8 @@ for _slice in _slices.SLICES:
         globals()[_name] = _found = getattr(_slice, _name)
         # Also found in encdec.MODULE, as in earlier versions: users import encdec.documents, pickles import the rest.
         _module = getattr(_found, "__module__", _found.__name__)
-        _place = sys.modules.setdefault(f"{__name__}.{_module.rpartition('.')[2]}", sys.modules[_module])
-        setattr(_place, _name, _found)
+        _last = _module.rpartition(".")[2]
+        _place = globals().setdefault(_last, sys.modules[_module])
+        sys.modules.setdefault(f"{__name__}.{_last}", _place)
+        if _place is not _found:
+            setattr(_place, _name, _found)

@@ -130,3 +130,4 @@ def test_results_of_slices_are_found_where_earlier_versions_had_them() -> None:
         module = getattr(getattr(encdec, name), "__module__", "").split(".")
         if len(module) == 3:
             assert getattr(importlib.import_module(f"encdec.{module[2]}"), name) is getattr(encdec, name)
+            assert getattr(encdec, module[2]) is importlib.import_module(f"encdec.{module[2]}")

@@ -67,7 +67,7 @@ std::vector<Subcommand> subcommands() {
   return all;
 }
 
-// The slices that this build leaves out, and serve: "speech, serve".
+// The slices that this build leaves out, and serve if it is left out: "speech, serve".
 constexpr std::string_view kLeftOut = ENCDEC_LEFT_OUT;
 
 constexpr const char* kFooter = R"(Exit status:
@@ -133,8 +133,11 @@ int run(int argc, char** argv) {
       output.commit();
       return kDone;
     }
-    const bool may_be_left_out = app.get_subcommands().empty() && !kLeftOut.empty();
-    print_error(usage_error(app, error) + (may_be_left_out ? fmt::format("; not in this build: {}", kLeftOut) : ""));
+    std::string message = usage_error(app, error);
+    if (!kLeftOut.empty() && message.starts_with("unknown command")) {
+      message += fmt::format("; not in this build: {}", kLeftOut);
+    }
+    print_error(message);
     return kWrongUsage;
   }
   for (const auto& [command, action] : actions) {

@@ -128,7 +128,7 @@ void refuse(CLI::App& command, const char* name, const std::string& message) {
 void add_slice_option(CLI::App& command, const serve::ServeOption& option) {
   const auto add = [&](auto* value) {
     if constexpr (!std::is_same_v<decltype(value), std::size_t*>) {
-      add_value_option(command, option.name, *value, option.type, option.help);
+      add_value_option(command, option.name, *value, option.type, option.help == nullptr ? "" : option.help);
     } else if (option.help == nullptr) {
       refuse(command, option.name, fmt::format("is fixed at {}", *value));
     } else {

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#if ENCDEC_SPEECH
+#if ENCDEC_DEMO_SPEECH
 #include <encdec/speech/speech_model.h>
 #endif
 
@@ -31,7 +31,6 @@
 namespace {
 
 constexpr const char* kPronunciation = "english-pronunciation";
-[[maybe_unused]] constexpr const char* kNumbers = "english-numbers";
 constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
@@ -97,7 +96,9 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
              counted(static_cast<std::size_t>(encdec::default_threads()), "thread"));
 }
 
-#if ENCDEC_SPEECH
+#if ENCDEC_DEMO_SPEECH
+constexpr const char* kNumbers = "english-numbers";
+
 // Returns the recordings that come with the speech model.
 std::vector<std::string> bundled_clips() {
   std::vector<std::string> clips;
@@ -145,7 +146,7 @@ int main(int argc, char** argv) {
     std::string folder;
     std::vector<std::string> words, recordings;
     app.add_option("--model", folder, "Checkpoint folder to use instead of the bundled one")->type_name("DIR");
-#if ENCDEC_SPEECH
+#if ENCDEC_DEMO_SPEECH
     app.description(app.get_description() +
                     " Transcribes the recordings given with --speech; with the sample of "
                     "words, also three bundled recordings.");
@@ -170,7 +171,7 @@ int main(int argc, char** argv) {
       if (words.empty()) words = words_of_standard_input();
       pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);
     }
-#if ENCDEC_SPEECH
+#if ENCDEC_DEMO_SPEECH
     if (recordings.empty() && words.empty() && folder.empty()) {
       fmt::print("\n");
       recordings = bundled_clips();

@@ -165,7 +165,7 @@ asio::awaitable<void> info(Call& call) {
       auto* const* number = std::get_if<std::size_t*>(&option.value);
       std::string key(option.name + 2);
       std::ranges::replace(key, '-', '_');
-      if (number != nullptr) most[key] = **number;
+      if (number != nullptr && key.starts_with("max_")) most[key] = **number;
     }
   }
   Json names = Json::array();

@@ -21,13 +21,13 @@ struct ServeSettings;
 struct ServeOption {
   const char* name;  // "--max-recording-bytes"
   std::variant<std::string*, std::vector<std::string>*, std::size_t*> value;
-  const char* help = nullptr;    // null: the value is fixed, and encdec serve refuses the option
+  const char* help = nullptr;    // null: the number is fixed, and encdec serve refuses the option
   const char* type = "";         // name of a text in the help: "FILE"
   std::int64_t max = 1'000'000;  // of a number, which is at least 1
 };
 
-// A slice's part of the server. A server has an object of its own.
-// Order of calls: options check routes load add* and then, on many threads, the others.
+// A slice's part of one server.
+// Order of calls: options check routes load add*, then all others and options(), on many threads.
 class ServerSlice {
  public:
   using Json = nlohmann::ordered_json;
