@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import encdec
-from child_process import expect_ctrl_c_to_end, run
+from child_process import expect_ctrl_c_to_end, expect_flat_memory, run
 from test_iterate import settle, threads_of_process
 from tiny_whisper import noise, wav
 
@@ -110,6 +110,8 @@ def test_an_iterator_that_is_dropped_leaves_no_thread(speech_model: encdec.Model
 
 
 def test_memory_stays_flat(speech_model: encdec.Model, recording: Path) -> None:
+    audio = noise(0.1)
+
     def work() -> None:
         for _ in speech_model.transcribe_iter([recording, noise(0.5), wav(noise(0.5))] * 3, word_timestamps=True):
             pass
@@ -118,17 +120,9 @@ def test_memory_stays_flat(speech_model: encdec.Model, recording: Path) -> None:
         speech_model.transcribe(noise(1), word_timestamps=True).to("srt", max_words_per_line=1)
         with pytest.raises(ValueError, match="beam_size"):
             speech_model.transcribe(noise(0.1), beam_size=0)
-
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-
-    for _ in range(20):
-        work()
-    audio, before = noise(0.1), resident()
-    references = sys.getrefcount(audio)
-    for _ in range(100):
-        work()
         speech_model.transcribe(audio)
         list(speech_model.transcribe_iter([audio]))
+
+    references = sys.getrefcount(audio)
+    expect_flat_memory(work)
     assert sys.getrefcount(audio) == references
-    assert resident() - before < 8 << 20
