@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _slices
 from ._errors import ConfigError
 from .model import Model, open_model
-
-if TYPE_CHECKING:
-    from .speech.recordings import Recording
 
 _RETURN_NAMES = {
     "translation": "translation",
@@ -31,7 +28,7 @@ class Pipeline:
         self.model = model
         self._call = call
 
-    def __call__(self, inputs: Recording | Iterable[Recording], **options: Any) -> Any:
+    def __call__(self, inputs: Any, **options: Any) -> Any:
         return self._call(inputs, **options)
 
     def __repr__(self) -> str:
