@@ -29,7 +29,8 @@ list(TRANSFORM encdec_slices REPLACE "(.+)" "ENCDEC_SLICE(\\1)\n" OUTPUT_VARIABL
 list(JOIN rows "" rows)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/slices/slices.inc" CONTENT "${rows}")
 
-# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and their libraries, to a host: command, server, python, command_tests, server_tests or docs (the headers of the C++ reference).
+# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and their libraries, to a host:
+# command, server, python, command_tests, server_tests or docs (the headers of the C++ reference).
 function(encdec_add_to host)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")

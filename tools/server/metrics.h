@@ -14,11 +14,11 @@ namespace encdec::serve {
 // The metrics of one model: functions that add a value. They refer to the Metrics.
 struct ModelMetrics {
   using Add = std::function<void(double)>;
-  Add source_tokens;        // of a source that a worker starts
+  Add source_tokens;        // tokens of each source that a worker starts
   Add generated_tokens;     // new final tokens
-  Add queue_seconds;        // that a source has waited in the queue
-  Add first_token_seconds;  // from submit() to the first final tokens of a source
-  Add token_seconds;        // of a finished source, divided by the tokens of its longest hypothesis
+  Add queue_seconds;        // time of each source in the queue
+  Add first_token_seconds;  // time from submit() to the first final tokens of each source
+  Add token_seconds;        // time to finish each source / tokens of its longest hypothesis
 };
 
 // The metrics of a service, for Prometheus. Thread-safe.

@@ -144,7 +144,7 @@ asio::awaitable<void> info(Call& call) {
   const auto positions = model.model().config().input_stack().position_limit();
   const ServeSettings& settings = call.parts().settings;
   const ServiceLimits& limits = settings.limits;
-  Json entry, type = {{"generation", Json::object()}};
+  Json type = {{"generation", Json::object()}};
   Json most = {{"max_body_bytes", settings.http.body_bytes},
                {"max_header_bytes", settings.http.header_bytes},
                {"max_header_fields", settings.http.header_fields},
@@ -160,7 +160,7 @@ asio::awaitable<void> info(Call& call) {
                {"max_text_bytes", kMaxJsonTokenBytes},
                {"request_timeout_ms", limits.request_time.count()}};
   for (const auto& slice : settings.slices) {
-    slice->describe(model, entry, type);
+    slice->set_type(model, type);
     for (const ServeOption& option : slice->options()) {
       auto* const* number = std::get_if<std::size_t*>(&option.value);
       std::string key(option.name + 2);

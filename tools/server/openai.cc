@@ -30,9 +30,8 @@ const char* type_of(int status) {
 }
 
 Json model_json(const Call& call, const ServedModel& model) {
-  Json entry = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}},
-       type;
-  for (const auto& slice : call.parts().settings.slices) slice->describe(model, entry, type);
+  Json entry = {{"id", model.name()}, {"object", "model"}, {"created", model.loaded_at()}, {"owned_by", "encdec"}};
+  for (const auto& slice : call.parts().settings.slices) slice->describe(model, entry);
   return entry;
 }
 

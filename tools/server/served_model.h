@@ -54,9 +54,8 @@ class ModelSet {
 
   // Returns all models; their numbers are their places.
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
-  // Returns the model called `name` or, if the name is empty, the first one that `fits`. Throws HttpError, 404, if
-  // there is none. `what` says in its message what the model has to do: "embeds texts". `status` is that of the error
-  // if there are only models that do not fit.
+  // Returns the model called `name` or, if the name is empty, the first model that `fits`. Throws HttpError if there is
+  // none: 404, or `status` if models exist but do not fit. `what` is the required work in its message: "embeds texts".
   ServedModel& find(const std::string& name, const std::function<bool(const ServedModel&)>& fits,
                     const std::string& what, int status = 404) const;
   ServedModel& generator(const std::string& name) const;

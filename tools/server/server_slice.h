@@ -23,7 +23,7 @@ struct ServeOption {
   std::variant<std::string*, std::vector<std::string>*, std::size_t*> value;
   const char* help = nullptr;    // null: the number is fixed, and encdec serve refuses the option
   const char* type = "";         // name of a text in the help: "FILE"
-  std::int64_t max = 1'000'000;  // of a number, which is at least 1
+  std::int64_t max = 1'000'000;  // upper bound of a number; the lower bound is 1
 };
 
 // A slice's part of one server.
@@ -47,8 +47,10 @@ class ServerSlice {
   // Changes the options of a request for generation, as its client has given them, into those that the model knows.
   // Throws HttpError, 400.
   virtual void adjust(const ServedModel& /*model*/, GenerateOptions& /*options*/) const {}
-  // Adds members to the entry of a model in /v1/models, and replaces "model_type" of /info.
-  virtual void describe(const ServedModel& /*model*/, Json& /*entry*/, Json& /*type*/) const {}
+  // Adds members to the entry of a model in /v1/models.
+  virtual void describe(const ServedModel& /*model*/, Json& /*entry*/) const {}
+  // Replaces "model_type" of /info.
+  virtual void set_type(const ServedModel& /*model*/, Json& /*type*/) const {}
 };
 
 // Returns an object for each slice of this build, in alphabetical order.

@@ -19,6 +19,7 @@
 #include "server/access.h"
 #include "server/http/form.h"
 #include "server/parameters.h"
+#include "slice.h"
 
 namespace encdec::serve {
 namespace {
@@ -70,6 +71,14 @@ HttpError http_error(const std::exception_ptr& failure) {
 }
 
 }  // namespace
+
+std::vector<std::shared_ptr<ServerSlice>> server_slices() {
+  return {
+#define ENCDEC_SLICE(name) name##_server_slice(),
+#include "slices.inc"
+#undef ENCDEC_SLICE
+  };
+}
 
 Service::Service(const ServeSettings& settings, bool is_loopback)
     : settings_(settings), is_loopback_(is_loopback), unread_(settings.limits.unread_bytes) {

@@ -27,8 +27,7 @@ class Model(_base.Model):
 
     @property
     def _classifier(self) -> _engine.Classifier:
-        core = self._core
-        return self._classifier_here or _engine.Classifier(core)
+        return self._classifier_here or _engine.Classifier(self._core)
 
     def embed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
         """Returns one vector for each text: float32 [N, D], or [D] for a single text. Needs numpy.

@@ -32,8 +32,7 @@ class Model(_base.Model):
 
     @property
     def _speech(self) -> _engine.SpeechModel:
-        core = self._core
-        return self._speech_here or _engine.SpeechModel(core)
+        return self._speech_here or _engine.SpeechModel(self._core)
 
     @overload
     def transcribe(  # type: ignore[overload-overlap]

@@ -79,7 +79,7 @@ class EncodersSlice final : public EncodersServer {
     return model.model().config().head.kind == HeadKind::tokens ? "classifies tokens" : "";
   }
 
-  void describe(const ServedModel& model, Json& /*entry*/, Json& type) const override {
+  void set_type(const ServedModel& model, Json& type) const override {
     if (const auto& labels = of(model).classifier.labels()) {
       type = {{ranks(of(model)) ? "reranker" : "classifier", label_names(*labels)}};
     } else if (embeds(of(model))) {
@@ -119,7 +119,7 @@ ServedModel& ranker_of(const Call& call, const std::string& name) {
 
 asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& model, std::vector<std::string> texts,
                                                        EmbedOptions options) {
-  constexpr std::size_t kNumber = 5;  // least bytes of a number in the answer, on average: those of base64
+  constexpr std::size_t kNumber = 5;  // bytes of a number in the shortest form of an answer, base64
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [&call](std::size_t, VectorResult& result) {
     call.count(result.values.size() * kNumber);
   };

@@ -1,4 +1,4 @@
-// Compares embeddings of golden/sentence_transformers with those of the library of that name.
+// Compares embeddings of golden/sentence_transformers with the vectors that sentence-transformers computed.
 #include "encdec/encoders/embedder.h"
 
 #include <gmock/gmock.h>

@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kTexts = 3;  // of each request
+constexpr std::size_t kTexts = 3;  // number of texts in each request
 
 // The vectors of a request.
 struct Vectors {

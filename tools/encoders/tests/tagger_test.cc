@@ -1,4 +1,4 @@
-// Compares the entities of golden/classifiers/taggers with those of transformers' pipeline.
+// Compares the entities of golden/classifiers/taggers with the results of transformers' pipeline.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -96,11 +96,14 @@ class SpeechSlice final : public SpeechServer {
     return of(model).model ? "transcribes recordings" : "";
   }
 
-  void describe(const ServedModel& model, Json& entry, Json& type) const override {
+  void describe(const ServedModel& model, Json& entry) const override {
     if (!of(model).model) return;
     entry["task"] = "automatic-speech-recognition";  // keys of speaches, a server for Whisper
     entry["language"] = of(model).model->languages();
-    type = {{"transcription", Json::object()}};
+  }
+
+  void set_type(const ServedModel& model, Json& type) const override {
+    if (of(model).model) type = {{"transcription", Json::object()}};
   }
 };
 

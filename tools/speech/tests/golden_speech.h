@@ -18,7 +18,7 @@ inline nlohmann::json golden_speech(const std::string& name) {
   return nlohmann::json::parse(file);
 }
 
-// Returns `count` pseudo-random numbers in [-1, 1), the same as those of golden/cases/noise.py. The generator is
+// Returns `count` pseudo-random numbers in [-1, 1), equal to the numbers of golden/cases/noise.py. The generator is
 // splitmix64 (Steele et al. 2014).
 inline std::vector<float> golden_noise(std::uint64_t seed, std::size_t count) {
   std::vector<float> values;

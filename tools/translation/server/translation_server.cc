@@ -106,7 +106,7 @@ class TranslationSlice final : public TranslationServer {
     options.target_lang = code_of(options.target_lang, "target_lang", languages.targets);
   }
 
-  void describe(const ServedModel& model, Json& entry, Json& /*type*/) const override {
+  void describe(const ServedModel& model, Json& entry) const override {
     const ModelLanguages& languages = ways.languages(model.number());
     if (languages.targets.empty()) return;
     for (const auto& [key, codes] : {std::pair{"sources", &languages.sources}, {"targets", &languages.targets}}) {

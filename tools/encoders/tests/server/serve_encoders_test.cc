@@ -1,4 +1,4 @@
-// Tests the addresses for embeddings and scores of encdec serve, by a model that has none.
+// Tests the addresses for embeddings and scores of encdec serve with a model that gives neither.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
