@@ -13,7 +13,6 @@ namespace {
 using Options = GenerateOptions;
 using Kind = UnsupportedSetting::Kind;
 using Setting = OptionRow<Options>;
-using Tokens = OptionRange::Tokens;
 
 constexpr int kDefaultNewTokens = 20;
 constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // limits, so that scaled scores stay finite
@@ -21,8 +20,7 @@ constexpr double kMaxExponent = 100;                   // range of length and co
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr OptionRange kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMinFactor, kMaxFactor}, kLengthFactor{0, kMaxFactor},
     kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
-    kSequences{1, kMaxSequences}, kKnown{.tokens = Tokens::of_the_vocabulary},
-    kUnwanted{.tokens = Tokens::of_any_vocabulary};
+    kSequences{1, kMaxSequences}, kToken{.is_token = true};
 constexpr std::string_view kDrafts = "Guesses";
 
 constexpr UnsupportedSetting kUnsupported[] = {
@@ -95,26 +93,26 @@ constexpr Setting kSettings[] = {
     Setting("prompt_lookup_num_tokens", kOption<&Options::prompt_lookup_num_tokens>, kCount, kDrafts, "N",
             "Guess up to N tokens from an earlier occurrence of the last ones, in the source or the result; 0 for none",
             {.neutral = 0}),
-    Setting("decoder_start_token", kOption<&Options::decoder_start_token>, kKnown, {}, {}, {},
+    Setting("decoder_start_token", kOption<&Options::decoder_start_token>, kToken, {}, {}, {},
             {.other_names = {"decoder_start_token_id"}}),
-    Setting("eos_tokens", kOption<&Options::eos_tokens>, kKnown, {}, {}, {}, {.other_names = {"eos_token_id"}}),
-    Setting("forced_bos_token", kOption<&Options::forced_bos_token>, kKnown, "Tokens", "TOKEN",
+    Setting("eos_tokens", kOption<&Options::eos_tokens>, kToken, {}, {}, {}, {.other_names = {"eos_token_id"}}),
+    Setting("forced_bos_token", kOption<&Options::forced_bos_token>, kToken, "Tokens", "TOKEN",
             "First token to generate: as the vocabulary spells it, or its id",
             {.other_names = {"forced_bos_token_id"}}),
-    Setting("forced_eos_tokens", kOption<&Options::forced_eos_tokens>, kKnown, "Tokens", "TOKEN",
+    Setting("forced_eos_tokens", kOption<&Options::forced_eos_tokens>, kToken, "Tokens", "TOKEN",
             "Last token of a text that reaches the length limit",
             {.other_names = {"forced_eos_token_id"}, .command_names = "--forced-eos-token"}),
-    Setting("suppress_tokens", kOption<&Options::suppress_tokens>, kUnwanted, "Tokens", "IDS",
+    Setting("suppress_tokens", kOption<&Options::suppress_tokens>, kToken, "Tokens", "IDS",
             "Token ids never to generate, separated by spaces"),
-    Setting("begin_suppress_tokens", kOption<&Options::begin_suppress_tokens>, kUnwanted, "Tokens", "IDS",
+    Setting("begin_suppress_tokens", kOption<&Options::begin_suppress_tokens>, kToken, "Tokens", "IDS",
             "Token ids not to generate as the first token"),
-    Setting("bad_words", kOption<&Options::bad_words>, kKnown, "Tokens", "FILE",
+    Setting("bad_words", kOption<&Options::bad_words>, kToken, "Tokens", "FILE",
             "Phrases never to generate, one per line: text, or token ids with --token-ids",
             {.other_names = {"bad_words_ids"}, .command_names = "--bad-words-file"}),
-    Setting("force_words", kOption<&Options::force_words>, kKnown, "Tokens", "FILE",
+    Setting("force_words", kOption<&Options::force_words>, kToken, "Tokens", "FILE",
             "Phrases that every text must contain, in the form of --bad-words-file; needs --num-beams above 1",
             {.other_names = {"force_words_ids"}, .command_names = "--force-words-file"}),
-    Setting("shortlist", kOption<&Options::shortlist>, kKnown, "Tokens", "FILE",
+    Setting("shortlist", kOption<&Options::shortlist>, kToken, "Tokens", "FILE",
             "The only tokens to generate, one per line: as the vocabulary spells them, or ids with --token-ids",
             {.only_in_calls = true, .command_names = "--shortlist-file"}),
     Setting("lexical_shortlist", kOption<&Options::lexical_shortlist>, {}, "Tokens", "true|false",
@@ -157,7 +155,7 @@ void check(const Setting& row, const T& value, Dim vocabulary) {
         fmt::format("{} is {}, {}, expected a start of at least 0 and a factor above 0, at most {} and {}", row.name,
                     value.start, value.factor, kMaxTokenCount, range.max));
   } else if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
-    if (range.tokens == Tokens::none) {
+    if (!range.is_token) {
       if (range.has(value)) return;
       throw ConfigError(fmt::format("{} is {}, expected {} to {}", row.name, value, range.min, range.max));
     }

@@ -13,7 +13,6 @@ namespace {
 using Options = GenerateOptions;
 using Kind = UnsupportedSetting::Kind;
 using Setting = OptionRow<Options>;
-using Tokens = OptionRange::Tokens;
 
 // CTranslate2's defaults: max_decoding_length of a Translator, and max_length of a Generator.
 constexpr int kDefaultTranslationTokens = 256;
@@ -61,7 +60,7 @@ class SettingsReader {
   void take(const Setting& row, std::optional<bool>& flag) { flag = object_.boolean(row.key()); }
   void take(const Setting& row, std::optional<std::string>& text) { text = object_.string(row.key()); }
   void take(const Setting& row, std::optional<int>& number) {
-    if (row.range.tokens != Tokens::none) {
+    if (row.range.is_token) {
       number = token(row.key());
       return;
     }
@@ -107,7 +106,7 @@ class SettingsReader {
   void take(const Setting& row, std::optional<TokenIds>& tokens) {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
     // A file may name tokens that the vocabulary lacks, such as the end tokens of a larger one.
-    const bool any = source_ == Source::file || row.range.tokens == Tokens::of_any_vocabulary;
+    const bool any = source_ == Source::file;
     tokens.emplace();
     for (const std::int64_t id : object_.integers(row.key(), any ? kAnyToken : in_vocabulary())) {
       if (id >= 0 && id < vocabulary_) tokens->push_back(static_cast<std::int32_t>(id));

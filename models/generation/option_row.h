@@ -23,12 +23,7 @@ struct OptionRange {
   double min = 0;
   double max = 0;
   bool or_zero = false;  // 0 is allowed too
-  enum class Tokens : std::uint8_t {
-    none,
-    of_the_vocabulary,
-    of_any_vocabulary,  // files may list ids beyond the vocabulary; these are skipped
-  };
-  Tokens tokens = Tokens::none;
+  bool is_token = false;  // an id of the vocabulary
 
   // Returns whether a number is allowed; NaN is not. The ends are rounded to the number's type.
   template <class Number>

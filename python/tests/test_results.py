@@ -73,14 +73,6 @@ def test_attention_shows_itself(model: encdec.Model) -> None:
     pyplot.close("all")
 
 
-def test_top_log_probs_are_sorted_pairs(model: encdec.Model) -> None:
-    hypothesis = model.generate("cat", top_log_probs=3)[0].hypotheses[0]
-    assert len(hypothesis.top_log_probs) == len(hypothesis.token_ids)
-    for place, token, score in zip(hypothesis.top_log_probs, hypothesis.token_ids, hypothesis.token_scores, strict=True):
-        assert len(place) == 3 and place == sorted(place, key=lambda pair: -pair[1])
-        assert place[0] == (token, score)
-
-
 def test_finish_reasons_and_counts(model: encdec.Model) -> None:
     long, short = model.generate("photography")[0], model.generate("photography", max_new_tokens=2)[0]
     assert long.hypotheses[0].finish_reason == "stop" and short.hypotheses[0].finish_reason == "length"
@@ -117,12 +109,6 @@ def test_weights_cache_is_used(path: Path, tmp_path: Path) -> None:
     first = encdec.Model(path, weights_cache=tmp_path / "cache").translate("cat")
     assert len(list((tmp_path / "cache").iterdir())) == 1
     assert encdec.Model(path, weights_cache=tmp_path / "cache").translate("cat") == first
-
-
-def test_threads_and_workers_do_not_change_results(path: Path, words: list[str]) -> None:
-    expected = encdec.Model(path, threads=1).generate(words[:100])
-    assert encdec.Model(path, threads=3).generate(words[:100], batch_size=7) == expected
-    assert encdec.Model(path, workers=3).generate(words[:100]) == expected
 
 
 def test_results_of_slices_are_found_where_earlier_versions_had_them() -> None:

@@ -278,15 +278,6 @@ def test_large_header(server: Server, curl: Curl) -> None:
     assert "100" in answer.body
 
 
-@pytest.mark.parametrize(
-    "body", ["", "{", "[1]", '"cat"', '{"inputs": "cat",}', '{"inputs": "\\ud800"}', "[" * 100_000]
-)
-def test_bodies_that_are_no_request(server: Server, curl: Curl, body: str) -> None:
-    answer = curl(server.url + "/v1/generate", "--data-binary", curl.file("body", body))
-    assert answer.status == 400
-    assert "body" in answer.json["error"]
-
-
 def streamed(answer: Answer) -> str:
     assert answer.headers["content-type"].startswith("text/event-stream")
     events = [json.loads(line.removeprefix("data: ")) for line in answer.body.split("\n") if line.startswith("data: ")]
@@ -309,25 +300,6 @@ def test_native_options(server: Server, curl: Curl, speller: Path) -> None:
     results = answer.json["results"]
     assert [like(row, result["hypotheses"]) for row, result in zip(wanted, results, strict=True)] == wanted
     assert [each["source_tokens"] for each in results] == [3, 3]
-
-
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"inputs": []}, "inputs"),
-        ({"input": "cat"}, "'input'"),
-        ({"prefixes": ["a", "b"]}, "2 prefixes"),
-        ({"drafts": ["a", "b"]}, "2 drafts"),
-        ({"parameters": {"num_beam": 2}}, "'num_beam'"),
-        ({"parameters": {"num_beams": "two"}}, "num_beams"),
-        ({"parameters": {"num_return_sequences": 2}}, "num_return_sequences"),
-        ({"parameters": {"num_beams": 17}}, "num_beams is 17"),
-    ],
-)
-def test_bad_native_requests(server: Server, curl: Curl, change: dict[str, Any], named: str) -> None:
-    answer = curl(server.url + "/v1/generate", *as_json({"inputs": "cat", **change}))
-    assert answer.status == 400
-    assert named in answer.json["error"]
 
 
 def test_text_embeddings_inference(server: Server, curl: Curl) -> None:

@@ -179,36 +179,6 @@ TEST_F(Attention, PicturesAreWrittenCompletely) {
   EXPECT_EQ(folder_.names(), std::vector<std::string>{"map.svg"});
 }
 
-TEST_F(Attention, WrongUsageIsReportedInOneLine) {
-  const std::string text = golden_model("text"), output = folder_.path("map.json");
-  const auto attention = [&](std::vector<std::string> arguments, const std::string& input = {}) {
-    arguments.insert(arguments.begin(), {"attention", "--quiet", "--model"});
-    return encdec_command(std::move(arguments), input);
-  };
-  EXPECT_TRUE(
-      failed(attention({text, "a", "--kind", "self"}), 2, {"--kind", "'self'", "encoder, decoder, cross or all"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--layer", "last"}), 2, {"--layer", "'last'", "mean or all"}));
-  for (const char* name : {"map.pdf", "map.png", "map.html"}) {
-    EXPECT_TRUE(failed(attention({text, "a", "--output", name}), 2, {name, ".svg or .json"}));
-  }
-  EXPECT_TRUE(failed(attention({text, "a", "--input", "b"}), 2, {"--input", "expected one of them"}));
-  EXPECT_TRUE(failed(attention({text, "a", "b", "--target", "c"}), 2, {"--target", "expected one of them"}));
-  EXPECT_TRUE(failed(attention({text, "--output", output}, "a\nb\n"), 1, {"standard input:2", "another line"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--target", "le chat"}), 1, {"le chat: no such file", "after the source"}));
-  EXPECT_TRUE(failed(attention({text}, ""), 1, {"standard input: no line"}));
-  EXPECT_TRUE(failed(attention({text, "", "--output", output}), 1, {"source: empty"}));
-  EXPECT_TRUE(failed(attention({text, "a", "--layer", "7", "--output", output}), 1,
-                     {"encoder self-attention: layer 7, expected 0 to 0"}));
-  EXPECT_TRUE(failed(attention({other_golden("bert/base"), "--token-ids", "4 5", "6", "--output", output}), 2,
-                     {"target", "no decoder"}));
-  EXPECT_TRUE(failed(attention({other_golden("gpt2/with_prefix"), "--token-ids", "4 5", "--kind", "cross"}), 1,
-                     {"cross-attention", "gpt2 has none"}));
-  EXPECT_TRUE(failed(attention({golden_model("odd_sizes"), "--token-ids", "4 99999999"}), 1, {"source", "99999999"}));
-  EXPECT_TRUE(failed(attention({text, "\xff"}), 1, {"source", "UTF-8"}));
-  EXPECT_FALSE(folder_.has("map.json")) << "nothing is left of what failed";
-  EXPECT_EQ(folder_.partial(), "");
-}
-
 // Attention written by encdec generate.
 class AttentionOfResults : public Attention {
  protected:
@@ -291,25 +261,6 @@ TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneHaveWeights) {
   EXPECT_EQ(hypothesis["queries"].size(), hypothesis["weights"][0][0].size());
   EXPECT_EQ(hypothesis["keys"].size(), 2 + hypothesis["queries"].size()) << "the prompt, and what was generated before";
   EXPECT_EQ(hypothesis["weights"][0][0][0][3], 0) << "a token does not see what comes after it";
-}
-
-TEST_F(AttentionOfResults, WrongUsageIsReportedInOneLine) {
-  const auto generate = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> arguments = {"generate", "--model", golden_model("text")};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    return encdec_command(arguments, "a\n");
-  };
-  EXPECT_TRUE(failed(generate({"--attention", "x", "--output", "x"}), 2, {"--attention", "--output"}));
-  EXPECT_TRUE(failed(generate({"--attention", "./x", "--stats", "x"}), 2, {"--attention", "--stats"}));
-  for (const char* name : {"x.svg", "x.png", "x.html"}) {
-    EXPECT_TRUE(failed(generate({"--attention", name}), 2, {name, ".json", "encdec attention", ".svg"}));
-  }
-  EXPECT_TRUE(failed(generate({"--attention", "x", "--attention-head", "all"}), 2, {"--attention x", "one or mean"}));
-  EXPECT_TRUE(failed(generate({"--attention-layer", "1"}), 2, {"--attention-layer", "--attention"}));
-  EXPECT_TRUE(
-      failed(generate({"--attention", folder_.path("x"), "--attention-head", "77"}), 1, {"head 77", "expected 0 to"}));
-  EXPECT_TRUE(failed(generate({"--attention", "/nonexistent/x"}), 1, {"/nonexistent/x"}));
-  EXPECT_TRUE(folder_.names().empty());
 }
 
 }  // namespace

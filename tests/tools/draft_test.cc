@@ -88,19 +88,5 @@ TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
   EXPECT_THAT(noted.errors, testing::HasSubstr("search with 3 beams makes no guesses"));
 }
 
-TEST_F(Drafts, AreRefusedByName) {
-  const auto generate = [](std::vector<std::string> options) {
-    options.emplace_back("--token-ids");
-    return run_generate("text", std::move(options), "5 0\n");
-  };
-  const Finished shorter = generate({"--draft-file", folder_.write("draft", "1\n2\n")});
-  EXPECT_TRUE(failed({shorter.status, "", shorter.errors}, 1, {"standard input: 1 lines", "expected the same number"}));
-  EXPECT_TRUE(failed(generate({"--draft-file", folder_.write("draft", "1 x\n")}), 1, {":1: token 2 is 'x'"}));
-  EXPECT_TRUE(failed(generate({"--draft-file", folder_.write("draft", "1 99999\n")}), 1, {"99999"}));
-  EXPECT_TRUE(failed(generate({"--num-assistant-tokens", "0"}), 2,
-                     {"--num-assistant-tokens: '0', expected an integer from 1 to 1000, or auto"}));
-  EXPECT_TRUE(failed(generate({"--draft-precision", "float32"}), 2, {"'float32', expected bfloat16 or int8"}));
-}
-
 }  // namespace
 }  // namespace encdec

@@ -69,37 +69,33 @@ TEST(Forward, EmptyInputGivesEmptyTensors) {
   EXPECT_EQ(read_tensor(folder.path("out.safetensors"), "encoder_last_hidden_state").shape(), Shape({0, 0, 16}));
 }
 
-struct BadInput {
-  const char* sources;
-  const char* targets;
-  std::vector<std::string> message;
-};
-
-TEST(Forward, BadInputIsNamedAndLeavesNoFile) {
-  const std::vector<BadInput> table = {
-      {"5 0\n\n", "178\n178\n", {"sources:2", "empty"}},
-      {"5 0\n", "\n", {"targets:1", "empty"}},
-      {"5 0\n6 0\n", "178\n", {"sources:2", "targets has only 1 lines"}},
-      {"5 0\n", "178\n178\n178\n", {"targets:2", "sources has only 1 lines"}},
-      {"5 179\n", "178\n", {"sources:1", "'179'", "0 to 178"}},
-      {"5 0\n", "178 -2\n", {"targets:1", "'-2'", "0 to 178"}},
-  };
-  for (const BadInput& bad : table) {
-    const TemporaryFolder folder;
-    EXPECT_TRUE(failed(run_forward("text", bad.sources, bad.targets, folder), 1, bad.message));
-    EXPECT_THAT(folder.names(), ElementsAre("sources", "targets"));
-  }
+TEST(Forward, AnEncoderOnlyModelReturnsItsLastHiddenState) {
+  const TemporaryFolder folder;
+  const auto expected = golden_folder("../bert/base") / "expected.safetensors";
+  const std::string sources = folder.write("ids", join_lines(id_lines(read_tensor(expected, "source_ids"))));
+  const std::string output = folder.path("out.safetensors");
+  const std::vector<std::string> arguments{"forward",  "--model", golden_model("../bert/base"), "--input", sources,
+                                           "--output", output};
+  const Finished finished = encdec_command(arguments);
+  ASSERT_EQ(finished.status, 0) << finished.errors;
+  EXPECT_EQ(read_tensor(output, "last_hidden_state").shape(), read_tensor(expected, "last_hidden_state").shape());
+  EXPECT_THROW(read_tensor(output, "logits"), std::exception);
 }
 
-TEST(Forward, OutputMustBeAWritableFile) {
+TEST(Forward, ADecoderOnlyModelReadsEitherInput) {
   const TemporaryFolder folder;
-  const std::string ids = folder.write("ids", "5 0\n");
-  const auto to = [&](const char* output) {
-    return encdec_command(
-        {"forward", "--model", golden_model("text"), "--input", ids, "--decoder-input", ids, "--output", output});
-  };
-  EXPECT_TRUE(failed(to("/dev/full"), 1, {"/dev/full", "regular file"}));
-  EXPECT_TRUE(failed(to("/nowhere/out"), 1, {"/nowhere/out", "No such file"}));
+  const auto expected = golden_folder("../gpt2/with_prefix") / "expected.safetensors";
+  const std::string ids = folder.write("ids", join_lines(id_lines(read_tensor(expected, "target_ids"))));
+  std::string first;
+  for (const char* option : {"--input", "--decoder-input"}) {
+    const Finished finished = encdec_command(
+        {"forward", "--model", golden_model("../gpt2/with_prefix"), option, ids, "--output", folder.path("out.safetensors")});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_EQ(read_tensor(folder.path("out.safetensors"), "logits").shape(), read_tensor(expected, "logits").shape());
+    const std::string bytes = folder.read("out.safetensors");
+    EXPECT_TRUE(first.empty() || bytes == first);
+    first = bytes;
+  }
 }
 
 }  // namespace

@@ -128,13 +128,6 @@ TEST(Inspect, AnEncoderOfSamplesHasSamplesForARow) {
   EXPECT_THAT(finished.output, HasSubstr(", reads sound, a row for 384 samples, rotary positions"));
 }
 
-TEST(Inspect, LanguagesInTheTokenizersSettingsAreTold) {
-  const auto found = [](const std::string& model) { return encdec_command({"inspect", "--model", model}).output; };
-  EXPECT_THAT(found(std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation"),
-              HasSubstr("\nlanguages     en to arpabet\n"));
-  EXPECT_THAT(found(golden_model("text")), HasSubstr("\nlanguages     fra, deu\n"));
-}
-
 TEST(Inspect, WeightsAddUp) {
   for (const std::string& name : golden_names()) {
     const json found = json::parse(inspect(name, {"--json", "--weights"}));
@@ -174,37 +167,6 @@ TEST(Inspect, IgnoredSettingsAreReported) {
   folder.write("model/generation_config.json", settings.dump());
   const Finished finished = encdec_command({"inspect", "--model", folder.path("model"), "--json"});
   EXPECT_THAT(json::parse(finished.output)["notes"], Contains(HasSubstr("penalty_alpha 0.6")));
-}
-
-TEST(Inspect, EveryTensorHasALine) {
-  const std::string text = inspect("text", {"--weights"});
-  EXPECT_THAT(text, HasSubstr("\nmodel.shared.weight "));
-  EXPECT_THAT(text, HasSubstr("[179, 16]"));
-}
-
-TEST(Inspect, GraphIsTextOrDot) {
-  const std::string text = inspect("text", {"--graph", "text"});
-  EXPECT_TRUE(text.starts_with("graph encoder\n")) << text;
-  EXPECT_THAT(text, HasSubstr("\ngraph decoder\n"));
-  EXPECT_THAT(text, HasSubstr("masked_decoder_attention"));
-  const std::string dot = inspect("text", {"--graph", "dot"});
-  EXPECT_TRUE(dot.starts_with("digraph \"encoder\" {\n")) << dot;
-  EXPECT_THAT(dot, HasSubstr("\n}\ndigraph \"decoder\" {\n"));
-  EXPECT_EQ(std::ranges::count(dot, '{'), std::ranges::count(dot, '}'));
-}
-
-TEST(Inspect, GraphExcludesOtherOutput) {
-  for (const char* other : {"--json", "--weights"}) {
-    EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("text"), "--graph", "dot", other}), 2,
-                       {"--graph", other}));
-  }
-  EXPECT_TRUE(failed(encdec_command({"inspect", "--model", golden_model("text"), "--graph", "svg"}), 2,
-                     {"--graph", "'svg'", "text or dot"}));
-}
-
-TEST(Inspect, FullDiskIsAnError) {
-  EXPECT_TRUE(failed(run({{kEncdec, "inspect", "--model", golden_model("text")}, "", "/dev/full", {}}), 1,
-                     {"standard output", "No space left"}));
 }
 
 }  // namespace

@@ -256,14 +256,6 @@ TEST(Limits, ALongSourceIsAnErrorOrTruncated) {
   EXPECT_TRUE(failed(run_generate("text", {"--long-sources", "cut"}, ""), 2, {"error", "truncate"}));
 }
 
-TEST(Limits, MessagesContainNoControlOrDirectionCharacters) {
-  const std::string name =
-      "a\xe2\x80\xae"
-      "b\xc2\x9b\x1b[31m\xc3";  // a right-to-left override, two escapes, an incomplete character
-  const Finished finished = encdec_command({"inspect", "--model", "/nowhere/" + name});
-  EXPECT_TRUE(failed(finished, 1, {"/nowhere/a?b??[31m\xef\xbf\xbd: No such file or directory"})) << finished.errors;
-}
-
 TEST(Limits, ASignalEndsTheWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);

@@ -100,7 +100,7 @@ class TokenLookup {
 
 void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
   const auto add = [&](const OptionRow<GenerateOptions>& row) {
-    if (row.range.tokens == OptionRange::Tokens::none) return add_option(command, row, row.value(arguments.options));
+    if (!row.range.is_token) return add_option(command, row, row.value(arguments.options));
     CLI::Option* option =
         add_text_option(command, row, [&row, &texts = arguments.token_texts](const std::string& text) {
           if (!text.empty()) texts.emplace_back(&row, text);

@@ -1,0 +1,89 @@
+"""The door `http`: python3 http_door.py ENCDEC [FILE...] runs the cases with servers of the program ENCDEC.
+
+The task "post" is a request as clients send it: options are "path" and "body", JSON or any text. Its output is the
+answer's JSON; what an error must contain is looked for in the JSON of the whole answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import contract
+from contract import Refusal, Request
+
+NAMES = {"prefix": "prefixes", "drafts": "drafts", "token_scores": "token_scores"}  # of /v1/generate, beside "parameters"
+
+
+@contextlib.contextmanager
+def running(program: Sequence[str], request: Request) -> Iterator[str]:
+    """Yields the address of a server of the request's model."""
+    words = [word for name, value in request.load.items() for word in ("--" + name.replace("_", "-"), str(value))]
+    command = [*program, "serve", "--port", "0", "--quiet", "--model", str(request.model), *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as process:
+        assert process.stderr is not None
+        lines: list[str] = []
+        while not (lines and (found := re.search(r"serving .* at (http://\S+)", lines[-1]))):
+            lines.append(process.stderr.readline())
+            if not lines[-1]:
+                raise Refusal("".join(lines).removeprefix("encdec: ").removesuffix("\n"), (process.wait(),))
+        try:
+            yield found[1]
+        finally:
+            process.terminate()
+            process.stderr.read()
+    assert process.returncode == 0, process.returncode
+
+
+def generate(door: Http, request: Request) -> Any:
+    body = {NAMES[name]: value for name, value in request.options.items() if name in NAMES}
+    parameters = {name: value for name, value in request.options.items() if name not in NAMES}
+    return door.post(request, "/v1/generate", {"inputs": request.input, **body, "parameters": parameters})["results"]
+
+
+class Http:
+    name = "http"
+    tasks: dict[str, Callable[[Http, Request], Any]] = {
+        "generate": generate,
+        "post": lambda door, request: door.post(request, request.options["path"], request.options["body"]),
+        **contract.of_slices("HTTP"),
+    }
+
+    def __init__(self, program: Sequence[str], servers: contextlib.ExitStack) -> None:
+        self.program = program
+        self.servers = servers
+        self.addresses: dict[str, str] = {}
+
+    def refusal(self, case: dict[str, Any]) -> int:
+        return int(case.get("status", 400))
+
+    def post(self, request: Request, path: str, body: Any) -> Any:
+        key = repr((request.model, request.load))
+        if key not in self.addresses:
+            self.addresses[key] = self.servers.enter_context(running(self.program, request))
+        text = body if isinstance(body, str) else json.dumps(body)
+        sent = urllib.request.Request(self.addresses[key] + path, text.encode("utf-8", "surrogateescape"))
+        try:
+            with urllib.request.urlopen(sent, timeout=600) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            message = json.load(error)
+            is_native = isinstance(message.get("error"), str)
+            raise Refusal(message["error"] if is_native else json.dumps(message), (error.code,)) from None
+
+    def ask(self, request: Request) -> Any:
+        return self.tasks[request.task](self, request)
+
+
+if __name__ == "__main__":
+    with contextlib.ExitStack() as servers:
+        door = Http(contract.program_of(sys.argv[1]), servers)
+        sys.exit(sum(contract.check_file(door, file) for file in contract.files(sys.argv[2:])) > 0)
