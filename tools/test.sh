@@ -27,6 +27,7 @@ if [[ ${1:-} == --sanitizers ]]; then
 fi
 
 ./tools/build.sh
+if folder=$(./tools/real_weights.sh); then export ENCDEC_REAL_WEIGHTS=$folder; else unset ENCDEC_REAL_WEIGHTS; fi
 echo "Testing"
 ctest --preset release -j2 --output-on-failure --no-tests=error "$@"
 [[ $# -eq 0 ]] || exit 0
@@ -37,3 +38,9 @@ for suite in test_python test_serve; do
   [[ $status -ne 77 ]] || echo "Skipped: $suite.sh"
   [[ $status -eq 77 || $status -eq 0 ]] || exit "$status"
 done
+real=$(ctest --preset release --show-only --tests-regex 'real_|RealCheckpoint' | sed -n 's/.*#[0-9]*: //p' | paste -sd' ')
+if [[ -n ${ENCDEC_REAL_WEIGHTS:-} ]]; then
+  echo "Passed with trained checkpoints, also at the door of Python: $real"
+else
+  echo "Skipped without trained checkpoints: $real"
+fi

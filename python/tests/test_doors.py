@@ -16,8 +16,9 @@ from contract import Refusal, Request
 def hypothesis(each: Any) -> dict[str, Any]:
     names = ("text", "token_ids", "score", "token_scores", "finish_reason")
     return {name: getattr(each, name) for name in names} | {
-        "top_log_probs": [[{"token": token, "log_probability": score} for token, score in at] for at in each.top_log_probs]
-    }
+        "top_log_probs": [[{"token": token, "log_probability": score} for token, score in at]
+                          for at in each.top_log_probs]
+    }  # fmt: skip
 
 
 def generate(model: encdec.Model, request: Request) -> Any:
@@ -51,4 +52,7 @@ class Python:
 
 @pytest.mark.parametrize("file", contract.files(), ids=lambda file: file.stem)
 def test_cases(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert contract.check_file(Python(), file) == 0, capsys.readouterr().out
+    status, output = contract.check_file(Python(), file), capsys.readouterr().out
+    if status == 77:
+        pytest.skip(output)
+    assert status == 0, output

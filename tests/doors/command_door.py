@@ -1,8 +1,8 @@
-"""The door `command`: python3 command_door.py ENCDEC [FILE...] runs the cases with the program ENCDEC, words of a command.
+"""The door `command`: python3 command_door.py ENCDEC FILE runs the cases of a file with the program ENCDEC.
 
 The task "command" is a call as users type it: "input" is standard input; options are "arguments" (words, or a text that
-is split at spaces) and "files" (contents by name). {model} is the folder of the model and {folder} that of the files. Its
-output is standard output.
+is split at spaces) and "files" (contents by name). {model} is the folder of the model and {folder} that of the files.
+Its output is standard output.
 """
 
 from __future__ import annotations
@@ -75,19 +75,25 @@ class Command:
             message = f"after {run.stdout.decode()!r}: {message}"
         raise Refusal(message, (run.returncode,))
 
-    def task(self, options: list[str], request: Request, folder: Path, command: str | None = None) -> Any:
-        """Runs the command of the name of the task, or another one. Returns its lines, which are JSON."""
+    def options(self, request: Request, folder: Path) -> list[str]:
+        """Returns the options of a request as the words of a command line."""
+        return sum((words_of(name, value, folder) for name, value in {**request.load, **request.options}.items()), [])
+
+    def objects(self, words: list[str], lines: str) -> list[Any]:
+        """Returns the JSON of each line of output. Options in error messages get their Python names."""
+        try:
+            return [json.loads(line) for line in self.run(words, lines).splitlines()]
+        except Refusal as refusal:
+            refusal.message = re.sub(r"--[a-z][a-z-]*", lambda name: name[0][2:].replace("-", "_"), refusal.message)
+            raise
+
+    def task(self, options: list[str], request: Request, folder: Path, command: str | None = None) -> list[Any]:
+        """Runs the command of the name of the task, or another one, with a line for each source."""
         words = [command or request.task, "--quiet", "--model", str(request.model), *options]
         if any(isinstance(each, list) for each in request.input):
             words.append("--token-ids")
-        for name, value in {**request.load, **request.options}.items():
-            words += words_of(name, value, folder)
-        try:
-            output = self.run(words, "".join(line_of(each) + "\n" for each in request.input))
-        except Refusal as refusal:  # options by their Python names
-            refusal.message = re.sub(r"--[a-z][a-z-]*", lambda name: name[0][2:].replace("-", "_"), refusal.message)
-            raise
-        return [json.loads(line) for line in output.splitlines()]
+        lines = "".join(line_of(each) + "\n" for each in request.input)
+        return self.objects([*words, *self.options(request, folder)], lines)
 
     def call(self, request: Request, folder: Path) -> Any:
         for name, content in request.options.get("files", {}).items():
@@ -114,5 +120,4 @@ class Command:
 
 
 if __name__ == "__main__":
-    door = Command(contract.program_of(sys.argv[1]))
-    sys.exit(sum(contract.check_file(door, file) for file in contract.files(sys.argv[2:])) > 0)
+    sys.exit(contract.check_file(Command(contract.program_of(sys.argv[1])), Path(sys.argv[2])))

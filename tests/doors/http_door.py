@@ -1,4 +1,4 @@
-"""The door `http`: python3 http_door.py ENCDEC [FILE...] runs the cases with servers of the program ENCDEC.
+"""The door `http`: python3 http_door.py ENCDEC FILE runs the cases of a file with servers of the program ENCDEC.
 
 The task "post" is a request as clients send it: options are "path" and "body", JSON or any text. Its output is the
 answer's JSON; what an error must contain is looked for in the JSON of the whole answer.
@@ -20,7 +20,7 @@ from typing import Any
 import contract
 from contract import Refusal, Request
 
-NAMES = {"prefix": "prefixes", "drafts": "drafts", "token_scores": "token_scores"}  # of /v1/generate, beside "parameters"
+NAMES = {"prefix": "prefixes", "drafts": "drafts", "token_scores": "token_scores"}  # beside "parameters"
 
 
 @contextlib.contextmanager
@@ -66,11 +66,14 @@ class Http:
         return int(case.get("status", 400))
 
     def post(self, request: Request, path: str, body: Any) -> Any:
+        text = body if isinstance(body, str) else json.dumps(body)
+        return self.send(request, path, text.encode("utf-8", "surrogateescape"), "application/json")
+
+    def send(self, request: Request, path: str, body: bytes, media_type: str) -> Any:
         key = repr((request.model, request.load))
         if key not in self.addresses:
             self.addresses[key] = self.servers.enter_context(running(self.program, request))
-        text = body if isinstance(body, str) else json.dumps(body)
-        sent = urllib.request.Request(self.addresses[key] + path, text.encode("utf-8", "surrogateescape"))
+        sent = urllib.request.Request(self.addresses[key] + path, body, {"Content-Type": media_type})
         try:
             with urllib.request.urlopen(sent, timeout=600) as answer:
                 return json.load(answer)
@@ -85,5 +88,4 @@ class Http:
 
 if __name__ == "__main__":
     with contextlib.ExitStack() as servers:
-        door = Http(contract.program_of(sys.argv[1]), servers)
-        sys.exit(sum(contract.check_file(door, file) for file in contract.files(sys.argv[2:])) > 0)
+        sys.exit(contract.check_file(Http(contract.program_of(sys.argv[1]), servers), Path(sys.argv[2])))
