@@ -46,7 +46,7 @@ function(encdec_steps_test name)
     add_library(counted_${library} OBJECT ${sources})
     target_compile_definitions(counted_${library} PRIVATE
       "$<FILTER:$<TARGET_PROPERTY:encdec_${library},COMPILE_DEFINITIONS>,EXCLUDE,NOTFOUND>")
-    target_compile_options(counted_${library} PRIVATE -O1 -fsanitize-coverage=trace-pc)
+    target_compile_options(counted_${library} PRIVATE -O0 -fsanitize-coverage=trace-pc)
     target_link_libraries(counted_${library} PUBLIC ${libraries})
   endforeach()
   list(TRANSFORM ARG_LIBRARIES PREPEND counted_)

@@ -22,7 +22,7 @@ namespace encdec {
 struct OptionRange {
   double min = 0;
   double max = 0;
-  bool or_zero = false;  // 0 is allowed too
+  bool or_zero = false;   // 0 is allowed too
   bool is_token = false;  // an id of the vocabulary
 
   // Returns whether a number is allowed; NaN is not. The ends are rounded to the number's type.

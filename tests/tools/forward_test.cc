@@ -88,8 +88,8 @@ TEST(Forward, ADecoderOnlyModelReadsEitherInput) {
   const std::string ids = folder.write("ids", join_lines(id_lines(read_tensor(expected, "target_ids"))));
   std::string first;
   for (const char* option : {"--input", "--decoder-input"}) {
-    const Finished finished = encdec_command(
-        {"forward", "--model", golden_model("../gpt2/with_prefix"), option, ids, "--output", folder.path("out.safetensors")});
+    const Finished finished = encdec_command({"forward", "--model", golden_model("../gpt2/with_prefix"), option, ids,
+                                              "--output", folder.path("out.safetensors")});
     ASSERT_EQ(finished.status, 0) << finished.errors;
     EXPECT_EQ(read_tensor(folder.path("out.safetensors"), "logits").shape(), read_tensor(expected, "logits").shape());
     const std::string bytes = folder.read("out.safetensors");

@@ -269,40 +269,5 @@ TEST(ModelGeneration, RefusesACopyToGuessThatHasAHigherPrecision) {
               HasSubstr("draft_precision is float32, expected bfloat16 or int8"));
 }
 
-// Results, tokens as they are reported, and calls that stop at any step, with a model and texts that guess.
-TEST(ModelGeneration, GuessesChangeNothingAfterACallThatStopsAtAnyStep) {
-  const auto sources = random_sources(12, 20, 20);
-  GenerateOptions options{.max_new_tokens = 15, .prompt_lookup_num_tokens = 4, .batch_size = 2, .workers = 2};
-  const auto expected = load("shared_swish").generate_ids(sources, options);
-  const Model model =
-      Model::load(kMarianCases / "shared_swish" / "model", {.threads = 2, .draft_precision = Precision::int8});
-  int steps = 0, last = 1;
-  options.on_progress = [&](const GenerateProgress&) {
-    if (++steps == last) throw InputError("enough");
-  };
-  std::vector<TokenIds> reported;
-  options.on_token = [&](std::size_t source, std::int32_t token) { reported[source].push_back(token); };
-  for (bool has_stopped = true; has_stopped; ++last) {
-    steps = 0;
-    reported.assign(sources.size(), {});
-    has_stopped = failure([&] {
-                    const auto results = model.generate_ids(sources, options);
-                    for (std::size_t i = 0; i < sources.size(); ++i) {
-                      EXPECT_EQ(results[i].hypotheses.front().token_ids, expected[i].hypotheses.front().token_ids);
-                      EXPECT_EQ(results[i].hypotheses.front().score, expected[i].hypotheses.front().score);
-                    }
-                  }) == "enough";
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      const TokenIds& all = expected[i].hypotheses.front().token_ids;
-      ASSERT_LE(reported[i].size(), all.size());
-      EXPECT_TRUE(std::equal(reported[i].begin(), reported[i].end(), all.begin())) << "source " << i;
-      if (!has_stopped) {
-        EXPECT_EQ(reported[i], all);
-      }
-    }
-  }
-  EXPECT_GT(last, 10);
-}
-
 }  // namespace
 }  // namespace encdec::model_cases

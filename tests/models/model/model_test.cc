@@ -29,29 +29,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(Model, ASourceGetsTheSameBitsInEveryBatchOrderAndNumberOfThreads) {
-  const Model model = load("shared_swish");
-  const auto sources = random_sources(150, 90, static_cast<std::int32_t>(model.config().encoder.vocabulary));
-  const auto expected = model.generate_ids(sources, {.batch_size = 1});
-  for (const int threads : {1, 2, 3}) {
-    const Model other = load("shared_swish", threads);
-    for (const int batch_size : {7, 64}) {
-      std::vector<std::size_t> order(sources.size());
-      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-      std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(batch_size)));
-      std::vector<TokenIds> shuffled;
-      for (const std::size_t i : order) shuffled.push_back(sources[i]);
-      const auto results = other.generate_ids(shuffled, {.batch_size = batch_size});
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const Hypothesis& found = results[i].hypotheses.front();
-        const Hypothesis& alone = expected[order[i]].hypotheses.front();
-        ASSERT_EQ(found.token_ids, alone.token_ids) << "source " << order[i];
-        ASSERT_EQ(std::memcmp(&found.score, &alone.score, sizeof(double)), 0) << "source " << order[i];
-      }
-    }
-  }
-}
-
 TEST(Model, ServesManyThreadsConcurrently) {
   const Model model = load("odd_sizes", 2);
   const auto sources = random_sources(20, 30, static_cast<std::int32_t>(model.config().encoder.vocabulary));

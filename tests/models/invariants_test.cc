@@ -1,0 +1,191 @@
+// The tasks of the core for which tests/models/invariants.h states what holds.
+#include "tests/models/invariants.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "encdec/models/model.h"
+#include "tests/support/random_marian.h"
+
+namespace encdec::invariants {
+namespace {
+
+constexpr int kVocabulary = RandomMarian::kVocabulary;
+#if defined(__SANITIZE_THREAD__)
+constexpr int kSources = 60, kLongestSource = 50;  // the thread sanitizer is about 60 times slower
+#else
+constexpr int kSources = 300, kLongestSource = 200;
+#endif
+
+TokenIds random_ids(RandomTensors& random, int count) {
+  TokenIds ids(static_cast<std::size_t>(count));
+  for (std::int32_t& id : ids) id = 1 + random.below(kVocabulary - 2);
+  return ids;
+}
+
+std::vector<GenerateInput> random_inputs() {
+  RandomTensors random(12);
+  std::vector<GenerateInput> inputs;
+  for (int i = 0; i < kSources; ++i) {
+    // Most sources are short, as in real text. The length does not depend on the position.
+    GenerateInput input{random_ids(random, 1 + random.below(random.below(4) == 0 ? kLongestSource : 25))};
+    if (random.below(5) == 0) input.prefix = random_ids(random, 1 + random.below(4));
+    inputs.push_back(std::move(input));
+  }
+  inputs[17].source = random_ids(random, kLongestSource);
+  inputs[18].source = random_ids(random, 1);
+  return inputs;
+}
+
+// Returns all numbers of a result as bytes.
+std::string bytes_of(const GenerateResult& result) {
+  std::string bytes;
+  const auto append = [&](const auto* data, std::size_t count) {
+    bytes += std::to_string(count) + ':';
+    bytes.append(reinterpret_cast<const char*>(data), count * sizeof(*data));
+  };
+  for (const Hypothesis& hypothesis : result.hypotheses) {
+    append(hypothesis.token_ids.data(), hypothesis.token_ids.size());
+    append(&hypothesis.score, 1);
+    append(hypothesis.token_scores.data(), hypothesis.token_scores.size());
+  }
+  return bytes;
+}
+
+// Tokens are streamed if there is one sequence.
+Worker generator(const Model& model, std::vector<GenerateInput> inputs, const GenerateOptions& options) {
+  TokenIds too_long(20'000, 5);
+  inputs.push_back({std::move(too_long)});
+  return {model, [=](RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls) {
+            GenerateHandlers handlers{
+                .on_result = [&](std::size_t, const GenerateResult& result) { calls.end(steps, bytes_of(result)); },
+                .on_failure = [&](std::size_t, const std::exception_ptr& failure) { calls.fail(steps, failure); },
+                .on_start = [&](std::size_t, std::size_t) { calls.add(steps); }};
+            if (options.num_return_sequences.value_or(1) == 1) {
+              handlers.on_tokens = [&](std::size_t, std::span<const std::int32_t>, std::span<const float>) {
+                calls.add(steps);
+              };
+            }
+            return queue.submit(std::span(&inputs[source], 1), options, handlers);
+          }};
+}
+
+// Returns the inputs with draft tokens: right ones, and wrong ones of several kinds.
+std::vector<GenerateInput> with_drafts(std::vector<GenerateInput> inputs, const std::vector<GenerateResult>& results) {
+  RandomTensors random(14);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    TokenIds draft = results[i].hypotheses.front().token_ids;
+    switch (i % 6) {
+      case 0: break;
+      case 1:  // half right
+        for (std::size_t k = 0; k < draft.size(); k += 1 + static_cast<std::size_t>(random.below(4)))
+          draft[k] = random.below(kVocabulary);
+        break;
+      case 2:  // tokens inserted and left out
+        for (int n = 0; n < 4; ++n) {
+          draft.insert(draft.begin() + random.below(static_cast<int>(draft.size()) + 1), random.below(kVocabulary));
+          draft.erase(draft.begin() + random.below(static_cast<int>(draft.size())));
+        }
+        break;
+      case 3:  // longer than the result
+        for (int n = 0; n < 40; ++n) draft.push_back(random.below(kVocabulary));
+        break;
+      case 4: draft = results[(i + 1) % results.size()].hypotheses.front().token_ids; break;
+      default: draft = random_ids(random, static_cast<int>(draft.size()));
+    }
+    inputs[i].draft = std::move(draft);
+  }
+  return inputs;
+}
+
+const std::filesystem::path& small() {
+  static const RandomMarian checkpoint;
+  return checkpoint.folder();
+}
+
+// As in large models: for matmuls with this many inputs oneDNN uses other kernels.
+const std::filesystem::path& wide() {
+  static const RandomMarian checkpoint({.encoder = 2048, .decoder = 4096});
+  return checkpoint.folder();
+}
+
+const std::filesystem::path& other() {
+  static const RandomMarian checkpoint({.encoder = 24, .decoder = 40});
+  return checkpoint.folder();
+}
+
+Task generating(const std::string& name, const GenerateOptions& options, Precision precision = Precision::float32,
+                const std::filesystem::path& (*folder)() = small) {
+  const auto load = [=](LoadOptions with) {
+    with.precision = precision;
+    return Model::load(folder(), with);
+  };
+  Task task{.name = name,
+            .sources = kSources,
+            .load = [=](const LoadOptions& with) { return generator(load(with), random_inputs(), options); },
+            .too_long = "source 1: 20000 tokens, expected at most"};
+  for (const std::optional<int> tokens : {std::optional<int>(), {1}, {3}, {32}}) {
+    GenerateOptions drafts = options, own = options;
+    drafts.num_assistant_tokens = own.num_assistant_tokens = tokens;
+    own.draft_source = true;
+    own.prompt_lookup_num_tokens = 4;
+    task.drafted.push_back([=](const LoadOptions& with) {
+      const Model model = load(with);
+      const auto inputs = random_inputs();
+      return generator(model, with_drafts(inputs, model.generate_inputs(inputs, options)), drafts);
+    });
+    task.drafted.push_back([=](const LoadOptions& with) { return generator(load(with), random_inputs(), own); });
+  }
+  for (const Precision draft : {Precision::int8, Precision::bfloat16}) {
+    if (draft == precision) continue;
+    task.drafted.push_back([=](LoadOptions with) {
+      with.draft_precision = draft;
+      return generator(load(with), random_inputs(), options);
+    });
+  }
+  task.drafted.push_back([=](LoadOptions with) {
+    with.draft_model = other();
+    return generator(load(with), random_inputs(), options);
+  });
+  return task;
+}
+
+const GenerateOptions kGreedy{.num_beams = 1},
+    kBeams{.num_beams = 4, .num_return_sequences = 4, .length_penalty = 0.6f},
+    kSampling{.num_beams = 1, .do_sample = true, .temperature = 0.9f, .top_k = 30, .top_p = 0.95f, .seed = 5};
+
+// Without this, equal bytes would show little.
+TEST(RandomMarian, ResultsHaveManyLengthsAndTokens) {
+  const RandomMarian checkpoint;
+  for (const GenerateOptions& options : {kGreedy, kBeams, kSampling}) {
+    std::set<std::size_t> lengths;
+    std::set<std::int32_t> tokens;
+    std::size_t ended = 0;
+    for (const auto& result : Model::load(checkpoint.folder()).generate_inputs(random_inputs(), options)) {
+      const TokenIds& ids = result.hypotheses.front().token_ids;
+      lengths.insert(ids.size());
+      tokens.insert(ids.begin(), ids.end());
+      ended += !ids.empty() && ids.back() == RandomMarian::kEnd;
+    }
+    EXPECT_GE(lengths.size(), 10u);
+    EXPECT_GE(tokens.size(), 40u);
+    EXPECT_GE(ended, kSources / 10u);
+    EXPECT_LE(ended, kSources * 9u / 10);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generate, Invariants,
+                         testing::Values(generating("Greedy", kGreedy), generating("Beams", kBeams),
+                                         generating("Sampling", kSampling),
+                                         generating("GreedyBfloat16", kGreedy, Precision::bfloat16),
+                                         generating("BeamsBfloat16", kBeams, Precision::bfloat16),
+                                         generating("GreedyInt8", kGreedy, Precision::int8),
+                                         generating("BeamsInt8", kBeams, Precision::int8),
+                                         generating("GreedyWide", kGreedy, Precision::float32, wide),
+                                         generating("GreedyWideBfloat16", kGreedy, Precision::bfloat16, wide),
+                                         generating("GreedyWideInt8", kGreedy, Precision::int8, wide)),
+                         kName);
+
+}  // namespace
+}  // namespace encdec::invariants

@@ -1,0 +1,75 @@
+// The tasks of speech for which tests/models/invariants.h states what holds.
+#include "tests/models/invariants.h"
+
+#include <filesystem>
+
+#include "encdec/speech/speech_model.h"
+
+namespace encdec::invariants {
+namespace {
+
+constexpr std::size_t kSources = 12;
+
+std::string bytes_of(const Transcript& transcript) {
+  std::string text;
+  for (const TranscriptSegment& segment : transcript.segments) {
+    for (const std::int32_t token : segment.tokens) text += std::to_string(token) + ' ';
+    text += segment.text + std::to_string(segment.avg_logprob) + std::to_string(segment.start) + "\n";
+    for (const TranscriptWord& word : segment.words) text += word.word + std::to_string(word.end);
+  }
+  return text;
+}
+
+// Noise of 0.5 to 2 seconds. Opening and reading it are steps.
+Recording noise(std::size_t number, Steps& steps, const std::optional<std::string>& known) {
+  std::vector<float> samples(AudioReader::kSampleRate / 2 * (1 + number % 4));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i] = static_cast<float>((i + number) * 7919 % 2000) / 2000 - 0.5f;
+  }
+  return {.name = "noise",
+          .open = [&steps, open = Recording::of_samples(samples).open]() -> Recording::Read {
+            steps.next();
+            return [&steps, read = open()](std::span<float> to) {
+              steps.next();
+              return read(to);
+            };
+          },
+          .text = known};
+}
+
+Task transcribing(const std::string& name, const std::string& folder, const TranscribeOptions& options,
+                  std::optional<std::string> known = {}) {
+  const auto load = [=](const LoadOptions& with, const TranscribeOptions& given) {
+    const SpeechModel model(Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / folder, with));
+    return Worker{model.model(), [=](RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls) {
+                    return model.submit(
+                        queue, noise(source, steps, known), given,
+                        {.on_result = [&](const Transcript& transcript) { calls.end(steps, bytes_of(transcript)); },
+                         .on_failure = [&](const std::exception_ptr& failure) { calls.fail(steps, failure); },
+                         .on_segments = [&](std::span<const TranscriptSegment>) { calls.add(steps); }});
+                  }};
+  };
+  Task task{.name = name, .sources = kSources, .load = [=](const LoadOptions& with) { return load(with, options); }};
+  if (known) return task;
+  TranscribeOptions lookup = options;
+  lookup.prompt_lookup_num_tokens = 4;
+  task.drafted.push_back([=](const LoadOptions& with) { return load(with, lookup); });
+  for (const Precision draft : {Precision::int8, Precision::bfloat16}) {
+    task.drafted.push_back([=](LoadOptions with) {
+      with.draft_precision = draft;
+      return load(with, options);
+    });
+  }
+  return task;
+}
+
+const std::string kWhisper = "whisper_formats/hugging_face";
+INSTANTIATE_TEST_SUITE_P(Speech, Invariants,
+                         testing::Values(transcribing("Words", kWhisper, {.word_timestamps = true}),
+                                         transcribing("Samples", kWhisper, {.temperature = {0.8}, .seed = 3}),
+                                         transcribing("KnownText", kWhisper, {}, "a b\nc d e\nthe end"),
+                                         transcribing("Moonshine", "moonshine/streaming", {})),
+                         kName);
+
+}  // namespace
+}  // namespace encdec::invariants
