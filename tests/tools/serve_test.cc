@@ -51,19 +51,6 @@ json answer_of(const std::string& answer) {
   return json::parse(body_of(answer));
 }
 
-TEST(Serve, StreamsEndWithTheWholeResult) {
-  const ServeProcess server;
-  const std::string answer = server.post("/v1/generate", R"({"inputs":"photography","stream":true})");
-  EXPECT_THAT(answer, HasSubstr("text/event-stream"));
-  std::string text, last;
-  for (std::size_t place = answer.find("data: "); place != std::string::npos;
-       place = answer.find("data: ", place + 1)) {
-    last = answer.substr(place + 6, answer.find("\n\n", place) - place - 6);
-    text += json::parse(last)["text"];
-  }
-  EXPECT_EQ(json::parse(last)["result"]["hypotheses"][0]["text"], text);
-}
-
 TEST(Serve, LongBodiesAndNamesAreRefused) {
   const ServeProcess server({"--max-body-bytes", "100000"});
   EXPECT_THAT(server.post("/v1/generate", "{\"inputs\":\"" + std::string(200'000, 'a') + "\"}"),
@@ -413,23 +400,6 @@ TEST(Serve, PathsOfClientsDoNotBecomeMetrics) {
   const std::string metrics = server.get("/metrics");
   EXPECT_THAT(metrics, HasSubstr("route=\"/health\""));
   EXPECT_THAT(metrics, AllOf(HasSubstr("route=\"-\""), Not(HasSubstr("made-up"))));
-}
-
-TEST(Serve, GuessesChangeNoAnswer) {
-  const json words = {{"inputs", {"cat", "photography"}}};
-  const auto results = [](const ServeProcess& server, const json& request) {
-    return json::parse(body_of(server.post("/v1/generate", request.dump())))["results"];
-  };
-  const json expected = results(ServeProcess(), words);
-  const ServeProcess server({"--draft-precision", "int8"});
-  EXPECT_EQ(results(server, words), expected);
-  json drafted = words;
-  drafted["drafts"] = {"K AE1 T", "F"};
-  drafted["parameters"] = {{"num_assistant_tokens", 2}};
-  EXPECT_EQ(results(server, drafted), expected);
-  const std::string model = "{model=\"english-pronunciation\"}";
-  EXPECT_GT(server.metric("encdec_draft_tokens_total" + model), 0);
-  EXPECT_GT(server.metric("encdec_accepted_tokens_total" + model), 0);
 }
 
 TEST(Serve, MetricsShowWhatTheModelsDo) {
