@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "encdec/models/generation/generation_settings.h"
 #include "encdec/models/model.h"
 #include "tests/support/allocation_watch.h"
 
@@ -36,54 +37,36 @@ std::vector<int> allocations_by_step(GenerateOptions options, int sources) {
   return counts;
 }
 
-void expect_quiet_steps(const GenerateOptions& options) {
-  for (const int sources : {1, 3}) {
-    const std::vector<int> counts = allocations_by_step(options, sources);
-    ASSERT_EQ(counts.size(), static_cast<std::size_t>(kTokens));
-    EXPECT_GT(counts.front(), 0) << "allocations are not counted";
-    // The last step allocates the results.
-    for (std::size_t step = kFirstQuietStep; step + 1 < counts.size(); ++step) {
-      EXPECT_EQ(counts[step], 0) << "step " << step << ", " << sources << " sources";
+TEST(GenerationAllocation, AStepAllocatesNothing) {
+  const GenerateOptions processors{.coverage_penalty = 0.1f,
+                                   .exponential_decay_length_penalty = ExponentialDecay{3, 1.1f},
+                                   .repetition_penalty = 1.2f,
+                                   .encoder_repetition_penalty = 1.1f,
+                                   .no_repeat_ngram_size = 2,
+                                   .encoder_no_repeat_ngram_size = 3,
+                                   .bad_words = std::vector<TokenIds>{{5, 6}},
+                                   .suppress_tokens = TokenIds{7},
+                                   .begin_suppress_tokens = TokenIds{8}};
+  const std::pair<const char*, GenerateOptions> kCases[] = {
+      {"greedy", {.num_beams = 1}},
+      {"beams", {.num_beams = 4}},
+      {"sampling", {.num_beams = 1, .do_sample = true, .temperature = 1.5f, .top_k = 20, .top_p = 0.9f}},
+      {"samples", {.num_beams = 1, .num_return_sequences = 3, .do_sample = true, .top_k = 0, .top_p = 0.5f}},
+      {"sampled beams", {.num_beams = 4, .do_sample = true, .top_k = 20, .top_p = 0.9f}},
+      {"greedy with processors", GenerateOptions{.num_beams = 1} | processors},
+      {"beams with processors", GenerateOptions{.num_beams = 3} | processors},
+      {"forced phrases", {.num_beams = 3, .force_words = std::vector<TokenIds>{{9, 10, 11}, {12}}}}};
+  for (const auto& [name, options] : kCases) {
+    for (const int sources : {1, 3}) {
+      const std::vector<int> counts = allocations_by_step(options, sources);
+      ASSERT_EQ(counts.size(), static_cast<std::size_t>(kTokens));
+      EXPECT_GT(counts.front(), 0) << "allocations are not counted";
+      // The last step allocates the results.
+      for (std::size_t step = kFirstQuietStep; step + 1 < counts.size(); ++step) {
+        EXPECT_EQ(counts[step], 0) << name << ": step " << step << ", " << sources << " sources";
+      }
     }
   }
-}
-
-TEST(GenerationAllocation, AGreedyStepAllocatesNothing) {
-  expect_quiet_steps({.num_beams = 1});
-}
-
-TEST(GenerationAllocation, AStepOfBeamsAllocatesNothing) {
-  expect_quiet_steps({.num_beams = 4});
-}
-
-TEST(GenerationAllocation, AStepOfSamplingAllocatesNothing) {
-  expect_quiet_steps({.num_beams = 1, .do_sample = true, .temperature = 1.5f, .top_k = 20, .top_p = 0.9f});
-  expect_quiet_steps({.num_beams = 1, .num_return_sequences = 3, .do_sample = true, .top_k = 0, .top_p = 0.5f});
-}
-
-TEST(GenerationAllocation, AStepOfSampledBeamsAllocatesNothing) {
-  expect_quiet_steps({.num_beams = 4, .do_sample = true, .top_k = 20, .top_p = 0.9f});
-}
-
-TEST(GenerationAllocation, AStepWithLogitsProcessorsAllocatesNothing) {
-  for (const int beams : {1, 3}) {
-    expect_quiet_steps({.num_beams = beams,
-                        .coverage_penalty = 0.1f,
-                        .exponential_decay_length_penalty = ExponentialDecay{3, 1.1f},
-                        .repetition_penalty = 1.2f,
-                        .encoder_repetition_penalty = 1.1f,
-                        .no_repeat_ngram_size = 2,
-                        .encoder_no_repeat_ngram_size = 3,
-                        .bad_words = std::vector<TokenIds>{{5, 6}},
-                        .suppress_tokens = TokenIds{7},
-                        .begin_suppress_tokens = TokenIds{8}});
-  }
-}
-
-TEST(GenerationAllocation, AStepWithForcedPhrasesAllocatesNothing) {
-  GenerateOptions options{.num_beams = 3};
-  options.force_words = std::vector<TokenIds>{{9, 10, 11}, {12}};
-  expect_quiet_steps(options);
 }
 
 }  // namespace

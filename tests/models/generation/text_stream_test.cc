@@ -3,52 +3,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <random>
 
-#include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/utf8.h"
-#include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/models/tokenizer/golden_tokenizers.h"
 
 namespace encdec {
 namespace {
 
-using Json = nlohmann::json;
 using Ids = std::vector<std::int32_t>;
-namespace fs = std::filesystem;
 
-const fs::path kGolden = ENCDEC_GOLDEN_DIR;
-
-// Returns the paths below tests/golden of all folders that have a tokenizer.
 std::vector<std::string> folders_with_tokenizers() {
-  std::vector<std::string> names;
-  for (const char* group : {"tokenizer_json", "tokenizer_native"}) {
-    for (const auto& entry : fs::directory_iterator(kGolden / group)) {
-      if (entry.is_directory()) names.push_back(fs::relative(entry.path(), kGolden));
-    }
-  }
-  for (const char* name : {"marian/text/model", "marian/text_separate/model"}) names.emplace_back(name);
-  std::ranges::sort(names);
+  std::vector<std::string> names = golden_folders("tokenizer_json");
+  std::ranges::copy(golden_folders("tokenizer_native"), std::back_inserter(names));
+  names.insert(names.end(), {"marian/text/model", "marian/text_separate/model"});
   return names;
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(const fs::path& folder) {
-  const fs::path config = folder / "config.json";
-  return load_tokenizer(folder, fs::exists(config) ? read_json_object(config).string("model_type").value_or("") : "");
-}
-
-std::vector<std::string> golden_texts() {
-  std::vector<std::string> texts;
-  for (const char* group : {"tokenizer_json", "tokenizer_native"}) {
-    std::ifstream file(kGolden / group / "texts.json");
-    for (const Json& text : Json::parse(file)) texts.push_back(text);
-  }
-  for (const char* text : {"I do n't know , 'tis I 've ' quoted ' n 're 's .", "a\xF0\x9F\x98\x80\xE2\x82\xAC b@@ c"}) {
-    texts.emplace_back(text);
-  }
+std::vector<std::string> texts() {
+  std::vector<std::string> texts = golden_texts("tokenizer_json");
+  std::ranges::copy(golden_texts("tokenizer_native"), std::back_inserter(texts));
+  texts.insert(texts.end(),
+               {"I do n't know , 'tis I 've ' quoted ' n 're 's .", "a\xF0\x9F\x98\x80\xE2\x82\xAC b@@ c"});
   return texts;
 }
 
@@ -68,7 +44,7 @@ class AnyTextStream : public testing::TestWithParam<std::string> {
 
   Ids encode(const std::string& text) const { return tokenizer_->encode_target(text, languages_); }
 
-  const std::unique_ptr<Tokenizer> tokenizer_ = tokenizer_of(kGolden / GetParam());
+  const std::unique_ptr<Tokenizer> tokenizer_ = golden_tokenizer(GetParam());
   // Some tokenizers have no default language.
   const EncodeOptions languages_ = {.target_language =
                                         tokenizer_->languages().empty() ? "" : tokenizer_->languages().front()};
@@ -80,22 +56,19 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, AnyTextStream, testing::ValuesIn(folders_wi
   return name;
 });
 
-TEST_P(AnyTextStream, PiecesOfATextMakeTheText) {
-  for (const std::string& text : golden_texts()) {
+TEST_P(AnyTextStream, PiecesOfShortAndLongTextsMakeTheText) {
+  std::string all;
+  for (const std::string& text : texts()) {
     expect_equal(encode(text));
     if (HasFatalFailure()) return;
+    all += text + " ";
   }
-}
-
-TEST_P(AnyTextStream, PiecesOfALongTextMakeTheText) {
-  std::string all;
-  for (const std::string& text : golden_texts()) all += text + " ";
   expect_equal(encode(all));
 }
 
 TEST_P(AnyTextStream, PiecesOfAnyTokensMakeTheirText) {
   Ids pool;
-  for (const std::string& text : golden_texts()) {
+  for (const std::string& text : texts()) {
     const Ids ids = encode(text);
     pool.insert(pool.end(), ids.begin(), ids.end());
   }
@@ -123,21 +96,15 @@ TEST_P(AnyTextStream, TextIsReturnedWhileItGrows) {
   EXPECT_TRUE(whole.starts_with(text));
 }
 
-TEST(TextStream, ManyTokensAtOnceGiveTheSameTextAsOneByOne) {
-  const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
+TEST(TextStream, ManyTokensAtOnceGiveTheSameTextAsOneByOneAndNoTokensGiveNone) {
+  const auto tokenizer = golden_tokenizer("tokenizer_native/gpt2");
   const Ids ids = tokenizer->encode("Hello world, \xF0\x9F\x98\x80 again and again");
-  TextStream one_by_one(*tokenizer), at_once(*tokenizer);
+  TextStream one_by_one(*tokenizer), at_once(*tokenizer), none(*tokenizer);
   std::string text;
   for (const std::int32_t id : ids) text += one_by_one.push(id);
   EXPECT_EQ(at_once.push(ids), text);
   EXPECT_EQ(at_once.finish(), one_by_one.finish());
-}
-
-TEST(TextStream, NoTokensGiveNoText) {
-  const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
-  TextStream stream(*tokenizer);
-  EXPECT_EQ(stream.push(Ids{}), "");
-  EXPECT_EQ(stream.finish(), "");
+  EXPECT_EQ(none.push(Ids{}) + none.finish(), "");
 }
 
 }  // namespace

@@ -1,25 +1,18 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
-#include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/models/tokenizer/golden_tokenizers.h"
 
 namespace encdec {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-namespace fs = std::filesystem;
 
 class Phrase : public testing::TestWithParam<std::string> {
  protected:
   Ids after_space(std::string_view phrase) const { return encode_after_space(*tokenizer_, phrase, languages_); }
   Ids at_start(std::string_view phrase) const { return encode_target_part(*tokenizer_, phrase, languages_); }
 
-  const fs::path folder_ = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / GetParam();
-  const std::unique_ptr<Tokenizer> tokenizer_ =
-      load_tokenizer(folder_, read_json_object(folder_ / "config.json").string("model_type").value());
+  const std::unique_ptr<Tokenizer> tokenizer_ = golden_tokenizer("tokenizer_native/" + GetParam());
   const EncodeOptions languages_ = {.target_language =
                                         tokenizer_->languages().empty() ? "" : tokenizer_->languages().front()};
 };
@@ -50,7 +43,7 @@ TEST_P(Phrase, HasNoSpecialTokens) {
 }
 
 TEST(PhraseOfByteLevelPieces, DependsOnTheSpaceBefore) {
-  const auto tokenizer = load_tokenizer(fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / "gpt2", "gpt2");
+  const auto tokenizer = golden_tokenizer("tokenizer_native/gpt2");
   EXPECT_EQ(encode_after_space(*tokenizer, "the"), tokenizer->encode(" the"));
   EXPECT_NE(tokenizer->encode("the"), tokenizer->encode(" the"));
 }

@@ -1,14 +1,11 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
-
-using testing::ElementsAre;
 
 std::string encoded(char32_t c) {
   const auto byte = [](char32_t bits) { return static_cast<char>(bits); };
@@ -45,35 +42,24 @@ TEST(Utf8, EveryOverlongFormIsRefused) {
 }
 
 TEST(Utf8, TheFirstWrongByteIsReported) {
-  struct Case {
-    std::string text;
-    std::size_t offset;
-  };
-  const std::vector<Case> cases = {
-      {"\x80", 0},
-      {"a\xBFz", 1},
-      {"é\xFF", 2},
-      {"\xF5\x80\x80\x80", 0},
-      {"\xF4\x90\x80\x80", 0},
-      {"ab\xC3", 2},
-      {"ab\xE2\x96", 2},
-      {"\xF0\x9F\x98", 0},
-      {"€\xE2\x82x", 3},
-      {"\xC3\xC3\xA9", 0},
-      {"\xF8\x88\x80\x80\x80", 0},
-      {std::string("\0\xFE", 2), 1},
-  };
-  for (const Case& c : cases) EXPECT_EQ(find_invalid_utf8(c.text), c.offset) << testing::PrintToString(c.text);
+  const std::pair<std::string, std::size_t> kCases[] = {{"\x80", 0},
+                                                        {"a\xBFz", 1},
+                                                        {"é\xFF", 2},
+                                                        {"\xF5\x80\x80\x80", 0},
+                                                        {"\xF4\x90\x80\x80", 0},
+                                                        {"ab\xC3", 2},
+                                                        {"ab\xE2\x96", 2},
+                                                        {"\xF0\x9F\x98", 0},
+                                                        {"€\xE2\x82x", 3},
+                                                        {"\xC3\xC3\xA9", 0},
+                                                        {"\xF8\x88\x80\x80\x80", 0},
+                                                        {std::string("\0\xFE", 2), 1}};
+  for (const auto& [text, offset] : kCases) EXPECT_EQ(find_invalid_utf8(text), offset) << testing::PrintToString(text);
   EXPECT_FALSE(find_invalid_utf8(""));
 }
 
 TEST(CheckText, ReportsTheOffset) {
-  try {
-    check_text("Gr\xFC\xDF dich");
-    FAIL() << "Latin-1 was taken for UTF-8";
-  } catch (const TokenizerError& error) {
-    EXPECT_STREQ(error.what(), "text is not valid UTF-8 at byte 2");
-  }
+  EXPECT_EQ(message_of<TokenizerError>([] { check_text("Gr\xFC\xDF dich"); }), "text is not valid UTF-8 at byte 2");
 }
 
 TEST(CheckText, AcceptsTextUpToTheLimit) {

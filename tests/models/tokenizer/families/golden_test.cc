@@ -1,59 +1,34 @@
-// Compares the tokenizers of all families, loaded from the files of published checkpoints, with transformers'
-// AutoTokenizer.
-#include <fmt/format.h>
+// Compares tokenizers, loaded from the files of published checkpoints, with transformers' AutoTokenizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <stdexcept>
-#include <string>
-#include <vector>
+#include <thread>
 
 #include "encdec/engine/base/cancellation.h"
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/models/tokenizer/golden_tokenizers.h"
 
 namespace encdec {
 namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<std::int32_t>;
-namespace fs = std::filesystem;
-
-const fs::path kRoot = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native";
-
-std::vector<std::string> folders() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kRoot)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-Json read_json(const fs::path& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
 
 const std::vector<std::string>& texts() {
-  static const auto all = read_json(kRoot / "texts.json").get<std::vector<std::string>>();
+  static const auto all = golden_texts("tokenizer_native");
   return all;
 }
 
 class NativeTokenizer : public testing::TestWithParam<std::string> {
  protected:
-  const fs::path folder_ = kRoot / GetParam();
-  const Json expected_ = read_json(folder_ / "expected.json");
-  const std::unique_ptr<Tokenizer> tokenizer_ =
-      load_tokenizer(folder_, read_json(folder_ / "config.json")["model_type"].get<std::string>());
+  const Json expected_ = read_json(kGolden / GetParam() / "expected.json");
+  const std::unique_ptr<Tokenizer> tokenizer_ = golden_tokenizer(GetParam());
 };
+
+INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(golden_folders("tokenizer_native")), name_of_folder);
 
 TEST_P(NativeTokenizer, SourcesBecomeTheSameIds) {
   for (const Json& run : expected_["source"]) {
@@ -133,36 +108,74 @@ TEST_P(NativeTokenizer, ChecksForCancellationOften) {
 
 // Folders without a family: load_tokenizer() follows their tokenizer.json.
 TEST(TokenizerJsonAlone, IsFollowed) {
-  const fs::path root = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_json";
-  const Json texts_of_all = read_json(root / "texts.json");
-  int folders = 0;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    if (!entry.is_directory()) continue;
-    ++folders;
-    const Json expected = read_json(entry.path() / "expected.json");
-    const auto tokenizer = load_tokenizer(entry.path(), "");
+  const std::vector<std::string> all = golden_texts("tokenizer_json"), folders = golden_folders("tokenizer_json");
+  EXPECT_GT(folders.size(), 10u);
+  for (const std::string& folder : folders) {
+    SCOPED_TRACE(folder);
+    const Json expected = read_json(kGolden / folder / "expected.json");
+    const auto tokenizer = load_tokenizer(kGolden / folder, "");
     for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
-      const auto text = texts_of_all[expected["texts"][row].get<std::size_t>()].get<std::string>();
-      EXPECT_EQ(tokenizer->encode(text), expected["ids"][row].get<Ids>()) << entry.path() << " '" << text << "'";
-      EXPECT_EQ(tokenizer->decode(expected["ids"][row].get<Ids>()), expected["decoded"][row].get<std::string>())
-          << entry.path();
+      const std::string text = all[expected["texts"][row].get<std::size_t>()];
+      const Ids ids = expected["ids"][row];
+      EXPECT_EQ(tokenizer->encode(text), ids) << text;
+      EXPECT_EQ(tokenizer->decode(ids), expected["decoded"][row].get<std::string>());
       const Encoding encoding = tokenizer->encode_with_ranges(text);
-      EXPECT_EQ(encoding.ids, expected["ids"][row].get<Ids>());
+      EXPECT_EQ(encoding.ids, ids);
       std::vector<std::size_t> offsets;
       for (const auto& [begin, end] : encoding.ranges) offsets.insert(offsets.end(), {begin, end});
-      EXPECT_EQ(offsets, expected["offsets"][row].get<std::vector<std::size_t>>())
-          << entry.path() << " '" << text << "'";
+      EXPECT_EQ(offsets, expected["offsets"][row].get<std::vector<std::size_t>>()) << text;
+    }
+    for (std::size_t row = 0; row < expected["pieces"].size(); ++row) {
+      EXPECT_EQ(tokenizer->pieces(expected["ids"][row + 3].get<Ids>(), TextSide::source),
+                expected["pieces"][row].get<std::vector<std::string>>());
     }
     for (std::size_t row = 0; row < expected["pair_ids"].size(); ++row) {
-      const Encoding pair =
-          tokenizer->encode_pair(texts_of_all[3 + row].get<std::string>(), texts_of_all[10 + row].get<std::string>());
-      EXPECT_EQ(pair.ids, expected["pair_ids"][row].get<Ids>()) << entry.path();
+      const Encoding pair = tokenizer->encode_pair(all[3 + row], all[10 + row]);
+      EXPECT_EQ(pair.ids, expected["pair_ids"][row].get<Ids>());
       Ids types(pair.ids.size(), 0);
       for (std::size_t i = pair.second_segment; i < types.size(); ++i) types[i] = 1;
-      EXPECT_EQ(types, expected["pair_types"][row].get<Ids>()) << entry.path();
+      EXPECT_EQ(types, expected["pair_types"][row].get<Ids>());
     }
   }
-  EXPECT_GT(folders, 10);
+}
+
+TEST(MarianTokenizer, AgreesWithTransformers) {
+  for (const char* name : {"text", "text_separate"}) {
+    const std::filesystem::path folder = kGolden / "marian" / name;
+    const auto tokenizer = load_tokenizer(folder / "model", "marian");
+    const Json expected = read_json(folder / "expected_tokenizer.json");
+    ASSERT_GT(std::min(expected["encode"].size(), expected["decode"].size()), 20u);
+    for (const Json& row : expected["encode"]) {
+      EXPECT_EQ(tokenizer->encode(row["text"].get<std::string>()), row["ids"].get<Ids>()) << row["text"];
+      EXPECT_EQ(tokenizer->encode_target(row["text"].get<std::string>()), row["target_ids"].get<Ids>()) << row["text"];
+    }
+    for (const Json& row : expected["decode"]) {
+      EXPECT_EQ(tokenizer->decode(row[0].get<Ids>()), row[1].get<std::string>()) << row[0];
+    }
+  }
+}
+
+TEST(Tokenizers, GiveTheSameInSeveralThreads) {
+  std::vector<std::string> folders = golden_folders("tokenizer_native");
+  std::ranges::copy(golden_folders("tokenizer_json"), std::back_inserter(folders));
+  folders.emplace_back("marian/text/model");
+  for (const std::string& folder : folders) {
+    const auto tokenizer = golden_tokenizer(folder), fresh = golden_tokenizer(folder);
+    std::vector<Ids> ids;
+    for (const std::string& text : texts()) ids.push_back(fresh->encode(text));
+    std::vector<std::size_t> different(4);
+    std::vector<std::thread> threads;
+    for (std::size_t& count : different) {
+      threads.emplace_back([&] {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          count += tokenizer->encode(texts()[i]) == ids[i] ? 0 : 1;
+          count += tokenizer->decode(ids[i]) == fresh->decode(ids[i]) ? 0 : 1;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(different, testing::Each(0u)) << folder;
+  }
 }
 
 // The ids are those of transformers.
@@ -174,14 +187,11 @@ TEST(NativePairs, HaveTheTokensOfTheirFamilies) {
       {"mbart50", {272, 4, 197, 12, 166, 19, 4, 92, 11, 13, 16, 94, 120, 110, 50, 24, 2}},
       {"t5", {3, 196, 11, 165, 18, 3, 91, 10, 12, 15, 93, 1, 119, 109, 49, 23, 1}}};
   for (const auto& [name, ids] : expected) {
-    const Encoding pair = load_tokenizer(kRoot / name, name)->encode_pair("Hello world!", "The quick fox");
+    const Encoding pair = golden_tokenizer("tokenizer_native/" + name)->encode_pair("Hello world!", "The quick fox");
     EXPECT_EQ(pair.ids, ids) << name;
     EXPECT_EQ(pair.second_segment, kNoSecondSegment) << name;
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(folders()),
-                         [](const auto& folder) { return folder.param; });
 
 }  // namespace
 }  // namespace encdec

@@ -1,14 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
@@ -26,22 +27,16 @@ class MarianRelease : public testing::Test {
     return load_marian_release(folder_.path());
   }
   std::string error(const char* decoder) const {
-    try {
-      load(decoder);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return message_of([&] { load(decoder); });
   }
 
   TempFolder folder_;
 };
 
 TEST_F(MarianRelease, WithSentencepieceEncodesText) {
-  const std::string model = unknown_piece() + piece("▁a") + piece("a", -2) + piece("b") + piece("▁", -3);
-  folder_.write("source.spm", model);
+  folder_.write("source.spm", small_model());
   EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", "vocab.yml"]})"), HasSubstr("no target.spm, expected source.spm and"));
-  folder_.write("target.spm", model);
+  folder_.write("target.spm", small_model());
   const auto tokenizer = load(R"({"vocabs": ["vocab.yml", "vocab.yml"]})");
   EXPECT_THAT(tokenizer->encode("ab a"), ElementsAre(2, 3, 2, 0));
   EXPECT_THAT(tokenizer->encode("ab", {.target_language = "fra"}), ElementsAre(4, 2, 3, 0));
@@ -64,24 +59,24 @@ TEST_F(MarianRelease, RefusesNamesOutsideTheFolder) {
 }
 
 TEST_F(MarianRelease, RefusesDamagedFilesByName) {
-  EXPECT_THAT(error("{}"), HasSubstr("decoder.yml: vocabs is missing"));
-  EXPECT_THAT(error("[]"), HasSubstr("decoder.yml"));
-  EXPECT_THAT(error(R"({"vocabs": "vocab.yml"})"), HasSubstr("vocabs is string"));
-  EXPECT_THAT(error(R"({"vocabs": ["vocab.yml"]})"), HasSubstr("vocabs is a list of 1"));
-  EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", 1]})"), HasSubstr("vocabs has a number"));
-  EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", "no.yml"]})"), HasSubstr("no.yml"));
-  for (const auto& [content, found] : std::vector<std::pair<const char*, const char*>>{
-           {"[]", "array, expected an object of pieces and ids"},
-           {R"({"a": "b"})", "'a' is string, expected an id"},
-           {R"({"a": -1})", "'a' is -1, expected an id"},
-           {R"({"a": 1.5})", "'a' is 1.5, expected an id"},
-           {R"({"a": 10000000})", "'a' is 10000000, expected an id"},
-           {R"({"a": 0, "b": 0})", "both have the id 0"},
-           {R"({"a": 0, "b": 9})", "'b' has the id 9, expected one below the number of pieces, 2"},
-       }) {
+  using Cases = std::vector<std::pair<const char*, const char*>>;
+  for (const auto& [decoder, found] : Cases{{"{}", "decoder.yml: vocabs is missing"},
+                                            {"[]", "decoder.yml"},
+                                            {R"({"vocabs": "vocab.yml"})", "vocabs is string"},
+                                            {R"({"vocabs": ["vocab.yml"]})", "vocabs is a list of 1"},
+                                            {R"({"vocabs": ["vocab.yml", 1]})", "vocabs has a number"},
+                                            {R"({"vocabs": ["vocab.yml", "no.yml"]})", "no.yml"}}) {
+    EXPECT_THAT(error(decoder), HasSubstr(found));
+  }
+  for (const auto& [content, found] : Cases{{"[]", "array, expected an object of pieces and ids"},
+                                            {R"({"a": "b"})", "'a' is string, expected an id"},
+                                            {R"({"a": -1})", "'a' is -1, expected an id"},
+                                            {R"({"a": 1.5})", "'a' is 1.5, expected an id"},
+                                            {R"({"a": 10000000})", "'a' is 10000000, expected an id"},
+                                            {R"({"a": 0, "b": 0})", "both have the id 0"},
+                                            {R"({"a": 0, "b": 9})", "'b' has the id 9, expected one below"}}) {
     folder_.write("vocab.yml", content);
-    EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", "vocab.yml"]})"),
-                testing::AllOf(HasSubstr("vocab.yml: "), HasSubstr(found)));
+    EXPECT_THAT(error(R"({"vocabs": ["vocab.yml", "vocab.yml"]})"), AllOf(HasSubstr("vocab.yml: "), HasSubstr(found)));
   }
 }
 

@@ -30,27 +30,6 @@ TEST(MergesTxt, RefusesOtherLinesByNumber) {
               HasSubstr("line 1: 5000 bytes"));
 }
 
-TEST(VocabTxt, NumbersLinesAndTheLastOfEqualLinesWins) {
-  const Vocabulary vocabulary = native_files::parse_vocabulary_lines("[PAD]\na\n##b\r\na\n", "x");
-  EXPECT_EQ(vocabulary.id("[PAD]"), 0);
-  EXPECT_EQ(vocabulary.id("##b"), 2);
-  EXPECT_EQ(vocabulary.id("a"), 3);
-  EXPECT_EQ(vocabulary.piece(1), std::nullopt);
-}
-
-TEST(VocabTxt, RefusesTextThatIsNotUtf8) {
-  EXPECT_THAT(message_of<TokenizerError>([] { native_files::parse_vocabulary_lines("a\n\x80", "vocab.txt"); }),
-              HasSubstr("vocab.txt: not valid UTF-8 at byte 2"));
-}
-
-TEST(MergesOfAVocabulary, PutPiecesWithSmallIdsFirst) {
-  Vocabulary vocabulary;
-  std::int32_t id = 0;
-  for (const char* piece : {"é", "b", "éb", "bé", "ébé", "q"}) vocabulary.add(piece, id++, "x");
-  EXPECT_THAT(native_files::merges_of(vocabulary),
-              ElementsAre(Pair("é", "b"), Pair("b", "é"), Pair("é", "bé"), Pair("éb", "é")));
-}
-
 TEST(PipelineSource, KeepsTheFirstDescriptionOfAToken) {
   PipelineSource source{.name = "x"};
   source.settings.named_tokens["mask_token"] = "<mask>";

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -17,12 +17,7 @@ class PlainTokenizerTest : public testing::Test {
  protected:
   std::unique_ptr<Tokenizer> load() const { return load_ctranslate2_tokenizer(folder_.path()); }
   std::string error() const {
-    try {
-      load();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return message_of([&] { load(); });
   }
 
   TempFolder folder_;
@@ -126,18 +121,16 @@ TEST_F(PlainTokenizerTest, RefusesUnknownIdsAndLanguages) {
 TEST_F(PlainTokenizerTest, RefusesDamagedFilesByName) {
   folder_.write("source_vocabulary.txt", "a\n");
   EXPECT_THAT(error(), HasSubstr("no target_vocabulary, expected"));
-  struct Case {
+  const struct {
     const char* file;
     const char* content;
     const char* found;
-  };
-  for (const auto& [file, content, found] : {
-           Case{"target_vocabulary.json", "{}", "an object, expected a list of pieces"},
-           Case{"target_vocabulary.json", "[\"a\", 1]", "item 1 is a number, expected a piece"},
-           Case{"target_vocabulary.json", "[[\"a\"]]", "item 0 is a list, expected a piece"},
-           Case{"target_vocabulary.json", "[\"a\"", "target_vocabulary.json"},
-           Case{"source_vocabulary.txt", "a\n\xC3\n", "not valid UTF-8 at byte 2"},
-       }) {
+  } kCases[] = {{"target_vocabulary.json", "{}", "an object, expected a list of pieces"},
+                {"target_vocabulary.json", "[\"a\", 1]", "item 1 is a number, expected a piece"},
+                {"target_vocabulary.json", "[[\"a\"]]", "item 0 is a list, expected a piece"},
+                {"target_vocabulary.json", "[\"a\"", "target_vocabulary.json"},
+                {"source_vocabulary.txt", "a\n\xC3\n", "not valid UTF-8 at byte 2"}};
+  for (const auto& [file, content, found] : kCases) {
     folder_.write("target_vocabulary.json", "[]");
     folder_.write(file, content);
     EXPECT_THAT(error(), testing::AllOf(HasSubstr((folder_ / file).string()), HasSubstr(found)));

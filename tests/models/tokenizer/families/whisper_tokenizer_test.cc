@@ -1,14 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "encdec/engine/base/error.h"
-#include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
-#include "encdec/models/tokenizer/load_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
+#include "tests/models/tokenizer/golden_tokenizers.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
@@ -18,14 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
-namespace fs = std::filesystem;
 
-const fs::path kWhisperFormats = fs::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";
-const fs::path kNative = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native";
-
-std::string content(const fs::path& path) {
-  return read_text_file(path, 1u << 20);
-}
+const std::filesystem::path kCTranslate2 = kGolden / "whisper_formats" / "ctranslate2" / "int8";
 
 // Returns the tokenizer of a vocabulary with all bytes, whose ids are their values, followed by `pieces`.
 std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces) {
@@ -37,9 +26,8 @@ std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces
 
 // Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
 TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
-  const auto merges = load_tokenizer(kNative / "whisper", "whisper");
-  const fs::path file = kNative / "whisper" / "vocab.json";
-  const Vocabulary vocabulary = Vocabulary::read(file);
+  const auto merges = golden_tokenizer("tokenizer_native/whisper");
+  const Vocabulary vocabulary = Vocabulary::read(kGolden / "tokenizer_native" / "whisper" / "vocab.json");
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
@@ -47,19 +35,16 @@ TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
   pieces.emplace_back("<|startoftranscript|>");
   const auto ranks = whisper_tokenizer(PieceList(pieces), "file");
   ASSERT_NE(ranks, nullptr);
-  const auto texts = parse_json(content(kNative / "texts.json"), "texts.json");
-  for (const auto& text : texts) {
-    const auto expected = encode_target_part(*merges, text.get<std::string>());
-    // The tokenizer built from the vocabulary alone has no languages.
-    EXPECT_EQ(encode_target_part(*ranks, text.get<std::string>()), expected) << text;
+  for (const std::string& text : golden_texts("tokenizer_native")) {
+    EXPECT_EQ(encode_target_part(*ranks, text), encode_target_part(*merges, text)) << text;
   }
 }
 
 TEST(WhisperTokenizer, IsTheSameInEveryFormat) {
-  const auto expected = load_tokenizer(kWhisperFormats / "hugging_face", "whisper");
+  const auto expected = golden_tokenizer("whisper_formats/hugging_face");
   const Ids tokens = expected->encode(" Hello, wörld", {.target_language = "French"});
   EXPECT_EQ(expected->pieces(tokens, TextSide::target).front(), "<|startoftranscript|>");
-  const auto tokenizer = load_tokenizer(kWhisperFormats / "ctranslate2" / "int8", "whisper");
+  const auto tokenizer = load_tokenizer(kCTranslate2, "whisper");
   EXPECT_EQ(tokenizer->kind(), "byte-level BPE");
   EXPECT_EQ(tokenizer->encode(" Hello, wörld", {.target_language = "French"}), tokens);
   EXPECT_EQ(tokenizer->languages(), expected->languages());
@@ -72,7 +57,7 @@ TEST(WhisperTokenizer, IsTheSameInEveryFormat) {
 }
 
 TEST(WhisperTokenizer, LanguagesHaveCodesAndNames) {
-  const auto tokenizer = load_tokenizer(kWhisperFormats / "ctranslate2" / "int8", "whisper");
+  const auto tokenizer = load_tokenizer(kCTranslate2, "whisper");
   EXPECT_EQ(tokenizer->languages().size(), 99u);
   EXPECT_EQ(tokenizer->language_token("fr"), 287 + 2 + 6);
   const auto second = [&](const EncodeOptions& options) {
@@ -86,7 +71,7 @@ TEST(WhisperTokenizer, LanguagesHaveCodesAndNames) {
 }
 
 TEST(WhisperTokenizer, TimesAreNotText) {
-  const auto tokenizer = load_tokenizer(kNative / "whisper_saved", "whisper");
+  const auto tokenizer = golden_tokenizer("tokenizer_native/whisper_saved");
   const Ids ids = {*tokenizer->token_id("<|0.00|>"), *tokenizer->token_id("a"), *tokenizer->token_id("<|0.98|>")};
   EXPECT_EQ(tokenizer->decode(ids), "a");
 }
@@ -127,7 +112,7 @@ TEST(WhisperTokenizer, OtherVocabulariesOfCTranslate2AreNotWhispers) {
 TEST(WhisperTokenizer, AVocabularyFileHasOnePiecePerLine) {
   const TempFolder folder;
   std::string lines;
-  for (const auto& piece : parse_json(content(kWhisperFormats / "ctranslate2" / "int8" / "vocabulary.json"), "x")) {
+  for (const auto& piece : read_json(kCTranslate2 / "vocabulary.json")) {
     lines += piece.get<std::string>() + "\n";
   }
   folder.write("vocabulary.txt", lines);

@@ -19,20 +19,17 @@ TEST(Characters, RoundTrip) {
 
 // As in Rust's String::from_utf8_lossy and Python's errors="replace".
 TEST(Characters, EachInvalidSequenceIsReplaced) {
-  const struct {
-    const char* bytes;
-    const char* text;
-  } kCases[] = {{"", ""},
-                {"aé中😀", "aé中😀"},
-                {"\x80", "\uFFFD"},
-                {"a\xC3", "a\uFFFD"},
-                {"\xC0\xAF", "\uFFFD\uFFFD"},
-                {"\xE4\xB8z", "\uFFFDz"},
-                {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
-                {"\xF0\x9F\x98", "\uFFFD"},
-                {"\xF0\x9F\x98\xC3\xA9", "\uFFFDé"},
-                {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"},
-                {"\xE0\x80\x80", "\uFFFD\uFFFD\uFFFD"}};
+  const std::pair<const char*, const char*> kCases[] = {{"", ""},
+                                                        {"aé中😀", "aé中😀"},
+                                                        {"\x80", "\uFFFD"},
+                                                        {"a\xC3", "a\uFFFD"},
+                                                        {"\xC0\xAF", "\uFFFD\uFFFD"},
+                                                        {"\xE4\xB8z", "\uFFFDz"},
+                                                        {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
+                                                        {"\xF0\x9F\x98", "\uFFFD"},
+                                                        {"\xF0\x9F\x98\xC3\xA9", "\uFFFDé"},
+                                                        {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"},
+                                                        {"\xE0\x80\x80", "\uFFFD\uFFFD\uFFFD"}};
   for (const auto& [bytes, text] : kCases) EXPECT_EQ(replace_invalid_utf8(bytes), text);
 }
 
@@ -78,15 +75,6 @@ TEST(Characters, NormalFormsOrderMarksAndCompose) {
   EXPECT_EQ(normal_form("㋿", NormalForm::nfkc), "㋿");  // newer than the reference
 }
 
-TEST(Characters, ManyMarksInARowAreOrdered) {
-  std::string text = "a";
-  for (int i = 0; i < 200'000; ++i) text += i % 2 == 0 ? "\u0301" : "\u0323";
-  const std::string ordered = normal_form(text, NormalForm::nfd);
-  EXPECT_EQ(ordered.size(), text.size());
-  EXPECT_TRUE(ordered.starts_with("a\u0323\u0323"));
-  EXPECT_TRUE(ordered.ends_with("\u0301\u0301"));
-}
-
 TEST(Characters, GraphemeClustersKeepMarksAndJoinersTogether) {
   std::string_view rest = "e\u0301\r\n👨‍👩‍👧🇫🇷🇩🇪x";
   for (const char* cluster : {"e\u0301", "\r\n", "👨‍👩‍👧", "🇫🇷", "🇩🇪", "x"}) {
@@ -96,29 +84,10 @@ TEST(Characters, GraphemeClustersKeepMarksAndJoinersTogether) {
   EXPECT_EQ(rest, "");
 }
 
-TEST(Characters, EachByteHasACharacter) {
-  EXPECT_EQ(byte_character(' '), "Ġ");
-  EXPECT_EQ(byte_character('\n'), "Ċ");
-  EXPECT_EQ(byte_character('!'), "!");
-  EXPECT_EQ(byte_character(0xAD), "Ń");
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    EXPECT_EQ(character_byte(first_character(byte_character(static_cast<std::uint8_t>(byte))).value),
-              static_cast<int>(byte));
-  }
-  EXPECT_LT(character_byte(U' '), 0);
-  EXPECT_LT(character_byte(U'中'), 0);
-}
-
-TEST(PythonLower, MatchesPython) {
-  EXPECT_EQ(python_lower("ABC éÉ ÄÖÜß ДЖ"), "abc éé äöüß дж");
+TEST(PythonLower, MatchesPythonAndASigmaAtTheEndOfAWordIsAFinalSigma) {
   EXPECT_EQ(python_lower("İstanbul"), "i̇stanbul");
-  EXPECT_EQ(python_lower("ǅ Ⅷ Ⓐ"), "ǆ ⅷ ⓐ");
-}
-
-TEST(PythonLower, ASigmaAtTheEndOfAWordIsAFinalSigma) {
-  EXPECT_EQ(python_lower("ΟΔΥΣΣΕΥΣ"), "οδυσσευς");
-  EXPECT_EQ(python_lower("Σ"), "σ");
-  EXPECT_EQ(python_lower("ΑΣ ΣΑ"), "ας σα");
+  EXPECT_EQ(python_lower("ǅ Ⅷ Ⓐ Ü"), "ǆ ⅷ ⓐ ü");
+  EXPECT_EQ(python_lower("ΟΔΥΣΣΕΥΣ Σ"), "οδυσσευς σ");
   EXPECT_EQ(python_lower("ΑΣ1"), "ας1");
   EXPECT_EQ(python_lower("Α.Σ"), "α.ς");    // a full stop before the sigma does not end the word
   EXPECT_EQ(python_lower("ΑΣ.Α"), "ασ.α");  // nor does a full stop after it

@@ -30,11 +30,12 @@ TEST(JsonSteps, AreInProportionToTheSizeOfAText) {
 
 TEST(PipelineSteps, AreInProportionToTheSizeOfAText) {
   for (const char* name : {"added_tokens", "bert", "bpe_prefix", "byte_level_normalizer", "clip", "gpt2", "llama2",
-                           "llama3", "nllb", "old_metaspace", "roberta"}) {
+                           "llama3", "nllb", "old_metaspace", "roberta", "split_words", "t5", "unigram_bytes"}) {
     const std::string file = std::string(ENCDEC_GOLDEN_DIR "/tokenizer_json/") + name + "/tokenizer.json";
     PipelineParts parts = read_pipeline(TokenizerJsonFile::parse(read_text_file(file, kMaxConfigBytes), file));
     const auto tokenizer = pipeline_tokenizer(std::move(parts), file);
-    for (const char* each : {"a word ", "a", " ", "\n", "1", "\u5b57", "e\u0301", "<s>", "<", "'", "token", "\u0301"}) {
+    for (const char* each :
+         {"a word ", "a", " ", "\n", "1", "\u5b57", "e\u0301", "<s>", "<", "'", "token", "\u0301\u0323"}) {
       SCOPED_TRACE(testing::Message() << name << ": " << each);
       expect_linear([&](std::size_t n) {
         try {
