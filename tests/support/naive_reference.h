@@ -33,6 +33,7 @@ struct Matrix {
 
   Matrix slice_rows(std::int64_t first, std::int64_t count) const;
   Matrix slice_columns(std::int64_t first, std::int64_t count) const;
+  Matrix reshaped(std::int64_t column_count) const;
 };
 
 // Returns an element of a tensor of one of these types.

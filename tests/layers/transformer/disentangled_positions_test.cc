@@ -3,41 +3,35 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <string>
+#include <utility>
 
 #include "encdec/engine/base/error.h"
 #include "tests/support/message_of.h"
-#include "tests/support/weights_builder.h"
 
 namespace encdec {
 namespace {
 
-struct Place {
-  int distance;
-  int place;
-};
-
 // Expected values from make_log_bucket_position of transformers 5.23.
 TEST(DisentangledOptions, PlacesAreThoseOfDeberta) {
   constexpr DisentangledOptions kPublished{.span = 256, .max_distance = 512}, kSmall{.span = 64, .max_distance = 300};
-  constexpr std::array<Place, 12> kOfPublished = {{{-1024, 0},
-                                                   {-512, 0},
-                                                   {-511, 1},
-                                                   {-257, 64},
-                                                   {-129, 127},
-                                                   {-128, 128},
-                                                   {0, 256},
-                                                   {128, 384},
-                                                   {130, 386},
-                                                   {257, 448},
-                                                   {510, 511},
-                                                   {1024, 511}}};
-  for (const auto& [distance, place] : kOfPublished) EXPECT_EQ(kPublished.place_of(distance), place) << distance;
-  constexpr std::array<Place, 8> kOfSmall = {
-      {{-300, 0}, {-299, 1}, {-151, 10}, {-32, 32}, {33, 97}, {34, 97}, {151, 118}, {298, 127}}};
-  for (const auto& [distance, place] : kOfSmall) EXPECT_EQ(kSmall.place_of(distance), place) << distance;
+  for (const auto& [distance, place] : {std::pair(-1024, 0),
+                                        {-512, 0},
+                                        {-511, 1},
+                                        {-257, 64},
+                                        {-129, 127},
+                                        {-128, 128},
+                                        {0, 256},
+                                        {128, 384},
+                                        {130, 386},
+                                        {257, 448},
+                                        {510, 511},
+                                        {1024, 511}}) {
+    EXPECT_EQ(kPublished.place_of(distance), place) << distance;
+  }
+  for (const auto& [distance, place] :
+       {std::pair(-300, 0), {-299, 1}, {-151, 10}, {-32, 32}, {33, 97}, {34, 97}, {151, 118}, {298, 127}}) {
+    EXPECT_EQ(kSmall.place_of(distance), place) << distance;
+  }
   constexpr DisentangledOptions kWithoutBuckets{.span = 3};
   for (int distance = -5; distance <= 5; ++distance) {
     EXPECT_EQ(kWithoutBuckets.place_of(distance), std::clamp(distance, -3, 2) + 3);
@@ -53,26 +47,6 @@ TEST(DisentangledOptions, RefuseImpossibleSizes) {
             "largest relative distance 5 with 8 position buckets, expected more than 5");
   EXPECT_EQ(failure({.span = 8, .max_distance = 6}), "no exception");
   EXPECT_EQ(failure({.span = 1}), "no exception");
-}
-
-TEST(DisentangledPositions, EveryWeightIsChecked) {
-  const DisentangledOptions options{.span = 2, .scores_queries = true, .norm_epsilon = 1e-7f};
-  const auto make = [&](const std::string& wrong) {
-    std::map<std::string, Tensor> weights = {{"distance_embedding.weight", Tensor::allocate({4, 6})},
-                                             {"distance_embedding_norm.weight", Tensor::allocate({6})},
-                                             {"distance_embedding_norm.bias", Tensor::allocate({6})},
-                                             {"distance_key.weight", Tensor::allocate({6, 6})},
-                                             {"distance_key.bias", Tensor::allocate({6})}};
-    if (!wrong.empty()) weights[wrong] = Tensor::allocate({3, 7});
-    return DisentangledPositions(make_scope(weights), options, 6, 3, 2);
-  };
-  const DisentangledPositions positions = make("");
-  EXPECT_EQ(positions.keys().count, 4);
-  EXPECT_EQ(positions.queries().count, 0);
-  for (const char* name : {"distance_embedding.weight", "distance_embedding_norm.weight",
-                           "distance_embedding_norm.bias", "distance_key.weight", "distance_key.bias"}) {
-    EXPECT_THROW(make(name), WeightError) << name;
-  }
 }
 
 }  // namespace
