@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -63,6 +64,9 @@ Matrix silu(Matrix x);          // x / (1 + exp(-x))
 Matrix tanh(Matrix x);
 Matrix sigmoid(Matrix x);  // 1 / (1 + exp(-x))
 Matrix activate(Activation activation, Matrix x);
+inline constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                            Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                            Activation::tanh,      Activation::sigmoid};
 
 // Multiplies element by element.
 Matrix multiply(const Matrix& a, const Matrix& b);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tests/layers/layer_contract.h"
@@ -46,6 +47,13 @@ std::vector<LayerCase> norm_cases() {
     }
     cases.push_back(norm_case(300, 2, {.kind = kind, .width = 100, .epsilon = 0.1f}));
   }
+  for (const float epsilon : {0.0f, 1e-12f, 3.0f}) cases.push_back(norm_case(4, 1, {.width = 40, .epsilon = epsilon}));
+  for (const float row : {0.0f, 0.5f}) {  // equal numbers: their norm is the bias
+    cases.push_back(norm_case(3, 1, {.width = 33}));
+    std::fill_n(cases.back().inputs[0].row(1), 33, row);
+  }
+  cases.push_back(norm_case(2, 1, {.width = 100}));  // a large mean
+  for (Dim i = 0; i < 200; ++i) cases.back().inputs[0].data<float>()[i] += 100.0f;
   cases.push_back(norm_case(2, 1, {.width = 6}));
   cases.back().refused = {
       {{}, "0 inputs, expected 1 or 2"},
