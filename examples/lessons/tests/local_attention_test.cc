@@ -12,7 +12,7 @@
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "self_attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 
 namespace lessons {
 namespace {

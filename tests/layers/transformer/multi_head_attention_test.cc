@@ -108,14 +108,5 @@ TEST(AttentionOptions, HeadsMustFitTheModelAndTheKeys) {
             "3 key/value heads for 6 attention heads, expected as many outside of an encoder");
 }
 
-TEST(RotaryPositions, HeadsMustHaveAnEvenWidth) {
-  EXPECT_EQ(message_of<ShapeError>([] { RotaryPositions({.base = 10}, 5); }),
-            "rotary positions for heads of 5, expected an even width");
-  // 7 of 8 numbers give frequencies to 4 pairs; 7 of 7 cannot.
-  RotaryPositions({.base = 10, .share = 0.9, .neighbours = true}, 8);
-  EXPECT_THROW(RotaryPositions({.base = 10, .neighbours = true}, 7), ShapeError);
-  EXPECT_THROW(RotaryPositions({.base = 10, .share = 0.9}, 8), ShapeError);
-}
-
 }  // namespace
 }  // namespace encdec

@@ -8,7 +8,6 @@
 #include "encdec/engine/base/error.h"
 #include "tests/layers/layer_contract.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/message_of.h"
 #include "tests/support/random_tensors.h"
@@ -130,49 +129,6 @@ TEST(PositionalEncoding, RefusesPositionsBeyondTheLearnedOnes) {
               runner.run(std::array{Tensor::allocate({2, 4})}, packed(std::array{2}, std::array{9}));
             }),
             "a sequence of more than 10 tokens, but the model has 10 positions");
-}
-
-// A sinusoid layout, its name in the golden cases, and the error that PyTorch's encoding may have. The angle of a
-// timing signal is a float32 rounded twice; positions are below 64.
-struct GoldenSinusoid {
-  std::string name;
-  SinusoidLayout layout;
-  double angle_error = 0.0;
-};
-
-TEST(PositionalEncoding, SinusoidsMatchPyTorch) {
-  const GoldenLayer golden("positions");
-  for (const auto& [name, layout, angle_error] : {GoldenSinusoid{"interleaved", SinusoidLayout::interleaved},
-                                                  {"halves", SinusoidLayout::halves},
-                                                  {"timing_signal", SinusoidLayout::timing_signal, 64 * 0x1p-22}}) {
-    for (const Dim width : {8, 7}) {
-      const std::string c = name + "_" + std::to_string(width);
-      const Tensor x = golden.input(c, "x"), sum = golden.output(c, "sum");
-      const int past = golden.input(c, "past").data<std::int32_t>()[0];
-      LayerRunner runner(std::make_shared<PositionalEncoding>(layout, width), std::vector<Shape>{{kTargetRows, width}});
-      const Tensor output = runner.run(std::array{x}, packed(std::array{5}, std::array{past}));
-      Matrix expected(0, 0);
-      if (layout == SinusoidLayout::timing_signal) {
-        expected = Matrix(sum);
-        for (double& error : expected.errors) error += angle_error + 2 * 0x1p-23;
-      } else {
-        expected = add(Matrix(x), sinusoids(layout, past, 5, width));
-      }
-      EXPECT_TRUE(is_close_to(expected, sum)) << c;
-      EXPECT_TRUE(is_close_to(expected, output)) << c;
-    }
-  }
-}
-
-TEST(PositionalEncoding, LearnedRowsMatchPyTorch) {
-  const GoldenLayer golden("positions");
-  const Tensor x = golden.input("learned", "x");
-  LayerRunner runner(std::make_shared<PositionalEncoding>(golden.weights("learned"), learned(7, 7, 2)),
-                     std::vector<Shape>{{kTargetRows, 7}});
-  const Tensor table = golden.weights("learned").tensor("weight", {9, 7});
-  const Matrix expected = add(Matrix(x), Matrix(table).slice_rows(2, 5));
-  EXPECT_TRUE(is_close_to(expected, golden.output("learned", "sum")));
-  EXPECT_TRUE(same_bits(golden.output("learned", "sum"), runner.run(std::array{x}, packed(std::array{5}))));
 }
 
 // Expected values from M2M100SinusoidalPositionalEmbedding.get_embedding of transformers 5.23, rounded to six digits.
