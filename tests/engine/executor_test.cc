@@ -22,7 +22,7 @@ Tensor filled(const Shape& shape, float value) {
 }
 
 // Returns a graph of nodes that each have one to three of the earlier nodes as inputs. Every node whose value no other
-// node uses is an output.
+// node uses is an output, and some others are too.
 Graph random_graph(RandomTensors& random, int nodes) {
   Graph graph("random");
   graph.input("x", {kBatch, 5});
@@ -39,7 +39,7 @@ Graph random_graph(RandomTensors& random, int nodes) {
     graph.add("node " + std::to_string(node), toy(static_cast<float>(random.below(3) - 1)), inputs);
   }
   for (int id = 2; id < nodes + 2; ++id) {
-    if (!used[static_cast<std::size_t>(id)]) graph.output({id});
+    if (!used[static_cast<std::size_t>(id)] || random.below(8) == 0) graph.output({id});
   }
   return graph;
 }
@@ -94,16 +94,6 @@ TEST(Executor, SharedMemoryGivesTheBitsOfSeparateMemoryOnRandomGraphs) {
   }
 }
 
-TEST(Executor, ARerunGivesTheSameBits) {
-  RandomTensors random(2);
-  const Graph graph = random_graph(random, 20);
-  const Executor executor(graph);
-  RunState state(graph);
-  const std::vector<Tensor> inputs = {random.uniform({4, 5}), random.uniform({4, 5})};
-  const Tensor first = copy_of(executor.run(inputs, state)[0]);
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(same_bits(first, executor.run(inputs, state)[0]));
-}
-
 TEST(Executor, EverySymbolIsBoundToItsInput) {
   Graph graph("bound");
   const Edge source = graph.input("source", {kSourceRows, 2});
@@ -148,7 +138,7 @@ TEST(Executor, InputsThatDoNotFitAreNamedInTheError) {
 
 TEST(Executor, AGraphWithADeadEndIsRefused) {
   Graph graph("small");
-  EXPECT_THROW(Executor{graph}, ShapeError);
+  EXPECT_EQ(message_of<ShapeError>([&] { Executor executor(graph); }), "graph 'small' has no output");
   const Edge x = graph.input("x", {1});
   graph.output(graph.add("a", toy(), {x}));
   graph.add("b", toy(), {x});
@@ -195,23 +185,6 @@ TEST(Executor, RunObserverGetsTheTimesOfEachNodeUntilItIsRemoved) {
   state.run_observer = {};
   executor.run(inputs, state);
   EXPECT_EQ(seen.size(), 3U);
-}
-
-TEST(Executor, OutputsAndValuesStillInUseAreNotOverwritten) {
-  Graph graph("long lives");
-  const Edge x = graph.input("x", {kBatch, 5});
-  const Edge early = graph.add("early", toy(2.0f), {x});
-  Edge chain = early;
-  for (int i = 0; i < 6; ++i) chain = graph.add("chain " + std::to_string(i), toy(1.0f), {chain});
-  const Edge last = graph.add("last", toy(1.0f), {early, chain});
-  graph.output(early);
-  graph.output(last);
-  const Executor executor(std::move(graph));
-  RunState state(executor.graph());
-  const std::vector<Tensor> inputs = {filled({3, 5}, 1)};
-  const auto outputs = executor.run(inputs, state);
-  EXPECT_TRUE(same_bits(filled({3, 5}, 3), outputs[0]));
-  EXPECT_TRUE(same_bits(filled({3, 5}, 13), outputs[1]));
 }
 
 TEST(Executor, OneExecutorServesSeveralThreadsConcurrently) {

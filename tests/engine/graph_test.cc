@@ -53,17 +53,6 @@ TEST(Graph, TooManyInputsAreRefused) {
             "graph 'small', node 'nine': 9 inputs, expected at most 8");
 }
 
-TEST(Graph, NodeThatFeedsNoOutputIsNamed) {
-  Graph graph("small");
-  const Edge x = graph.input("x", {1});
-  EXPECT_EQ(message_of<ShapeError>([&] { graph.topological_order(); }), "graph 'small' has no output");
-  const Edge a = graph.add("a", toy(), {x});
-  graph.add("dead.end", toy(), {a});
-  graph.output(a);
-  EXPECT_EQ(message_of<ShapeError>([&] { graph.topological_order(); }),
-            "graph 'small': node 'dead.end' feeds no output");
-}
-
 TEST(Graph, OrderHasEveryNodeAfterItsInputs) {
   Graph graph("small");
   const Edge x = graph.input("x", {1});
@@ -117,14 +106,6 @@ TEST(Graph, DotQuotesNames) {
   const std::string dot = graph.to_dot();
   EXPECT_NE(dot.find("digraph \"a \\\"b\\\"\" {"), std::string::npos) << dot;
   EXPECT_NE(dot.find("  \"c\\\\\\\"d\\\"\" [label=\"toy\\nc\\\\\\\"d\\\"\"];"), std::string::npos) << dot;
-}
-
-TEST(Graph, NodesAreFoundByName) {
-  const Graph graph = two_layers();
-  const Graph::Node& node = graph.node(graph.find("encoder.1"));
-  EXPECT_EQ(node.name, "encoder.1");
-  EXPECT_EQ(node.shape, Shape({kSourceRows, 512}));
-  EXPECT_EQ(node.inputs.size(), 2u);
 }
 
 }  // namespace

@@ -36,40 +36,35 @@ inline AttentionOptions options_for(const AttentionSizes& sizes, Residual residu
   return {.model_dim = sizes.model_dim, .heads = sizes.heads, .head_dim = sizes.head_dim, .residual = residual};
 }
 
-// Returns random weights of all four projections: query, key, value [H*K, D] and output [D, H*K].
-inline std::map<std::string, Tensor> attention_weights(RandomTensors& random, const AttentionOptions& options,
-                                                       DataType type = DataType::float32) {
+// Returns random weights of all four projections, query [H*K, D], key and value [G*K, D] with G key/value heads,
+// output [D, H*K], and of the positions that the options have.
+inline std::map<std::string, Tensor> attention_weights(RandomTensors& random, const AttentionOptions& options) {
   const Dim model_dim = options.model_dim, inner = options.inner_dim();
   // With this limit outputs are about as large as inputs, so that scores differ but the largest does not hide the
   // others.
   const double limit = std::sqrt(3.0 / static_cast<double>(model_dim));
   std::map<std::string, Tensor> weights;
-  for (const char* name : {"query", "key", "value"}) {
-    weights[std::string(name) + ".weight"] = random.uniform({inner, model_dim}, limit, type);
-    weights[std::string(name) + ".bias"] = random.uniform({inner}, 0.5, type);
+  for (const std::string name : {"query", "key", "value"}) {
+    const Dim outputs = name == "query" ? inner : options.key_value_dim();
+    weights[name + ".weight"] = random.uniform({outputs, model_dim}, limit);
+    weights[name + ".bias"] = random.uniform({outputs}, 0.5);
   }
-  weights["output.weight"] = random.uniform({model_dim, inner}, limit, type);
-  weights["output.bias"] = random.uniform({model_dim}, 0.5, type);
+  weights["output.weight"] = random.uniform({model_dim, inner}, limit);
+  weights["output.bias"] = random.uniform({model_dim}, 0.5);
+  if (const int buckets = options.relative_positions.buckets; buckets > 0) {
+    weights["relative_position_bias.weight"] = random.uniform({buckets, options.heads}, 2.0);
+  }
+  if (const DisentangledOptions& positions = options.disentangled_positions; positions.span > 0) {
+    weights["distance_embedding.weight"] = random.uniform({2 * positions.span, model_dim});
+    for (const char* part : {"weight", "bias"}) {
+      weights[std::string("distance_embedding_norm.") + part] = random.uniform({model_dim});
+    }
+    for (const std::string name : {"distance_key", "distance_query"}) {
+      weights[name + ".weight"] = random.uniform({inner, model_dim}, limit);
+      weights[name + ".bias"] = random.uniform({inner}, 0.5);
+    }
+  }
   return weights;
-}
-
-inline std::map<std::string, Tensor> only(const std::map<std::string, Tensor>& weights,
-                                          const std::vector<std::string>& names) {
-  std::map<std::string, Tensor> chosen;
-  for (const std::string& name : names) chosen[name] = weights.at(name);
-  return chosen;
-}
-
-// Returns the attention of each packed sequence computed separately, stacked by rows.
-template <class AttendOne>
-reference::Matrix of_each_sequence(const Tensor& x, const std::vector<int>& rows, const AttendOne& attend_one) {
-  std::vector<reference::Matrix> outputs;
-  std::int64_t first = 0;
-  for (const int count : rows) {
-    outputs.push_back(attend_one(reference::Matrix(x).slice_rows(first, count)));
-    first += count;
-  }
-  return reference::stack(outputs);
 }
 
 inline reference::Matrix project(const std::map<std::string, Tensor>& weights, const std::string& name,
@@ -78,39 +73,100 @@ inline reference::Matrix project(const std::map<std::string, Tensor>& weights, c
   return linear(x, reference::Matrix(weights.at(name + ".weight")), &bias);
 }
 
-// Returns the attention of one sequence: its rows are the queries, the source's rows the keys and values.
-inline reference::Matrix attend(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
-                                const reference::Matrix& source, int heads, const reference::ScoreOptions& options) {
-  return project(weights, "output",
-                 multi_head_attention(project(weights, "query", x), project(weights, "key", source),
-                                      project(weights, "value", source), heads, options));
+// Turns the rows of a projection pair by pair (Su et al. 2021); the first row has position 0.
+inline reference::Matrix rotated(reference::Matrix rows, Dim head_dim, const RotaryOptions& options) {
+  const auto width = static_cast<std::int64_t>(options.share * static_cast<double>(head_dim));
+  const std::int64_t half = (width + 1) / 2, step = options.neighbours ? 2 : 1, other = options.neighbours ? 1 : half;
+  double base = options.base;
+  if (rows.rows > options.trained_positions) {
+    const double times = static_cast<double>(rows.rows) / options.trained_positions;
+    base *= std::pow(options.growth * times - (options.growth - 1),
+                     static_cast<double>(width) / static_cast<double>(width - 2));
+  }
+  for (std::int64_t r = 0; r < rows.rows; ++r) {
+    for (std::int64_t first = 0; first < rows.columns; first += head_dim) {
+      for (std::int64_t i = 0; i < half; ++i) {
+        const double angle = static_cast<double>(r) * options.scale *
+                             std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+        double& x = rows.at(r, first + i * step);
+        double& y = rows.at(r, first + i * step + other);
+        const double old = x;
+        x = old * std::cos(angle) - y * std::sin(angle);
+        y = y * std::cos(angle) + old * std::sin(angle);
+      }
+    }
+  }
+  return rows;
 }
 
-// Returns cases of a self-attention layer with every size, for the layer that `make` makes from weights and options.
-inline std::vector<LayerCase> self_attention_cases(
-    const std::function<std::shared_ptr<const Layer>(const WeightScope&, const AttentionOptions&)>& make,
-    const reference::ScoreOptions& scores) {
-  using reference::Matrix;
+// Returns columns in which each head of a projection stands `times` times.
+inline reference::Matrix repeated(const reference::Matrix& rows, Dim head_dim, int times) {
+  reference::Matrix result(rows.rows, 0);
+  for (std::int64_t first = 0; first < rows.columns; first += head_dim) {
+    for (int i = 0; i < times; ++i) result = beside(result, rows.slice_columns(first, head_dim));
+  }
+  return result;
+}
+
+// Returns the attention of one sequence to itself.
+inline reference::Matrix attend_to_itself(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
+                                          const AttentionOptions& options, reference::Mask mask) {
+  const Dim head_dim = options.head_width();
+  const auto projected = [&](const std::string& name) {
+    const reference::Matrix rows = project(weights, name, x);
+    return options.rotary.base == 0 || name == "value" ? rows : rotated(rows, head_dim, options.rotary);
+  };
+  reference::ScoreOptions scores{.mask = mask, .scale = options.score_scale};
+  if (options.limits.before <= x.rows) scores.window = options.limits.before;
+  if (options.limits.after <= x.rows) scores.ahead = options.limits.after;
+  if (options.relative_positions.buckets > 0) {
+    const reference::Matrix biases(weights.at("relative_position_bias.weight"));
+    scores.bias = [biases, &options](int head, std::int64_t distance) {
+      return biases.at(relative_position_bucket(static_cast<int>(distance), options.relative_positions), head);
+    };
+  }
+  return project(
+      weights, "output",
+      multi_head_attention(projected("query"), repeated(projected("key"), head_dim, options.heads_per_key()),
+                           repeated(projected("value"), head_dim, options.heads_per_key()), options.heads, scores));
+}
+
+using MakeAttention = std::function<std::shared_ptr<const Layer>(const WeightScope&, const AttentionOptions&)>;
+template <class Attention>
+std::shared_ptr<const Layer> make_attention(const WeightScope& weights, const AttentionOptions& options) {
+  return std::make_shared<Attention>(weights, options);
+}
+
+// Returns a case of the self-attention that `make` makes.
+inline LayerCase self_attention_case(const MakeAttention& make, const AttentionOptions& options,
+                                     const std::vector<int>& rows, reference::Mask mask) {
   RandomTensors random(1);
+  LayerCase c{.name = "D " + std::to_string(options.model_dim) + ", heads " + std::to_string(options.heads) +
+                      ", rows " + testing::PrintToString(rows),
+              .weights = attention_weights(random, options),
+              .make = [make, options](const WeightScope& weights) { return make(weights, options); },
+              .rows = rows,
+              .expected =
+                  [options, mask](const LayerCase& one) {
+                    const reference::Matrix y =
+                        attend_to_itself(one.weights, reference::Matrix(one.inputs[0]), options, mask);
+                    return one.inputs.size() == 2 ? add(y, reference::Matrix(one.inputs[1])) : y;
+                  }};
+  const Dim total = std::accumulate(rows.begin(), rows.end(), Dim{0});
+  while (c.inputs.size() < (options.residual == Residual::add ? 2 : 1)) {
+    c.inputs.push_back(random.uniform({total, options.model_dim}));
+  }
+  return c;
+}
+
+// Returns cases of self-attention with every size.
+inline std::vector<LayerCase> self_attention_cases(const MakeAttention& make, reference::Mask mask,
+                                                   const kernels::KeyLimits& limits = {}) {
   std::vector<LayerCase> cases;
   const auto add_case = [&](const AttentionSizes& sizes, const std::vector<int>& rows, Residual residual) {
-    const AttentionOptions options = options_for(sizes, residual);
-    LayerCase& c = cases.emplace_back();
-    c.name = "D " + std::to_string(sizes.model_dim) + ", heads " + std::to_string(sizes.heads) + ", rows " +
-             testing::PrintToString(rows);
-    c.weights = attention_weights(random, options);
-    c.make = [make, options](const WeightScope& weights) { return make(weights, options); };
-    c.rows = rows;
-    const Dim total = std::accumulate(rows.begin(), rows.end(), Dim{0});
-    while (c.inputs.size() < (residual == Residual::add ? 2 : 1)) {
-      c.inputs.push_back(random.uniform({total, sizes.model_dim}));
-    }
-    c.expected = [options, scores](const LayerCase& self) {
-      const Matrix y = of_each_sequence(self.inputs[0], self.rows, [&](const Matrix& sequence) {
-        return attend(self.weights, sequence, sequence, options.heads, scores);
-      });
-      return options.residual == Residual::add ? add(y, Matrix(self.inputs[1])) : y;
-    };
+    AttentionOptions options = options_for(sizes, residual);
+    options.limits = limits;
+    cases.push_back(self_attention_case(make, options, rows, mask));
   };
   for (const AttentionSizes& sizes : kAttentionSizes) {
     for (const std::vector<int>& rows : {std::vector{1}, {19}, {3, 1, 5}, {1, 1, 1}, {2, 0, 17}}) {

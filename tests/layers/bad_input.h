@@ -5,11 +5,13 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "encdec/engine/base/error.h"
 #include "tests/support/layer_runner.h"
+#include "tests/support/message_of.h"
 #include "tests/support/weights_builder.h"
 
 namespace encdec {
@@ -19,16 +21,11 @@ namespace encdec {
 template <class Make>
 void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights, const Make& make) {
   ASSERT_NO_THROW(make(make_scope(weights)));
-  const auto message_for = [&](const std::string& name, const Tensor* replacement) -> std::string {
+  const auto message_for = [&](const std::string& name, const Tensor* replacement) {
     std::map<std::string, Tensor> changed = weights;
     changed.erase(name);
     if (replacement != nullptr) changed.emplace(name, *replacement);
-    try {
-      make(make_scope(changed));
-    } catch (const WeightError& error) {
-      return error.what();
-    }
-    return "no exception";
+    return message_of<WeightError>([&] { make(make_scope(changed)); });
   };
   for (const auto& [name, tensor] : weights) {
     const Shape& shape = tensor.shape();
@@ -56,13 +53,9 @@ void expect_every_weight_is_checked(const std::map<std::string, Tensor>& weights
 // name.
 inline std::string shape_error(std::shared_ptr<const Layer> layer, const std::vector<Shape>& inputs) {
   const std::string where = "graph 'test', node 'layer' (" + std::string(layer->kind()) + "): ";
-  try {
-    LayerRunner runner(std::move(layer), inputs);
-  } catch (const ShapeError& error) {
-    const std::string message = error.what();
-    return message.starts_with(where) ? message.substr(where.size()) : "does not name the node: " + message;
-  }
-  return "no exception";
+  const std::string message = message_of<ShapeError>([&] { LayerRunner(std::move(layer), inputs); });
+  if (message == "no exception") return message;
+  return message.starts_with(where) ? message.substr(where.size()) : "does not name the node: " + message;
 }
 
 // Expects that `runner`, of a layer with a vocabulary of 9, refuses ids below 0 and above 8.
@@ -71,12 +64,8 @@ inline void expect_ids_outside_a_vocabulary_of_9_are_refused(LayerRunner runner)
   for (const std::int32_t id :
        {-1, 9, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()}) {
     ids.data<std::int32_t>()[2] = id;
-    try {
-      runner.run(std::array{ids}, {});
-      ADD_FAILURE() << "no exception for " << id;
-    } catch (const InputError& error) {
-      EXPECT_EQ(error.what(), "token id " + std::to_string(id) + ", expected 0 to 8 (vocabulary size 9)");
-    }
+    EXPECT_EQ(message_of<InputError>([&] { runner.run(std::array{ids}, {}); }),
+              "token id " + std::to_string(id) + ", expected 0 to 8 (vocabulary size 9)");
   }
   ids.data<std::int32_t>()[2] = 8;
   EXPECT_NO_THROW(runner.run(std::array{ids}, {}));

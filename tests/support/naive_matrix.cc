@@ -65,6 +65,13 @@ Matrix Matrix::slice_columns(std::int64_t first, std::int64_t count) const {
   return part;
 }
 
+Matrix Matrix::reshaped(std::int64_t column_count) const {
+  Matrix result = *this;
+  result.rows = static_cast<std::int64_t>(values.size()) / column_count;
+  result.columns = column_count;
+  return result;
+}
+
 Matrix stack(std::span<const Matrix> parts) {
   Matrix all(0, parts.front().columns);
   for (const Matrix& part : parts) {

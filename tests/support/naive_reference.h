@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -33,6 +34,7 @@ struct Matrix {
 
   Matrix slice_rows(std::int64_t first, std::int64_t count) const;
   Matrix slice_columns(std::int64_t first, std::int64_t count) const;
+  Matrix reshaped(std::int64_t column_count) const;
 };
 
 // Returns an element of a tensor of one of these types.
@@ -62,6 +64,9 @@ Matrix silu(Matrix x);          // x / (1 + exp(-x))
 Matrix tanh(Matrix x);
 Matrix sigmoid(Matrix x);  // 1 / (1 + exp(-x))
 Matrix activate(Activation activation, Matrix x);
+inline constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                            Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                            Activation::tanh,      Activation::sigmoid};
 
 // Multiplies element by element.
 Matrix multiply(const Matrix& a, const Matrix& b);

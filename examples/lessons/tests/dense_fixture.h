@@ -8,7 +8,7 @@
 #include "dense_reference.h"
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/random_tensors.h"
 

@@ -12,7 +12,7 @@
 #include "encdec/layers/transformer/multi_head_attention.h"
 #include "self_attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 
 namespace lessons {
 namespace {
@@ -23,8 +23,9 @@ using reference::Matrix;
 Matrix expected_of(const std::map<std::string, Tensor>& weights, const LocalAttentionOptions& options, const Tensor& x,
                    const std::vector<int>& rows) {
   return of_each_sequence(x, rows, [&](const Matrix& sequence) {
-    return attend(weights, sequence, sequence, options.attention.heads,
-                  {.mask = options.sides == WindowSides::before ? Mask::causal : Mask::none, .window = options.window});
+    AttentionOptions attention = options.attention;
+    attention.limits = {.before = options.window, .after = options.sides == WindowSides::before ? 0 : options.window};
+    return attend_to_itself(weights, sequence, attention, Mask::none);
   });
 }
 
@@ -130,10 +131,11 @@ TEST(LocalAttention, AnObserverGetsTheKeysThatARowSees) {
 
 std::vector<LayerCase> local_cases() {
   return self_attention_cases(
-      [](const WeightScope& weights, const AttentionOptions& options) {
+      [](const WeightScope& weights, AttentionOptions options) {
+        options.limits = {};
         return std::make_shared<LocalAttention>(weights, LocalAttentionOptions{.attention = options, .window = 4});
       },
-      {.mask = Mask::none, .window = 4});
+      Mask::none, {.before = 4, .after = 4});
 }
 INSTANTIATE_TEST_SUITE_P(LocalAttention, LayerContract, testing::Values(&local_cases));
 

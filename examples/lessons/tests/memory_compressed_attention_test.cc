@@ -9,7 +9,7 @@
 #include "self_attention_fixture.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 
 namespace lessons {
 namespace {

@@ -25,6 +25,18 @@ inline std::map<std::string, Tensor> square_attention_weights(const WeightScope&
   return weights;
 }
 
+// Returns the attention of each packed sequence computed separately, stacked by rows.
+template <class AttendOne>
+reference::Matrix of_each_sequence(const Tensor& x, const std::vector<int>& rows, const AttendOne& attend_one) {
+  std::vector<reference::Matrix> outputs;
+  std::int64_t first = 0;
+  for (const int count : rows) {
+    outputs.push_back(attend_one(reference::Matrix(x).slice_rows(first, count)));
+    first += count;
+  }
+  return reference::stack(outputs);
+}
+
 // A self-attention layer of class L, its weights, packed sequences for it, and a residual if it adds one.
 template <class L, class Options>
 struct SelfAttentionCase {

@@ -7,7 +7,7 @@
 
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 

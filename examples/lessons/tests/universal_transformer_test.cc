@@ -12,7 +12,7 @@
 #include "encdec/engine/base/error.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"

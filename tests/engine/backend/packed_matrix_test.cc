@@ -1,14 +1,10 @@
 #include "encdec/engine/backend/packed_matrix.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
-#include <vector>
 
 #include "encdec/engine/base/error.h"
 #include "tests/support/random_tensors.h"
@@ -20,8 +16,6 @@
 
 namespace encdec::backend {
 namespace {
-
-constexpr Precision kPrecisions[] = {Precision::float32, Precision::bfloat16, Precision::int8};
 
 WeightRows rows_of(const Tensor& weight) {
   return [&weight](Dim first, Dim count, float* rows, float* /*factors*/) {
@@ -83,28 +77,6 @@ TEST(Backends, FollowTheLimitOfInstructions) {
   EXPECT_FALSE(multiplies_in(BackendChoice::automatic, Precision::bfloat16));
 }
 #endif
-
-TEST(PackedMatrix, ReturnsItsRowsRounded) {
-  for (const Precision precision : kPrecisions) {
-    for (const int input_width : {1, 5, 64, 130}) {
-      const Tensor weight = RandomTensors(2).uniform({130, input_width});
-      const PackedMatrix matrix = packed(weight, precision);
-      std::vector<float> row(static_cast<std::size_t>(input_width));
-      for (const int output : {0, 1, 63, 64, 129}) {
-        matrix.copy_row(output, row.data());
-        float largest = 0.0f;
-        for (int i = 0; i < input_width; ++i) largest = std::max(largest, std::fabs(weight.row(output)[i]));
-        for (int i = 0; i < input_width; ++i) {
-          const float expected = weight.row(output)[i];
-          const float tolerance = precision == Precision::float32    ? 0.0f
-                                  : precision == Precision::bfloat16 ? std::fabs(expected) / 256
-                                                                     : largest / 253;
-          EXPECT_NEAR(row[static_cast<std::size_t>(i)], expected, tolerance) << to_string(precision);
-        }
-      }
-    }
-  }
-}
 
 TEST(PackedMatrix, NeedsAFractionOfTheMemoryInReducedPrecisions) {
   const Tensor weight = RandomTensors(3).uniform({512, 512});

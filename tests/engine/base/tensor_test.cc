@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +9,8 @@
 #include <vector>
 
 #include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
+#include "tests/support/random_tensors.h"
 
 namespace encdec {
 namespace {
@@ -35,13 +36,11 @@ TEST(Tensor, TheErrorForTooLittleMemoryGivesTheSize) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the allocators of sanitizers end the program";
 #endif
-  try {
-    Tensor::allocate({1 << 20, 1 << 20, 256});  // more than a process can address
-    ADD_FAILURE() << "expected OutOfMemory";
-  } catch (const std::bad_alloc& error) {
-    EXPECT_STREQ(message_of(error),
-                 "out of memory: a tensor of shape [1048576, 1048576, 256] takes 1125899906842688 bytes");
-  }
+  EXPECT_EQ(message_of<OutOfMemory>([] {
+              Tensor::allocate({1 << 20, 1 << 20, 256});  // more than a process can address
+            }),
+            "out of memory: a tensor of shape [1048576, 1048576, 256] takes 1125899906842688 bytes");
+  EXPECT_STREQ(message_of(static_cast<const std::bad_alloc&>(OutOfMemory("a size"))), "a size");
   EXPECT_STREQ(message_of(std::bad_alloc()), "out of memory");
 }
 
@@ -101,12 +100,7 @@ TEST(Tensor, SlicesBeyondTheEndAreRefused) {
            Row{1, kHuge, "9223372036854775807 rows from 1 of a tensor of shape [4, 2]"},
            Row{kHuge, 1, "1 rows from 9223372036854775807 of a tensor of shape [4, 2]"},
        }) {
-    try {
-      tensor.slice(first, count);
-      ADD_FAILURE() << "no exception, expected " << message;
-    } catch (const ShapeError& error) {
-      EXPECT_STREQ(error.what(), message);
-    }
+    EXPECT_EQ(message_of<ShapeError>([&, &from = first, &rows = count] { tensor.slice(from, rows); }), message);
   }
   EXPECT_THROW(Tensor::allocate({}).slice(0, 0), ShapeError);
 }
@@ -114,12 +108,7 @@ TEST(Tensor, SlicesBeyondTheEndAreRefused) {
 TEST(Tensor, ReshapingKeepsTheElements) {
   const Tensor tensor = counting({4, 6});
   EXPECT_EQ(tensor.reshape({2, 3, 4}).row(5)[3], 23.0f);
-  try {
-    tensor.reshape({5, 5});
-    ADD_FAILURE() << "no exception";
-  } catch (const ShapeError& error) {
-    EXPECT_STREQ(error.what(), "shape [4, 6] seen as [5, 5]: the sizes differ");
-  }
+  EXPECT_EQ(message_of<ShapeError>([&] { tensor.reshape({5, 5}); }), "shape [4, 6] seen as [5, 5]: the sizes differ");
 }
 
 // Returns the value of `bits` by the formula of IEEE 754, (-1)^sign * 2^(exponent - bias) * 1.mantissa.
@@ -135,43 +124,32 @@ double by_formula(int bits, int exponent_bits, int mantissa_bits) {
                        : sign * (1 + fraction) * std::pow(2.0, exponent - bias);
 }
 
-void expect_widened(double expected, float actual, int bits) {
-  if (std::isnan(expected)) {
-    ASSERT_TRUE(std::isnan(actual)) << bits;
-  } else {
-    ASSERT_EQ(static_cast<double>(actual), expected) << bits;
-    ASSERT_EQ(std::signbit(actual), std::signbit(expected)) << bits;
-  }
-}
-
 TEST(CopyAsFloat, WidensEveryFloat16AndBfloat16Exactly) {
   std::vector<std::uint16_t> all(65536);
   std::iota(all.begin(), all.end(), std::uint16_t{0});
   std::vector<float> floats(all.size());
-  copy_as_float(Tensor(all.data(), DataType::float16, {65536}), 0, 65536, floats.data());
-  for (int bits = 0; bits < 65536; ++bits)
-    expect_widened(by_formula(bits, 5, 10), floats[static_cast<std::size_t>(bits)], bits);
-  copy_as_float(Tensor(all.data(), DataType::bfloat16, {65536}), 0, 65536, floats.data());
-  for (int bits = 0; bits < 65536; ++bits)
-    expect_widened(by_formula(bits, 8, 7), floats[static_cast<std::size_t>(bits)], bits);
+  for (const auto& [type, exponent_bits] : {std::pair(DataType::float16, 5), {DataType::bfloat16, 8}}) {
+    copy_as_float(Tensor(all.data(), type, {65536}), 0, 65536, floats.data());
+    for (int bits = 0; bits < 65536; ++bits) {
+      const double expected = by_formula(bits, exponent_bits, 15 - exponent_bits);
+      const float found = floats[static_cast<std::size_t>(bits)];
+      ASSERT_EQ(std::isnan(found), std::isnan(expected)) << bits;
+      if (std::isnan(expected)) continue;
+      ASSERT_EQ(static_cast<double>(found), expected) << bits;
+      ASSERT_EQ(std::signbit(found), std::signbit(expected)) << bits;
+    }
+  }
 }
 
 TEST(CopyAsFloat, ReadsAPartOfAnUnalignedTensor) {
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16}) {
-    std::vector<std::byte> memory(size_of(type) * 5 + 1);
-    std::byte* start = memory.data() + 1;
-    for (int i = 0; i < 5; ++i) {
-      const float value = static_cast<float>(1 << i);
-      const auto word = std::bit_cast<std::uint32_t>(value);
-      // 2^i has only the exponent set.
-      const auto half = static_cast<std::uint16_t>((15 + i) << 10);
-      const auto brain = static_cast<std::uint16_t>(word >> 16);
-      if (type == DataType::float32) std::memcpy(start + i * 4, &word, 4);
-      if (type == DataType::float16) std::memcpy(start + i * 2, &half, 2);
-      if (type == DataType::bfloat16) std::memcpy(start + i * 2, &brain, 2);
-    }
+    Tensor powers = Tensor::allocate({5});
+    for (int i = 0; i < 5; ++i) powers.data<float>()[i] = static_cast<float>(1 << i);
+    powers = stored_as(powers, type);
+    std::vector<std::byte> memory(powers.bytes() + 1);
+    std::memcpy(memory.data() + 1, powers.raw(), powers.bytes());
     std::vector<float> floats(4, -1.0f);
-    copy_as_float(Tensor(start, type, {5}), 2, 3, floats.data());
+    copy_as_float(Tensor(memory.data() + 1, type, {5}), 2, 3, floats.data());
     EXPECT_EQ(floats, (std::vector<float>{4.0f, 8.0f, 16.0f, -1.0f})) << to_string(type);
   }
 }
@@ -189,13 +167,8 @@ TEST(CopyAsFloat, RefusesOtherTypes) {
   for (const DataType type :
        {DataType::int8, DataType::int16, DataType::int32, DataType::int64, DataType::uint8, DataType::boolean}) {
     float output = 0.0f;
-    try {
-      copy_as_float(Tensor::allocate({1}, type), 0, 1, &output);
-      ADD_FAILURE() << "no exception for " << to_string(type);
-    } catch (const WeightError& error) {
-      EXPECT_EQ(std::string(error.what()), "tensor stored as " + std::string(to_string(type)) +
-                                               ", expected float32, float16, bfloat16 or float64");
-    }
+    EXPECT_EQ(message_of<WeightError>([&] { copy_as_float(Tensor::allocate({1}, type), 0, 1, &output); }),
+              "tensor stored as " + std::string(to_string(type)) + ", expected float32, float16, bfloat16 or float64");
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <thread>
 
@@ -35,40 +36,25 @@ TEST(WeightStore, RefusesASecondTensorOfAName) {
   EXPECT_EQ(store->find_scale("a"), nullptr);
 }
 
-TEST(WeightScope, PathGrowsWithEachLevel) {
-  const WeightScope root = make_scope({});
-  EXPECT_EQ(root.path(), "");
-  EXPECT_EQ((root / "encoder" / 0 / "query").path(), "encoder.0.query");
-}
-
 TEST(WeightScope, FindsATensorByItsScope) {
   const Tensor tensor = RandomTensors(1).uniform({2, 3});
   const WeightScope root = make_scope({{"encoder.0.weight", tensor}});
+  EXPECT_EQ((root / "encoder" / 0 / "query").path(), "encoder.0.query");
   EXPECT_TRUE(same_bits((root / "encoder" / 0).tensor("weight", {2, 3}), tensor));
   EXPECT_TRUE((root / "encoder" / 0).has("weight"));
   EXPECT_FALSE((root / "encoder" / 1).has("weight"));
   EXPECT_FALSE(root.has("weight"));
 }
 
-TEST(WeightScope, MissingTensorIsNamedAsStored) {
-  EXPECT_EQ(message_of<WeightError>([] {
-              (make_scope({}) / "encoder").tensor("weight", {2, 3});
-            }),
-            "test: tensor 'encoder.weight' is missing, expected shape [2, 3]");
-}
-
-TEST(WeightScope, MissingTensorWithSeveralNamesListsThemAll) {
-  const WeightScope scope(store_of({"other"}), [](const std::string& canonical) {
-    return std::vector<StoredName>{"model." + canonical, "old." + canonical};
-  });
-  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
+TEST(WeightScope, AMissingTensorIsNamedAsStoredElseByItsScope) {
+  const auto message = [](std::vector<StoredName> names) {
+    const WeightScope scope(store_of({"other"}), [&](const std::string&) { return names; });
+    return message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); });
+  };
+  EXPECT_EQ(message({"model.a.weight"}), "folder: tensor 'model.a.weight' is missing, expected shape [4]");
+  EXPECT_EQ(message({"model.a.weight", "old.a.weight"}),
             "folder: tensor 'model.a.weight' or 'old.a.weight' is missing, expected shape [4]");
-}
-
-TEST(WeightScope, MissingTensorWithoutAnyNameIsNamedByItsScope) {
-  const WeightScope scope(store_of({}), [](const std::string&) { return std::vector<StoredName>(); });
-  EXPECT_EQ(message_of<WeightError>([&] { (scope / "a").tensor("weight", {4}); }),
-            "folder: tensor 'a.weight' is missing, expected shape [4]");
+  EXPECT_EQ(message({}), "folder: tensor 'a.weight' is missing, expected shape [4]");
 }
 
 // Returns a matrix [rows, columns] with value 10 * row + column.
@@ -116,23 +102,20 @@ TEST(WeightScope, TransposesMatricesButNotVectors) {
   EXPECT_THAT(values(read_stored(store, stored, {2})), ElementsAre(4, 5));
 }
 
+template <class Integer>
+Tensor integers(const Shape& shape, DataType type, const std::vector<Integer>& numbers) {
+  Tensor tensor = Tensor::allocate(shape, type);
+  std::memcpy(tensor.raw(), numbers.data(), tensor.bytes());
+  return tensor;
+}
+
 TEST(WeightScope, DequantizesRowByRow) {
   const auto store = std::make_shared<WeightStore>("folder");
-  Tensor bytes = Tensor::allocate({2, 2}, DataType::int8);
-  const std::vector<std::int8_t> integers{127, -127, 64, 0};
-  std::memcpy(bytes.raw(), integers.data(), integers.size());
-  Tensor scale = Tensor::allocate({2});
-  scale.data<float>()[0] = 127.0f;
-  scale.data<float>()[1] = 32.0f;
-  store->add("a", bytes, scale);
+  std::array scales{127.0f, 32.0f, 1000.0f};
+  const Tensor scale(scales.data(), DataType::float32, {3});
+  store->add("a", integers<std::int8_t>({2, 2}, DataType::int8, {127, -127, 64, 0}), scale.slice(0, 2));
   EXPECT_THAT(values(read_stored(store, {"a"}, {2, 2})), ElementsAre(1, -1, 2, 0));
-
-  Tensor words = Tensor::allocate({1, 2}, DataType::int16);
-  const std::vector<std::int16_t> shorts{1000, -500};
-  std::memcpy(words.raw(), shorts.data(), 4);
-  Tensor one_scale = Tensor::allocate({1});
-  one_scale.data<float>()[0] = 1000.0f;
-  store->add("b", words, one_scale);
+  store->add("b", integers<std::int16_t>({1, 2}, DataType::int16, {1000, -500}), scale.slice(2, 1));
   EXPECT_THAT(values(read_stored(store, {"b"}, {1, 2})), ElementsAre(1, -0.5));
 }
 
@@ -262,17 +245,14 @@ TEST(WeightScope, TensorsOfFilesAreReadThroughTheFile) {
   constexpr Dim kRows = 40, kWidth = 1000;
   RandomTensors random(3);
   for (const DataType type : {DataType::float32, DataType::float16, DataType::bfloat16, DataType::int8}) {
-    const Tensor stored =
-        type == DataType::int8 ? Tensor::allocate({kRows, kWidth}, type) : random.uniform({kRows, kWidth}, 1.0, type);
-    if (type == DataType::int8) {
-      for (Dim i = 0; i < stored.elements(); ++i)
-        const_cast<std::byte*>(stored.raw())[i] = static_cast<std::byte>(i * 7);
-    }
-    const Tensor scale = random.uniform({kRows});
+    const bool is_int8 = type == DataType::int8;
+    Tensor stored = is_int8 ? Tensor::allocate({kRows, kWidth}, type) : random.uniform({kRows, kWidth}, 1.0, type);
+    for (Dim i = 0; is_int8 && i < stored.elements(); ++i) stored.raw()[i] = static_cast<std::byte>(i * 7);
     const auto file = std::make_shared<OtherBytes>(std::vector(stored.raw(), stored.raw() + stored.bytes()));
     const auto in_memory = std::make_shared<WeightStore>("memory"), of_file = std::make_shared<WeightStore>("file");
     of_file->add_file(file);
-    if (type == DataType::int8) {
+    if (is_int8) {
+      const Tensor scale = random.uniform({kRows});
       in_memory->add("w", stored, scale);
       of_file->add("w", file->view(stored.shape(), type), scale);
     } else {

@@ -57,7 +57,7 @@ testing::AssertionResult is_near(const Matrix& expected, const Tensor& found, do
 TEST_F(Bfloat16Attention, FollowsTheFormulaForEverySize) {
   for (const int head_dim : {1, 2, 5, 16, 31, 33, 64, 80, 128, 255, 256}) {
     for (const int count : {16, 17, 31, 32, 33, 63, 64, 65, 129, 300}) {
-      Operands operands(1, count, count, head_dim);
+      Operands operands({count, count, head_dim});
       for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
       ASSERT_TRUE(is_near(operands.expected(), run(operands), kRoundedWeights))
           << count << " rows, head_dim " << head_dim;
@@ -67,21 +67,18 @@ TEST_F(Bfloat16Attention, FollowsTheFormulaForEverySize) {
 
 TEST_F(Bfloat16Attention, ValuesMayHaveAnotherWidthThanKeys) {
   for (const int value_dim : {1, 8, 63, 64, 65, 130}) {
-    Operands operands(19, 40, 41, 24);
-    operands.value = RandomTensors(20).uniform({41, value_dim});
+    const Operands operands({40, 41, 24, value_dim});
     ASSERT_TRUE(is_near(operands.expected(), run(operands), 0.02)) << value_dim;
   }
 }
 
 TEST_F(Bfloat16Attention, AQueryHasTheSameBitsAmongOtherQueries) {
-  const Operands all(7, 100, 100, 64);
+  const Operands all({100, 100, 64});
   const Tensor together = run(all);
   for (const int first : {0, 1, 5, 40, 84}) {
     Operands some = all;
-    some.query = Tensor::allocate({16, 64});
-    std::copy_n(all.query.row(first), 16 * 64, some.query.data<float>());
-    const Tensor found = run(some);
-    EXPECT_TRUE(std::equal(found.data<float>(), found.data<float>() + 16 * 64, together.row(first))) << first;
+    some.query = all.query.slice(first, 16);
+    EXPECT_TRUE(same_bits(together.slice(first, 16), run(some))) << first;
   }
 }
 
@@ -109,7 +106,7 @@ TEST_F(PackedAttention, FollowsTheFormulaForEverySize) {
   for (const int head_dim : {2, 16, 30, 64, 80, 130, 256}) {
     for (const int key_count : {1, 2, 15, 16, 31, 33, 64, 65, 97, 300}) {
       for (const int query_count : {1, 2, 3, 4, 5, 6, 7, 20}) {
-        Operands operands(2, query_count, key_count, head_dim);
+        Operands operands({query_count, key_count, head_dim});
         for (Tensor* tensor : {&operands.query, &operands.key, &operands.value}) round(*tensor);
         ASSERT_TRUE(is_near(operands.expected(), run(operands), kRoundedWeights))
             << query_count << " x " << key_count << ", head_dim " << head_dim;
@@ -120,33 +117,31 @@ TEST_F(PackedAttention, FollowsTheFormulaForEverySize) {
 
 // These give the same bits: all queries in one call, a single query, and a call that packs keys and values itself.
 TEST_F(PackedAttention, AQueryHasTheSameBitsAmongOtherQueries) {
-  const Operands all(9, 20, 77, 64);
+  const Operands all({20, 77, 64});
   const Tensor together = run(all);
   EXPECT_TRUE(same_bits(together, Bfloat16Attention::run(all)));
   for (const int query : {0, 5, 6, 19}) {
     Operands one = all;
-    one.query = Tensor::allocate({1, 64});
-    std::copy_n(all.query.row(query), 64, one.query.data<float>());
-    EXPECT_TRUE(std::equal(together.row(query), together.row(query) + 64, run(one).data<float>())) << query;
+    one.query = all.query.slice(query, 1);
+    EXPECT_TRUE(same_bits(together.slice(query, 1), run(one))) << query;
   }
 }
 
 TEST_F(PackedAttention, NoKeysGiveZeros) {
-  const Tensor found = run(Operands(1, 3, 0, 16));
+  const Tensor found = run(Operands({3, 0, 16}));
   for (std::int64_t i = 0; i < found.elements(); ++i) EXPECT_EQ(found.data<float>()[i], 0);
 }
 
 // Expects float32 with few queries or few keys, with a large head_dim, and with a mask or a window.
 TEST_F(Bfloat16Attention, IsUsedOnlyIfItIsFaster) {
-  for (Operands operands : {Operands(3, 15, 40, 64), Operands(3, 40, 15, 64), Operands(3, 20, 20, 300)}) {
-    EXPECT_TRUE(same_bits(run(operands, false), run(operands)));
+  for (const HeadCase& c : {HeadCase{15, 40, 64},
+                            {40, 15, 64},
+                            {20, 20, 300},
+                            {.queries = 40, .keys = 40, .head_dim = 64, .mask = Mask::causal},
+                            {.queries = 40, .keys = 40, .head_dim = 64, .window = 7}}) {
+    const Operands operands(c);
+    EXPECT_TRUE(same_bits(run(operands, false), run(operands))) << describe(c);
   }
-  Operands causal(4, 40, 40, 64);
-  causal.mask = Mask::causal;
-  EXPECT_TRUE(same_bits(run(causal, false), run(causal)));
-  Operands near(5, 40, 40, 64);
-  near.window = 7;
-  EXPECT_TRUE(same_bits(run(near, false), run(near)));
 }
 
 }  // namespace

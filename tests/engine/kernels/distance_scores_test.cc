@@ -66,7 +66,7 @@ struct Sizes {
 // Compares all scores with the formula, for both tables or one of them.
 void expect_formula(const Sizes& sizes, bool in_bfloat16, double tolerance) {
   RandomTensors random(1);
-  const Operands operands(2, sizes.queries, sizes.keys, sizes.head_dim);
+  const Operands operands({sizes.queries, sizes.keys, sizes.head_dim});
   Table of_keys(random, sizes.near, sizes.reach, sizes.head_dim, in_bfloat16);
   Table of_queries(random, sizes.near, sizes.reach, sizes.head_dim, in_bfloat16);
   Tensor output = Tensor::allocate(operands.query.shape());
@@ -114,7 +114,7 @@ TEST(Attention, AddsTheScoresOfDistances) {
   for_each_vector_target([] {
     for (const Sizes& sizes : kSizes) {
       RandomTensors random(3);
-      const Operands operands(4, sizes.queries, sizes.keys, sizes.head_dim);
+      const Operands operands({sizes.queries, sizes.keys, sizes.head_dim});
       const Table of_keys(random, sizes.near, sizes.reach, sizes.head_dim, false);
       const Table of_queries(random, sizes.near, sizes.reach, sizes.head_dim, false);
       Tensor expected = Tensor::allocate(operands.query.shape()), found = Tensor::allocate(operands.query.shape());
@@ -139,21 +139,17 @@ TEST(Attention, AddsTheScoresOfDistances) {
 
 TEST(Attention, AddsGivenScores) {
   for_each_vector_target([] {
-    RandomTensors random(5);
     for (const int count : {1, 5, 16, 40}) {
-      const Tensor bias = random.uniform({2 * count + 1}, 3.0);
-      const auto bias_at = [&](int, std::int64_t distance) -> double { return bias.data<float>()[distance + count]; };
-      const Operands operands(6, count, count, 16);
+      const Operands biased({.queries = count, .keys = count, .head_dim = 16, .bias_reach = count});
       std::vector<float> scores;
       for (int i = 0; i < count; ++i) {
-        for (int j = 0; j < count; ++j) scores.push_back(bias.data<float>()[j - i + count]);
+        for (int j = 0; j < count; ++j) scores.push_back(biased.bias.data<float>()[j - i + count]);
       }
-      Tensor output = Tensor::allocate(operands.query.shape());
-      HeadAttention head = operands.head(output);
+      Tensor output = biased.output();
+      HeadAttention head = biased.head(output);
+      head.relative_bias = nullptr;
       head.added_scores = scores.data();
-      EXPECT_TRUE(is_close_to(
-          attention(Matrix(operands.query), Matrix(operands.key), Matrix(operands.value), {.bias = bias_at}),
-          Operands::run(head, output)));
+      EXPECT_TRUE(is_close_to(biased.expected(), Operands::run(head, output)));
     }
   });
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -23,9 +22,6 @@ using reference::Matrix;
 
 constexpr std::array kInputWidths = {1, 2, 15, 16, 17, 64, 300, 512, 513, 1100};
 constexpr std::array kOutputWidths = {1, 7, 15, 17, 63, 64, 65, 128, 200};
-constexpr std::array kFusedActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
-                                          Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
-                                          Activation::tanh,      Activation::sigmoid};
 
 struct PanelOperands {
   Tensor weight;
@@ -49,39 +45,22 @@ struct PanelOperands {
     return panels;
   }
 
-  PackedPanels matrix(const void* panels) const {
-    return {.panels = static_cast<const std::byte*>(panels),
-            .input_width = input_width(),
-            .output_width = output_width(),
-            .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}};
-  }
-
-  // Multiplies rows [first, first + count) by weights stored in `type`, whose values they must have.
-  Tensor run(int columns, int first, int count, DataType type = DataType::float32) const {
-    const bool wide = columns == kWideColumns;
+  Tensor run(int columns) const {
     const std::vector<float> panels = packed(columns);
-    std::vector<std::uint16_t> halves(panels.size());
-    if (type == DataType::float16) convert_to_float16(panels.data(), static_cast<int>(panels.size()), halves.data());
-    std::vector<float> widened(std::size_t{kPanelChunk} * kWideColumns);
-    if (type == DataType::bfloat16) {
-      std::ranges::transform(panels, halves.begin(), [](float x) { return std::bit_cast<std::uint32_t>(x) >> 16; });
-    }
-    const auto form = type == DataType::float32   ? wide ? PanelForm::wide_float32 : PanelForm::narrow_float32
-                      : type == DataType::float16 ? wide ? PanelForm::wide_float16 : PanelForm::narrow_float16
-                      : wide                      ? PanelForm::wide_bfloat16
-                                                  : PanelForm::narrow_bfloat16;
-    Tensor output = Tensor::allocate({count, output_width()});
+    Tensor output = Tensor::allocate({input.rows(), output_width()});
     std::fill_n(output.data<float>(), output.elements(), std::numeric_limits<float>::quiet_NaN());
-    multiply_panels(matrix(type == DataType::float32 ? static_cast<const void*>(panels.data()) : halves.data()),
-                    {.count = count,
-                     .input = reinterpret_cast<const std::byte*>(input.row(first)),
-                     .output = {.residual = residual.empty() ? nullptr : residual.row(first),
+    multiply_panels({.panels = reinterpret_cast<const std::byte*>(panels.data()),
+                     .input_width = input_width(),
+                     .output_width = output_width(),
+                     .epilogue = {.bias = bias.empty() ? nullptr : bias.data<float>(), .activation = activation}},
+                    {.count = static_cast<int>(input.rows()),
+                     .input = input.raw(),
+                     .output = {.residual = residual.empty() ? nullptr : residual.data<float>(),
                                 .output = output.data<float>(),
                                 .stride = output_width()}},
-                    form, widened.data());
+                    columns == kWideColumns ? PanelForm::wide_float32 : PanelForm::narrow_float32, nullptr);
     return output;
   }
-  Tensor run(int columns) const { return run(columns, 0, static_cast<int>(input.rows())); }
 
   Matrix expected() const {
     const Matrix bias_row = bias.empty() ? Matrix(1, output_width()) : Matrix(bias);
@@ -119,42 +98,6 @@ TEST(PanelMatMul, IsExactOnWholeNumbersForEveryShape) {
   });
 }
 
-TEST(PanelMatMul, FollowsTheFormulaForEveryActivation) {
-  for_each_vector_target([] {
-    RandomTensors random(2);
-    for (const int input_width : kInputWidths) {
-      for (const int output_width : kOutputWidths) {
-        const int rows = 3 + random.below(20);
-        PanelOperands operands = uniform_operands(3, rows, input_width, output_width);
-        operands.activation =
-            kFusedActivations[static_cast<std::size_t>(random.below(static_cast<int>(kFusedActivations.size())))];
-        if (random.below(2) == 0) operands.residual = Tensor();
-        if (random.below(2) == 0) operands.bias = Tensor();
-        const int columns = random.below(4) == 0 ? kWideColumns : kNarrowColumns;
-        ASSERT_TRUE(is_close_to(operands.expected(), operands.run(columns)))
-            << fmt::format("{} x {} -> {}, {}", rows, input_width, output_width, to_string(operands.activation));
-      }
-    }
-  });
-}
-
-TEST(PanelMatMul, ARowHasTheSameBitsAloneAndAmongOtherRows) {
-  for_each_vector_target([] {
-    for (const int columns : {kNarrowColumns, kWideColumns}) {
-      PanelOperands operands = uniform_operands(4, 600, kPanelChunk + 70, 83);
-      operands.activation = Activation::gelu;
-      const Tensor all = operands.run(columns);
-      for (int row = 0; row < 600; row += 13) {
-        ASSERT_TRUE(same_bits(all.slice(row, 1), operands.run(columns, row, 1))) << "row " << row;
-      }
-      for (int rows = 1; rows <= 70; ++rows) {
-        ASSERT_TRUE(same_bits(all.slice(5 * rows, rows), operands.run(columns, 5 * rows, rows))) << rows << " rows";
-      }
-      ASSERT_TRUE(same_bits(all.slice(200, 256), operands.run(columns, 200, 256)));
-    }
-  });
-}
-
 TEST(PanelMatMul, AColumnHasTheSameBitsInEveryPanel) {
   for_each_vector_target([] {
     PanelOperands operands = uniform_operands(5, 9, 2 * kPanelChunk + 3, 111);
@@ -178,22 +121,6 @@ TEST(PanelMatMul, BothWidthsOfPanelsGiveTheSameBits) {
   for_each_vector_target([] {
     const PanelOperands operands = uniform_operands(6, 11, 700, 150);
     EXPECT_TRUE(same_bits(operands.run(kNarrowColumns), operands.run(kWideColumns)));
-  });
-}
-
-TEST(PanelMatMul, WeightsOf16BitsGiveTheBitsOfFloats) {
-  for_each_vector_target([] {
-    for (const DataType type : {DataType::float16, DataType::bfloat16}) {
-      PanelOperands operands = uniform_operands(7, 40, 700, 150);
-      const Tensor weight = RandomTensors(10).uniform({150, 700}, 0.1, type);
-      copy_as_float(weight, 0, weight.elements(), operands.weight.data<float>());
-      for (const int columns : {kNarrowColumns, kWideColumns}) {
-        for (const int rows : {1, 2, 5, 6, 7, 12, 13, 18, 40}) {
-          EXPECT_TRUE(same_bits(operands.run(columns, 0, rows), operands.run(columns, 0, rows, type)))
-              << fmt::format("{} rows, panels of {}, {}", rows, columns, to_string(type));
-        }
-      }
-    }
   });
 }
 
@@ -221,38 +148,6 @@ TEST(SixteenBits, HoldTheirOwnValuesAlone) {
         }
       }
     }
-  });
-}
-
-TEST(PanelMatMul, WritesStridedRowsAndNothingBetweenThem) {
-  for_each_vector_target([] {
-    PanelOperands operands = uniform_operands(9, 13, kPanelChunk + 40, 50);
-    operands.residual = Tensor();
-    const Tensor dense = operands.run(kNarrowColumns);
-    const std::vector<float> panels = operands.packed(kNarrowColumns);
-    Tensor apart = Tensor::allocate({13, 61});
-    std::fill_n(apart.data<float>(), apart.elements(), 7.0f);
-    multiply_panels(operands.matrix(panels.data()),
-                    {.count = 13, .input = operands.input.raw(), .output = {.output = apart.row(0) + 5, .stride = 61}},
-                    PanelForm::narrow_float32, nullptr);
-    for (int row = 0; row < 13; ++row) {
-      for (int column = 0; column < 61; ++column) {
-        const bool written = column >= 5 && column < 55;
-        ASSERT_EQ(apart.row(row)[column], written ? dense.row(row)[column - 5] : 7.0f) << row << ", " << column;
-      }
-    }
-  });
-}
-
-TEST(PanelMatMul, ANaNStaysInItsRow) {
-  for_each_vector_target([] {
-    PanelOperands operands = uniform_operands(8, 17, 40, 50);
-    const Tensor clean = operands.run(kNarrowColumns);
-    operands.input.row(8)[3] = std::numeric_limits<float>::quiet_NaN();
-    const Tensor poisoned = operands.run(kNarrowColumns);
-    EXPECT_TRUE(same_bits(clean.slice(0, 8), poisoned.slice(0, 8)));
-    EXPECT_TRUE(same_bits(clean.slice(9, 8), poisoned.slice(9, 8)));
-    EXPECT_NE(poisoned.row(8)[0], poisoned.row(8)[0]);
   });
 }
 

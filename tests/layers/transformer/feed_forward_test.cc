@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -54,15 +53,11 @@ LayerCase feed_forward_case(Dim rows, const FeedForwardOptions& options) {
   return c;
 }
 
-constexpr std::array kActivations = {Activation::identity,  Activation::relu,         Activation::gelu,
-                                     Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
-                                     Activation::tanh,      Activation::sigmoid};
-
 std::vector<LayerCase> feed_forward_cases() {
   std::vector<LayerCase> cases;
   for (const FeedForwardKind kind : {FeedForwardKind::plain, FeedForwardKind::gated}) {
     for (const auto& [width, hidden] : {std::pair<Dim, Dim>{1, 1}, {5, 13}, {16, 64}, {33, 7}, {96, 257}}) {
-      for (const Activation activation : kActivations) {
+      for (const Activation activation : reference::kActivations) {
         for (const Dim rows : {1, 4, 35}) {
           for (const Residual residual : {Residual::none, Residual::add}) {
             cases.push_back(feed_forward_case(rows, {.kind = kind,

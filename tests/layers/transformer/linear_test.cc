@@ -62,45 +62,22 @@ std::vector<LayerCase> linear_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Linear, LayerContract, testing::Values(&linear_cases));
 
-TEST(Linear, MergedProjectionsAreSideBySide) {
-  RandomTensors random(2);
-  const Tensor input = random.uniform({4, 10});
-  std::map<std::string, Tensor> weights;
-  Matrix expected(4, 0);
-  for (const char* name : {"a", "b", "c"}) {
-    const std::string scope = name;
-    weights[scope + ".weight"] = random.uniform({7, 10});
-    weights[scope + ".bias"] = random.uniform({7});
-    const Matrix bias(weights[scope + ".bias"]);
-    expected = beside(expected, linear(Matrix(input), Matrix(weights[scope + ".weight"]), &bias));
-  }
-  const WeightScope scope = make_scope(weights);
-  const std::array scopes = {scope / "a", scope / "b", scope / "c"};
-  LayerRunner runner(std::make_shared<Linear>(scopes, LinearOptions{.input_width = 10, .output_width = 7}),
-                     std::vector<Shape>{{kTargetRows, 10}});
-  EXPECT_TRUE(is_close_to(expected, runner.run(std::array{input}, {})));
-  EXPECT_TRUE(scope.unused().empty());
-}
-
-TEST(Linear, AnOptionalBiasDefaultsToZero) {
+TEST(Linear, MergedProjectionsAreSideBySideAndAnOptionalBiasIsZero) {
   RandomTensors random(3);
   const Tensor input = random.uniform({4, 10});
-  const std::map<std::string, Tensor> weights = {
-      {"a.weight", random.uniform({7, 10})}, {"b.weight", random.uniform({7, 10})}, {"b.bias", random.uniform({7})}};
-  const WeightScope scope = make_scope(weights);
+  const Tensor a = random.uniform({7, 10}), b = random.uniform({7, 10}), b_bias = random.uniform({7});
+  const WeightScope scope = make_scope({{"a.weight", a}, {"b.weight", b}, {"b.bias", b_bias}});
   const std::array scopes = {scope / "a", scope / "b"};
-  const Matrix bias(weights.at("b.bias"));
   const auto run = [&](Bias mode) {
     LayerRunner runner(
         std::make_shared<Linear>(scopes, LinearOptions{.input_width = 10, .output_width = 7, .bias = mode}),
         std::vector<Shape>{{kTargetRows, 10}});
     return runner.run(std::array{input}, {});
   };
-  const Matrix without = linear(Matrix(input), Matrix(weights.at("a.weight")), nullptr);
-  EXPECT_TRUE(
-      is_close_to(beside(without, linear(Matrix(input), Matrix(weights.at("b.weight")), &bias)), run(Bias::optional)));
-  EXPECT_TRUE(
-      is_close_to(beside(without, linear(Matrix(input), Matrix(weights.at("b.weight")), nullptr)), run(Bias::none)));
+  const Matrix bias(b_bias), x(input), of_a = linear(x, Matrix(a), nullptr);
+  EXPECT_TRUE(is_close_to(beside(of_a, linear(x, Matrix(b), &bias)), run(Bias::optional)));
+  EXPECT_TRUE(scope.unused().empty());
+  EXPECT_TRUE(is_close_to(beside(of_a, linear(x, Matrix(b), nullptr)), run(Bias::none)));
   EXPECT_THROW(run(Bias::required), WeightError);
 }
 

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "encdec/engine/base/error.h"
 #include "tests/layers/layer_contract.h"
-#include "tests/support/comparison.h"
-#include "tests/support/layer_runner.h"
 #include "tests/support/message_of.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
@@ -52,22 +48,16 @@ LayerCase unit_case(std::string name, Dim width, std::vector<int> rows, Residual
   RandomTensors random(seed);
   Dim total = 0;
   for (const int count : rows) total += count;
-  LayerCase made{.name = std::move(name), .weights = unit_weights(random, width), .rows = rows};
+  LayerCase made{.name = std::move(name), .weights = unit_weights(random, width), .rows = rows, .in_steps = true};
   made.make = [=](const WeightScope& weights) {
     return std::make_shared<SimpleRecurrentUnit>(weights,
                                                  SimpleRecurrentUnitOptions{.model_dim = width, .residual = residual});
   };
   made.inputs.push_back(random.uniform({total, width}));
   if (residual == Residual::add) made.inputs.push_back(random.uniform({total, width}));
-  made.expected = [](const LayerCase& self) {
-    std::vector<Matrix> parts;
-    std::int64_t first = 0;
-    for (const int count : self.rows) {
-      parts.push_back(recurrence(self.weights, Matrix(self.inputs[0]).slice_rows(first, count)));
-      first += count;
-    }
-    const Matrix all = reference::stack(parts);
-    return self.inputs.size() == 1 ? all : add(all, Matrix(self.inputs[1]));
+  made.expected = [](const LayerCase& one) {
+    const Matrix y = recurrence(one.weights, Matrix(one.inputs[0]));
+    return one.inputs.size() == 1 ? y : add(y, Matrix(one.inputs[1]));
   };
   made.refused = {
       {{}, "no input"},
@@ -81,35 +71,6 @@ std::vector<LayerCase> unit_cases() {
           unit_case("residual", 64, {5, 12}, Residual::add, 3)};
 }
 INSTANTIATE_TEST_SUITE_P(SimpleRecurrentUnit, LayerContract, testing::Values(&unit_cases));
-
-TEST(SimpleRecurrentUnit, TokenByTokenEqualsAllAtOnceBitByBit) {
-  constexpr Dim kWidth = 22;
-  RandomTensors random(4);
-  const auto layer = std::make_shared<SimpleRecurrentUnit>(make_scope(unit_weights(random, kWidth)),
-                                                           SimpleRecurrentUnitOptions{.model_dim = kWidth});
-  const Tensor input = random.uniform({40, kWidth});
-  const std::vector<Shape> shapes{{kTargetRows, kWidth}};
-  LayerRunner whole(layer, shapes, 1), stepwise(layer, shapes, 1);
-  std::vector<Sequence> sequences{{.rows = 40}};
-  whole.open_slots(sequences);
-  const Tensor expected = copy_of(whole.run(std::array{input}, sequences));
-  int slot = stepwise.state().cache_index.open();
-  for (int step = 0; step < 40; ++step) {
-    // A fork goes on from the same state, and dropped positions leave none behind.
-    const int fork = stepwise.state().cache_index.fork(slot);
-    stepwise.state().cache_index.close(slot);
-    slot = fork;
-    for (const int row : {39 - step, step}) {
-      stepwise.state().cache_index.shorten(slot, step);
-      stepwise.state().cache_index.append(slot, 1);
-      const Tensor output = stepwise.run(std::array{copy_of(input.slice(row, 1))},
-                                         std::vector{Sequence{.rows = 1, .past = step, .slot = slot}});
-      if (row == step) {
-        ASSERT_TRUE(same_bits(expected.slice(step, 1), output)) << step;
-      }
-    }
-  }
-}
 
 TEST(SimpleRecurrentUnit, RefusesAnOddWidth) {
   RandomTensors random(5);

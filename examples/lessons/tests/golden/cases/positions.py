@@ -2,9 +2,29 @@
 
 import torch
 from torch import nn
+from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
 
 from maker.layers.case import Case, random
-from maker.layers.positions import halves, interleaved, timing_signal
+
+
+def angles(positions, width):
+    pairs = torch.arange(0, width, 2, dtype=torch.float64)
+    return positions.double()[:, None] / 10000 ** (pairs / width)
+
+
+def interleaved(positions, width):
+    encodings = torch.zeros(len(positions), width, dtype=torch.float64)
+    encodings[:, 0::2] = angles(positions, width).sin()
+    encodings[:, 1::2] = angles(positions, width).cos()[:, : width // 2]
+    return encodings
+
+
+def halves(positions, width):
+    return torch.cat([angles(positions, width).sin(), angles(positions, width).cos()[:, : width // 2]], dim=1)
+
+
+def timing_signal(positions, width):
+    return M2M100SinusoidalPositionalEmbedding.get_embedding(int(positions.max()) + 1, width, None)[positions].double()
 
 
 def timestep_cases():

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn.functional import embedding, layer_norm, linear, relu
 
 from maker.layers.case import Case, random
-from maker.layers.positions import halves, interleaved
+from .positions import halves, interleaved
 
 D, HEADS, HIDDEN, SOURCE_VOCABULARY, TARGET_VOCABULARY = 10, 2, 13, 11, 7
 SOURCES = [[3, 1, 10, 4, 4], [0], [9, 2, 7]]

@@ -1,4 +1,4 @@
-#include "tests/support/golden_layer.h"
+#include "golden_layer.h"
 
 #include <filesystem>
 #include <set>

@@ -9,7 +9,7 @@
 
 namespace encdec {
 
-// The results of PyTorch for a layer: tests/golden/layers/NAME.safetensors, made by make_layers.py.
+// The results of PyTorch for a layer: golden/layers/NAME.safetensors, made by make_lessons.py.
 class GoldenLayer {
  public:
   explicit GoldenLayer(std::string_view name);
