@@ -15,7 +15,7 @@ std::string bytes_of(const Transcript& transcript) {
   for (const TranscriptSegment& segment : transcript.segments) {
     for (const std::int32_t token : segment.tokens) text += std::to_string(token) + ' ';
     text += segment.text + std::to_string(segment.avg_logprob) + std::to_string(segment.start) + "\n";
-    for (const TranscriptWord& word : segment.words) text += word.word + std::to_string(word.end);
+    for (const TranscriptWord& word : segment.words) text += word.text + std::to_string(word.end);
   }
   return text;
 }
@@ -66,7 +66,7 @@ Task transcribing(const std::string& name, const std::string& folder, const Tran
 const std::string kWhisper = "whisper_formats/hugging_face";
 INSTANTIATE_TEST_SUITE_P(Speech, Invariants,
                          testing::Values(transcribing("Words", kWhisper, {.word_timestamps = true}),
-                                         transcribing("Samples", kWhisper, {.temperature = {0.8}, .seed = 3}),
+                                         transcribing("Samples", kWhisper, {.temperatures = {0.8}, .seed = 3}),
                                          transcribing("KnownText", kWhisper, {}, "a b\nc d e\nthe end"),
                                          transcribing("Moonshine", "moonshine/streaming", {})),
                          kName);
