@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "tests/fuzz/require.h"
 
@@ -10,15 +9,6 @@ namespace encdec {
 namespace {
 
 const char* const kFile = "config.json";
-
-template <class Read>
-void try_reading(Read read) {
-  try {
-    read();
-  } catch (const ConfigError& error) {
-    require_good_message(error.what(), kFile);
-  }
-}
 
 void read_every_type(const JsonObject& object) {
   for (const auto& item : object.value().items()) {
@@ -28,17 +18,17 @@ void read_every_type(const JsonObject& object) {
     // Messages quote keys unchanged, since the library only asks for keys that are its own constants. Skip other keys
     // that would make a message of several lines, or a long one.
     if (key.find_first_of("\n\r\033") != key.npos || key.size() > 1000) continue;
-    try_reading([&] { object.integer(key); });
-    try_reading([&] {
+    reads_or_refuses<ConfigError>(kFile, [&] { object.integer(key); });
+    reads_or_refuses<ConfigError>(kFile, [&] {
       if (const auto found = object.integer(key, {0, 100})) require(*found >= 0 && *found <= 100, "ranges hold");
     });
-    try_reading([&] { object.number(key); });
-    try_reading([&] { object.boolean(key); });
-    try_reading([&] { object.string(key); });
-    try_reading([&] { object.integers(key, {.min = 0}); });
-    try_reading([&] { object.integer_lists(key, {.max = 9}); });
-    try_reading([&] { object.strings(key); });
-    try_reading([&] {
+    reads_or_refuses<ConfigError>(kFile, [&] { object.number(key); });
+    reads_or_refuses<ConfigError>(kFile, [&] { object.boolean(key); });
+    reads_or_refuses<ConfigError>(kFile, [&] { object.string(key); });
+    reads_or_refuses<ConfigError>(kFile, [&] { object.integers(key, {.min = 0}); });
+    reads_or_refuses<ConfigError>(kFile, [&] { object.integer_lists(key, {.max = 9}); });
+    reads_or_refuses<ConfigError>(kFile, [&] { object.strings(key); });
+    reads_or_refuses<ConfigError>(kFile, [&] {
       if (const auto inner = object.object(key)) require(inner->value() == value, "an inner object is the value");
     });
   }
@@ -49,14 +39,9 @@ void read_every_type(const JsonObject& object) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = text_of(data, size);
   nlohmann::json value;
-  try {
-    value = parse_json(text, kFile);
-  } catch (const FileError& error) {
-    require_good_message(error.what(), kFile);
-    return 0;
-  }
+  if (!reads_or_refuses(kFile, [&] { value = parse_json(text, kFile); })) return 0;
   require(nlohmann::json::accept(text), "what is taken is JSON");
   require(parse_json(value.dump(), kFile) == value, "a value survives being written and read");
   if (value.is_object()) read_every_type(JsonObject(value, kFile));

@@ -6,21 +6,16 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/plain_tokenizer.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/fuzz/json_object.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/use_tokenizer.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {
-
-using Ids = std::vector<std::int32_t>;
 
 const char* const kFile = "file.json";
 
@@ -30,9 +25,7 @@ void use(const Tokenizer& tokenizer, const std::string& text) {
   if (!languages.empty()) options.target_language = languages.front();
   for (const TextSide side : {TextSide::source, TextSide::target}) {
     try {
-      const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text, options);
-      require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out has a piece");
-      require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+      use_tokenizer(tokenizer, text, side, side == TextSide::source ? EncodeOptions() : options);
     } catch (const TokenizerError&) {  // the text has unknown characters and there is no unknown token
     } catch (const InputError&) {      // the default language does not exist
     }
@@ -42,13 +35,7 @@ void use(const Tokenizer& tokenizer, const std::string& text) {
 // Runs `act`, which builds a tokenizer from the input and uses it.
 template <typename Act>
 void attempt(Act act) {
-  try {
-    act();
-  } catch (const TokenizerError& error) {
-    require_good_message(error.what(), kFile);
-  } catch (const ConfigError& error) {
-    require_good_message(error.what(), kFile);
-  }
+  reads_or_refuses<TokenizerError>(kFile, [&] { reads_or_refuses<ConfigError>(kFile, act); });
 }
 
 void use_all(const JsonObject& input) {

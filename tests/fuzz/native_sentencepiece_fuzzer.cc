@@ -2,30 +2,18 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/pipeline_families.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/use_tokenizer.h"
 
 namespace encdec {
 namespace {
 
-using Ids = std::vector<std::int32_t>;
-
 const char* const kFile = "spiece.model";
 
 void use(const Tokenizer& tokenizer, const std::string& text, const EncodeOptions& options) {
-  try {
-    const Ids ids = tokenizer.encode(text, options);
-    require(ids == tokenizer.encode(text, options), "a second time gives the same");
-    require(tokenizer.pieces(ids, TextSide::source).size() == ids.size(), "every id that comes out has a piece");
-    require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
-  } catch (const TokenizerError& error) {
-    require_good_message(error.what(), kFile);
-  }
+  reads_or_refuses<TokenizerError>(kFile, [&] { use_tokenizer(tokenizer, text, TextSide::source, options); });
 }
 
 void use(const Tokenizer& tokenizer) {
@@ -62,10 +50,6 @@ std::unique_ptr<Tokenizer> make(std::uint8_t choice, std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
   if (size == 0) return 0;
-  try {
-    use(*make(data[0], {reinterpret_cast<const char*>(data) + 1, size - 1}));
-  } catch (const TokenizerError& error) {
-    require_good_message(error.what(), kFile);
-  }
+  reads_or_refuses<TokenizerError>(kFile, [&] { use(*make(data[0], text_of(data + 1, size - 1))); });
   return 0;
 }

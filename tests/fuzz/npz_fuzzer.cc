@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/npz.h"
 #include "tests/fuzz/read_all.h"
 #include "tests/support/zip_writer.h"
@@ -12,11 +11,7 @@ namespace encdec {
 namespace {
 
 void parse(std::span<const std::byte> bytes) {
-  try {
-    read_all(*parse_npz({bytes, nullptr, "x.npz"}));
-  } catch (const FileError& error) {
-    require_good_message(error.what(), "x.npz");
-  }
+  reads_or_refuses("x.npz", [&] { read_all(*parse_npz({bytes, nullptr, "x.npz"})); });
 }
 
 }  // namespace
@@ -25,7 +20,7 @@ void parse(std::span<const std::byte> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
   parse(std::as_bytes(std::span(data, size)));
-  const std::string archive = zip_bytes({{"x.npy", std::string(reinterpret_cast<const char*>(data), size)}});
+  const std::string archive = zip_bytes({{"x.npy", std::string(text_of(data, size))}});
   const std::vector<char> copy(archive.begin(), archive.end());  // no spare capacity: sanitizers see reads beyond it
   parse(std::as_bytes(std::span(copy)));
   return 0;

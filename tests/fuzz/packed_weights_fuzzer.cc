@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/packed_weights_file.h"
 #include "tests/fuzz/require.h"
 
@@ -18,12 +17,8 @@ constexpr std::size_t kKeyAt = 16, kHeadBytesAt = 32, kFileBytesAt = 40, kTableA
 
 void read(std::span<const std::byte> bytes, const ContentHash& key) {
   std::vector<PackedEntry> entries;
-  try {
-    entries = read_packed_weights(bytes, key, "x.encdec-packed");
-  } catch (const FileError& error) {
-    require_good_message(error.what(), "x.encdec-packed");
-    return;
-  }
+  const char* const file = "x.encdec-packed";
+  if (!reads_or_refuses(file, [&] { entries = read_packed_weights(bytes, key, file); })) return;
   std::size_t end = 0;
   std::set<std::string> names;
   for (const PackedEntry& entry : entries) {

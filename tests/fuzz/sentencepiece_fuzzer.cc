@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/sentencepiece/sentencepiece_model.h"
 #include "tests/fuzz/require.h"
@@ -25,16 +24,14 @@ std::vector<std::string> texts() {
 }
 
 void use(const SentencePieceModel& model, const std::string& text) {
-  try {
+  reads_or_refuses<TokenizerError>(kFile, [&] {
     const std::vector<std::string> pieces = model.encode(text);
     for (const std::string& piece : pieces) {
       require(!piece.empty() && !find_invalid_utf8(piece), "pieces are UTF-8, and not empty");
     }
     require(model.encode(text) == pieces, "a second time gives the same");
     require(!find_invalid_utf8(model.decode(pieces)), "decoded text is UTF-8");
-  } catch (const TokenizerError& error) {
-    require_good_message(error.what(), kFile);
-  }
+  });
 }
 
 }  // namespace
@@ -42,16 +39,14 @@ void use(const SentencePieceModel& model, const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
-  try {
-    const SentencePieceModel model(std::string(reinterpret_cast<const char*>(data), size), kFile);
+  reads_or_refuses<TokenizerError>(kFile, [&] {
+    const SentencePieceModel model(std::string(text_of(data, size)), kFile);
     static const std::vector<std::string> all = texts();
     for (const std::string& text : all) use(model, text);
     std::vector<std::string> pieces;
     for (int id = 0; model.piece(id) != nullptr; ++id) pieces.push_back(*model.piece(id));
     require(!pieces.empty() && model.piece(-1) == nullptr, "pieces are numbered from zero");
     require(!find_invalid_utf8(model.decode(pieces)), "decoded text is UTF-8");
-  } catch (const TokenizerError& error) {
-    require_good_message(error.what(), kFile);
-  }
+  });
   return 0;
 }

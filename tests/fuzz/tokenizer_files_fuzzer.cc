@@ -2,20 +2,16 @@
 //   {"vocab.json": {...}, "tokenizer_config.json": {...}, ..., "text": "..."}
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/families/slow_families.h"
 #include "tests/fuzz/json_object.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/use_tokenizer.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
 
 namespace encdec {
 namespace {
-
-using Ids = std::vector<std::int32_t>;
 
 const char* const kFile = "file.json";
 
@@ -27,9 +23,7 @@ SentencePieceModel small_model() {
 void use(const Tokenizer& tokenizer, std::string_view text) {
   for (const TextSide side : {TextSide::source, TextSide::target}) {
     try {
-      const Ids ids = side == TextSide::source ? tokenizer.encode(text) : tokenizer.encode_target(text);
-      require(tokenizer.pieces(ids, side).size() == ids.size(), "every id that comes out is in the vocabulary");
-      require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+      use_tokenizer(tokenizer, text, side);
     } catch (const TokenizerError& error) {  // the target vocabulary has no unknown token
       require_good_message(error.what(), kFile);
     } catch (const InputError&) {  // vocabularies are separate, and the target's lacks an id of the source

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/use_tokenizer.h"
 
 namespace encdec {
 namespace {
@@ -20,21 +19,14 @@ const Tokenizer& tokenizer() {
   return *loaded;
 }
 
-void use_ids(const Ids& ids, TextSide side) {
-  require(!ids.empty() && ids.back() == 0, "the end token comes last");
-  require(tokenizer().pieces(ids, side).size() == ids.size(), "every id that comes out is in the vocabulary");
-}
-
 void try_text(std::string_view text) {
   const auto invalid = find_invalid_utf8(text);
   try {
-    const Ids ids = tokenizer().encode(text);
-    require(!invalid, "text that is not UTF-8 is refused");
-    require(tokenizer().encode(text) == ids, "a second time gives the same");
-    use_ids(ids, TextSide::source);
-    const Ids target_ids = tokenizer().encode_target(text);
-    use_ids(target_ids, TextSide::target);
-    require(!find_invalid_utf8(tokenizer().decode(target_ids)), "decoded text is UTF-8");
+    for (const TextSide side : {TextSide::source, TextSide::target}) {
+      const Ids ids = use_tokenizer(tokenizer(), text, side);
+      require(!invalid, "text that is not UTF-8 is refused");
+      require(!ids.empty() && ids.back() == 0, "the end token comes last");
+    }
   } catch (const TokenizerError& error) {
     require(invalid.has_value(), "valid text is taken");
     require(std::string_view(error.what()).ends_with("at byte " + std::to_string(*invalid)),
@@ -54,7 +46,7 @@ void try_ids(const Ids& ids) {
 }  // namespace encdec
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  encdec::try_text({reinterpret_cast<const char*>(data), size});
+  encdec::try_text(encdec::text_of(data, size));
   std::vector<std::int32_t> ids;
   for (std::size_t i = 0; i < size; ++i) ids.push_back(data[i]);
   encdec::try_ids(ids);

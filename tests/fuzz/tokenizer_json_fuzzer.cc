@@ -1,14 +1,11 @@
 // Builds a tokenizer from a tokenizer.json and encodes a text. The input is the tokenizer.json, optionally followed by
 // a line that begins with "TEXT:" and the text.
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/use_tokenizer.h"
 
 namespace encdec {
 namespace {
@@ -19,11 +16,7 @@ constexpr std::string_view kText = "Hello, w\u00F6rld!  <s> \u4E2D\u6587 e\u0301
 
 void use(const Tokenizer& tokenizer, std::string_view text) {
   try {
-    const std::vector<std::int32_t> ids = tokenizer.encode(text);
-    require(ids == tokenizer.encode(text), "encoding again gives the same");
-    require(tokenizer.pieces(ids, TextSide::source).size() == ids.size(),
-            "every id that comes out is in the vocabulary");
-    require(!find_invalid_utf8(tokenizer.decode(ids)), "decoded text is UTF-8");
+    use_tokenizer(tokenizer, text, TextSide::source);
     tokenizer.encode(text, {.max_length = 5});
   } catch (const TokenizerError&) {  // no unknown token, text that grows too long, pattern over its step limit
   }
@@ -34,20 +27,18 @@ void use(const Tokenizer& tokenizer, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace encdec;
-  std::string_view json(reinterpret_cast<const char*>(data), size);
+  std::string_view json = text_of(data, size);
   std::string_view text = kText;
   if (const std::size_t mark = json.rfind(kMark); mark != std::string_view::npos) {
     text = json.substr(mark + kMark.size());
     json = json.substr(0, mark);
   }
-  try {
+  reads_or_refuses<Error>(kFile, [&] {
     PipelineParts parts = read_pipeline(TokenizerJsonFile::parse(json, kFile));
     parts.affixes = {};  // may contain ids that the vocabulary lacks
     const auto tokenizer = pipeline_tokenizer(std::move(parts), kFile);
     use(*tokenizer, text);
     use(*tokenizer, kText);
-  } catch (const Error& error) {
-    require_good_message(error.what(), kFile);
-  }
+  });
   return 0;
 }
