@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/packed_folder.h"
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 
@@ -186,7 +187,7 @@ TEST(GenerateFamilies, ForcesTheFirstToken) {
 }
 
 TEST(TokenizeFamilies, LanguagesAreWhereTheModelExpectsThem) {
-  const std::string nllb = kGolden / "tokenizer_native/nllb_saved";
+  const std::string nllb = unpacked(kGolden / "tokenizer_native/nllb_saved");
   const auto tokenize = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"tokenize", "--model", nllb, "--pieces"});
     return encdec_command(options, "a\n");

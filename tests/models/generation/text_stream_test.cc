@@ -12,6 +12,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -26,16 +27,16 @@ const fs::path kGolden = ENCDEC_GOLDEN_DIR;
 std::vector<std::string> folders_with_tokenizers() {
   std::vector<std::string> names;
   for (const char* group : {"tokenizer_json", "tokenizer_native"}) {
-    for (const auto& entry : fs::directory_iterator(kGolden / group)) {
-      if (entry.is_directory()) names.push_back(fs::relative(entry.path(), kGolden));
-    }
+    for (const std::string& name : packed_names(kGolden / group)) names.push_back(group + ("/" + name));
   }
-  for (const char* name : {"marian/text/model", "marian/text_separate/model"}) names.emplace_back(name);
+  for (const char* name : {"marian/text", "marian/text_separate"}) names.emplace_back(name);
   std::ranges::sort(names);
   return names;
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(const fs::path& folder) {
+std::unique_ptr<Tokenizer> tokenizer_of(const std::string& name) {
+  const fs::path folder =
+      fs::is_directory(kGolden / name / "model") ? kGolden / name / "model" : unpacked(kGolden / name);
   const fs::path config = folder / "config.json";
   return load_tokenizer(folder, fs::exists(config) ? read_json_object(config).string("model_type").value_or("") : "");
 }
@@ -68,7 +69,7 @@ class AnyTextStream : public testing::TestWithParam<std::string> {
 
   Ids encode(const std::string& text) const { return tokenizer_->encode_target(text, languages_); }
 
-  const std::unique_ptr<Tokenizer> tokenizer_ = tokenizer_of(kGolden / GetParam());
+  const std::unique_ptr<Tokenizer> tokenizer_ = tokenizer_of(GetParam());
   // Some tokenizers have no default language.
   const EncodeOptions languages_ = {.target_language =
                                         tokenizer_->languages().empty() ? "" : tokenizer_->languages().front()};
@@ -124,7 +125,7 @@ TEST_P(AnyTextStream, TextIsReturnedWhileItGrows) {
 }
 
 TEST(TextStream, ManyTokensAtOnceGiveTheSameTextAsOneByOne) {
-  const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
+  const auto tokenizer = tokenizer_of("tokenizer_native/gpt2");
   const Ids ids = tokenizer->encode("Hello world, \xF0\x9F\x98\x80 again and again");
   TextStream one_by_one(*tokenizer), at_once(*tokenizer);
   std::string text;
@@ -134,7 +135,7 @@ TEST(TextStream, ManyTokensAtOnceGiveTheSameTextAsOneByOne) {
 }
 
 TEST(TextStream, NoTokensGiveNoText) {
-  const auto tokenizer = tokenizer_of(kGolden / "tokenizer_native" / "gpt2");
+  const auto tokenizer = tokenizer_of("tokenizer_native/gpt2");
   TextStream stream(*tokenizer);
   EXPECT_EQ(stream.push(Ids{}), "");
   EXPECT_EQ(stream.finish(), "");

@@ -9,6 +9,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "tests/models/tokenizer/sentencepiece/sentencepiece_writer.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -24,7 +25,7 @@ using namespace test;
 namespace fs = std::filesystem;
 
 fs::path golden(const char* name) {
-  return fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / name;
+  return unpacked(fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / name);
 }
 
 std::string model_type(const fs::path& folder) {

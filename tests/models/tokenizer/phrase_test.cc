@@ -5,6 +5,7 @@
 
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -17,7 +18,7 @@ class Phrase : public testing::TestWithParam<std::string> {
   Ids after_space(std::string_view phrase) const { return encode_after_space(*tokenizer_, phrase, languages_); }
   Ids at_start(std::string_view phrase) const { return encode_target_part(*tokenizer_, phrase, languages_); }
 
-  const fs::path folder_ = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / GetParam();
+  const fs::path folder_ = unpacked(fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / GetParam());
   const std::unique_ptr<Tokenizer> tokenizer_ =
       load_tokenizer(folder_, read_json_object(folder_ / "config.json").string("model_type").value());
   const EncodeOptions languages_ = {.target_language =
@@ -50,7 +51,7 @@ TEST_P(Phrase, HasNoSpecialTokens) {
 }
 
 TEST(PhraseOfByteLevelPieces, DependsOnTheSpaceBefore) {
-  const auto tokenizer = load_tokenizer(fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native" / "gpt2", "gpt2");
+  const auto tokenizer = load_tokenizer(unpacked(ENCDEC_GOLDEN_DIR "/tokenizer_native/gpt2"), "gpt2");
   EXPECT_EQ(encode_after_space(*tokenizer, "the"), tokenizer->encode(" the"));
   EXPECT_NE(tokenizer->encode("the"), tokenizer->encode(" the"));
 }

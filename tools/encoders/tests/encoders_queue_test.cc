@@ -7,6 +7,7 @@
 #include "encdec/encoders/classifier.h"
 #include "encdec/encoders/embedder.h"
 #include "encdec/models/model/request_queue.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -33,8 +34,8 @@ struct Vectors {
 };
 
 TEST(EncodersQueue, ScoresAndEmbeddingsOfOneBatchEqualThoseAlone) {
-  const Model model = Model::load(
-      std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/classifiers/reranker/model", {.threads = 2});
+  const std::filesystem::path folder = unpacked(ENCDEC_TOOLS_DIR "/encoders/tests/golden/classifiers/reranker");
+  const Model model = Model::load(folder / "model", {.threads = 2});
   const std::vector<std::string> texts{"a", "a few more words, then", "the last"};
   const std::vector<TextPair> pairs{{"a"}, {"a few more words", "then"}, {"", "the last one of three"}};
   const Embedder embedder(model);
@@ -58,7 +59,7 @@ TEST(EncodersQueue, ScoresAndEmbeddingsOfOneBatchEqualThoseAlone) {
 
 TEST(EncodersQueue, EmbeddingsOfManyCallersEqualThoseOfOne) {
   const std::filesystem::path folder =
-      std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sentence_transformers/mean_normalized";
+      unpacked(ENCDEC_TOOLS_DIR "/encoders/tests/golden/sentence_transformers/mean_normalized");
   const Model model = Model::load(folder / "model", {.threads = 2});
   const std::vector<std::string> texts{"a few more words, then", "", "and a last one"};
   const EmbedOptions cut{.normalize = true, .dimensions = 3};

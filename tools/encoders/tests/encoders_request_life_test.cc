@@ -1,6 +1,7 @@
 #include "encdec/encoders/classifier.h"
 #include "encdec/encoders/embedder.h"
 #include "tests/models/model/request_life.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec::request_life {
 namespace {
@@ -21,7 +22,7 @@ std::function<Request(RequestQueue&, Steps&, Calls&)> reading(const Face& face, 
 }
 
 Model golden_model(const char* name) {
-  return Model::load(std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden" / name / "model",
+  return Model::load(unpacked(std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden" / name) / "model",
                      {.threads = 1});
 }
 

@@ -18,6 +18,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -27,15 +28,6 @@ using Ids = std::vector<std::int32_t>;
 namespace fs = std::filesystem;
 
 const fs::path kRoot = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_native";
-
-std::vector<std::string> folders() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kRoot)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 Json read_json(const fs::path& path) {
   std::ifstream file(path);
@@ -49,7 +41,7 @@ const std::vector<std::string>& texts() {
 
 class NativeTokenizer : public testing::TestWithParam<std::string> {
  protected:
-  const fs::path folder_ = kRoot / GetParam();
+  const fs::path folder_ = unpacked(kRoot / GetParam());
   const Json expected_ = read_json(folder_ / "expected.json");
   const std::unique_ptr<Tokenizer> tokenizer_ =
       load_tokenizer(folder_, read_json(folder_ / "config.json")["model_type"].get<std::string>());
@@ -135,34 +127,31 @@ TEST_P(NativeTokenizer, ChecksForCancellationOften) {
 TEST(TokenizerJsonAlone, IsFollowed) {
   const fs::path root = fs::path(ENCDEC_GOLDEN_DIR) / "tokenizer_json";
   const Json texts_of_all = read_json(root / "texts.json");
-  int folders = 0;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    if (!entry.is_directory()) continue;
-    ++folders;
-    const Json expected = read_json(entry.path() / "expected.json");
-    const auto tokenizer = load_tokenizer(entry.path(), "");
+  const std::vector<std::string> names = packed_names(root);
+  for (const std::string& name : names) {
+    const Json expected = read_json(unpacked(root / name) / "expected.json");
+    const auto tokenizer = load_tokenizer(unpacked(root / name), "");
     for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
       const auto text = texts_of_all[expected["texts"][row].get<std::size_t>()].get<std::string>();
-      EXPECT_EQ(tokenizer->encode(text), expected["ids"][row].get<Ids>()) << entry.path() << " '" << text << "'";
+      EXPECT_EQ(tokenizer->encode(text), expected["ids"][row].get<Ids>()) << name << " '" << text << "'";
       EXPECT_EQ(tokenizer->decode(expected["ids"][row].get<Ids>()), expected["decoded"][row].get<std::string>())
-          << entry.path();
+          << name;
       const Encoding encoding = tokenizer->encode_with_ranges(text);
       EXPECT_EQ(encoding.ids, expected["ids"][row].get<Ids>());
       std::vector<std::size_t> offsets;
       for (const auto& [begin, end] : encoding.ranges) offsets.insert(offsets.end(), {begin, end});
-      EXPECT_EQ(offsets, expected["offsets"][row].get<std::vector<std::size_t>>())
-          << entry.path() << " '" << text << "'";
+      EXPECT_EQ(offsets, expected["offsets"][row].get<std::vector<std::size_t>>()) << name << " '" << text << "'";
     }
     for (std::size_t row = 0; row < expected["pair_ids"].size(); ++row) {
       const Encoding pair =
           tokenizer->encode_pair(texts_of_all[3 + row].get<std::string>(), texts_of_all[10 + row].get<std::string>());
-      EXPECT_EQ(pair.ids, expected["pair_ids"][row].get<Ids>()) << entry.path();
+      EXPECT_EQ(pair.ids, expected["pair_ids"][row].get<Ids>()) << name;
       Ids types(pair.ids.size(), 0);
       for (std::size_t i = pair.second_segment; i < types.size(); ++i) types[i] = 1;
-      EXPECT_EQ(types, expected["pair_types"][row].get<Ids>()) << entry.path();
+      EXPECT_EQ(types, expected["pair_types"][row].get<Ids>()) << name;
     }
   }
-  EXPECT_GT(folders, 10);
+  EXPECT_GT(names.size(), 10u);
 }
 
 // The ids are those of transformers.
@@ -174,13 +163,13 @@ TEST(NativePairs, HaveTheTokensOfTheirFamilies) {
       {"mbart50", {272, 4, 197, 12, 166, 19, 4, 92, 11, 13, 16, 94, 120, 110, 50, 24, 2}},
       {"t5", {3, 196, 11, 165, 18, 3, 91, 10, 12, 15, 93, 1, 119, 109, 49, 23, 1}}};
   for (const auto& [name, ids] : expected) {
-    const Encoding pair = load_tokenizer(kRoot / name, name)->encode_pair("Hello world!", "The quick fox");
+    const Encoding pair = load_tokenizer(unpacked(kRoot / name), name)->encode_pair("Hello world!", "The quick fox");
     EXPECT_EQ(pair.ids, ids) << name;
     EXPECT_EQ(pair.second_segment, kNoSecondSegment) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(folders()),
+INSTANTIATE_TEST_SUITE_P(, NativeTokenizer, testing::ValuesIn(packed_names(kRoot)),
                          [](const auto& folder) { return folder.param; });
 
 }  // namespace

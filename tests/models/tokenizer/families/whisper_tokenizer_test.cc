@@ -10,6 +10,7 @@
 #include "encdec/models/tokenizer/load_tokenizer.h"
 #include "encdec/models/tokenizer/pipeline/characters.h"
 #include "tests/support/message_of.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -37,8 +38,8 @@ std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces
 
 // Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
 TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
-  const auto merges = load_tokenizer(kNative / "whisper", "whisper");
-  const fs::path file = kNative / "whisper" / "vocab.json";
+  const auto merges = load_tokenizer(unpacked(kNative / "whisper"), "whisper");
+  const fs::path file = unpacked(kNative / "whisper") / "vocab.json";
   const Vocabulary vocabulary = Vocabulary::read(file);
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
@@ -86,7 +87,7 @@ TEST(WhisperTokenizer, LanguagesHaveCodesAndNames) {
 }
 
 TEST(WhisperTokenizer, TimesAreNotText) {
-  const auto tokenizer = load_tokenizer(kNative / "whisper_saved", "whisper");
+  const auto tokenizer = load_tokenizer(unpacked(kNative / "whisper_saved"), "whisper");
   const Ids ids = {*tokenizer->token_id("<|0.00|>"), *tokenizer->token_id("a"), *tokenizer->token_id("<|0.98|>")};
   EXPECT_EQ(tokenizer->decode(ids), "a");
 }

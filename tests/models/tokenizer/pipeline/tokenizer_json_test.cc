@@ -10,6 +10,7 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -20,15 +21,6 @@ using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
 
 const std::filesystem::path kGolden = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "tokenizer_json";
-
-std::vector<std::string> golden_cases() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kGolden)) {
-    if (entry.is_directory()) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 const Json& golden_texts() {
   static const Json texts = [] {
@@ -44,7 +36,7 @@ class GoldenTokenizerJson : public testing::TestWithParam<std::string> {
     return golden_texts().at(expected_.at("texts").at(row).get<std::size_t>());
   }
 
-  const std::filesystem::path folder_ = kGolden / GetParam();
+  const std::filesystem::path folder_ = unpacked(kGolden / GetParam());
   const std::unique_ptr<Tokenizer> tokenizer_ = load_tokenizer(folder_, "");
   const Json expected_ = read_json_object(folder_ / "expected.json").value();
 };
@@ -86,20 +78,20 @@ TEST_P(GoldenTokenizerJson, GivesTheSameIdsInSeveralThreads) {
   EXPECT_THAT(different, testing::Each(0u));
 }
 
-INSTANTIATE_TEST_SUITE_P(, GoldenTokenizerJson, testing::ValuesIn(golden_cases()),
+INSTANTIATE_TEST_SUITE_P(, GoldenTokenizerJson, testing::ValuesIn(packed_names(kGolden)),
                          [](const auto& golden) { return golden.param; });
 
 TEST(TokenizerJson, HasAReadableNameOfItsKind) {
-  EXPECT_EQ(load_tokenizer(kGolden / "t5", "")->kind(), "unigram");
-  EXPECT_EQ(load_tokenizer(kGolden / "gpt2", "")->kind(), "byte-level BPE");
-  EXPECT_EQ(load_tokenizer(kGolden / "nllb", "")->kind(), "BPE");
-  EXPECT_EQ(load_tokenizer(kGolden / "bert_cased", "")->kind(), "WordPiece");
-  EXPECT_EQ(load_tokenizer(kGolden / "word_level", "")->kind(), "word-level");
+  EXPECT_EQ(load_tokenizer(unpacked(kGolden / "t5"), "")->kind(), "unigram");
+  EXPECT_EQ(load_tokenizer(unpacked(kGolden / "gpt2"), "")->kind(), "byte-level BPE");
+  EXPECT_EQ(load_tokenizer(unpacked(kGolden / "nllb"), "")->kind(), "BPE");
+  EXPECT_EQ(load_tokenizer(unpacked(kGolden / "bert_cased"), "")->kind(), "WordPiece");
+  EXPECT_EQ(load_tokenizer(unpacked(kGolden / "word_level"), "")->kind(), "word-level");
 }
 
 TEST(TokenizerJson, VeryLongWordsAreTokenized) {
   for (const char* name : {"t5", "gpt2", "llama2", "llama3", "bert", "clip", "unigram_bytes", "split_words"}) {
-    const auto tokenizer = load_tokenizer(kGolden / name, "");
+    const auto tokenizer = load_tokenizer(unpacked(kGolden / name), "");
     for (const char* letter : {"a", "é", "中", " ", "\u0301"}) {
       std::string word;
       for (int i = 0; i < 100'000; ++i) word += letter;
