@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import encdec
+from packed import unpacked
 
 ROOT = Path(__file__).parents[2]
 BUNDLED = ROOT / "models/pretrained/english-pronunciation"
@@ -38,7 +39,10 @@ def words() -> list[str]:
 
 
 def golden_folder(name: str) -> Path:
-    """Returns the folder with this name in tests/golden, or in that of a slice."""
+    """Returns the folder with this name in tests/golden, or in that of a slice. A packed one is unpacked."""
+    for packed in (GOLDEN / f"{name}.txtar", *ROOT.glob(f"tools/*/tests/golden/{name}.txtar")):
+        if packed.exists():
+            return unpacked(packed.with_suffix(""))
     return next(each for each in (GOLDEN / name, *ROOT.glob(f"tools/*/tests/golden/{name}")) if each.exists())
 
 

@@ -35,6 +35,7 @@ import math
 import os
 import runpy
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests/golden"))
+from packed import unpacked  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,22 @@ def change_file(file: Path, change: Any) -> None:
         file.write_text(json.dumps(merged(json.loads(file.read_text("utf-8")), change)), "utf-8")
 
 
+def folder_of(name: str) -> Path:
+    """Returns the folder of a model, whose folder may be packed."""
+    if (real := real_weights()) and name.startswith("real/"):
+        return real / name.removeprefix("real/")
+    folder = ROOT / name
+    for above in (folder, *folder.parents):
+        if above.with_name(above.name + ".txtar").exists():
+            return unpacked(above) / folder.relative_to(above)
+    return folder
+
+
 @contextlib.contextmanager
 def request_of(case: dict[str, Any]) -> Iterator[Request]:
     """Yields the request of a case. A changed folder exists until then."""
     with tempfile.TemporaryDirectory() as folder:
-        name, real = case["model"], real_weights()
-        model = real / name.removeprefix("real/") if real and name.startswith("real/") else ROOT / name
+        model = folder_of(case["model"])
         if "changes" in case:
             model = shutil.copytree(model, Path(folder) / "model")
             for name, change in case["changes"].items():

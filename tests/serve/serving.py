@@ -21,13 +21,15 @@ from typing import Any
 import numpy
 import pytest
 
+from packed import unpacked
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(os.environ.get("ENCDEC", ROOT / "build/release/bin/encdec")).absolute()
 LIMITED = PROGRAM.with_name("limited_server")  # takes limits that encdec serve has no options for
 GOLDEN = ROOT / "tests/golden"
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
 NUMBERS = ROOT / "models/pretrained/english-numbers"
-EMBEDDER = ROOT / "tools/encoders/tests/golden/sentence_transformers/mean_normalized/model"
+EMBEDDER = unpacked(ROOT / "tools/encoders/tests/golden/sentence_transformers/mean_normalized") / "model"
 STUDENT = GOLDEN / "students/planted"  # translates each word to another one
 WHISPER = GOLDEN / "whisper_formats/hugging_face"  # random weights
 DECODER = GOLDEN / "gpt2/with_prefix/model"  # no tokenizer

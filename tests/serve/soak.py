@@ -36,8 +36,11 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/golden"))
+from packed import unpacked  # noqa: E402
+
 PRONUNCIATION = ROOT / "models/pretrained/english-pronunciation"
-EMBEDDER = ROOT / "tools/encoders/tests/golden/sentence_transformers/mean_normalized/model"
+EMBEDDER = unpacked(ROOT / "tools/encoders/tests/golden/sentence_transformers/mean_normalized") / "model"
 WHISPER = ROOT / "tests/golden/whisper_formats/hugging_face"
 NUMBERS = ROOT / "models/pretrained/english-numbers"
 UPGRADE = (

@@ -13,24 +13,28 @@
 #include "encdec/models/checkpoint/file_names.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/tokenizer/load_tokenizer.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 
 inline const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
 
-// Returns the folders in a folder of tests/golden, as paths below tests/golden.
-inline std::vector<std::string> golden_folders(std::string_view group) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kGolden / group)) {
-    if (entry.is_directory()) names.push_back(std::filesystem::relative(entry.path(), kGolden));
-  }
-  std::ranges::sort(names);
+// Returns the packed folders in a folder of tests/golden, as paths below tests/golden.
+inline std::vector<std::string> golden_folders(const std::string& group) {
+  std::vector<std::string> names = packed_names(kGolden / group);
+  for (std::string& name : names) name = group + "/" + name;
   return names;
+}
+
+// Returns a folder below tests/golden; one that is packed is unpacked.
+inline std::filesystem::path golden_folder(const std::filesystem::path& name) {
+  const std::filesystem::path folder = kGolden / name;
+  return file_exists(folder.string() + ".txtar") ? unpacked(folder) : folder;
 }
 
 // Loads the tokenizer of a folder below tests/golden as one of the model_type in its config.json, if there is one.
 inline std::unique_ptr<Tokenizer> golden_tokenizer(const std::filesystem::path& name) {
-  const std::filesystem::path folder = kGolden / name, config = folder / "config.json";
+  const std::filesystem::path folder = golden_folder(name), config = folder / "config.json";
   return load_tokenizer(folder, file_exists(config) ? read_json_object(config).required_string("model_type") : "");
 }
 

@@ -19,6 +19,7 @@
 #include "encdec/models/model.h"
 #include "encdec/models/tokenizer/base/affixes.h"
 #include "tests/support/message_of.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -30,17 +31,8 @@ using testing::HasSubstr;
 const std::filesystem::path kClassifiers =
     std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/classifiers";
 
-std::vector<std::string> classifier_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kClassifiers)) {
-    if (exists(entry.path() / "expected.json")) names.push_back(entry.path().filename());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 json expected_of(const std::string& name) {
-  return read_json_object(kClassifiers / name / "expected.json").value();
+  return read_json_object(unpacked(kClassifiers / name) / "expected.json").value();
 }
 
 std::vector<float> row_of(const Tensor& tensor, Dim row) {
@@ -50,7 +42,7 @@ std::vector<float> row_of(const Tensor& tensor, Dim row) {
 class ClassifierGolden : public testing::TestWithParam<std::string> {
  protected:
   json expected_ = expected_of(GetParam());
-  Classifier model_{Model::load(kClassifiers / GetParam() / "model", {.threads = 2})};
+  Classifier model_{Model::load(unpacked(kClassifiers / GetParam()) / "model", {.threads = 2})};
 };
 
 TEST_P(ClassifierGolden, LogitsOfTextsAndPairsEqualTransformersInAnyBatch) {
@@ -131,11 +123,11 @@ TEST_P(ClassifierGolden, CandidateLabelsHaveTheScoresOfZeroShotClassification) {
   check("template", labels, {.hypothesis_template = "It is about {}, or not."});
 }
 
-INSTANTIATE_TEST_SUITE_P(Classifiers, ClassifierGolden, testing::ValuesIn(classifier_names()),
+INSTANTIATE_TEST_SUITE_P(Classifiers, ClassifierGolden, testing::ValuesIn(packed_names(kClassifiers)),
                          [](const auto& instance) { return instance.param; });
 
 TEST(Classifier, RawScoresAreLogits) {
-  const Classifier model(Model::load(kClassifiers / "reranker" / "model"));
+  const Classifier model(Model::load(unpacked(kClassifiers / "reranker") / "model"));
   const std::vector<std::string> documents{"a", "the"};
   const std::vector<Ranking> raw = model.rerank("cat", documents, {.raw_scores = true});
   const std::vector<Ranking> scores = model.rerank("cat", documents);
@@ -143,9 +135,9 @@ TEST(Classifier, RawScoresAreLogits) {
 }
 
 TEST(Classifier, ModulesOfACrossEncoderGiveNoEmbeddings) {
-  const Model model = Model::load(kClassifiers / "modules" / "model");
+  const Model model = Model::load(unpacked(kClassifiers / "modules") / "model");
   EXPECT_EQ(Classifier(model).labels()->ranking_function(), ScoreFunction::sigmoid);
-  EXPECT_EQ(Classifier(Model::load(kClassifiers / "modules_identity" / "model")).labels()->ranking_function(),
+  EXPECT_EQ(Classifier(Model::load(unpacked(kClassifiers / "modules_identity") / "model")).labels()->ranking_function(),
             ScoreFunction::none);
   EXPECT_THAT(
       message_of<ConfigError>([&] { Embedder(model).embed({"a"}); }),
@@ -163,7 +155,7 @@ int steps_of(const Work& work) {
 }
 
 TEST(Classifier, AQueryIsTokenizedOnceForAllDocuments) {
-  const Classifier model(Model::load(kClassifiers / "reranker" / "model"));
+  const Classifier model(Model::load(unpacked(kClassifiers / "reranker") / "model"));
   std::string query = "who sat on the mat?";
   while (query.size() < 300'000) query += " the cat";
   std::vector<std::string> documents;
@@ -204,8 +196,8 @@ TEST(Classifier, LargeLogitsHaveScores) {
 }
 
 TEST(Classifier, RefusesWhatCannotBeRead) {
-  const Classifier reranker(Model::load(kClassifiers / "reranker" / "model"));
-  const Classifier inference(Model::load(kClassifiers / "inference" / "model"));
+  const Classifier reranker(Model::load(unpacked(kClassifiers / "reranker") / "model"));
+  const Classifier inference(Model::load(unpacked(kClassifiers / "inference") / "model"));
   const std::vector<std::string> none, texts{"the cat sat on a mat"}, labels{"cats"};
   EXPECT_EQ(message_of<InputError>([&] { reranker.rerank("a", none); }),
             "a query without documents, expected at least one");
@@ -222,13 +214,14 @@ TEST(Classifier, RefusesWhatCannotBeRead) {
   EXPECT_THAT(message_of<InputError>(
                   [&] { inference.classify(pairs, {.max_length = 8, .truncation = Truncation::only_first}); }),
               HasSubstr("text 2: 21 tokens too many, but only 13 in the first text"));
-  const Classifier embedder(Model::load(kClassifiers.parent_path() / "sentence_transformers" / "no_modules" / "model"));
+  const Classifier embedder(
+      Model::load(unpacked(kClassifiers.parent_path() / "sentence_transformers/no_modules") / "model"));
   EXPECT_THAT(message_of<ConfigError>([&] { embedder.classify(pairs); }),
               HasSubstr("a model without a head for labels"));
 }
 
 TEST(Classifier, WithADecoderOnlyClassifies) {
-  const std::filesystem::path folder = kClassifiers / "inference_decoder" / "model";
+  const std::filesystem::path folder = unpacked(kClassifiers / "inference_decoder") / "model";
   const Model model = Model::load(folder);
   EXPECT_FALSE(model.network()->decoder.has_value());
   EXPECT_FALSE(model.network()->output.has_value());
@@ -247,7 +240,7 @@ TEST(Classifier, WithADecoderOnlyClassifies) {
 class DamagedClassifier : public testing::Test {
  protected:
   DamagedClassifier() {
-    std::filesystem::copy(kClassifiers / "inference" / "model", folder_.path(),
+    std::filesystem::copy(unpacked(kClassifiers / "inference") / "model", folder_.path(),
                           std::filesystem::copy_options::recursive);
   }
   json config() const { return read_json_object(folder_.path() / "config.json").value(); }

@@ -15,6 +15,7 @@
 #include "encdec/models/model.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/message_of.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -26,13 +27,6 @@ const std::filesystem::path kCases =
     std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sentence_transformers";
 
 const std::filesystem::path kSparse = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden/sparse_encoders";
-
-std::vector<std::string> case_names(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path().filename());
-  std::ranges::sort(names);
-  return names;
-}
 
 std::vector<std::vector<float>> rows_of(const Tensor& tensor) {
   std::vector<std::vector<float>> rows;
@@ -48,12 +42,12 @@ Tensor tensor_of(VectorResult& vectors) {
 class EmbedGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
-  const JsonObject expected = read_json_object(kCases / GetParam() / "expected.json");
+  const JsonObject expected = read_json_object(unpacked(kCases / GetParam()) / "expected.json");
   const auto texts = expected.strings("texts");
   const auto embeddings = expected.value()["embeddings"].get<std::vector<std::vector<float>>>();
   ASSERT_EQ(texts.size(), embeddings.size());
   for (const int threads : {1, 2}) {
-    const Embedder model(Model::load(kCases / GetParam() / "model", {.threads = threads}));
+    const Embedder model(Model::load(unpacked(kCases / GetParam()) / "model", {.threads = threads}));
     std::vector<std::vector<float>> first;
     for (const int batch_size : {1, 4, 32}) {
       const auto found = rows_of(model.embed(texts, {.batch_size = batch_size}));
@@ -66,19 +60,19 @@ TEST_P(EmbedGolden, EmbeddingsEqualSentenceTransformersInAnyBatch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(case_names(kCases)),
+INSTANTIATE_TEST_SUITE_P(SentenceTransformers, EmbedGolden, testing::ValuesIn(packed_names(kCases)),
                          [](const auto& instance) { return instance.param; });
 
 class SparseGolden : public testing::TestWithParam<std::string> {
  protected:
-  JsonObject expected_ = read_json_object(kSparse / GetParam() / "expected.json");
+  JsonObject expected_ = read_json_object(unpacked(kSparse / GetParam()) / "expected.json");
   std::vector<std::string> texts_ = expected_.strings("texts");
 };
 
 TEST_P(SparseGolden, SparseVectorsEqualSentenceTransformersInAnyBatch) {
   const auto& vectors = expected_.value()["vectors"];
   for (const int threads : {1, 2}) {
-    const Embedder model(Model::load(kSparse / GetParam() / "model", {.threads = threads}));
+    const Embedder model(Model::load(unpacked(kSparse / GetParam()) / "model", {.threads = threads}));
     std::vector<VectorResult> first;
     for (const int batch_size : {0, 1, 4}) {
       const auto found = model.embed_each(texts_, {.output = EmbedOutput::sparse, .batch_size = batch_size});
@@ -95,7 +89,7 @@ TEST_P(SparseGolden, SparseVectorsEqualSentenceTransformersInAnyBatch) {
 }
 
 TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
-  const Embedder model(Model::load(kSparse / GetParam() / "model"));
+  const Embedder model(Model::load(unpacked(kSparse / GetParam()) / "model"));
   EXPECT_TRUE(model.gives(EmbedOutput::sparse));
   const bool is_dense = expected_.has("embeddings");
   EXPECT_EQ(model.gives(EmbedOutput::dense), is_dense);
@@ -114,7 +108,7 @@ TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
 
 // The cases that this build reads: BGE-M3 has .pt files.
 std::vector<std::string> sparse_cases() {
-  std::vector<std::string> names = case_names(kSparse);
+  std::vector<std::string> names = packed_names(kSparse);
   if (!ENCDEC_TESTS_READ_PYTORCH) std::erase(names, "bge_m3");
   return names;
 }
@@ -123,9 +117,9 @@ INSTANTIATE_TEST_SUITE_P(SparseEncoders, SparseGolden, testing::ValuesIn(sparse_
 
 #if ENCDEC_TESTS_READ_PYTORCH
 TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
-  const JsonObject expected = read_json_object(kSparse / "bge_m3" / "expected.json");
+  const JsonObject expected = read_json_object(unpacked(kSparse / "bge_m3") / "expected.json");
   const auto texts = expected.strings("texts");
-  const Embedder model(Model::load(kSparse / "bge_m3" / "model"));
+  const Embedder model(Model::load(unpacked(kSparse / "bge_m3") / "model"));
   for (const int batch_size : {0, 1}) {
     auto found = model.embed_each(texts, {.output = EmbedOutput::colbert, .batch_size = batch_size});
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -141,7 +135,7 @@ TEST(BgeM3, ColbertVectorsEqualFlagEmbeddingInAnyBatch) {
 #endif
 
 TEST(EmbedTokens, TheMeanOfTheRowsIsTheEmbedding) {
-  const Embedder model(Model::load(kCases / "no_modules" / "model"));
+  const Embedder model(Model::load(unpacked(kCases / "no_modules") / "model"));
   const std::vector<std::string> texts{"the cat sat on a mat.", "", "a"};
   const auto embeddings = rows_of(model.embed(texts));
   for (const int batch_size : {0, 1}) {
@@ -165,7 +159,8 @@ TEST(EmbedTokens, ATextWithoutTokensHasNoEmbedding) {
 }
 
 TEST(EmbedSparse, RefusesWhatItCannotDo) {
-  const Embedder dense(Model::load(kCases / "no_modules" / "model")), sparse(Model::load(kSparse / "bert" / "model"));
+  const Embedder dense(Model::load(unpacked(kCases / "no_modules") / "model")),
+      sparse(Model::load(unpacked(kSparse / "bert") / "model"));
   const auto message = [](const Embedder& embedder, const std::vector<std::string>& texts,
                           const EmbedOptions& options) {
     return message_of<ConfigError>([&] { embedder.embed_each(texts, options); });
@@ -186,7 +181,8 @@ TEST(EmbedSparse, RefusesWhatItCannotDo) {
 class DamagedSparseEncoder : public testing::Test {
  protected:
   DamagedSparseEncoder() {
-    std::filesystem::copy(kSparse / "bert" / "model", folder_.path(), std::filesystem::copy_options::recursive);
+    std::filesystem::copy(unpacked(kSparse / "bert") / "model", folder_.path(),
+                          std::filesystem::copy_options::recursive);
   }
   std::string message_with(const std::string& file, const std::string& key, const std::string& value) const {
     nlohmann::json config = read_json_object(folder_.path() / file).value();
@@ -213,7 +209,7 @@ TEST_F(DamagedSparseEncoder, LinearMapsMustFit) {
     std::filesystem::copy(from, folder_.path() / file, std::filesystem::copy_options::overwrite_existing);
     return message_of([&] { Model::load(folder_.path()); });
   };
-  const std::filesystem::path m3 = kSparse / "bge_m3" / "model";
+  const std::filesystem::path m3 = unpacked(kSparse / "bge_m3") / "model";
   EXPECT_EQ(message_with("sparse_linear.pt", m3 / "sparse_linear.pt"), "no exception");
   EXPECT_THAT(message_with("sparse_linear.pt", m3 / "colbert_linear.pt"),
               HasSubstr("sparse_linear.pt: tensor 'weight': shape [12, 16], expected [1, 16]"));
@@ -222,8 +218,8 @@ TEST_F(DamagedSparseEncoder, LinearMapsMustFit) {
 #endif
 
 TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
-  std::filesystem::copy(kCases / "no_modules" / "model" / "model.safetensors", folder_.path() / "model.safetensors",
-                        std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy(unpacked(kCases / "no_modules") / "model" / "model.safetensors",
+                        folder_.path() / "model.safetensors", std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(message_of([&] { Model::load(folder_.path()); }),
               HasSubstr("tensor 'cls.predictions.bias' or 'cls.predictions.decoder.bias' is missing"));
 }

@@ -10,6 +10,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/model.h"
 #include "tests/support/message_of.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -39,10 +40,10 @@ void expect_equal(const std::vector<std::vector<Entity>>& found, const nlohmann:
 }
 
 TEST_P(TaggerGolden, EntitiesEqualThePipelineInAnyBatch) {
-  const nlohmann::json expected = read_json_object(kTaggers / GetParam() / "expected.json").value();
+  const nlohmann::json expected = read_json_object(unpacked(kTaggers / GetParam()) / "expected.json").value();
   const auto texts = expected["texts"].get<std::vector<std::string>>();
   const auto long_texts = expected["long texts"].get<std::vector<std::string>>();
-  const Classifier model(Model::load(kTaggers / GetParam() / "model", {.threads = 2}));
+  const Classifier model(Model::load(unpacked(kTaggers / GetParam()) / "model", {.threads = 2}));
   for (const auto& [aggregation, name] : kAggregationNames) {
     for (const int batch_size : {0, 1}) {
       TagOptions options{.batch_size = batch_size, .aggregation = aggregation};
@@ -66,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Taggers, TaggerGolden, testing::Values("word_pieces", "
                          [](const auto& instance) { return std::string(instance.param); });
 
 TEST(Tagger, BytesAndCharactersAreTheSamePart) {
-  const Classifier model(Model::load(kTaggers / "word_pieces" / "model"));
+  const Classifier model(Model::load(unpacked(kTaggers / "word_pieces") / "model"));
   const std::vector<std::string> texts{"Café ☃ the"};
   const auto entities = model.tag(texts, {.aggregation = Aggregation::first, .ignore_labels = {}}).front();
   ASSERT_FALSE(entities.empty());
@@ -80,10 +81,10 @@ TEST(Tagger, BytesAndCharactersAreTheSamePart) {
 
 TEST(Tagger, RefusesOtherModels) {
   const std::vector<std::string> texts{"a"};
-  const Classifier classifier(Model::load(kTaggers.parent_path() / "reranker" / "model"));
+  const Classifier classifier(Model::load(unpacked(kTaggers.parent_path() / "reranker") / "model"));
   EXPECT_THAT(message_of<ConfigError>([&] { classifier.tag(texts); }),
               testing::HasSubstr("a classifier of texts, expected a classifier of tokens"));
-  const Classifier tagger(Model::load(kTaggers / "word_pieces" / "model"));
+  const Classifier tagger(Model::load(unpacked(kTaggers / "word_pieces") / "model"));
   EXPECT_THAT(message_of<ConfigError>([&] { tagger.classify(std::vector<TextPair>{{"a"}}); }),
               testing::HasSubstr("a classifier of tokens, expected a classifier of texts"));
   EXPECT_THAT(message_of<ConfigError>([&] { tagger.tag(texts, {.stride = 1}); }),

@@ -24,7 +24,7 @@ const std::vector<std::string>& texts() {
 
 class NativeTokenizer : public testing::TestWithParam<std::string> {
  protected:
-  const Json expected_ = read_json(kGolden / GetParam() / "expected.json");
+  const Json expected_ = read_json(golden_folder(GetParam()) / "expected.json");
   const std::unique_ptr<Tokenizer> tokenizer_ = golden_tokenizer(GetParam());
 };
 
@@ -112,8 +112,8 @@ TEST(TokenizerJsonAlone, IsFollowed) {
   EXPECT_GT(folders.size(), 10u);
   for (const std::string& folder : folders) {
     SCOPED_TRACE(folder);
-    const Json expected = read_json(kGolden / folder / "expected.json");
-    const auto tokenizer = load_tokenizer(kGolden / folder, "");
+    const Json expected = read_json(golden_folder(folder) / "expected.json");
+    const auto tokenizer = load_tokenizer(golden_folder(folder), "");
     for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
       const std::string text = all[expected["texts"][row].get<std::size_t>()];
       const Ids ids = expected["ids"][row];

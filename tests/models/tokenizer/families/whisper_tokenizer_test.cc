@@ -27,7 +27,7 @@ std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces
 // Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
 TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
   const auto merges = golden_tokenizer("tokenizer_native/whisper");
-  const Vocabulary vocabulary = Vocabulary::read(kGolden / "tokenizer_native" / "whisper" / "vocab.json");
+  const Vocabulary vocabulary = Vocabulary::read(golden_folder("tokenizer_native/whisper") / "vocab.json");
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();

@@ -9,6 +9,7 @@
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/checkpoint/mapped_file.h"
 #include "encdec/models/tokenizer/pipeline/tokenizer_json.h"
+#include "tests/support/packed_folder.h"
 
 namespace encdec {
 namespace {
@@ -31,7 +32,7 @@ TEST(JsonSteps, AreInProportionToTheSizeOfAText) {
 TEST(PipelineSteps, AreInProportionToTheSizeOfAText) {
   for (const char* name : {"added_tokens", "bert", "bpe_prefix", "byte_level_normalizer", "clip", "gpt2", "llama2",
                            "llama3", "nllb", "old_metaspace", "roberta", "split_words", "t5", "unigram_bytes"}) {
-    const std::string file = std::string(ENCDEC_GOLDEN_DIR "/tokenizer_json/") + name + "/tokenizer.json";
+    const std::string file = unpacked(std::string(ENCDEC_GOLDEN_DIR "/tokenizer_json/") + name) / "tokenizer.json";
     PipelineParts parts = read_pipeline(TokenizerJsonFile::parse(read_text_file(file, kMaxConfigBytes), file));
     const auto tokenizer = pipeline_tokenizer(std::move(parts), file);
     for (const char* each :

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/packed_folder.h"
 #include "tests/tools/command.h"
 
 namespace encdec {
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 std::string folder(const std::string& name) {
-  return ENCDEC_TOOLS_DIR "/encoders/tests/golden/classifiers/" + name + "/model";
+  return unpacked(ENCDEC_TOOLS_DIR "/encoders/tests/golden/" + name) / "model";
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -31,7 +32,7 @@ std::vector<json> objects_of(const std::string& text) {
 
 Finished run_on(const std::string& command, const std::string& model, std::vector<std::string> options,
                 std::string input) {
-  options.insert(options.begin(), {command, "--model", folder(model)});
+  options.insert(options.begin(), {command, "--model", folder("classifiers/" + model)});
   return encdec_command(std::move(options), std::move(input));
 }
 
@@ -110,10 +111,9 @@ TEST(Rerank, RefusesWhatItCannotRank) {
   EXPECT_TRUE(failed(run_on("rerank", "inference", {"--query", "a"}, "b\n"), 1, {"3 labels, expected 1"}));
   EXPECT_TRUE(failed(run_on("rerank", "reranker", {"--query", "a\xff"}, "b\n"), 1, {"--query", "UTF-8"}));
   EXPECT_TRUE(failed(run_on("rerank", "reranker", {}, "b\n"), 2, {"--query is required"}));
-  EXPECT_TRUE(failed(encdec_command({"rerank", "--query", "a", "--model",
-                                     ENCDEC_TOOLS_DIR "/encoders/tests/golden/sentence_transformers/no_modules/model"},
-                                    "b\n"),
-                     1, {"without a head", "ForSequenceClassification"}));
+  EXPECT_TRUE(
+      failed(encdec_command({"rerank", "--query", "a", "--model", folder("sentence_transformers/no_modules")}, "b\n"),
+             1, {"without a head", "ForSequenceClassification"}));
 }
 
 TEST(Tag, WritesEntitiesAsLinesOrJson) {
@@ -140,11 +140,12 @@ TEST(Tag, WritesEntitiesAsLinesOrJson) {
 }
 
 TEST(Inspect, NamesTheLabelsOfAClassifier) {
-  const Finished text = encdec_command({"inspect", "--model", folder("inference")});
+  const Finished text = encdec_command({"inspect", "--model", folder("classifiers/inference")});
   EXPECT_THAT(text.output, testing::HasSubstr("of texts, 3 labels: contradiction, neutral, Entailment"));
-  const json found = json::parse(encdec_command({"inspect", "--json", "--model", folder("reranker_identity")}).output);
+  const json found =
+      json::parse(encdec_command({"inspect", "--json", "--model", folder("classifiers/reranker_identity")}).output);
   EXPECT_EQ(found["classifier"]["rerank_function"], "none");
-  EXPECT_THAT(encdec_command({"inspect", "--graph", "text", "--model", folder("inference")}).output,
+  EXPECT_THAT(encdec_command({"inspect", "--graph", "text", "--model", folder("classifiers/inference")}).output,
               testing::HasSubstr("head.output"));
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/packed_folder.h"
 #include "tests/tools/command.h"
 #include "tests/tools/files.h"
 
@@ -17,7 +18,7 @@ const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
 const std::filesystem::path kOwn = ENCDEC_TOOLS_DIR "/encoders/tests/golden";
 
 TEST(Embed, WritesOneArrayPerLine) {
-  const auto folder = kOwn / "sentence_transformers/mean_normalized";
+  const std::filesystem::path folder = unpacked(kOwn / "sentence_transformers/mean_normalized");
   const json expected = json::parse(read_file(folder / "expected.json"));
   std::string input;
   for (const json& text : expected["texts"]) input += text.get<std::string>() + "\n";
@@ -39,7 +40,7 @@ TEST(Embed, WritesOneArrayPerLine) {
 }
 
 TEST(Embed, TruncatesNormalizesAndPrompts) {
-  const std::string model = kOwn / "sentence_transformers/first_token/model";
+  const std::string model = unpacked(kOwn / "sentence_transformers/first_token") / "model";
   const auto embedded = [&](std::vector<std::string> options, const std::string& text) {
     options.insert(options.begin(), {"embed", "--quiet", "--model", model});
     const Finished finished = encdec_command(options, text + "\n");
@@ -58,7 +59,7 @@ TEST(Embed, TruncatesNormalizesAndPrompts) {
 }
 
 TEST(Embed, WritesSparseVectorsAndVectorsOfTokens) {
-  const auto folder = kOwn / "sparse_encoders/bge_m3";
+  const std::filesystem::path folder = unpacked(kOwn / "sparse_encoders/bge_m3");
   const json expected = json::parse(read_file(folder / "expected.json"));
   std::string input;
   for (const json& text : expected["texts"]) input += text.get<std::string>() + "\n";
@@ -93,8 +94,9 @@ TEST(Embed, RefusesDecodersAndInvalidUtf8) {
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "t5/v1_1/model"}, "a\n"), 1, {"t5 has a decoder"}));
   EXPECT_TRUE(failed(encdec_command({"embed", "--model", kGolden / "whisper_formats/hugging_face"}, "a\n"), 1,
                      {"is a speech model, expected encdec transcribe"}));
-  EXPECT_TRUE(failed(encdec_command({"embed", "--model", kOwn / "sentence_transformers/no_modules/model"}, "\xff\n"), 1,
-                     {"standard input:1", "UTF-8"}));
+  EXPECT_TRUE(failed(
+      encdec_command({"embed", "--model", unpacked(kOwn / "sentence_transformers/no_modules") / "model"}, "\xff\n"), 1,
+      {"standard input:1", "UTF-8"}));
 }
 
 TEST(Embed, SaysWhatItNeeds) {

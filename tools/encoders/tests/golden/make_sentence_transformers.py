@@ -1,23 +1,17 @@
 #!/usr/bin/env python3
-"""Makes sentence_transformers/ and sparse_encoders/: tiny random sentence-transformers folders, and the
-library's embeddings.
+"""Makes sentence_transformers/ and sparse_encoders/: tiny random sentence-transformers folders, and the library's embeddings.
 
-    pip install -r ../../../../tests/golden/requirements.txt
-    python make_sentence_transformers.py
-
-Every case is a folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from
+Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from
 torch with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
 """
 
 import json
-import logging
-import os
 import shutil
-import warnings
+import sys
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+sys.path.append(str(Path(__file__).resolve().parents[4] / "tests/golden"))
+import maker
 import torch
 import transformers
 from sentence_transformers import SentenceTransformer, SparseEncoder
@@ -29,21 +23,18 @@ from sentence_transformers.sentence_transformer.modules.pooling import Pooling
 from sentence_transformers.sparse_encoder.modules.splade_pooling import SpladePooling
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
-from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel, PreTrainedTokenizerFast
+from transformers import BertTokenizer, PreTrainedTokenizerFast
+
+from packed import pack
 
 FOLDER = Path(__file__).parent / "sentence_transformers"
 SPARSE_FOLDER = Path(__file__).parent / "sparse_encoders"
 WIDTH = 16
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789.,!?"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *("##" + letter for letter in LETTERS[:36]), "the", "##ing"]
-TEXTS = [
-    "the cat sat on a mat.",
-    "Singing in the rain!",
-    "",
-    "a",
-    "An unknown ☃ and much more text than the model can take, so that it is cut off at the end, 1 2 3 4 5 6 7 8 9",
-    "  spaces   and\ttabs ",
-]
+TEXTS = ["the cat sat on a mat.", "Singing in the rain!", "", "a",
+         "An unknown ☃ and much more text than the model can take, so that it is cut off at the end, 1 2 3 4 5 6 7 8 9",
+         "  spaces   and\ttabs "]
 
 
 def randomize(module, seed):
@@ -56,36 +47,49 @@ def randomize(module, seed):
     return module.eval()
 
 
-def sizes(kind):
-    if kind == "distilbert":
-        return DistilBertModel(DistilBertConfig(vocab_size=len(VOCABULARY), dim=WIDTH, n_layers=1, n_heads=2, hidden_dim=24,
-                                                max_position_embeddings=40))
-    return BertModel(BertConfig(vocab_size=len(VOCABULARY), hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=2,
-                                intermediate_size=24, max_position_embeddings=40))
+def config_of(kind, layers=1, **more):
+    """Returns a small configuration of transformers' class KINDConfig."""
+    common = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 40}
+    if kind == "DistilBert":
+        common |= {"dim": WIDTH, "n_layers": 1, "n_heads": 2, "hidden_dim": 24}
+    else:
+        common |= {"hidden_size": WIDTH, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 24}
+    return getattr(transformers, kind + "Config")(**common | more)
 
 
-def write_transformer(folder, kind, seed):
-    randomize(sizes(kind), seed).save_pretrained(folder)
-    write_word_pieces(folder)
+def new_folder(folder, name):
+    path = folder / name / "model"
+    path.mkdir(parents=True)
+    return path
 
 
-def write_case(name, modules, kind="bert", max_length=None, change=None):
-    folder = FOLDER / name / "model"
-    folder.mkdir(parents=True)
-    write_transformer(folder, kind, seed=sum(name.encode()))
-    if modules is not None:
-        transformer = Transformer(str(folder), max_seq_length=max_length)
-        SentenceTransformer(modules=[transformer, *(randomize(module, 5) for module in modules)]).save(
-            str(folder), create_model_card=False)
-    if change:
-        change(folder)
-    embeddings = SentenceTransformer(str(folder), device="cpu").encode(TEXTS, batch_size=1)
-    expected = {"texts": TEXTS, "embeddings": [rounded(row) for row in embeddings.tolist()]}
-    (FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
+def write_expected(model_folder, expected):
+    text = json.dumps(expected, ensure_ascii=False) + "\n"
+    (model_folder.parent / "expected.json").write_text(text, encoding="utf-8")
+
+
+def save(library_class, modules, folder, **options):
+    library_class(modules=modules, **options).save(str(folder), create_model_card=False)
+
+
+def embeddings(folder):
+    return rounded(SentenceTransformer(str(folder), device="cpu").encode(TEXTS, batch_size=1).tolist())
 
 
 def rounded(values):
-    return [float(f"{x:.8g}") for x in values]
+    return [rounded(each) if isinstance(each, list) else float(f"{each:.8g}") for each in values]
+
+
+def write_case(name, modules, kind="Bert", max_length=None, change=None):
+    folder = new_folder(FOLDER, name)
+    randomize(getattr(transformers, kind + "Model")(config_of(kind)), seed=sum(name.encode())).save_pretrained(folder)
+    write_word_pieces(folder)
+    if modules is not None:
+        transformer = Transformer(str(folder), max_seq_length=max_length)
+        save(SentenceTransformer, [transformer, *(randomize(module, 5) for module in modules)], folder)
+    if change:
+        change(folder)
+    write_expected(folder, {"texts": TEXTS, "embeddings": embeddings(folder)})
 
 
 def write_word_pieces(folder, tokenizer_class=BertTokenizer):
@@ -95,29 +99,19 @@ def write_word_pieces(folder, tokenizer_class=BertTokenizer):
 
 def write_sparse_case(name, kind, splade=None, change=None, **options):
     """Writes a masked language model: a folder with SpladePooling or, without `splade`, a bare one."""
-    folder = SPARSE_FOLDER / name / "model"
-    folder.mkdir(parents=True)
-    sizes = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 40, "pad_token_id": 0}
-    if kind == "DistilBert":
-        sizes |= {"dim": WIDTH, "n_layers": 1, "n_heads": 2, "hidden_dim": 24}
-    else:
-        sizes |= {"hidden_size": WIDTH, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
-    config = getattr(transformers, kind + "Config")(**sizes | options)
-    randomize(getattr(transformers, kind + "ForMaskedLM")(config), seed=sum(name.encode())).save_pretrained(folder)
+    folder = new_folder(SPARSE_FOLDER, name)
+    model = getattr(transformers, kind + "ForMaskedLM")(config_of(kind, pad_token_id=0, **options))
+    randomize(model, seed=sum(name.encode())).save_pretrained(folder)
     write_word_pieces(folder)
     if splade is not None:
-        transformer = Transformer(str(folder), transformer_task="fill-mask")
-        SparseEncoder(modules=[transformer, SpladePooling(**splade)]).save(str(folder), create_model_card=False)
+        save(SparseEncoder, [Transformer(str(folder), transformer_task="fill-mask"), SpladePooling(**splade)], folder)
     if change:
         change(folder)
-    vectors = SparseEncoder(str(folder), device="cpu").encode(TEXTS, batch_size=1, convert_to_tensor=True).to_dense()
     expected = {"texts": TEXTS, "vectors": []}
-    for vector in vectors:
+    for vector in SparseEncoder(str(folder), device="cpu").encode(TEXTS, batch_size=1, convert_to_tensor=True).to_dense():
         ids = vector.nonzero().flatten().tolist()
         expected["vectors"].append({"ids": ids, "values": rounded(vector[ids].tolist())})
-    if splade is None:
-        expected["embeddings"] = [rounded(row) for row in SentenceTransformer(str(folder), device="cpu").encode(TEXTS, batch_size=1).tolist()]
-    (SPARSE_FOLDER / name / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_expected(folder, expected | ({"embeddings": embeddings(folder)} if splade is None else {}))
 
 
 def scored(*special):
@@ -140,13 +134,11 @@ def write_pieces(folder, **options):
 
 def write_m3_case():
     """Writes a model in the form of BGE-M3. Expected values follow FlagEmbedding (inference/embedder/encoder_only/m3.py)."""
-    folder = SPARSE_FOLDER / "bge_m3" / "model"
-    folder.mkdir(parents=True)
+    folder = new_folder(SPARSE_FOLDER, "bge_m3")
     vocabulary = write_pieces(folder, cls_token="<s>")
-    config = transformers.XLMRobertaConfig(vocab_size=vocabulary, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=2,
-                                           intermediate_size=24, max_position_embeddings=40, type_vocab_size=1)
+    config = config_of("XLMRoberta", vocab_size=vocabulary, type_vocab_size=1)
     randomize(transformers.XLMRobertaModel(config), 11).save_pretrained(folder)
-    SentenceTransformer(modules=[Transformer(str(folder)), Pooling(WIDTH, "cls"), Normalize()]).save(str(folder), create_model_card=False)
+    save(SentenceTransformer, [Transformer(str(folder)), Pooling(WIDTH, "cls"), Normalize()], folder)
     sparse, colbert = randomize(torch.nn.Linear(WIDTH, 1), 12), randomize(torch.nn.Linear(WIDTH, 12), 13)
     torch.save(sparse.state_dict(), folder / "sparse_linear.pt")
     torch.save(colbert.state_dict(), folder / "colbert_linear.pt")
@@ -165,60 +157,59 @@ def write_m3_case():
                 best[token] = weight
         ids = sorted(best)
         expected["vectors"].append({"ids": ids, "values": rounded([best[each] for each in ids])})
-        expected["colbert"].append([rounded(row) for row in vectors.tolist()])
-    expected["embeddings"] = [rounded(row) for row in SentenceTransformer(str(folder), device="cpu").encode(TEXTS, batch_size=1).tolist()]
-    (SPARSE_FOLDER / "bge_m3" / "expected.json").write_text(json.dumps(expected, ensure_ascii=False) + "\n", encoding="utf-8")
+        expected["colbert"].append(rounded(vectors.tolist()))
+    write_expected(folder, expected | {"embeddings": embeddings(folder)})
+
+
+def change_json(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content, indent=2) + "\n")
 
 
 def use_older_splade(folder):
     """Rewrites the folder in the form of version 5.3 and earlier: the class MLMTransformer."""
-    modules = json.loads((folder / "modules.json").read_text())
-    modules[0]["type"] = "sentence_transformers.sparse_encoder.models.MLMTransformer"
-    modules[1]["type"] = "sentence_transformers.sparse_encoder.models.SpladePooling"
-    (folder / "modules.json").write_text(json.dumps(modules, indent=2) + "\n")
+    def change(modules):
+        for module, name in zip(modules, ("MLMTransformer", "SpladePooling")):
+            module["type"] = f"sentence_transformers.sparse_encoder.models.{name}"
+    change_json(folder / "modules.json", change)
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20, "do_lower_case": false}\n')
 
 
 def use_older_flags(folder):
     """Rewrites the folder in the form of version 5 and earlier: a flag for each kind of pooling."""
     flags = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
-    path = next(folder.glob("*Pooling/config.json"))
     config = {"word_embedding_dimension": WIDTH}
     config |= {f"pooling_mode_{flag}": flag in ("max_tokens", "mean_tokens") for flag in flags}
-    path.write_text(json.dumps(config, indent=2) + "\n")
-    modules = json.loads((folder / "modules.json").read_text())
-    for module in modules:
-        module["type"] = "sentence_transformers.models." + module["type"].rsplit(".", 1)[1]
-    (folder / "modules.json").write_text(json.dumps(modules, indent=2) + "\n")
+    next(folder.glob("*Pooling/config.json")).write_text(json.dumps(config, indent=2) + "\n")
+
+    def change(modules):
+        for module in modules:
+            module["type"] = "sentence_transformers.models." + module["type"].rsplit(".", 1)[1]
+    change_json(folder / "modules.json", change)
 
 
 def add_prompt(folder):
-    path = folder / "config_sentence_transformers.json"
-    config = json.loads(path.read_text()) | {"prompts": {"query": "the query: "}, "default_prompt_name": "query"}
-    path.write_text(json.dumps(config, indent=2) + "\n")
+    prompt = {"prompts": {"query": "the query: "}, "default_prompt_name": "query"}
+    change_json(folder / "config_sentence_transformers.json", lambda config: config.update(prompt))
 
 
 def move_transformer(folder):
     """Rewrites the folder in the form of version 0: the Transformer is in a folder of its own."""
-    modules = json.loads((folder / "modules.json").read_text())
     inside = folder / "0_Transformer"
     inside.mkdir()
     for path in list(folder.iterdir()):
         if path.is_file() and not path.name.startswith(("modules", "config_sentence")):
             path.rename(inside / path.name)
-    modules[0]["path"] = "0_Transformer"
-    (folder / "modules.json").write_text(json.dumps(modules, indent=2) + "\n")
+    change_json(folder / "modules.json", lambda modules: modules[0].update(path=inside.name))
 
 
 def main():
-    torch.set_num_threads(1)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
-    transformers.utils.logging.set_verbosity_error()
+    maker.prepare()
     for folder in (FOLDER, SPARSE_FOLDER):
         shutil.rmtree(folder, ignore_errors=True)
     write_case("mean_normalized", [Pooling(WIDTH, "mean"), Normalize()], max_length=20)
-    write_case("first_token", [Pooling(WIDTH, "cls")], kind="distilbert")
+    write_case("first_token", [Pooling(WIDTH, "cls")], kind="DistilBert")
     write_case("max_and_mean_dense", [Pooling(WIDTH, ("max", "mean")), Dense(2 * WIDTH, 6), Normalize()])
     write_case("weighted_mean", [Pooling(WIDTH, "weightedmean")], max_length=9)
     write_case("last_token_dense", [Pooling(WIDTH, "lasttoken"),
@@ -239,11 +230,11 @@ def main():
     write_sparse_case("modernbert_bare", "ModernBert", local_attention=8, norm_bias=True, classifier_bias=True)
     write_sparse_case("bert_bare", "Bert")
     write_m3_case()
-    for path in (*FOLDER.rglob("*"), *SPARSE_FOLDER.rglob("*")):
-        if path.name in ("README.md", ".gitattributes"):
-            path.unlink()
-        elif path.is_file():
-            path.chmod(0o644)
+    for folder in (FOLDER, SPARSE_FOLDER):
+        for name in ("README.md", ".gitattributes"):
+            for path in folder.rglob(name):
+                path.unlink()
+        pack(folder)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ import httpx
 import pytest
 from huggingface_hub import InferenceClient
 
+from packed import unpacked
 from serving import EMBEDDER, Server, model_arguments, run, running
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-RANKER, INFERENCE = (GOLDEN / f"classifiers/{name}/model" for name in ("reranker", "inference"))
+RANKER, INFERENCE = (unpacked(GOLDEN / "classifiers" / name) / "model" for name in ("reranker", "inference"))
 QUERY = "who sat on the mat?"
 DOCUMENTS = ["a dog", "the cat sat on a mat.", "", "a dog"]
 
@@ -72,7 +73,7 @@ def test_text_embeddings_inference(labeller: Server) -> None:
 
 
 def test_modules_of_a_cross_encoder() -> None:
-    folder = GOLDEN / "classifiers/modules/model"
+    folder = unpacked(GOLDEN / "classifiers/modules") / "model"
     with running("--model", str(folder)) as server:
         found = post(server, "/rerank", {"query": QUERY, "texts": DOCUMENTS})
         labels = post(server, "/predict", {"inputs": [QUERY, "a dog"]})

@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 import pytest
 
+from packed import unpacked
 from serving import EMBEDDER, Server, model_arguments, run, running
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-SPLADE, M3 = (GOLDEN / f"sparse_encoders/{name}/model" for name in ("bert", "bge_m3"))
+SPLADE, M3 = (unpacked(GOLDEN / "sparse_encoders" / name) / "model" for name in ("bert", "bge_m3"))
 TEXTS = ["the cat sat on a mat.", "", "a", "Singing in the rain!"]
 
 
