@@ -7,7 +7,6 @@ import itertools
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,14 @@ import pytest
 import encdec
 from child_process import expect_ctrl_c_to_end, expect_flat_memory, run
 from test_iterate import settle, threads_of_process
-from tiny_whisper import noise, wav
+from sounds import noise, wav
 
-TESTS = Path(__file__).parent  # folder of tiny_whisper
+TESTS = Path(__file__).parent  # folder of sounds
 
 START = """
 import encdec, itertools, numpy, os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[2])
-from tiny_whisper import noise, wav
+from sounds import noise, wav
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
 model = encdec.Model(sys.argv[1])
 """
@@ -75,21 +74,6 @@ print("same")
 """
     done = run(START + code, speech_path, TESTS)
     assert done.stdout == "same\n", done.stderr
-
-
-def test_threads_share_a_model(speech_model: encdec.Model) -> None:
-    audio = noise(2)
-    expected = speech_model.transcribe(audio)
-    found: list[bool] = []
-    threads = [
-        threading.Thread(target=lambda: found.extend(speech_model.transcribe(audio) == expected for _ in range(3)))
-        for _ in range(6)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 18
 
 
 def test_numpy_is_imported_only_for_arrays(speech_path: Path, recording: Path) -> None:

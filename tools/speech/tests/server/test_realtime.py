@@ -7,7 +7,6 @@ import base64
 import json
 import signal
 import socket
-import subprocess
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +18,15 @@ from openai import AsyncOpenAI
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from serving import KEY, LIMITED, NUMBERS, PROGRAM, Server, StartServer, running
+from serving import KEY, LIMITED, NUMBERS, Server, StartServer, running
 
-TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
+UTTERANCES = [
+    (0.0, 1.818, "three hundred and twelve"),
+    (2.452, 3.866, "four two seven"),
+    (3.892, 5.37, "play some music"),
+    (6.004, 8.346, "set a timer for ten minutes"),
+]
+TEXTS = [text for _, _, text in UTTERANCES]
 APPEND, COMMIT, CLEAR = (f"input_audio_buffer.{name}" for name in ("append", "commit", "clear"))
 Event = dict[str, Any]
 
@@ -74,15 +79,15 @@ async def answers(server: Server, *messages: str | bytes, count: int = 1) -> lis
         return [json.loads(await asyncio.wait_for(socket.recv(), 60)) for _ in range(count)]
 
 
-def expected() -> list[tuple[float, float, str]]:
-    """Returns the utterances that `encdec transcribe --live` finds."""
-    lines = subprocess.run(
-        [PROGRAM, "transcribe", "--model", NUMBERS, "--threads", "1", "--quiet", "--live", "--raw", "int16",
-         "--output-format", "jsonl", "--partials", "none"],
-        input=sound(), stdout=subprocess.PIPE, check=True,
-    ).stdout  # fmt: skip
-    finals = [event for event in map(json.loads, lines.splitlines()) if event["type"] == "final"]
-    return [(event["start"], event["end"], event["text"]) for event in finals]
+def status_and_protocol(server: Server, **options: Any) -> tuple[int, str | None]:
+    async def run() -> tuple[int, str | None]:
+        try:
+            async with connect(address(server), **options) as session:
+                return 101, session.subprotocol
+        except InvalidStatus as refused:
+            return refused.response.status_code, None
+
+    return asyncio.run(run())
 
 
 async def transcripts(server: Server, piece: int) -> list[tuple[float, float, str]]:
@@ -91,7 +96,7 @@ async def transcripts(server: Server, piece: int) -> list[tuple[float, float, st
         await socket.send(update(format=PCM_16K))
         audio, sizes = sound() + bytes(16_000), numpy.random.default_rng(piece)
         while audio:
-            size = piece if piece in (1, 640) else int(sizes.integers(1, piece))
+            size = int(sizes.integers(1, piece))
             await socket.send(append(audio[:size]))
             audio = audio[size:]
         events = await events_until(socket, "transcription.completed", len(TEXTS))
@@ -146,16 +151,12 @@ def test_openai_client(live: Server) -> None:
 
 
 def test_packets_do_not_matter(live: Server) -> None:
-    utterances = expected()
-    assert [text for _, _, text in utterances] == TEXTS
-
     async def run() -> list[list[tuple[float, float, str]]]:
-        sizes = [640, 3_001, 32_000, 100_000]
-        return list(await asyncio.gather(*(transcripts(live, size) for size in [*sizes, *sizes])))
+        return list(await asyncio.gather(*(transcripts(live, size) for size in [1_281, 3_001, 32_000, 100_000] * 2)))
 
     for found in asyncio.run(run()):
         assert [text for _, _, text in found] == TEXTS
-        for one, other in zip(found, utterances, strict=True):
+        for one, other in zip(found, UTTERANCES, strict=True):
             assert one[:2] == pytest.approx(other[:2], abs=0.001)
 
 
@@ -216,34 +217,19 @@ def test_an_ordinary_request_is_refused(live: Server) -> None:
 
 
 def test_pages_of_other_sites_are_refused(live: Server) -> None:
-    async def run(**options: Any) -> int:
-        try:
-            async with connect(address(live), **options):
-                return 101
-        except InvalidStatus as refused:
-            return refused.response.status_code
-
-    assert asyncio.run(run(origin=live.url)) == 101
-    assert asyncio.run(run(origin="http://other.example")) == 401
-    assert asyncio.run(run(origin="null")) == 401
+    assert status_and_protocol(live, origin=live.url) == (101, None)
+    assert status_and_protocol(live, origin="http://other.example") == (401, None)
+    assert status_and_protocol(live, origin="null") == (401, None)
 
 
 def test_keys(start_server: StartServer, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text(KEY)
-
-    async def run(server: Server, **options: Any) -> tuple[int, str | None]:
-        try:
-            async with connect(address(server), **options) as session:
-                return 101, session.subprotocol
-        except InvalidStatus as refused:
-            return refused.response.status_code, None
-
     with start_server("--model", f"numbers={NUMBERS}", "--api-key-file", str(tmp_path / "keys")) as server:
-        assert asyncio.run(run(server))[0] == 401
-        assert asyncio.run(run(server, additional_headers={"Authorization": "Bearer wrong"}))[0] == 401
-        assert asyncio.run(run(server, additional_headers={"Authorization": f"Bearer {KEY}"}))[0] == 101
-        protocols: Any = ["realtime", f"openai-insecure-api-key.{KEY}"]
-        assert asyncio.run(run(server, subprotocols=protocols)) == (101, "realtime")
+        assert status_and_protocol(server) == (401, None)
+        assert status_and_protocol(server, additional_headers={"Authorization": "Bearer wrong"}) == (401, None)
+        assert status_and_protocol(server, additional_headers={"Authorization": f"Bearer {KEY}"}) == (101, None)
+        protocols = ["realtime", f"openai-insecure-api-key.{KEY}"]
+        assert status_and_protocol(server, subprotocols=protocols) == (101, "realtime")
 
 
 def test_sessions_have_limits() -> None:

@@ -1,15 +1,9 @@
-"""Speech recognition, with OpenAI's own client and with requests of other clients.
-
-The model is small and has random weights. To test another model by hand, set ENCDEC_WHISPER to its folder and
-ENCDEC_RECORDING to a recording.
-"""
+"""Speech recognition by a small model with random weights, with OpenAI's own client and with requests of other clients."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
-import os
 import re
 import shutil
 import subprocess
@@ -27,13 +21,10 @@ from serving import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, 
 
 SEGMENT_KEYS = ["id", "seek", "start", "end", "text", "tokens", "temperature", "avg_logprob", "compression_ratio"]
 SEGMENT_KEYS += ["no_speech_prob"]
-BOTH: Any = ["word", "segment"]
 
 
 @pytest.fixture(scope="module")
 def whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if "ENCDEC_WHISPER" in os.environ:
-        return Path(os.environ["ENCDEC_WHISPER"])
     folder = tmp_path_factory.mktemp("models") / "whisper"
     shutil.copytree(WHISPER, folder)
     settings = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
@@ -43,15 +34,7 @@ def whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def is_multilingual(whisper: Path) -> bool:
-    settings = json.loads((whisper / "generation_config.json").read_text(encoding="utf-8"))
-    return bool(settings.get("is_multilingual"))
-
-
-@pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if "ENCDEC_RECORDING" in os.environ:
-        return Path(os.environ["ENCDEC_RECORDING"])
     file = tmp_path_factory.mktemp("recordings") / "noise.wav"
     file.write_bytes(noise(2.3))
     return file
@@ -102,20 +85,6 @@ def metric(server: Server, name: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def test_the_bundled_model_hears_a_clip(client: OpenAI) -> None:
-    answer = client.audio.transcriptions.create(model="numbers", file=NUMBERS / "clips/timer.wav")
-    assert answer.text == "set a timer for ten minutes"
-
-
-def test_json(client: OpenAI, whisper: Path, recording: Path) -> None:
-    wanted = transcribed_json(whisper, recording)
-    answer = client.audio.transcriptions.create(model="whisper", file=recording)
-    assert answer.text == wanted["text"].strip()
-    assert answer.text
-    assert answer.usage is not None
-    assert answer.usage.type == "duration"
-
-
 def test_verbose_json(client: OpenAI, whisper: Path, recording: Path) -> None:
     wanted = transcribed_json(whisper, recording)
     answer = client.audio.transcriptions.create(model="whisper", file=recording, response_format="verbose_json")
@@ -143,7 +112,8 @@ def test_words(client: OpenAI, whisper: Path, recording: Path) -> None:
     answer = ask(model="whisper", file=recording, response_format="verbose_json", timestamp_granularities=["word"])
     assert [each.model_dump() for each in answer.words or []] == words
     assert answer.segments is None
-    answer = ask(model="whisper", file=recording, response_format="verbose_json", timestamp_granularities=BOTH)
+    both: Any = ["word", "segment"]
+    answer = ask(model="whisper", file=recording, response_format="verbose_json", timestamp_granularities=both)
     assert [each.model_dump() for each in answer.words or []] == words
     segments = [{key: each[key] for key in SEGMENT_KEYS} for each in wanted["segments"]]
     assert [each.model_dump() for each in answer.segments or []] == segments
@@ -161,9 +131,15 @@ def test_subtitles(client: OpenAI, whisper: Path, recording: Path, name: Any, wo
     assert answer == transcribed(whisper, recording, *words, output_format=name)
 
 
-def test_text(client: OpenAI, whisper: Path, recording: Path) -> None:
-    answer = client.audio.transcriptions.create(model="whisper", file=recording, response_format="text")
-    assert answer == transcribed_json(whisper, recording)["text"].strip() + "\n"
+def test_texts(client: OpenAI, hearing: Server, whisper: Path, recording: Path) -> None:
+    text = transcribed_json(whisper, recording)["text"].strip()
+    answer = client.audio.transcriptions.create(model="whisper", file=recording)
+    assert answer.text == text != ""
+    assert answer.usage is not None and answer.usage.type == "duration"
+    plain: Any = client.audio.transcriptions.create(model="whisper", file=recording, response_format="text")
+    assert plain == text + "\n"
+    unnamed = json.loads(post(hearing, "/v1/audio/transcriptions", {}, recording.read_bytes()))
+    assert unnamed["text"] == text  # by the first model that can
 
 
 def test_stream(client: OpenAI, whisper: Path, recording: Path) -> None:
@@ -188,11 +164,7 @@ def test_stream_with_times(client: OpenAI, whisper: Path, recording: Path) -> No
     assert more["duration"] > 0
 
 
-def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multilingual: bool) -> None:
-    if not is_multilingual:
-        with pytest.raises(openai.BadRequestError, match="English alone"):
-            client.audio.translations.create(model="whisper", file=recording)
-        return
+def test_translations(client: OpenAI, whisper: Path, recording: Path) -> None:
     wanted = transcribed_json(whisper, recording, "--task", "translate")
     assert client.audio.translations.create(model="whisper", file=recording).text == wanted["text"].strip()
     # Translations have no parameter "language": any value is ignored.
@@ -209,19 +181,14 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"language": "en"}, ["--language", "en"]),
         ({"language": "de"}, ["--language", "de"]),
         ({"language": "de-AT"}, ["--language", "de"]),
         ({"language": "auto", "unknown": "1"}, []),
         ({"language": "", "temperature": "", "prompt": "", "beam_size": ""}, []),
         ({"prompt": "names"}, ["--initial-prompt", "names"]),
-        ({"temperature": "0"}, []),
         ({"temperature": "0.4"}, ["--temperature", "0.4"]),
-        ({"temperature": "1"}, ["--temperature", "1"]),
         ({"temperature_inc": "0"}, ["--temperature-increment-on-fallback", "none"]),
         ({"beam_size": "-1", "temperature_inc": "0.2"}, []),
-        ({"beam_size": "2", "best_of": "3"}, ["--beam-size", "2", "--best-of", "3"]),
-        ({"hotwords": "an"}, ["--hotwords", "an"]),
         ({"condition_on_previous_text": "False"}, ["--no-condition-on-previous-text"]),
         ({"no_speech_threshold": "0.0001", "log_prob_threshold": "0"},
          ["--no-speech-threshold", "0.0001", "--logprob-threshold", "0"]),
@@ -230,41 +197,14 @@ def test_translations(client: OpenAI, whisper: Path, recording: Path, is_multili
         ({"without_timestamps": "true"}, ["--no-timestamps"]),
         ({"clip_timestamps": "0.5,1.5"}, ["--clip-timestamps", "0.5,1.5"]),
         ({"suppress_tokens": "5,6"}, ["--suppress-tokens", "5,6"]),
-        ({"seed": "7", "temperature": "0.8"}, ["--seed", "7", "--temperature", "0.8"]),
-        ({"patience": "2", "length_penalty": "0.5"}, ["--patience", "2", "--length-penalty", "0.5"]),
-        ({"max_initial_timestamp": "none"}, ["--max-initial-timestamp", "none"]),
         ({"vad_filter": "false"}, []),
         ({"rules": "openai", "chunk_length": "0"}, ["--rules", "openai"]),
     ],
 )  # fmt: skip
-def test_options(
-    hearing: Server, whisper: Path, recording: Path, is_multilingual: bool, fields: dict[str, str], words: list[str]
-) -> None:
-    if "de" in words and not is_multilingual:
-        pytest.skip("the model knows English alone")
+def test_options(hearing: Server, whisper: Path, recording: Path, fields: dict[str, str], words: list[str]) -> None:
     fields = {"model": "whisper", "response_format": "verbose_json", **fields}
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", fields, recording.read_bytes()))
     assert answer["segments"] == transcribed_json(whisper, recording, *words)["segments"]
-
-
-def test_the_first_model_that_hears(hearing: Server, whisper: Path, recording: Path) -> None:
-    answer = json.loads(post(hearing, "/v1/audio/transcriptions", {}, recording.read_bytes()))
-    assert answer["text"] == transcribed_json(whisper, recording)["text"].strip()
-
-
-def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tmp_path: Path) -> None:
-    files = [tmp_path / f"{i}.wav" for i in range(8)]
-    for i, file in enumerate(files):
-        file.write_bytes(noise(0.5 + 0.3 * i, seed=i))
-
-    async def transcribe() -> list[Any]:
-        async with openai.AsyncOpenAI(base_url=hearing.url + "/v1", api_key="any-key", max_retries=0) as client:
-            return await asyncio.gather(
-                *(client.audio.transcriptions.create(model="whisper", file=file) for file in files * 2)
-            )
-
-    texts = [transcribed_json(whisper, file)["text"].strip() for file in files]
-    assert [each.text for each in asyncio.run(transcribe())] == texts * 2
 
 
 @pytest.mark.parametrize(
@@ -272,21 +212,14 @@ def test_company_does_not_change_a_transcript(hearing: Server, whisper: Path, tm
     [
         ({"temperature": "100.5"}, "temperature"),
         ({"temperature": "hot"}, "temperature"),
-        ({"temperature": "nan"}, "temperature"),
         ({"response_format": "diarized_json"}, "response_format"),
         ({"timestamp_granularities[]": "word"}, "verbose_json"),
         ({"timestamp_granularities[]": "line", "response_format": "verbose_json"}, "'line'"),
-        ({"language": "xx"}, "'xx'"),
         ({"beam_size": "17"}, "beam_size"),
-        ({"best_of": "0"}, "best_of"),
         ({"rules": "transformers"}, "'rules' is 'transformers', expected openai"),
         ({"suppress_tokens": "5,"}, "suppress_tokens"),
-        ({"suppress_tokens": "5;6"}, "suppress_tokens"),
         ({"clip_timestamps": "2,1"}, "clip_timestamps"),
-        ({"max_initial_timestamp": "100.5"}, "'max_initial_timestamp' is '100.5', expected a number from 0 to 100"),
-        ({"patience": "101"}, "'patience' is '101', expected a number from 0 to 100"),
         ({"no_speech_threshold": "60"}, "'no_speech_threshold' is '60', expected a number from 0 to 1"),
-        ({"chunk_length": "30"}, "'chunk_length' is '30', expected 0"),
         ({"stream": "true", "response_format": "srt"}, "stream"),
         ({"stream": "maybe"}, "stream"),
         ({"stream": "true", "language": "xx"}, "'xx'"),
@@ -310,8 +243,33 @@ def test_damaged_recordings(hearing: Server, content: bytes) -> None:
     for fields in ({}, {"stream": "true"}):
         with pytest.raises(urllib.error.HTTPError) as error:
             post(hearing, "/v1/audio/transcriptions", fields, content)
-        assert error.value.code == 400
-        assert "'file'" in error.value.read().decode()
+        message = error.value.read().decode()
+        assert error.value.code == 400 and "'file'" in message and "ffmpeg" not in message
+
+
+def test_known_texts(hearing: Server, tmp_path: Path) -> None:
+    clip, text = NUMBERS / "clips/timer.wav", tmp_path / "timer.txt"
+    text.write_text("set a timer\nfor ten minutes\n")
+
+    def ask(**fields: str) -> str:
+        return post(hearing, "/v1/audio/alignments", {"model": "numbers", **fields}, clip.read_bytes()).decode()
+
+    command = [PROGRAM, "align", "--model", NUMBERS, "--text", text, clip, "--output-format"]
+    for name in ("json", "srt", "vtt", "tsv", "textgrid"):
+        wanted = subprocess.run([*command, name], stdout=subprocess.PIPE, text=True, check=True).stdout
+        found = ask(text=text.read_text(), response_format=name)
+        assert json.loads(found) == json.loads(wanted) if name == "json" else found == wanted
+    for fields, part in (
+        ({}, "'text' is missing or empty"),
+        ({"text": "..."}, "without a word"),
+        ({"text": "a" * 200_000}, "a text of 200000 bytes, expected at most 128317 for 2.0 s of sound"),
+        ({"text": "one", "response_format": "xml"}, "expected one of json, srt, vtt, tsv, textgrid"),
+        ({"text": "one", "language": "de"}, "'de'"),
+    ):
+        with pytest.raises(urllib.error.HTTPError, match="400") as error:
+            ask(**fields)
+        message = error.value.read().decode()
+        assert part in message and "invalid_request_error" in message
 
 
 def test_silence_is_nothing(client: OpenAI, whisper: Path, tmp_path: Path) -> None:
@@ -332,12 +290,9 @@ def test_no_form(hearing: Server) -> None:
         assert "multipart/form-data" in error.value.read().decode()
 
 
-def test_unknown_model(client: OpenAI, recording: Path) -> None:
+def test_models_that_do_something_else(client: OpenAI, hearing: Server, recording: Path) -> None:
     with pytest.raises(openai.NotFoundError, match=r"'nobody'.*whisper"):
         client.audio.transcriptions.create(model="nobody", file=recording)
-
-
-def test_models_that_do_something_else(client: OpenAI, hearing: Server, recording: Path) -> None:
     for name, does in (("english-pronunciation", "generates text"), ("embedder", "embeds texts")):
         with pytest.raises(openai.NotFoundError, match=f"{does}, expected one that transcribes recordings: whisper"):
             client.audio.transcriptions.create(model=name, file=recording)
@@ -360,10 +315,10 @@ def test_no_model_that_hears(server: Server) -> None:
     assert "no model here transcribes recordings" in error.value.read().decode()
 
 
-def test_models(client: OpenAI, hearing: Server, is_multilingual: bool) -> None:
+def test_models(client: OpenAI, hearing: Server) -> None:
     listed = {each.id: each.model_extra or {} for each in client.models.list().data}
     assert listed["whisper"]["task"] == "automatic-speech-recognition"
-    assert {"en", "de"} <= set(listed["whisper"]["language"]) or not is_multilingual
+    assert {"en", "de"} <= set(listed["whisper"]["language"])
     assert "languages" not in listed["whisper"]
     assert "task" not in listed["embedder"]
     assert json.loads(get(hearing, "/info?model=whisper"))["model_type"] == {"transcription": {}}
@@ -376,20 +331,3 @@ def test_metrics(hearing: Server) -> None:
     answer = json.loads(post(hearing, "/v1/audio/transcriptions", {"response_format": "verbose_json"}, noise(1.25)))
     assert metric(hearing, seconds) - before[0] == 1.25
     assert metric(hearing, tokens) - before[1] == sum(len(each["tokens"]) for each in answer["segments"])
-
-
-def test_long_bodies(hearing: Server, whisper: Path, tmp_path: Path) -> None:
-    file = tmp_path / "large.wav"
-    file.write_bytes(noise(0.9, rate=192_000, channels=20))
-    assert file.stat().st_size > 4 << 20
-    answer = json.loads(post(hearing, "/v1/audio/transcriptions", {}, file.read_bytes()))
-    assert answer["text"] == transcribed_json(whisper, file)["text"].strip()
-    for path in ("/translate", "/translate_file"):  # other routes have a smaller limit
-        with pytest.raises((urllib.error.HTTPError, urllib.error.URLError), match="413|reset|pipe"):
-            post(hearing, path, {}, file.read_bytes())
-
-
-def test_time_limit(hearing: Server) -> None:
-    with pytest.raises(urllib.error.HTTPError) as error:
-        post(hearing, "/v1/audio/transcriptions", {}, noise(60), {"X-Request-Timeout-Ms": "100"})
-    assert error.value.code == 504
