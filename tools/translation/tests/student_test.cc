@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/translation/alignment.h"
 #include "encdec/translation/translation_job.h"
 #include "tests/support/random_marian.h"
 
@@ -192,6 +193,32 @@ TEST(Students, HalvesHaveTheMarksOfTheWhole) {
       EXPECT_EQ(halves.problem, "");
     }
   }
+}
+
+TEST(Alignment, OfAPartOfTheTextBetweenBeginsThere) {
+  const SourceUnits middle(*students().all[0].tokenizer(), "cd", {});
+  const Alignment first{.ends = {2, 5}, .units = 2, .weights = {1, 0, 0, 1}};
+  const Alignment second{.ends = {1}, .units = 1, .weights = {1}};
+  EXPECT_THAT(compose(first, 3, middle, second).weights, ElementsAre(0.0F, 1.0F));
+  EXPECT_THAT(compose(first, 5, middle, second).weights, ElementsAre(0.0F, 0.0F));
+}
+
+TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
+  const std::string source = "rebuild now";
+  const std::vector<TextUnit> units = units_of(source, std::vector<std::size_t>{2});
+  const auto aligned = [&](const std::string& text) {
+    std::string shown;
+    for (const AlignedWord& word : align_words({}, text, source, units)) {
+      shown += text.substr(word.begin, word.end - word.begin) + "=" + std::to_string(word.unit) + " ";
+    }
+    return shown;
+  };
+  EXPECT_EQ(aligned("Now Rebuild!"), "Now=2 Re=0 build=1 !=3 ");  // the source has no mark
+  const Alignment strong{.ends = {3, 7}, .units = 3, .weights = {0, 0, 1, 0.2F, 0.8F, 0}};
+  const auto words = align_words(strong, "já refaz", source, units);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0].unit, 2u);
+  EXPECT_EQ(words[1].unit, 1u);
 }
 
 // A model whose tokenizer knows bytes and some pieces. Its weights are random: results are made by copied().

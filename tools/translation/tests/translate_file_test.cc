@@ -16,7 +16,8 @@
 #include "encdec/engine/base/error.h"
 #include "encdec/translation/document_job.h"
 #include "tests/support/message_of.h"
-#include "tools/translation/tests/student_models.h"
+#include "tests/support/students.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
@@ -24,6 +25,26 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// Students for en to de, de to en and en to fr, which replace each word by its partner.
+struct StudentModels {
+  StudentModels() {
+    for (const auto& [source, target] : {std::pair("en", "de"), std::pair("de", "en"), std::pair("en", "fr")}) {
+      const std::filesystem::path model = write_student(folder.path(), source, target);
+      all.push_back(Model::load(model, {.threads = 1}));
+      routes.add(ModelLanguages::of(all.back(), model.string()));
+    }
+  }
+
+  TempFolder folder;  // the models read their files again for their fingerprints
+  std::vector<Model> all = {};
+  TranslationRoutes routes = {};
+};
+
+const StudentModels& student_models() {
+  static const StudentModels models;
+  return models;
+}
 
 DocumentJob job_for(const std::string& bytes, DocumentFormat format, TranslateOptions options = {.target = "de"}) {
   const StudentModels& models = student_models();

@@ -146,13 +146,13 @@ TEST(Tag, WritesEntitiesAsLinesOrJson) {
 }
 
 TEST(Inspect, NamesTheLabelsOfAClassifier) {
-  const auto inspected = [](std::vector<std::string> options) {
-    options.insert(options.begin(), {"inspect", "--model", model_of(kInference)});
+  const auto inspected = [](const std::string& model, std::vector<std::string> options = {}) {
+    options.insert(options.begin(), {"inspect", "--model", model_of(model)});
     return encdec_command(options).output;
   };
-  EXPECT_THAT(inspected({}), HasSubstr("of texts, 3 labels: contradiction, neutral, Entailment"));
-  EXPECT_EQ(json::parse(inspected({"--json"}))["classifier"]["rerank_function"], "sigmoid");
-  EXPECT_THAT(inspected({"--graph", "text"}), HasSubstr("head.output"));
+  EXPECT_THAT(inspected(kInference), HasSubstr("of texts, 3 labels: contradiction, neutral, Entailment"));
+  EXPECT_EQ(json::parse(inspected(kReranker, {"--json"}))["classifier"]["rerank_function"], "sigmoid");
+  EXPECT_THAT(inspected(kInference, {"--graph", "text"}), HasSubstr("head.output"));
 }
 
 }  // namespace
