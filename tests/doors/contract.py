@@ -141,7 +141,7 @@ def folder_of(name: str) -> Path:
         return real / name.removeprefix("real/")
     folder = ROOT / name
     for above in (folder, *folder.parents):
-        if above.with_name(above.name + ".txtar").exists():
+        if Path(f"{above}.txtar").exists():
             return unpacked(above) / folder.relative_to(above)
     return folder
 

@@ -274,7 +274,8 @@ TEST(LoadTokenizer, RefusesDamagedFilesByName) {
       {"blenderbot_small", "merges.txt", "#\n\xFF\n", "not valid UTF-8"}};
   for (const auto& [name, file, content, found] : kCases) {
     const TempFolder folder;
-    for (const auto& entry : fs::directory_iterator(golden_folder(kNative / name))) fs::copy(entry.path(), folder.path());
+    for (const auto& entry : fs::directory_iterator(golden_folder(kNative / name)))
+      fs::copy(entry.path(), folder.path());
     std::string bytes = content != nullptr ? content : read_text_file(folder / file, kMaxConfigBytes);
     if (content == nullptr) bytes.resize(bytes.size() - 10);
     folder.write(file, bytes);

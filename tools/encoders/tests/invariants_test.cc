@@ -1,17 +1,12 @@
 // The tasks of encoders for which tests/models/invariants.h states what holds.
 #include "tests/models/invariants.h"
 
-#include <filesystem>
-
 #include "encdec/encoders/classifier.h"
 #include "encdec/encoders/embedder.h"
+#include "tools/encoders/tests/goldens.h"
 
 namespace encdec::invariants {
 namespace {
-
-Model load(const std::string& name, const LoadOptions& options) {
-  return Model::load(std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden" / name / "model", options);
-}
 
 std::string bytes_of(const VectorResult& result) {
   return std::string(reinterpret_cast<const char*>(result.values.data()), result.values.size() * sizeof(float)) +
@@ -29,7 +24,7 @@ template <class Result, class Face, class Text, class Options>
 Task reading(const std::string& name, const std::string& model, const std::vector<Text>& texts,
              const std::vector<Options>& options) {
   const auto load_face = [=](const LoadOptions& with) {
-    const Face face(load(model, with));
+    const Face face(golden_model(model, with));
     return Worker{face.model(), [=](RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls) {
                     return face.submit(
                         queue, std::span(&texts[source % texts.size()], 1), options[source % options.size()],

@@ -1,15 +1,20 @@
-// Translation with the planted student of tests/golden/students, which translates each piece of its vocabulary to a
-// partner, in order, and back again.
+// Translation with models whose results are known: the planted student of tests/golden/students, which translates each
+// piece of its vocabulary to a partner, in order, and back again; and a model that copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "encdec/models/tokenizer/base/utf8.h"
+#include "encdec/translation/alignment.h"
 #include "encdec/translation/translation_job.h"
+#include "tests/support/random_marian.h"
 
 namespace encdec {
 namespace {
@@ -33,10 +38,11 @@ const Students& students() {
   return loaded;
 }
 
-Translation by_students(Segment segment, const std::string& target, std::shared_ptr<const Glossary> glossary = {}) {
-  TranslationJob job(students().all, students().routes,
-                     {.source = "de", .target = target, .glossary = std::move(glossary)});
-  job.add(std::move(segment));
+Translation by_students(const Segment& segment, const std::string& target, TranslateOptions options = {}) {
+  options.source = "de";
+  options.target = target;
+  TranslationJob job(students().all, students().routes, options);
+  job.add(segment);
   return translate(students().all, job).front();
 }
 
@@ -59,6 +65,14 @@ TEST(Students, ThereAndBackThroughAnotherLanguageIsTheIdentity) {
   }
 }
 
+// Returns a text with <b> before word number `first` and </b> before word number `last`.
+Segment with_codes(const std::string& text, std::size_t first, std::size_t last) {
+  const std::vector<std::size_t> words = word_places(text);
+  return {.text = text,
+          .codes = {{.place = words[first], .markup = "<b>", .partner = 1},
+                    {.place = words[last] - 1, .markup = "</b>", .partner = 0}}};
+}
+
 TEST(Students, CodesStandAroundTheSameWords) {
   std::mt19937 random(1);
   for (const char* target : {"en", "fr"}) {
@@ -66,9 +80,7 @@ TEST(Students, CodesStandAroundTheSameWords) {
       const std::vector<std::size_t> words = word_places(text);
       const std::size_t count = words.size() - 1, first = random() % count,
                         last = first + 1 + random() % (count - first);
-      const Segment source{.text = text,
-                           .codes = {{.place = words[first], .markup = "<b>", .partner = 1},
-                                     {.place = words[last] - 1, .markup = "</b>", .partner = 0}}};
+      const Segment source = with_codes(text, first, last);
       const Segment result = by_students(source, target).segment;
       const std::vector<std::size_t> now = word_places(result.text);
       ASSERT_EQ(now.size(), words.size()) << text;
@@ -118,7 +130,7 @@ TEST(Students, TermsOfAGlossaryStandWhereTheirWordsStood) {
     auto glossary = std::make_shared<Glossary>();
     glossary->add(text.substr(words[1], words[2] - words[1] - 1), "Zellwand");
     for (const char* target : {"en", "fr"}) {
-      const Translation result = by_students({.text = text}, target, glossary);
+      const Translation result = by_students({.text = text}, target, {.glossary = glossary});
       const std::vector<std::size_t> now = word_places(result.segment.text);
       ASSERT_EQ(now.size(), words.size());
       EXPECT_TRUE(result.segment.text.substr(now[1]).starts_with("Zellwand")) << result.segment.text;
@@ -168,26 +180,146 @@ TEST(Students, HalvesHaveTheMarksOfTheWhole) {
   std::mt19937 random(6);
   for (int round = 0; round < 10; ++round) {
     const std::string text = words_without_stops(24, random);
-    const std::vector<std::size_t> words = word_places(text);
     const std::size_t first = random() % 24, last = first + 1 + random() % (24 - first);
-    const Segment source{.text = text,
-                         .codes = {{.place = words[first], .markup = "<b>", .partner = 1},
-                                   {.place = words[last] - 1, .markup = "</b>", .partner = 0}},
-                         .cuts = {{.place = words[12], .share_before = 0.5}}};
+    Segment source = with_codes(text, first, last);
+    source.cuts = {{.place = word_places(text)[12], .share_before = 0.5}};
     for (const char* target : {"en", "fr"}) {
-      TranslateOptions options{.source = "de", .target = target};
-      const auto translated = [&] {
-        TranslationJob job(students().all, students().routes, options);
-        job.add(source);
-        return translate(students().all, job).front();
-      };
-      const Translation whole = translated();
-      options.generate.max_length_factor = 0.8F;  // so each result of more than 20 tokens reaches the limit
-      const Translation halves = translated();
+      // Each result of more than 20 tokens reaches the limit.
+      const Translation whole = by_students(source, target),
+                        halves = by_students(source, target, {.generate = {.max_length_factor = 0.8F}});
       EXPECT_EQ(halves.segment.text, whole.segment.text);
       EXPECT_EQ(halves.segment.codes, whole.segment.codes);
       EXPECT_EQ(halves.segment.cuts, whole.segment.cuts);
       EXPECT_EQ(halves.problem, "");
+    }
+  }
+}
+
+TEST(Alignment, OfAPartOfTheTextBetweenBeginsThere) {
+  const SourceUnits middle(*students().all[0].tokenizer(), "cd", {});
+  const Alignment first{.ends = {2, 5}, .units = 2, .weights = {1, 0, 0, 1}};
+  const Alignment second{.ends = {1}, .units = 1, .weights = {1}};
+  EXPECT_THAT(compose(first, 3, middle, second).weights, ElementsAre(0.0F, 1.0F));
+  EXPECT_THAT(compose(first, 5, middle, second).weights, ElementsAre(0.0F, 0.0F));
+}
+
+TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
+  const std::string source = "rebuild now";
+  const std::vector<TextUnit> units = units_of(source, std::vector<std::size_t>{2});
+  const auto aligned = [&](const std::string& text) {
+    std::string shown;
+    for (const AlignedWord& word : align_words({}, text, source, units)) {
+      shown += text.substr(word.begin, word.end - word.begin) + "=" + std::to_string(word.unit) + " ";
+    }
+    return shown;
+  };
+  EXPECT_EQ(aligned("Now Rebuild!"), "Now=2 Re=0 build=1 !=3 ");  // the source has no mark
+  const Alignment strong{.ends = {3, 7}, .units = 3, .weights = {0, 0, 1, 0.2F, 0.8F, 0}};
+  const auto words = align_words(strong, "já refaz", source, units);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0].unit, 2u);
+  EXPECT_EQ(words[1].unit, 1u);
+}
+
+// A model whose tokenizer knows bytes and some pieces. Its weights are random: results are made by copied().
+struct Copier {
+  explicit Copier(const std::string& tokenizer) {
+    std::filesystem::copy_file(ENCDEC_GOLDEN_DIR "/tokenizer_json/" + tokenizer + "/tokenizer.json",
+                               random.folder() / "tokenizer.json");
+    std::ofstream(random.folder() / "tokenizer_config.json") << R"({"tokenizer_class": "PreTrainedTokenizerFast"})";
+    all.push_back(Model::load(random.folder(), {.threads = 1}));
+    routes.add(ModelLanguages::parse("en:de"));
+  }
+
+  // Returns a translation of `source` that is the source. A share `blur` of the attention is spread evenly.
+  GenerateResult copied(const std::string& source, const GenerateOptions& options, float blur) const {
+    const TokenIds ids = all.front().tokenizer()->encode(source);
+    const std::size_t specials = all.front().tokenizer()->encode("").size();
+    Hypothesis hypothesis{.text = source,
+                          .token_ids = {ids.begin() + static_cast<std::ptrdiff_t>(specials), ids.end()}};
+    if (!options.attention) return {.hypotheses = {hypothesis}};
+    const auto rows = static_cast<Dim>(hypothesis.token_ids.size()), keys = static_cast<Dim>(ids.size());
+    Tensor weights = Tensor::allocate({1, 1, rows, keys});
+    for (Dim row = 0; row < rows; ++row) {
+      std::fill_n(weights.row(row), keys, blur / static_cast<float>(keys));
+      weights.row(row)[row + static_cast<Dim>(specials)] += 1 - blur;
+    }
+    hypothesis.attention.maps.push_back({.weights = std::move(weights)});
+    return {.hypotheses = {hypothesis}};
+  }
+
+  std::string translated(const std::string& page, float blur) const {
+    TranslationJob job(all, routes, {.source = "en", .target = "de", .is_html = true});
+    job.add(page);
+    for (auto batches = job.next(); !batches.empty(); batches = job.next()) {
+      for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+        const auto& [model, options, inputs] = batches[batch];
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+          job.take(batch, i, copied(std::get<std::string>(inputs[i].source), options, blur));
+        }
+      }
+    }
+    return job.results().front().text;
+  }
+
+  RandomMarian random{RandomMarian::HiddenDims{.vocabulary = 608}};
+  std::vector<Model> all = {};
+  TranslationRoutes routes = {};
+};
+
+// Returns a sentence of these words, with tags between any characters.
+std::string random_page(std::mt19937& random, const std::vector<std::string>& words, bool has_spaces) {
+  const auto below = [&random](std::size_t end) { return random() % end; };
+  std::string text;
+  for (std::size_t i = below(8) + 1; i-- > 0;) {
+    std::string word = words[below(words.size())];
+    if (below(6) == 0) word = "(" + word + ")";
+    if (below(6) == 0) word += has_spaces ? ",;:"[below(3)] : ' ';
+    text += word + (has_spaces && i > 0 ? " " : "");
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  if (below(2) == 0) text += ".!?"[below(3)];
+  std::string page, open;
+  const auto close = [&] {
+    page += std::string("</") + open.back() + ">";
+    open.pop_back();
+  };
+  for (const auto& [value, place] : code_points(text)) {
+    if (open.size() < 4 && below(10) == 0) {
+      open += "abiqu"[below(5)];
+      page += std::string("<") + open.back() + ">";
+    }
+    if (below(12) == 0) page += "<img src=x>";
+    while (!open.empty() && below(4) == 0) close();
+    page += text.substr(place, first_character(std::string_view(text).substr(place)).bytes);
+  }
+  while (!open.empty()) close();
+  return page;
+}
+
+struct Script {
+  std::string name;
+  std::vector<std::string> words;
+  bool has_spaces = true;
+};
+
+const Script kScripts[] = {
+    {"Latin", {"the", "don't", "Paris", "42nd", "well-known", "a", "naïve", "e.g", "I"}},
+    {"Cyrillic", {"привет", "мир", "это", "новая", "строка", "17"}},
+    {"Arabic", {"مرحبا", "بالعالم", "هذا", "اختبار"}},
+    {"Devanagari", {"नमस्ते", "दुनिया", "यह", "परीक्षण"}},
+    {"Japanese", {"これは", "テスト", "です", "今日", "、", "世界"}, false},
+    {"Thai", {"สวัสดี", "ชาวโลก", "นี่", "คือ", "การ"}, false},
+};
+
+TEST(CopiedCodes, ComeBackByteForByteInSixScripts) {
+  const Copier pieces("unigram_bytes"), bytes("gpt2");
+  for (const Script& script : kScripts) {
+    std::mt19937 random(7);
+    for (int i = 0; i < 3400; ++i) {
+      const std::string page = random_page(random, script.words, script.has_spaces);
+      const std::string got = (i % 2 == 0 ? pieces : bytes).translated(page, i % 3 == 0 ? 1.0F : 0.2F);
+      ASSERT_EQ(got, page) << script.name << " " << i;
     }
   }
 }

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/translation/document_job.h"
 #include "tests/support/message_of.h"
-#include "tools/translation/tests/student_models.h"
+#include "tests/support/students.h"
+#include "tests/support/temp_folder.h"
 
 namespace encdec {
 namespace {
@@ -23,6 +25,101 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+// Students for en to de, de to en and en to fr, which replace each word by its partner.
+struct StudentModels {
+  StudentModels() {
+    for (const auto& [source, target] : {std::pair("en", "de"), std::pair("de", "en"), std::pair("en", "fr")}) {
+      const std::filesystem::path model = write_student(folder.path(), source, target);
+      all.push_back(Model::load(model, {.threads = 1}));
+      routes.add(ModelLanguages::of(all.back(), model.string()));
+    }
+  }
+
+  TempFolder folder;  // the models read their files again for their fingerprints
+  std::vector<Model> all = {};
+  TranslationRoutes routes = {};
+};
+
+const StudentModels& student_models() {
+  static const StudentModels models;
+  return models;
+}
+
+DocumentJob job_for(const std::string& bytes, DocumentFormat format, TranslateOptions options = {.target = "de"}) {
+  const StudentModels& models = student_models();
+  return {Document::parse(bytes, format, "file"), models.all, models.routes, std::move(options)};
+}
+
+// Translates what is left. Returns what take() returned.
+std::vector<std::string> run(DocumentJob& job) {
+  std::vector<std::string> saved;
+  while (TranslationJob* next = job.next()) saved.push_back(job.take(translate(student_models().all, *next)));
+  return saved;
+}
+
+TEST(DocumentJob, ADocumentWithoutTextsNeedsNoModel) {
+  DocumentJob job = job_for("\n\n", DocumentFormat::text);
+  EXPECT_EQ(job.size(), 0u);
+  EXPECT_EQ(job.next(), nullptr);
+  EXPECT_EQ(job.write().bytes, "\n\n");
+  EXPECT_EQ(job.report(job.write()), nlohmann::ordered_json::array());
+}
+
+TEST(DocumentJob, CodesPlaceholdersAndCutsAreSaved) {
+  const std::string html = "<p>bjkf <b>hl</b> <br> <a href='x'>cmc</a></p>";
+  const std::string subtitles =
+      "1\n00:00:01,000 --> 00:00:02,000\nbjkf hl\n\n2\n00:00:02,100 --> 00:00:04,000\ncmc ffjmk.\n";
+  for (const auto& [bytes, format] :
+       {std::pair(html, DocumentFormat::html), std::pair(subtitles, DocumentFormat::srt),
+        std::pair(std::string("msgid \"bjkf {0} %s\"\nmsgstr \"\"\n"), DocumentFormat::po)}) {
+    DocumentJob whole = job_for(bytes, format), restored = job_for(bytes, format);
+    for (const std::string& saved : run(whole)) EXPECT_TRUE(restored.restore(saved));
+    EXPECT_EQ(restored.write().bytes, whole.write().bytes);
+    EXPECT_EQ(restored.next(), nullptr);
+  }
+}
+
+TEST(DocumentJob, WhatDoesNotFitIsNotTaken) {
+  DocumentJob whole = job_for("bjkf\n\nhl\n\nji\n", DocumentFormat::text);
+  const std::string saved = run(whole).front();
+  DocumentJob job = job_for("bjkf\n\nhl\n", DocumentFormat::text);
+  for (const std::string& damaged :
+       {saved, saved.substr(0, saved.size() / 2), std::string("[]"), std::string("{}"), std::string("3"),
+        std::string("[3]"), std::string("[{}]"), std::string("\xff"), std::string(R"([{"segment": {"text": "a"}}])"),
+        std::string(R"([{"segment": {"text": "a", "codes": [], "placeholders": [], "cuts": []},
+                        "terms": [{"source": "a", "target": "b", "method": "?"}]}])")}) {
+    EXPECT_FALSE(job.restore(damaged)) << damaged;
+  }
+  EXPECT_EQ(job.done(), 0u);
+  // Places outside the text do no harm.
+  ASSERT_TRUE(job.restore(R"([{"segment": {"text": "ab", "codes": [[900, "<b>", 7]], "placeholders": [[5, 3, null]],
+                               "cuts": [[77, 0.5]]}, "terms": []}])"));
+  run(job);
+  EXPECT_EQ(job.write().bytes, "bjkf\n\nlmldk\n");
+}
+
+TEST(DocumentJob, DetectsTheLanguageInTheWholeDocument) {
+  const std::string text =
+      "OK\n\nDas ist ein Satz in deutscher Sprache, der lang genug ist.\n\nUnd noch ein anderer Satz.\n";
+  EXPECT_EQ(job_for(text, DocumentFormat::text, {.target = "fr"}).source(), "de");
+  EXPECT_THROW(job_for(text, DocumentFormat::text, {.target = "it"}), InputError);
+}
+
+TEST(DocumentJob, ReportsProblemsOfTranslations) {
+  DocumentJob job = job_for("msgid \"bjkf %s\"\nmsgstr \"\"\n\nmsgid \"hl\"\nmsgstr \"\"\n", DocumentFormat::po);
+  ASSERT_TRUE(job.restore(R"([
+    {"segment": {"text": "without", "codes": [], "placeholders": [], "cuts": []}, "terms": []},
+    {"segment": {"text": "lmldk", "codes": [], "placeholders": [], "cuts": []}, "problem": "its end is missing",
+     "terms": [{"source": "hl", "target": "x", "method": "failed"}]}])"));
+  const WrittenDocument written = job.write();
+  EXPECT_EQ(written.bytes, "msgid \"bjkf %s\"\nmsgstr \"\"\n\n#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
+  EXPECT_EQ(job.report(written).dump(), R"([{"where":"line 1","source":"bjkf %s","target":"without",)"
+                                        R"("problem":"placeholder '%s' is missing"},)"
+                                        R"({"where":"line 4","source":"hl","target":"lmldk",)"
+                                        R"("terms":[{"source":"hl","target":"x","method":"failed"}],)"
+                                        R"("problem":"its end is missing"}])");
+}
 
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped") {}
@@ -50,12 +147,12 @@ class TranslateFileTest : public testing::Test {
     EXPECT_TRUE(fs::exists(progress_));
     return segments;
   }
-  // Returns the numbers of finished segments that a translation reports.
-  std::vector<std::size_t> finish(TranslateFileOptions options) const {
+  // Translates the file. Returns the numbers of finished segments that are reported.
+  std::vector<std::size_t> finish(TranslateFileOptions options, nlohmann::ordered_json* report = nullptr) const {
     std::vector<std::size_t> steps;
     options.on_progress = [&](std::size_t done, std::size_t /*total*/) { steps.push_back(done); };
-    translate(options);
-    EXPECT_FALSE(fs::exists(progress_));
+    fs::remove(target_);
+    translate(options, report);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 2);
     return steps;
   }
@@ -90,22 +187,31 @@ TEST_F(TranslateFileTest, WritesTheFileAndTheReport) {
 TEST_F(TranslateFileTest, GoesOnAfterAStop) {
   TranslateFileOptions options = kGerman;
   options.document.entries = CatalogueEntries::all;
-  translate(options);
+  auto glossary = std::make_shared<Glossary>();
+  glossary->add("hl", "lmldk");
+  options.translate.glossary = glossary;
+  nlohmann::ordered_json fresh_report, report;
+  translate(options, &fresh_report);
   const std::string fresh = content_of(target_);
   fs::remove(target_);
   EXPECT_EQ(stop(options), 256u);
-  EXPECT_THAT(finish(options), ElementsAre(300u));
+  EXPECT_THAT(finish(options, &report), ElementsAre(300u));
   EXPECT_EQ(content_of(target_), fresh);
+  EXPECT_EQ(report, fresh_report);
 }
 
-TEST_F(TranslateFileTest, CanStopAfterTheLastSegment) {
-  EXPECT_EQ(stop(kGerman), 200u);
-  EXPECT_THAT(finish(kGerman), ElementsAre());
-  EXPECT_THAT(content_of(target_), HasSubstr("hglcf lmldk 299."));
+TEST_F(TranslateFileTest, OptionsOfLinesDoNotMatterAfterAStop) {
+  EXPECT_EQ(stop(kGerman), 200u);  // the last segment
+  TranslateFileOptions other = kGerman;
+  other.document.line_width = 20;
+  other.document.mark_fuzzy = false;
+  other.translate.generate.batch_size = 3;
+  EXPECT_THAT(finish(other), ElementsAre());
+  EXPECT_THAT(content_of(target_), testing::AllOf(HasSubstr("hglcf lmldk 299."), testing::Not(HasSubstr("fuzzy"))));
 }
 
-TEST_F(TranslateFileTest, StartsAgainWithOtherOptions) {
-  std::vector<TranslateFileOptions> others(6, kGerman);
+TEST_F(TranslateFileTest, StartsAgainWithOtherOptionsOrAnotherFile) {
+  std::vector<TranslateFileOptions> others(7, kGerman);
   others[0].translate.target = "fr";
   others[1].translate.generate.num_beams = 2;
   others[2].translate.split = Split::never;
@@ -115,28 +221,22 @@ TEST_F(TranslateFileTest, StartsAgainWithOtherOptions) {
   others[4].document.entries = CatalogueEntries::fuzzy;
   others[5].document.target_language = "de";
   for (const TranslateFileOptions& other : others) {
-    stop(kGerman);
-    EXPECT_THAT(finish(other), ElementsAre(200u));
     fs::remove(target_);
+    stop(kGerman);
+    if (&other == &others[6]) folder_.write("a.po", content_of(source_) + "\n");
+    EXPECT_THAT(finish(other), ElementsAre(200u));
   }
 }
 
-TEST_F(TranslateFileTest, OptionsOfLinesDoNotMatter) {
+TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionOrWithDamageIsReplaced) {
   stop(kGerman);
-  TranslateFileOptions other = kGerman;
-  other.document.line_width = 20;
-  other.document.mark_fuzzy = false;
-  other.translate.generate.batch_size = 3;
-  EXPECT_THAT(finish(other), ElementsAre());
-  EXPECT_THAT(content_of(target_), testing::Not(HasSubstr("fuzzy")));
-}
-
-TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionIsReplaced) {
-  stop(kGerman);
-  std::string saved = content_of(progress_);
-  ASSERT_TRUE(saved.starts_with("encdec progress 3 "));
-  folder_.write("a.de.po.progress", saved.replace(16, 1, "1"));
-  EXPECT_THAT(finish(kGerman), ElementsAre(200u));
+  const std::string saved = content_of(progress_), version = "encdec progress 3";
+  ASSERT_TRUE(saved.starts_with(version + " "));
+  for (const std::string& content : {std::string(), version, "encdec progress 1" + saved.substr(version.size()),
+                                     saved.substr(0, 20), saved.substr(0, saved.size() / 2)}) {
+    folder_.write("a.de.po.progress", content);
+    EXPECT_THAT(finish(kGerman), ElementsAre(200u));
+  }
 }
 
 TEST_F(TranslateFileTest, AnotherFileOfItsNameIsRefusedAndStays) {
@@ -148,16 +248,14 @@ TEST_F(TranslateFileTest, AnotherFileOfItsNameIsRefusedAndStays) {
     EXPECT_EQ(content_of(progress_), content);
     EXPECT_FALSE(fs::exists(target_));
   }
-}
-
-TEST_F(TranslateFileTest, ALinkOrAPipeOfItsNameIsRefusedAndStays) {
+  // So is a link or a pipe.
   const fs::path other = folder_.write("other", "encdec progress 3 ");
-  fs::create_symlink(other, progress_);
-  EXPECT_THROW(translate(kGerman), FileError);
+  for (const fs::path& linked : {other, folder_ / "new"}) {
+    fs::remove(progress_);
+    fs::create_symlink(linked, progress_);
+    EXPECT_THROW(translate(kGerman), FileError);
+  }
   EXPECT_EQ(content_of(other), "encdec progress 3 ");
-  fs::remove(progress_);
-  fs::create_symlink(folder_ / "new", progress_);
-  EXPECT_THROW(translate(kGerman), FileError);
   EXPECT_FALSE(fs::exists(folder_ / "new"));
   fs::remove(progress_);
   ASSERT_EQ(::mkfifo(progress_.c_str(), 0600), 0);
@@ -170,47 +268,32 @@ TEST_F(TranslateFileTest, ItsOutputIsNotItsSource) {
   fs::create_symlink(source_, folder_ / "link.po");
   fs::create_hard_link(source_, folder_ / "hard.po");
   for (const fs::path& target : {source_, folder_ / "." / "a.po", folder_ / "link.po", folder_ / "hard.po"}) {
-    EXPECT_THAT(
-        message_of([&] { translate_file(source_, target, student_models().all, student_models().routes, kGerman); }),
-        HasSubstr("a.po: the translation would replace it, expected another output"));
+    target_ = target;
+    EXPECT_THAT(message_of([&] { translate(kGerman); }),
+                HasSubstr("a.po: the translation would replace it, expected another output"));
     EXPECT_EQ(content_of(source_), before);
-  }
-}
-
-TEST_F(TranslateFileTest, AnOldProgressFileIsReplaced) {
-  for (const char* content : {"", "encdec progress 3 0\n", "encdec progress 3"}) {
-    folder_.write("a.de.po.progress", content);
-    EXPECT_THAT(finish(kGerman), ElementsAre(200u));
-    fs::remove(target_);
   }
 }
 
 TEST_F(TranslateFileTest, RefusesWhatItCannotRead) {
   const auto refusal = [&](const std::string& name, const std::string& content) {
-    const fs::path file = folder_.write(name, content);
-    return message_of(
-        [&] { translate_file(file, folder_ / "out", student_models().all, student_models().routes, kGerman); });
+    source_ = folder_.write(name, content);
+    return message_of([&] { translate(kGerman); });
   };
   EXPECT_THAT(refusal("a.bin", "hl"), HasSubstr("a.bin: a name without a known extension, expected the format: text"));
   EXPECT_THAT(refusal("b.po", "msgid \"a\nmsgstr \"\"\n"), HasSubstr("b.po: line 1, column 9: "));
-  EXPECT_THAT(refusal("c.txt", "a\n\xff\n"), HasSubstr("c.txt: line 2, column 1: "));
-  EXPECT_FALSE(fs::exists(folder_ / "out"));
-  EXPECT_FALSE(fs::exists(folder_ / "out.progress"));
+  EXPECT_FALSE(fs::exists(target_));
+  EXPECT_FALSE(fs::exists(progress_));
 }
 
 TEST(TranslateDocument, TakesTheFormatOfTheOptionsBeforeThatOfTheName) {
-  const StudentModels& models = student_models();
-  TranslateFileOptions options = kGerman;
-  EXPECT_EQ(translate_document("<b>hl</b>", "a.html", models.all, models.routes, options), "<b>lmldk</b>");
-  options.format = DocumentFormat::po;
-  EXPECT_EQ(translate_document("msgid \"hl\"\nmsgstr \"\"\n", "a.html", models.all, models.routes, options),
+  const auto translated = [](const char* bytes, const TranslateFileOptions& options) {
+    return translate_document(bytes, "a.html", student_models().all, student_models().routes, options);
+  };
+  EXPECT_EQ(translated("<b>hl</b>", kGerman), "<b>lmldk</b>");
+  EXPECT_EQ(translated("msgid \"hl\"\nmsgstr \"\"\n", {.translate = kGerman.translate, .format = DocumentFormat::po}),
             "#, fuzzy\nmsgid \"hl\"\nmsgstr \"lmldk\"\n");
-}
-
-TEST(TranslateDocument, GoesThroughAnotherLanguage) {
-  const StudentModels& models = student_models();
-  const TranslateFileOptions options{.translate = {.source = "de", .target = "fr"}};
-  EXPECT_EQ(translate_document("bjkf hl 70.", "a.txt", models.all, models.routes, options), "bjkf hl 70.");
+  EXPECT_EQ(translated("bjkf hl", {.translate = {.source = "de", .target = "fr"}}), "bjkf hl");  // through English
 }
 
 TEST(TranslatedName, HasTheLanguageBeforeTheExtension) {

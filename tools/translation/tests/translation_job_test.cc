@@ -11,13 +11,61 @@
 #include <utility>
 #include <vector>
 
-#include "encdec/engine/base/error.h"
+#include "tests/support/message_of.h"
 
 namespace encdec {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+
+TranslationRoutes routes_of(const std::vector<std::string>& models) {
+  TranslationRoutes routes;
+  for (const std::string& model : models) routes.add(ModelLanguages::parse(model));
+  return routes;
+}
+
+std::vector<std::string> way(const TranslationRoutes& routes, const std::string& source, const std::string& target,
+                             const std::string& via = {}) {
+  return languages_of(routes.find(source, target, via));
+}
+
+TEST(Routes, TakeOneStepWhereAModelHasThePair) {
+  const TranslationRoutes routes = routes_of({"de:en", "en:fr", "de:fr,en", "de:fr"});
+  EXPECT_THAT(routes.find("de", "fr"), ElementsAre(RouteStep{2, "de", "fr"}));
+  EXPECT_THAT(routes.find("de", "en"), ElementsAre(RouteStep{0, "de", "en"}));
+  EXPECT_THAT(routes.find("fr", "de"), IsEmpty());
+  EXPECT_THAT(routes.find("de", "de"), IsEmpty());
+  EXPECT_THAT(routes.find("xx", "fr"), IsEmpty());
+}
+
+TEST(Routes, GoThroughEnglishElseThroughTheFirstLanguageThatBothModelsHave) {
+  const TranslationRoutes routes = routes_of({"de:da,en,es", "da:fr", "en:fr", "es,da:it"});
+  EXPECT_THAT(routes.find("de", "fr"), ElementsAre(RouteStep{0, "de", "en"}, RouteStep{2, "en", "fr"}));
+  EXPECT_THAT(way(routes, "de", "it"), ElementsAre("de", "da", "it"));
+  EXPECT_THAT(way(routes, "da", "en"), IsEmpty());
+  // Two steps at most.
+  EXPECT_THAT(way(routes_of({"de:en", "en:fr", "fr:it"}), "de", "it"), IsEmpty());
+}
+
+TEST(Routes, MayBeForcedAndForbidden) {
+  const TranslationRoutes routes = routes_of({"de:fr,en,es", "en:fr", "es:fr,it"});
+  EXPECT_THAT(way(routes, "de", "fr", "es"), ElementsAre("de", "es", "fr"));
+  EXPECT_THAT(way(routes, "de", "fr", "it"), IsEmpty());
+  EXPECT_THAT(way(routes, "de", "en", "en"), ElementsAre("de", "en"));
+  EXPECT_THAT(way(routes, "de", "it", "never"), IsEmpty());
+  EXPECT_THAT(way(routes, "de", "fr", "never"), ElementsAre("de", "fr"));
+}
+
+TEST(Routes, ListAllLanguagesThatCanBeReached) {
+  const TranslationRoutes routes = routes_of({"de:en", "en:de,fr", "it:fr"});
+  EXPECT_THAT(routes.sources(), ElementsAre("de", "en", "it"));
+  EXPECT_THAT(routes.targets(), ElementsAre("de", "en", "fr"));
+  EXPECT_THAT(routes.targets("de"), ElementsAre("en", "fr"));
+  EXPECT_THAT(routes.targets("it"), ElementsAre("fr"));
+  EXPECT_THAT(routes.targets("fr"), IsEmpty());
+}
 
 // A model that spells words in sounds, and a model with random weights behind it.
 struct Models {
@@ -50,17 +98,14 @@ std::string generated(std::size_t model, const std::string& text) {
   return models().all[model].generate({text}).front().hypotheses.front().text;
 }
 
-TEST(TranslationJob, TranslatesSentenceBySentence) {
+TEST(TranslationJob, TranslatesSentenceBySentenceAlsoThroughAnotherLanguage) {
   const Translation result = translated(std::string("  A cat. A dog.\n"), {.source = "EN-us", .target = "arpabet"});
-  EXPECT_EQ(result.text, "  " + generated(0, "A cat.") + " " + generated(0, "A dog.") + "\n");
+  const std::string cat = generated(0, "A cat."), dog = generated(0, "A dog.");
+  EXPECT_EQ(result.text, "  " + cat + " " + dog + "\n");
   EXPECT_THAT(result.route, ElementsAre("en", "arpabet"));
-}
-
-TEST(TranslationJob, GoesThroughAnotherLanguageWithTheSameSentences) {
-  const std::string middle = generated(0, "A cat."), other = generated(0, "Dog");
-  const Translation result = translated(std::string("A cat. Dog"), {.source = "en", .target = "fr"});
-  EXPECT_EQ(result.text, generated(1, middle) + " " + generated(1, other));
-  EXPECT_THAT(result.route, ElementsAre("en", "arpabet", "fr"));
+  const Translation third = translated(std::string("A cat. A dog."), {.source = "en", .target = "fr"});
+  EXPECT_EQ(third.text, generated(1, cat) + " " + generated(1, dog));
+  EXPECT_THAT(third.route, ElementsAre("en", "arpabet", "fr"));
 }
 
 GenerateResult result_of(const std::string& text) {
@@ -180,10 +225,10 @@ TEST(TranslationJob, TakesResultsInAnyOrder) {
   std::size_t rounds = 0;
   for (auto batches = job.next(); !batches.empty(); batches = job.next()) {
     EXPECT_EQ(batches.size(), 1u);
-    EXPECT_EQ(batches.front().model, rounds++);
-    EXPECT_EQ(batches.front().options.num_return_sequences.value_or(1), rounds == 2 ? 2 : 1);
-    std::vector<GenerateResult> results =
-        models().all[batches[0].model].generate_inputs(batches[0].inputs, batches[0].options);
+    const auto& [model, generate, inputs] = batches.front();
+    EXPECT_EQ(model, rounds++);
+    EXPECT_EQ(generate.num_return_sequences.value_or(1), rounds == 2 ? 2 : 1);
+    std::vector<GenerateResult> results = models().all[model].generate_inputs(inputs, generate);
     for (std::size_t i = results.size(); i-- > 0;) job.take(0, i, std::move(results[i]));
   }
   EXPECT_EQ(rounds, 2u);
@@ -197,17 +242,19 @@ TEST(TranslationJob, TakesResultsInAnyOrder) {
   EXPECT_NE(all[0].text, all[0].alternatives.front());
 }
 
-TEST(TranslationJob, KeepsTagsOnEachRoute) {
-  for (const char* target : {"arpabet", "fr"}) {
-    const Translation result = translated(std::string("<p>photo<b>graphy</b> &amp; <i>cat</i></p>"),
-                                          {.source = "en", .target = target, .is_html = true});
-    for (const char* tag : {"<p>", "<b>", "</b>", "<i>", "</i>", "</p>"}) EXPECT_THAT(result.text, HasSubstr(tag));
+TEST(TranslationJob, KeepsTagsAndTheirPartners) {
+  const auto html = [](const std::string& page, const char* target = "arpabet") {
+    return translated(page, {.source = "en", .target = target, .is_html = true}).text;
+  };
+  EXPECT_EQ(html("photo<b>graphy</b>"), "F AH0 T AA1 <b>G R AH0 F IY0</b>");
+  EXPECT_EQ(html("<p>photo<a href='x'>gra<img src=i></a>phy</p>"),
+            "<p>F AH0 T AA1 <a href='x'>G R AH0<img src=i></a> F IY0</p>");
+  EXPECT_EQ(html("<i>cat</i>\n<i>d</i>og"), "<i>K AE1 T</i>\n<i>D</i> AO1 G");
+  EXPECT_EQ(html("<b>cat\ndog</b>"), "<b>K AE1 T\nD AO1 G</b>");
+  EXPECT_EQ(html("<b></b>cat<br><b>dog"), "<b></b>K AE1 T<br><b>D AO1 G");
+  for (const char* tag : {"<p>", "<b>", "</b>", "<i>", "</i>", "</p>"}) {
+    EXPECT_THAT(html("<p>photo<b>graphy</b> &amp; <i>cat</i></p>", "fr"), HasSubstr(tag));
   }
-  EXPECT_EQ(translated(std::string("photo<b>graphy</b>"), {.source = "en", .target = "arpabet", .is_html = true}).text,
-            "F AH0 T AA1 <b>G R AH0 F IY0</b>");
-}
-
-TEST(TranslationJob, GivesASegmentItsCodesAndTheirPartners) {
   const Segment source{.text = "photography. Cat",
                        .codes = {{.place = 5, .markup = "<b>", .partner = 1},
                                  {.place = 11, .markup = "</b>", .partner = 0},
@@ -236,20 +283,20 @@ Segment with_placeholders(std::string text) {
 
 TEST(TranslationJob, KeepsPlaceholders) {
   // This model copies neither placeholders nor other words, so they are put in by alignment.
+  const auto text_of = [](const Segment& from, const Placeholder& kept) {
+    return from.text.substr(kept.begin, kept.end - kept.begin);
+  };
   for (const char* target : {"arpabet", "fr"}) {
     for (const char* text : {"photography <%s> cat", "<%s> cat", "cat <%s>", "<%s>", "<%s> <{0}>", "cat <%s> dog <%s>.",
                              "Cat. Dog <http://a.b/c>: cat (<%d>)"}) {
       const Segment source = with_placeholders(text);
       const Translation result = translated(source, {.source = "en", .target = target});
-      const Segment& segment = result.segment;
-      ASSERT_EQ(segment.placeholders.size(), source.placeholders.size()) << text;
-      for (std::size_t i = 0; i < source.placeholders.size(); ++i) {
-        const auto text_of = [](const Segment& from, const Placeholder& kept) {
-          return from.text.substr(kept.begin, kept.end - kept.begin);
-        };
-        const auto same = std::ranges::find(segment.placeholders, source.placeholders[i].markup, &Placeholder::markup);
-        ASSERT_NE(same, segment.placeholders.end());
-        EXPECT_EQ(text_of(segment, *same), text_of(source, source.placeholders[i])) << segment.text;
+      const auto& found = result.segment.placeholders;
+      ASSERT_EQ(found.size(), source.placeholders.size()) << text;
+      for (const Placeholder& kept : source.placeholders) {
+        const auto same = std::ranges::find(found, kept.markup, &Placeholder::markup);
+        ASSERT_NE(same, found.end());
+        EXPECT_EQ(text_of(result.segment, *same), text_of(source, kept)) << result.segment.text;
       }
       for (const TermReport& report : result.terms) EXPECT_EQ(report.method, TermReport::Method::alignment);
     }
@@ -326,41 +373,18 @@ TEST(TranslationJob, ForcesFewTermsOfASentence) {
   EXPECT_EQ(job.results().front().terms.size(), 30u);
 }
 
-TEST(TranslationJob, PlacesCutsByTheWords) {
-  const std::string text = "photography cat dog. House";
-  const Segment source{
-      .text = text,
-      .cuts = {{.place = text.find("dog"), .share_before = 0.6}, {.place = text.find("House"), .share_before = 0.8}}};
-  const Segment target = translated(source, {.source = "en", .target = "arpabet"}).segment;
-  ASSERT_EQ(target.cuts.size(), 2u);
-  EXPECT_EQ(target.cuts[0].share_before, 0.6);
-  EXPECT_THAT(target.text.substr(target.cuts[0].place), testing::StartsWith("T IH0 G "));
-  EXPECT_EQ(target.text.substr(target.cuts[1].place), generated(0, "House"));
-}
-
 TEST(TranslationJob, DetectsALanguageFromWhichThereIsARoute) {
-  const Translation result = translated(std::string("The cat sat on the mat."), {.target = "fr"});
-  EXPECT_EQ(result.source, "en");
-}
-
-TEST(TranslationJob, RefusesLanguagesWithoutARoute) {
-  const auto refused = [](const TranslateOptions& options) {
-    try {
-      job_for(options);
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+  EXPECT_EQ(translated(std::string("The cat sat on the mat."), {.target = "fr"}).source, "en");
+  const std::pair<TranslateOptions, const char*> refused[] = {
+      {{.source = "en", .target = "de"}, "no model translates from 'en' to 'de', expected one of arpabet, fr"},
+      {{.source = "en", .target = "EN"}, "'en' is the source and the target language, expected two"},
+      {{.target = "de"}, "no model translates to 'de', expected one of arpabet, fr"},
+      {{.source = "de", .target = "fr"}, "no model translates from 'de', expected one of arpabet, en"},
+      {{.source = "en", .target = "fr", .via = "never"}, "no single model translates from 'en' to 'fr'"},
+      {{.source = "en", .target = "fr", .via = "de"}, "no models translate from 'en' to 'fr' through 'de'"},
+      {{.source = "en", .target = "fr", .via = "ARPABET"}, "no exception"},
   };
-  EXPECT_EQ(refused({.source = "en", .target = "de"}),
-            "no model translates from 'en' to 'de', expected one of arpabet, fr");
-  EXPECT_EQ(refused({.source = "en", .target = "EN"}), "'en' is the source and the target language, expected two");
-  EXPECT_EQ(refused({.target = "de"}), "no model translates to 'de', expected one of arpabet, fr");
-  EXPECT_EQ(refused({.source = "de", .target = "fr"}), "no model translates from 'de', expected one of arpabet, en");
-  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "never"}), "no single model translates from 'en' to 'fr'");
-  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "de"}),
-            "no models translate from 'en' to 'fr' through 'de'");
-  EXPECT_EQ(refused({.source = "en", .target = "fr", .via = "ARPABET"}), "");
+  for (const auto& [options, message] : refused) EXPECT_EQ(message_of<InputError>([&] { job_for(options); }), message);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 using Format = DocumentFormat;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string entry(const std::string& id, const std::string& target = "", const std::string& flags = "") {
   return flags + "msgid \"" + id + "\"\nmsgstr \"" + target + "\"\n";
@@ -24,36 +25,37 @@ std::string reason_of(const std::string& file, const std::string& translation) {
   return written.unused.empty() ? "" : written.unused[0].reason;
 }
 
+std::string upper_po(const std::string& file, const DocumentOptions& options = {}) {
+  return in_upper_case(file, Format::po, options);
+}
+
+// Returns the file of an entry whose text `id` has been translated.
+std::string translated(const std::string& id, const std::string& target, const DocumentOptions& options = {}) {
+  return with_first_text(entry(id), Format::po, target, options).bytes;
+}
+
 TEST(Catalogue, HasTextsOfEntriesWithoutTranslation) {
   const std::string file = entry("", "a\\n") + "\n" + entry("one") + "\n" + entry("two", "zwei") + "\n" +
                            entry("three", "drei", "#, fuzzy\n") + "\n#~ msgid \"four\"\n#~ msgstr \"\"\n";
   EXPECT_THAT(texts_of(file, Format::po), ElementsAre("one"));
   EXPECT_THAT(texts_of(file, Format::po, {.entries = CatalogueEntries::fuzzy}), ElementsAre("one", "three"));
   EXPECT_THAT(texts_of(file, Format::po, {.entries = CatalogueEntries::all}), ElementsAre("one", "two", "three"));
+  EXPECT_THAT(texts_of("domain \"d\"\n" + entry("a") + "domain \"e\"\n" + entry("b"), Format::po),
+              ElementsAre("a", "b"));
 }
 
 TEST(Catalogue, MarksNewTranslationsAsFuzzy) {
-  EXPECT_EQ(in_upper_case("#: a.c\n" + entry("one"), Format::po), "#: a.c\n" + entry("one", "ONE", "#, fuzzy\n"));
-  EXPECT_EQ(in_upper_case(entry("one", "", "#, c-format\n"), Format::po), entry("one", "ONE", "#, fuzzy, c-format\n"));
-  EXPECT_EQ(in_upper_case(entry("one"), Format::po, {.mark_fuzzy = false}), entry("one", "ONE"));
-}
-
-TEST(Catalogue, PutsTheFlagBeforeThePreviousText) {
-  EXPECT_EQ(in_upper_case("# a\n#| msgid \"on\"\nmsgctxt \"c\"\n" + entry("one"), Format::po),
+  EXPECT_EQ(upper_po("#: a.c\n" + entry("one")), "#: a.c\n" + entry("one", "ONE", "#, fuzzy\n"));
+  EXPECT_EQ(upper_po(entry("one", "", "#, c-format\n")), entry("one", "ONE", "#, fuzzy, c-format\n"));
+  EXPECT_EQ(upper_po(entry("one"), {.mark_fuzzy = false}), entry("one", "ONE"));
+  EXPECT_EQ(upper_po("# a\n#| msgid \"on\"\nmsgctxt \"c\"\n" + entry("one")),
             "# a\n#, fuzzy\n#| msgid \"on\"\nmsgctxt \"c\"\n" + entry("one", "ONE"));
 }
 
-TEST(Catalogue, KeepsSpacesAndEndsOfLinesAroundATranslation) {
-  EXPECT_THAT(with_first_text(entry("\\n Name: \\n"), Format::po, "Titel:").bytes,
-              HasSubstr("msgstr \"\"\n\"\\n\"\n\" Titel: \\n\"\n"));
-}
-
-TEST(Catalogue, WrapsLongTranslationsAsGettextDoes) {
-  std::string words;
-  for (int i = 0; i < 20; ++i) words += "wort ";
-  const std::string line = words.substr(0, 75);
-  EXPECT_THAT(with_first_text(entry("a"), Format::po, words + "x").bytes,
-              HasSubstr("msgstr \"\"\n\"" + line + "\"\n\"wort wort wort wort wort x\"\n"));
+TEST(Catalogue, KeepsSpacesAndWrapsLongTranslationsAsGettextDoes) {
+  EXPECT_THAT(translated("\\n Name: \\n", "Titel:"), HasSubstr("msgstr \"\"\n\"\\n\"\n\" Titel: \\n\"\n"));
+  EXPECT_THAT(translated("a", times("wort ", 20) + "x"),
+              HasSubstr("msgstr \"\"\n\"" + times("wort ", 15) + "\"\n\"" + times("wort ", 5) + "x\"\n"));
 }
 
 TEST(Catalogue, NumbersPlaceholdersInAnotherOrderAndRefusesOthers) {
@@ -62,10 +64,13 @@ TEST(Catalogue, NumbersPlaceholdersInAnotherOrderAndRefusesOthers) {
   EXPECT_EQ(reason_of(entry("to {name}", "", "#, python-brace-format\n"), "an {nom}"),
             "placeholder '{name}' is missing");
   const Document document = Document::parse(file, Format::po, "file");
-  Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
+  const Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
   EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%2$d hat %1$s\"\n"));
-  Segment more{.text = "%s hat %d %u", .placeholders = document.segments()[0].placeholders};
+  const Segment more{.text = "%s hat %d %u", .placeholders = document.segments()[0].placeholders};
   EXPECT_EQ(document.write(std::vector{more}).unused.at(0).reason, "the placeholders are not those of the source");
+  const Document python = Document::parse(entry("%s has %d", "", "#, python-format\n"), Format::po, "file");
+  EXPECT_EQ(python.write(std::vector{turned}).unused.at(0).reason,
+            "the placeholders are in another order than in the source");
 }
 
 TEST(Catalogue, FindsPlaceholdersByTheFlagsOfAnEntry) {
@@ -87,18 +92,13 @@ TEST(Catalogue, FindsPlaceholdersByTheFlagsOfAnEntry) {
 }
 
 TEST(Catalogue, TakesTheMarkOutOfAMnemonic) {
-  EXPECT_THAT(
-      texts_of(entry("Save _As...") + "\n" + entry("E&xit") + "\n" + entry("AT&T") + "\n" + entry("a_b_c"), Format::po),
-      ElementsAre("Save As...", "Exit", "AT&T", "a_b_c"));
-  EXPECT_THAT(with_first_text(entry("_File"), Format::po, "Datei").bytes, HasSubstr("msgstr \"_Datei\""));
-  EXPECT_THAT(with_first_text(entry("_Edit"), Format::po, "Neu Editieren").bytes,
-              HasSubstr("msgstr \"Neu _Editieren\""));
-  EXPECT_THAT(with_first_text(entry("_Open..."), Format::po, "\u6253\u5f00...", {.target_language = "zh"}).bytes,
+  const std::string file = entry("Save _As...") + "\n" + entry("E&xit") + "\n" + entry("AT&T") + "\n" + entry("a_b_c");
+  EXPECT_THAT(texts_of(file, Format::po), ElementsAre("Save As...", "Exit", "AT&T", "a_b_c"));
+  EXPECT_THAT(translated("_File", "Datei"), HasSubstr("msgstr \"_Datei\""));
+  EXPECT_THAT(translated("_Edit", "Neu Editieren"), HasSubstr("msgstr \"Neu _Editieren\""));
+  EXPECT_THAT(translated("_Open...", "\u6253\u5f00...", {.target_language = "zh"}),
               HasSubstr("msgstr \"\u6253\u5f00(_O)...\""));
 }
-
-const std::string kPlural =
-    "#, c-format\nmsgid \"%d file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n";
 
 TEST(Catalogue, HasCodesForTagsInPairs) {
   const std::string id = "_The <b>cat</b><br>has %d <file> &amp; more";
@@ -107,8 +107,8 @@ TEST(Catalogue, HasCodesForTagsInPairs) {
   EXPECT_EQ(segment.text, "_The cat\nhas %d <file> &amp; more");
   EXPECT_EQ(segment.codes.size(), 3u);
   EXPECT_EQ(segment.placeholders.size(), 3u);
-  EXPECT_THAT(in_upper_case(entry("A <b>cat</b><br>x"), Format::po), HasSubstr("msgstr \"A <b>CAT</b><br>X\"\n"));
-  EXPECT_THAT(with_first_text(entry("_Bold <b>x</b>"), Format::po, "Fett").bytes, HasSubstr("\"_Fett<b></b>\""));
+  EXPECT_THAT(upper_po(entry("A <b>cat</b><br>x")), HasSubstr("msgstr \"A <b>CAT</b><br>X\"\n"));
+  EXPECT_THAT(translated("_Bold <b>x</b>", "Fett"), HasSubstr("\"_Fett<b></b>\""));
 }
 
 TEST(Catalogue, NumbersPlaceholdersBesideThoseOfTags) {
@@ -121,54 +121,28 @@ TEST(Catalogue, NumbersPlaceholdersBesideThoseOfTags) {
   EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%1$s x <a href='%3$s'>%2$d</a>\"\n"));
 }
 
-TEST(Catalogue, TranslatesEachPluralFormWithANumber) {
-  EXPECT_THAT(texts_of(kPlural, Format::po, {.target_language = "de"}), ElementsAre("1 file", "2 files"));
-  EXPECT_THAT(texts_of(kPlural, Format::po, {.target_language = "ru"}), ElementsAre("1 file", "2 files", "5 files"));
-  EXPECT_THAT(texts_of(kPlural, Format::po, {.target_language = "ja"}), ElementsAre("2 files"));
-}
-
-TEST(Catalogue, WritesThePluralFormsOfTheLanguage) {
-  EXPECT_EQ(in_upper_case(kPlural, Format::po, {.target_language = "ru", .mark_fuzzy = false}),
-            "#, c-format\nmsgid \"%d file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"%d FILE\"\nmsgstr[1] \"%d FILES\"\n"
-            "msgstr[2] \"%d FILES\"\n");
-  EXPECT_EQ(in_upper_case(kPlural, Format::po, {.target_language = "ja", .mark_fuzzy = false}),
-            "#, c-format\nmsgid \"%d file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"%d FILES\"\n");
+TEST(Catalogue, TranslatesEachPluralFormOfTheLanguage) {
+  const std::string ids = "#, c-format\nmsgid \"%d file\"\nmsgid_plural \"%d files\"\n",
+                    file = ids + "msgstr[0] \"\"\nmsgstr[1] \"\"\n";
+  EXPECT_THAT(texts_of(file, Format::po, {.target_language = "de"}), ElementsAre("1 file", "2 files"));
+  EXPECT_THAT(texts_of(file, Format::po, {.target_language = "ru"}), ElementsAre("1 file", "2 files", "5 files"));
+  EXPECT_EQ(upper_po(file, {.target_language = "ru", .mark_fuzzy = false}),
+            ids + "msgstr[0] \"%d FILE\"\nmsgstr[1] \"%d FILES\"\nmsgstr[2] \"%d FILES\"\n");
+  EXPECT_EQ(upper_po(file, {.target_language = "ja", .mark_fuzzy = false}), ids + "msgstr[0] \"%d FILES\"\n");
+  // A header without plural forms gets them.
+  EXPECT_THAT(
+      upper_po(entry("", "Language: de\\n") + "\n" + file, {.target_language = "de"}),
+      StartsWith("msgid \"\"\nmsgstr \"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"\n\n"));
 }
 
 TEST(Catalogue, FillsTheHeaderOfATemplate) {
-  const std::string header =
-      "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n\"Content-Type: text/plain; charset=CHARSET\\n\"\n"
-      "\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n\n";
-  EXPECT_THAT(in_upper_case(header + entry("a"), Format::po, {.target_language = "pt-BR"}),
-              testing::StartsWith("msgid \"\"\nmsgstr \"\"\n\"Language: pt_BR\\n\"\n"
-                                  "\"Content-Type: text/plain; charset=UTF-8\\n\"\n"
-                                  "\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\n"));
-}
-
-TEST(Catalogue, GetsPluralFormsIfTheHeaderHasNone) {
-  EXPECT_THAT(in_upper_case(entry("", "Language: de\\n") + "\n" + kPlural, Format::po, {.target_language = "de"}),
-              testing::StartsWith("msgid \"\"\nmsgstr \"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != "
-                                  "1);\\n\"\n\n"));
-}
-
-TEST(Catalogue, OfPythonKeepsTheOrderOfItsPlaceholders) {
-  const Document document = Document::parse(entry("%s has %d", "", "#, python-format\n"), Format::po, "file");
-  const Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
-  EXPECT_EQ(document.write(std::vector{turned}).unused.at(0).reason,
-            "the placeholders are in another order than in the source");
-}
-
-TEST(Catalogue, MayHaveDomains) {
-  const std::string file = "domain \"d\"\n" + entry("a") + "domain \"e\"\n" + entry("b");
-  EXPECT_THAT(texts_of(file, Format::po), ElementsAre("a", "b"));
-}
-
-TEST(PluralForms, RefuseNestingWithoutALimit) {
-  const std::string deep(1'000'000, '(');
-  EXPECT_FALSE(PluralForms::parse("nplurals=" + deep));
-  EXPECT_FALSE(PluralForms::parse("nplurals=2; plural=" + deep + "n;"));
-  EXPECT_FALSE(PluralForms::parse("nplurals=2; plural=" + std::string(1'000'000, '!') + "n;"));
-  EXPECT_FALSE(PluralForms::parse("nplurals=1+1; plural=0;"));
+  const auto header = [](const std::string& language, const std::string& charset, const std::string& plurals) {
+    return "msgid \"\"\nmsgstr \"\"\n\"Language: " + language +
+           "\\n\"\n\"Content-Type: text/plain; charset=" + charset + "\\n\"\n\"Plural-Forms: nplurals=" + plurals +
+           ";\\n\"\n\n";
+  };
+  EXPECT_THAT(upper_po(header("", "CHARSET", "INTEGER; plural=EXPRESSION") + entry("a"), {.target_language = "pt-BR"}),
+              StartsWith(header("pt_BR", "UTF-8", "2; plural=(n > 1)")));
 }
 
 TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
@@ -180,20 +154,22 @@ TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
   EXPECT_EQ(forms->example(0), std::nullopt);
   EXPECT_EQ(forms->example(1), 2);
   EXPECT_EQ(forms->example(2), 5);
-}
-
-TEST(PluralForms, OfEveryKnownLanguageAreValid) {
   for (const char* language : {"en", "de", "ja", "fr", "pt_BR", "ru", "pl", "cs", "lt", "lv", "ro", "sl", "ga", "ar"}) {
     EXPECT_TRUE(PluralForms::parse(PluralForms::header_of(language))) << language;
   }
 }
 
 TEST(PluralForms, AreNotReadFromOtherTexts) {
-  for (const char* header : {"", "nplurals=0; plural=0;", "nplurals=2; plural=2;", "nplurals=2; plural=n/0;",
-                             "nplurals=2; plural=(n;", "nplurals=2; plural=n!;", "nplurals=99; plural=0;"}) {
-    EXPECT_FALSE(PluralForms::parse(header)) << header;
+  const std::string many(1'000'000, '(');  // nesting has a limit
+  for (const std::string& header :
+       {std::string(), std::string("nplurals=0; plural=0;"), std::string("nplurals=2; plural=2;"),
+        std::string("nplurals=2; plural=n/0;"), std::string("nplurals=2; plural=(n;"),
+        std::string("nplurals=2; plural=n!;"), std::string("nplurals=99; plural=0;"),
+        std::string("nplurals=1+1; plural=0;"), "nplurals=" + many, "nplurals=2; plural=" + many + "n;",
+        "nplurals=2; plural=" + std::string(1'000'000, '!') + "n;",
+        "nplurals=1; plural=" + many.substr(0, 400) + ";"}) {
+    EXPECT_FALSE(PluralForms::parse(header)) << header.substr(0, 100);
   }
-  EXPECT_FALSE(PluralForms::parse("nplurals=1; plural=" + std::string(400, '(') + ";"));
 }
 
 }  // namespace

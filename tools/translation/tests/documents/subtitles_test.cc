@@ -32,25 +32,24 @@ TEST(Subtitles, OfOneSentenceAreOneSegment) {
                                         Cut{.place = 27, .share_before = 0.75}));
 }
 
-TEST(Subtitles, AreNotJoinedAcrossTheEndOfASentence) {
-  EXPECT_THAT(texts_of(srt({"It is.", "so what"}), Format::srt), ElementsAre("It is.", "so what"));
-  EXPECT_THAT(texts_of(srt({"It is.\"", "so what"}), Format::srt), ElementsAre("It is.\"", "so what"));
-  EXPECT_THAT(texts_of(srt({"Call Mr.", "Smith"}), Format::srt), ElementsAre("Call Mr. Smith"));
-  EXPECT_THAT(texts_of(srt({"It is...", "what it is"}), Format::srt), ElementsAre("It is... what it is"));
-  EXPECT_THAT(texts_of(srt({"It is...", "What?"}), Format::srt), ElementsAre("It is...", "What?"));
-}
+using Texts = std::vector<std::string>;
 
-TEST(Subtitles, AreNotJoinedAcrossPausesSpeakersMusicAndSigns) {
-  EXPECT_THAT(texts_of(srt({"We went", "home"}, 3), Format::srt), ElementsAre("We went", "home"));
-  EXPECT_THAT(texts_of(srt({"We went", "- home"}), Format::srt), ElementsAre("We went", "- home"));
-  EXPECT_THAT(texts_of(srt({"We went", "JOHN: home"}), Format::srt), ElementsAre("We went", "JOHN: home"));
-  EXPECT_THAT(texts_of(srt({"We went", "\u266a la"}), Format::srt), ElementsAre("We went", "\u266a la"));
-  EXPECT_THAT(texts_of(srt({"We went", "EXIT", "home"}), Format::srt), ElementsAre("We went", "EXIT", "home"));
-  EXPECT_THAT(texts_of(srt({"We went", "\u266a", "home"}), Format::srt), ElementsAre("We went", "home"));
-}
-
-TEST(Subtitles, OfADialogueAreASegmentEach) {
-  EXPECT_THAT(texts_of(srt({"- Who is\nthere?\n- Me."}), Format::srt), ElementsAre("- Who is there?", "- Me."));
+TEST(Subtitles, AreNotJoinedAcrossTheEndOfASentenceSpeakersMusicAndSigns) {
+  const std::pair<Texts, Texts> rows[] = {
+      {{"It is.", "so what"}, {"It is.", "so what"}},
+      {{"It is.\"", "so what"}, {"It is.\"", "so what"}},
+      {{"Call Mr.", "Smith"}, {"Call Mr. Smith"}},
+      {{"It is...", "what it is"}, {"It is... what it is"}},
+      {{"It is...", "What?"}, {"It is...", "What?"}},
+      {{"We went", "- home"}, {"We went", "- home"}},
+      {{"We went", "JOHN: home"}, {"We went", "JOHN: home"}},
+      {{"We went", "\u266a la"}, {"We went", "\u266a la"}},
+      {{"We went", "EXIT", "home"}, {"We went", "EXIT", "home"}},
+      {{"We went", "\u266a", "home"}, {"We went", "home"}},
+      {{"- Who is\nthere?\n- Me."}, {"- Who is there?", "- Me."}},
+  };
+  for (const auto& [subtitles, texts] : rows) EXPECT_EQ(texts_of(srt(subtitles), Format::srt), texts);
+  EXPECT_THAT(texts_of(srt({"We went", "home"}, 3), Format::srt), ElementsAre("We went", "home"));  // a pause
 }
 
 TEST(Subtitles, GetThePartsBetweenTheCuts) {
@@ -63,39 +62,25 @@ TEST(Subtitles, GetThePartsBetweenTheCuts) {
   EXPECT_EQ(document.write(std::vector{translation}).bytes, srt({"Wir sind heim", "<i>gegangen</i>"}));
 }
 
-TEST(Subtitles, AreCutByTimeIfTheCutsAreMissing) {
-  EXPECT_EQ(with_first_text(srt({"We", "all", "went"}), Format::srt, "Wir gingen alle").bytes,
-            srt({"Wir", "gingen", "alle"}));
+TEST(Subtitles, AreCutByTimeAndWrappedIfTheyWereOrAreTooLong) {
+  const auto translated = [](const Texts& texts, const std::string& first, const DocumentOptions& options = {}) {
+    return with_first_text(srt(texts), Format::srt, first, options).bytes;
+  };
+  EXPECT_EQ(translated({"We", "all", "went"}, "Wir gingen alle"), srt({"Wir", "gingen", "alle"}));
+  EXPECT_EQ(translated({"Two\nlines"}, "In zwei Zeilen steht der Text"), srt({"In zwei Zeilen\nsteht der Text"}));
+  EXPECT_EQ(translated({"One line"}, "Diese Zeile ist in der anderen Sprache viel zu lang"),
+            srt({"Diese Zeile ist in der\nanderen Sprache viel zu lang"}));
+  EXPECT_EQ(translated({"One line"}, "Eine Zeile", {.line_width = 6}), srt({"Eine\nZeile"}));
+  const std::string line = times("\u5b57", 10);  // Chinese has 16 characters in a line
+  EXPECT_EQ(translated({"One line"}, line + line, {.target_language = "zh"}), srt({line + "\n" + line}));
 }
 
-TEST(Subtitles, AreWrappedIfTheyWereOrAreTooLong) {
-  EXPECT_EQ(with_first_text(srt({"Two\nlines"}), Format::srt, "In zwei Zeilen steht der Text").bytes,
-            srt({"In zwei Zeilen\nsteht der Text"}));
-  EXPECT_EQ(
-      with_first_text(srt({"One line"}), Format::srt, "Diese Zeile ist in der anderen Sprache viel zu lang").bytes,
-      srt({"Diese Zeile ist in der\nanderen Sprache viel zu lang"}));
-  EXPECT_EQ(with_first_text(srt({"One line"}), Format::srt, "Eine Zeile", {.line_width = 6}).bytes,
-            srt({"Eine\nZeile"}));
-}
-
-TEST(Subtitles, InChineseAreWrappedAfter16Characters) {
-  std::string text, line;
-  for (int i = 0; i < 10; ++i) line += "\u5b57";
-  EXPECT_EQ(with_first_text(srt({"One line"}), Format::srt, line + line, {.target_language = "zh"}).bytes,
-            srt({line + "\n" + line}));
-}
-
-TEST(Subtitles, MayHaveEmptyLinesAndNoNumbers) {
-  const std::string file = "00:00:01,000 --> 00:00:02,000\nOne\n\ntwo.\n\n00:00:03,000 --> 00:00:04,000\n3 is\n\n\n";
-  EXPECT_THAT(texts_of(file, Format::srt), ElementsAre("One two.", "3 is"));
-  EXPECT_EQ(in_upper_case(file, Format::srt),
-            "00:00:01,000 --> 00:00:02,000\nONE TWO.\n\n00:00:03,000 --> 00:00:04,000\n3 IS\n\n\n");
-}
-
-TEST(Subtitles, MayHaveWrongNumbers) {
-  const std::string file = "00:00:01,000 --> 00:00:02,000\none.\n\n2a\n00:00:03,000 --> 00:00:04,000\ntwo\n";
-  EXPECT_EQ(in_upper_case(file, Format::srt),
-            "00:00:01,000 --> 00:00:02,000\nONE.\n\n2a\n00:00:03,000 --> 00:00:04,000\nTWO\n");
+TEST(Subtitles, MayHaveEmptyLinesAndNoOrWrongNumbers) {
+  const std::string first = "00:00:01,000 --> 00:00:02,000\n", second = "00:00:03,000 --> 00:00:04,000\n";
+  EXPECT_EQ(in_upper_case(first + "One\n\ntwo.\n\n" + second + "3 is\n\n\n", Format::srt),
+            first + "ONE TWO.\n\n" + second + "3 IS\n\n\n");
+  EXPECT_EQ(in_upper_case(first + "one.\n\n2a\n" + second + "two\n", Format::srt),
+            first + "ONE.\n\n2a\n" + second + "TWO\n");
 }
 
 TEST(Subtitles, HaveTimesThatAreReadOrRefused) {
@@ -117,22 +102,17 @@ TEST(Subtitles, HaveTimesThatAreReadOrRefused) {
   }
 }
 
-TEST(Subtitles, OfWebVttKeepReadings) {
-  const std::string file = "WEBVTT\n\n01:00.000 --> 01:01.000\n<ruby>the<rt>cat</rt></ruby> dog\n";
-  EXPECT_THAT(texts_of(file, Format::vtt), ElementsAre("the dog"));
-  EXPECT_EQ(in_upper_case(file, Format::vtt), "WEBVTT\n\n01:00.000 --> 01:01.000\n<ruby>THE<rt>cat</rt></ruby> DOG\n");
-}
-
-TEST(Subtitles, OfWebVttHaveTheEntitiesOfHtml) {
-  EXPECT_THAT(texts_of("WEBVTT\n\n01:00.000 --> 01:01.000\nR&D &amp; 1 < 2 &n&nbsp;b &eacute;\n", Format::vtt),
+TEST(Subtitles, OfWebVttKeepReadingsAndSpeakersAndDropTimesInsideText) {
+  const std::string cue = "WEBVTT\n\n01:00.000 --> 01:01.000\n";
+  EXPECT_THAT(texts_of(cue + "<ruby>the<rt>cat</rt></ruby> dog\n", Format::vtt), ElementsAre("the dog"));
+  EXPECT_EQ(in_upper_case(cue + "<ruby>the<rt>cat</rt></ruby> dog\n", Format::vtt),
+            cue + "<ruby>THE<rt>cat</rt></ruby> DOG\n");
+  EXPECT_THAT(texts_of(cue + "R&D &amp; 1 < 2 &n&nbsp;b &eacute;\n", Format::vtt),
               ElementsAre("R&D & 1 < 2 &n\u00a0b \u00e9"));
-}
-
-TEST(Subtitles, OfWebVttKeepSpeakersAndDropTimesInsideText) {
-  const std::string file = "WEBVTT\n\n01:00.000 --> 01:01.000\n<v.loud Al Smith>I <c.red>am</c> <01:00.500>here</v>\n";
+  const std::string file = cue + "<v.loud Al Smith>I <c.red>am</c> <01:00.500>here</v>\n";
   EXPECT_THAT(texts_of(file, Format::vtt), ElementsAre("I am here"));
   EXPECT_EQ(with_first_text(file, Format::vtt, "Da < ich").bytes,
-            "WEBVTT\n\n01:00.000 --> 01:01.000\n<v.loud Al Smith>Da &lt; ich<c.red></c></v>\n");
+            cue + "<v.loud Al Smith>Da &lt; ich<c.red></c></v>\n");
 }
 
 }  // namespace

@@ -49,4 +49,10 @@ inline WrittenDocument with_first_text(const std::string& bytes, DocumentFormat 
   return document.write(translations);
 }
 
+inline std::string times(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 }  // namespace encdec
