@@ -27,7 +27,7 @@ using testing::HasSubstr;
 class ClassifierGolden : public testing::TestWithParam<std::string> {
  protected:
   json expected_ = expected_of(GetParam());
-  Classifier model_{golden_model(GetParam(), 2)};
+  Classifier model_{golden_model(GetParam(), {.threads = 2})};
 };
 
 TEST_P(ClassifierGolden, LogitsOfTextsAndPairsEqualTransformersInAnyBatch) {
@@ -123,7 +123,7 @@ TEST_P(TaggerGolden, EntitiesEqualThePipelineInAnyBatch) {
   const json expected = expected_of(GetParam());
   const auto texts = expected["texts"].get<std::vector<std::string>>();
   const auto long_texts = expected["long texts"].get<std::vector<std::string>>();
-  const Classifier model(golden_model(GetParam(), 2));
+  const Classifier model(golden_model(GetParam(), {.threads = 2}));
   for (const auto& [aggregation, name] : kAggregationNames) {
     const bool is_aggregated = aggregation != Aggregation::none;
     for (const int batch_size : {0, 1}) {
