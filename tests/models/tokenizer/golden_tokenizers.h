@@ -16,13 +16,13 @@
 
 namespace encdec {
 
-inline const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
+inline const std::filesystem::path kGoldenFolder = ENCDEC_GOLDEN_DIR;
 
 // Returns the folders in a folder of tests/golden, as paths below tests/golden.
 inline std::vector<std::string> golden_folders(std::string_view group) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kGolden / group)) {
-    if (entry.is_directory()) names.push_back(std::filesystem::relative(entry.path(), kGolden));
+  for (const auto& entry : std::filesystem::directory_iterator(kGoldenFolder / group)) {
+    if (entry.is_directory()) names.push_back(std::filesystem::relative(entry.path(), kGoldenFolder));
   }
   std::ranges::sort(names);
   return names;
@@ -30,12 +30,12 @@ inline std::vector<std::string> golden_folders(std::string_view group) {
 
 // Loads the tokenizer of a folder below tests/golden as one of the model_type in its config.json, if there is one.
 inline std::unique_ptr<Tokenizer> golden_tokenizer(const std::filesystem::path& name) {
-  const std::filesystem::path folder = kGolden / name, config = folder / "config.json";
+  const std::filesystem::path folder = kGoldenFolder / name, config = folder / "config.json";
   return load_tokenizer(folder, file_exists(config) ? read_json_object(config).required_string("model_type") : "");
 }
 
 inline std::vector<std::string> golden_texts(std::string_view group) {
-  return read_json(kGolden / group / "texts.json");
+  return read_json(kGoldenFolder / group / "texts.json");
 }
 
 // Names the folder in the name of a test.

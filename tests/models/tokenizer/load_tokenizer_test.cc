@@ -41,8 +41,8 @@ TEST_F(TokenizerFolder, FindsNothingInAFolderWithoutTokenizerFiles) {
 }
 
 TEST_F(TokenizerFolder, CutsAtTheSideThatTheFilesName) {
-  nlohmann::json file = read_json(kGolden / kNative / "deberta_published" / "tokenizer.json");
-  const nlohmann::json config = read_json(kGolden / kNative / "deberta_published" / "tokenizer_config.json");
+  nlohmann::json file = read_json(kGoldenFolder / kNative / "deberta_published" / "tokenizer.json");
+  const nlohmann::json config = read_json(kGoldenFolder / kNative / "deberta_published" / "tokenizer_config.json");
   const auto load = [&](const nlohmann::json& changes) {
     nlohmann::json changed = config;
     if (changes.is_object()) changed.update(changes);
@@ -274,7 +274,8 @@ TEST(LoadTokenizer, RefusesDamagedFilesByName) {
       {"blenderbot_small", "merges.txt", "#\n\xFF\n", "not valid UTF-8"}};
   for (const auto& [name, file, content, found] : kCases) {
     const TempFolder folder;
-    for (const auto& entry : fs::directory_iterator(kGolden / kNative / name)) fs::copy(entry.path(), folder.path());
+    for (const auto& entry : fs::directory_iterator(kGoldenFolder / kNative / name))
+      fs::copy(entry.path(), folder.path());
     std::string bytes = content != nullptr ? content : read_text_file(folder / file, kMaxConfigBytes);
     if (content == nullptr) bytes.resize(bytes.size() - 10);
     folder.write(file, bytes);

@@ -24,7 +24,7 @@ const std::vector<std::string>& texts() {
 
 class NativeTokenizer : public testing::TestWithParam<std::string> {
  protected:
-  const Json expected_ = read_json(kGolden / GetParam() / "expected.json");
+  const Json expected_ = read_json(kGoldenFolder / GetParam() / "expected.json");
   const std::unique_ptr<Tokenizer> tokenizer_ = golden_tokenizer(GetParam());
 };
 
@@ -112,8 +112,9 @@ TEST(TokenizerJsonAlone, IsFollowed) {
   EXPECT_GT(folders.size(), 10u);
   for (const std::string& folder : folders) {
     SCOPED_TRACE(folder);
-    const Json expected = read_json(kGolden / folder / "expected.json");
-    const auto tokenizer = load_tokenizer(kGolden / folder, "");
+    const Json expected = read_json(kGoldenFolder / folder / "expected.json");
+    const auto tokenizer = load_tokenizer(kGoldenFolder / folder, "");
+    ASSERT_GE(expected["ids"].size(), 10u);
     for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
       const std::string text = all[expected["texts"][row].get<std::size_t>()];
       const Ids ids = expected["ids"][row];
@@ -141,7 +142,7 @@ TEST(TokenizerJsonAlone, IsFollowed) {
 
 TEST(MarianTokenizer, AgreesWithTransformers) {
   for (const char* name : {"text", "text_separate"}) {
-    const std::filesystem::path folder = kGolden / "marian" / name;
+    const std::filesystem::path folder = kGoldenFolder / "marian" / name;
     const auto tokenizer = load_tokenizer(folder / "model", "marian");
     const Json expected = read_json(folder / "expected_tokenizer.json");
     ASSERT_GT(std::min(expected["encode"].size(), expected["decode"].size()), 20u);

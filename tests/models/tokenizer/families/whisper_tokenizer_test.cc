@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
-const std::filesystem::path kCTranslate2 = kGolden / "whisper_formats" / "ctranslate2" / "int8";
+const std::filesystem::path kCTranslate2 = kGoldenFolder / "whisper_formats" / "ctranslate2" / "int8";
 
 // Returns the tokenizer of a vocabulary with all bytes, whose ids are their values, followed by `pieces`.
 std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces) {
@@ -27,7 +27,7 @@ std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces
 // Ranks are the ids of pieces. Merging by rank gives the same ids as a list of merges.
 TEST(WhisperTokenizer, RanksGiveTheSameIdsAsMerges) {
   const auto merges = golden_tokenizer("tokenizer_native/whisper");
-  const Vocabulary vocabulary = Vocabulary::read(kGolden / "tokenizer_native" / "whisper" / "vocab.json");
+  const Vocabulary vocabulary = Vocabulary::read(kGoldenFolder / "tokenizer_native" / "whisper" / "vocab.json");
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
     pieces[static_cast<std::size_t>(entry.id)] = entry.piece();
