@@ -76,10 +76,11 @@ TEST(GenerationSettings, WordsWithoutTokensAreIgnored) {
 }
 
 TEST(GenerationSettings, AFileMayNameTokensOfALargerVocabulary) {
-  const auto config = read(R"({"bos_token_id": 50256, "eos_token_id": [50256, 5, -1], "suppress_tokens": [-1, 99, 100],
+  const auto config =
+      read(R"({"bos_token_id": 50256, "eos_token_id": [50256, 5, -1], "suppress_tokens": [-1, 0, 99, 100],
                                "begin_suppress_tokens": [220, 7]})");
   EXPECT_THAT(*config.eos_tokens, ElementsAre(5));
-  EXPECT_THAT(*config.suppress_tokens, ElementsAre(99));
+  EXPECT_THAT(*config.suppress_tokens, ElementsAre(0, 99));
   EXPECT_THAT(*config.begin_suppress_tokens, ElementsAre(7));
 }
 
@@ -202,6 +203,7 @@ ReadSettings read_one(std::string_view key, const std::string& value) {
 
 TEST(GenerationSettings, EverySettingOfAFileIsEitherAppliedOrReportedAsUnsupportedAndNullIsNeither) {
   const nlohmann::json neutral = to_json(read("{}"));
+  EXPECT_EQ(neutral.dump(), R"({"decoder_start_token_id":99,"eos_token_id":[],"min_length":0,"new_token_limit":20})");
   const auto expect_null_is_neutral = [&](std::string_view key) {
     EXPECT_EQ(nlohmann::json(to_json(read_one(key, "null"))), neutral) << key;
     EXPECT_THAT(read_one(key, "null").unsupported, IsEmpty()) << key;

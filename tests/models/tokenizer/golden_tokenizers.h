@@ -17,18 +17,18 @@
 
 namespace encdec {
 
-inline const std::filesystem::path kGolden = ENCDEC_GOLDEN_DIR;
+inline const std::filesystem::path kGoldenFolder = ENCDEC_GOLDEN_DIR;
 
 // Returns the packed folders in a folder of tests/golden, as paths below tests/golden.
 inline std::vector<std::string> golden_folders(const std::string& group) {
-  std::vector<std::string> names = packed_names(kGolden / group);
+  std::vector<std::string> names = packed_names(kGoldenFolder / group);
   for (std::string& name : names) name = group + "/" + name;
   return names;
 }
 
 // Returns a folder below tests/golden; one that is packed is unpacked.
 inline std::filesystem::path golden_folder(const std::filesystem::path& name) {
-  const std::filesystem::path folder = kGolden / name;
+  const std::filesystem::path folder = kGoldenFolder / name;
   return file_exists(folder.string() + ".txtar") ? unpacked(folder) : folder;
 }
 
@@ -39,7 +39,7 @@ inline std::unique_ptr<Tokenizer> golden_tokenizer(const std::filesystem::path& 
 }
 
 inline std::vector<std::string> golden_texts(std::string_view group) {
-  return read_json(kGolden / group / "texts.json");
+  return read_json(kGoldenFolder / group / "texts.json");
 }
 
 // Names the folder in the name of a test.

@@ -114,6 +114,7 @@ TEST(TokenizerJsonAlone, IsFollowed) {
     SCOPED_TRACE(folder);
     const Json expected = read_json(golden_folder(folder) / "expected.json");
     const auto tokenizer = load_tokenizer(golden_folder(folder), "");
+    ASSERT_GE(expected["ids"].size(), 10u);
     for (std::size_t row = 0; row < expected["ids"].size(); ++row) {
       const std::string text = all[expected["texts"][row].get<std::size_t>()];
       const Ids ids = expected["ids"][row];
@@ -141,7 +142,7 @@ TEST(TokenizerJsonAlone, IsFollowed) {
 
 TEST(MarianTokenizer, AgreesWithTransformers) {
   for (const char* name : {"text", "text_separate"}) {
-    const std::filesystem::path folder = kGolden / "marian" / name;
+    const std::filesystem::path folder = kGoldenFolder / "marian" / name;
     const auto tokenizer = load_tokenizer(folder / "model", "marian");
     const Json expected = read_json(folder / "expected_tokenizer.json");
     ASSERT_GT(std::min(expected["encode"].size(), expected["decode"].size()), 20u);

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Ids = std::vector<std::int32_t>;
 
-const std::filesystem::path kCTranslate2 = kGolden / "whisper_formats" / "ctranslate2" / "int8";
+const std::filesystem::path kCTranslate2 = kGoldenFolder / "whisper_formats" / "ctranslate2" / "int8";
 
 // Returns the tokenizer of a vocabulary with all bytes, whose ids are their values, followed by `pieces`.
 std::unique_ptr<Tokenizer> with_all_bytes(const std::vector<std::string>& pieces) {
