@@ -60,7 +60,7 @@ std::vector<LayerCase> cross_cases() {
     for (const auto& [targets, sources] : {std::pair<std::vector<int>, std::vector<int>>{{1}, {1}},
                                            {{5}, {1}},
                                            {{1}, {23}},
-                                           {{1, 1, 1}, {4, 9, 2}},
+                                           {{1, 1, 1}, {4, 4, 9}},
                                            {{2, 3, 1}, {4, 0, 3}},
                                            {{3, 1, 13}, {2, 30, 1}}}) {
       for (const Residual residual : {Residual::none, Residual::add}) {
