@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "dense_reference.h"
+#include "golden_layer.h"
 #include "tests/support/allocation_watch.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/random_tensors.h"
 

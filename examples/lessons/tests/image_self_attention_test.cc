@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "golden_layer.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 

@@ -10,9 +10,9 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/layers/transformer/multi_head_attention.h"
+#include "golden_layer.h"
 #include "self_attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 
 namespace lessons {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "golden_layer.h"
 #include "self_attention_fixture.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 
 namespace lessons {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <utility>
 
+#include "golden_layer.h"
 #include "tests/layers/bad_input.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
 

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "encdec/engine/base/error.h"
+#include "golden_layer.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "golden_layer.h"
 #include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"

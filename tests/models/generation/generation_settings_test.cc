@@ -229,7 +229,7 @@ TEST(GenerationSettings, EverySettingOfAFileIsEitherAppliedOrReportedAsUnsupport
 
 TEST(GenerationSettings, FilesAndCallsHaveTheSameRanges) {
   for (const auto& row : generation_settings()) {
-    if (row.only_in_calls || row.range.tokens != OptionRange::Tokens::none) continue;
+    if (row.only_in_calls || row.range.is_token) continue;
     GenerateOptions options;
     row.visit(options, [&]<class T>(std::optional<T>& member) {
       if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {

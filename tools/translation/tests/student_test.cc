@@ -14,6 +14,7 @@
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "encdec/translation/alignment.h"
 #include "encdec/translation/translation_job.h"
+#include "tests/support/packed_folder.h"
 #include "tests/support/random_marian.h"
 
 namespace encdec {
@@ -224,7 +225,7 @@ TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
 // A model whose tokenizer knows bytes and some pieces. Its weights are random: results are made by copied().
 struct Copier {
   explicit Copier(const std::string& tokenizer) {
-    std::filesystem::copy_file(ENCDEC_GOLDEN_DIR "/tokenizer_json/" + tokenizer + "/tokenizer.json",
+    std::filesystem::copy_file(unpacked(ENCDEC_GOLDEN_DIR "/tokenizer_json/" + tokenizer) / "tokenizer.json",
                                random.folder() / "tokenizer.json");
     std::ofstream(random.folder() / "tokenizer_config.json") << R"({"tokenizer_class": "PreTrainedTokenizerFast"})";
     all.push_back(Model::load(random.folder(), {.threads = 1}));
