@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "encdec/speech/transcript/transcript.h"
+
 namespace encdec {
 
 inline const std::filesystem::path kGoldenSpeech = ENCDEC_TOOLS_DIR "/speech/tests/golden";
@@ -31,6 +33,24 @@ inline std::vector<float> golden_noise(std::uint64_t seed, std::size_t count) {
     values.push_back((static_cast<float>(x >> 40) - kHalf) / kHalf);
   }
   return values;
+}
+
+template <class Fields, class Owner>
+void read_fields(const nlohmann::json& json, const Fields& fields, Owner& owner) {
+  for_each_field(fields, [&](const auto& field) {
+    if (json.contains(field.name)) json.at(field.name).get_to(owner.*field.member);
+  });
+}
+
+inline void from_json(const nlohmann::json& json, TranscriptWord& word) {
+  read_fields(json, kWordFields, word);
+}
+
+// Reads a segment by the keys of openai/whisper. Keys may be missing.
+inline TranscriptSegment segment_from(const nlohmann::json& json) {
+  TranscriptSegment segment;
+  read_fields(json, kSegmentFields, segment);
+  return segment;
 }
 
 }  // namespace encdec

@@ -4,17 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 #include <thread>
 
 #include "encdec/models/model/mailbox.h"
 #include "encdec/speech/live/utterance_encoder.h"
+#include "encdec/speech/transcript/transcript_format.h"
 #include "tests/support/batch_dependence.h"
 #include "tests/support/comparison.h"
 #include "tests/support/message_of.h"
 #include "tests/support/moonshine.h"
-#include "tools/speech/tests/all_samples.h"
+#include "tools/speech/tests/recordings.h"
 
 namespace encdec::live_sessions {
 namespace {
@@ -24,8 +24,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = LiveEvent::Kind;
 
-const std::filesystem::path kNumbers = std::filesystem::path(ENCDEC_PRETRAINED_DIR) / "english-numbers";
-
 SpeechModel load() {
   static const SpeechModel model(Model::load(kNumbers, {.threads = 1}));
   return model;
@@ -34,12 +32,16 @@ SpeechModel load() {
 // Returns three clips with a second of silence behind each.
 std::vector<float> speech() {
   std::vector<float> all;
-  for (const char* clip : {"number.wav", "pause.wav", "timer.wav"}) {
-    const std::vector<float> samples = all_samples(AudioReader::open((kNumbers / "clips" / clip).string()));
+  for (const auto& [clip, said] : clips()) {
+    const std::vector<float> samples = all_samples(AudioReader::open(clip_path(clip)));
     all.insert(all.end(), samples.begin(), samples.end());
     all.resize(all.size() + AudioReader::kSampleRate);
   }
   return all;
+}
+
+std::ptrdiff_t sample_at(double seconds) {
+  return static_cast<std::ptrdiff_t>(seconds * AudioReader::kSampleRate + 0.5);
 }
 
 // A session whose events are kept.
@@ -64,22 +66,20 @@ class Listener {
   LiveSession session;  // destroyed first
 };
 
-// Returns the events, without those that only pass time, as texts.
-std::vector<std::string> shown(const std::vector<LiveEvent>& events, bool with_partials = false) {
+// Returns the events with texts, by utterance.
+std::vector<std::string> shown(const std::vector<LiveEvent>& events) {
   std::vector<std::string> texts;
   for (const LiveEvent& event : events) {
-    if (event.kind != Kind::final_text && !(with_partials && event.kind == Kind::partial)) continue;
-    texts.push_back(fmt::format("{} {} {:.4f}-{:.4f} {}|{}", event.utterance, static_cast<int>(event.kind), event.start,
-                                event.end, event.text, event.tail));
-    for (const TranscriptSegment& segment : event.transcript.segments) {
-      texts.back() += fmt::format(" {} {} {}", segment.start, segment.end, segment.avg_logprob);
-      for (const TranscriptWord& word : segment.words) texts.back() += fmt::format(" {}@{}", word.text, word.start);
-    }
+    if (event.kind != Kind::final_text && event.kind != Kind::partial) continue;
+    texts.push_back(fmt::format("{} {} {:.4f}-{:.4f} {}|{} {}", event.utterance, static_cast<int>(event.kind),
+                                event.start, event.end, event.text, event.tail,
+                                format(event.transcript, TranscriptFormat::json)));
   }
   std::ranges::stable_sort(texts, {}, [](const std::string& text) { return text[0]; });
   return texts;
 }
 
+// Feeds all samples in pieces of `piece` samples, or of any number up to that if there is a seed.
 void feed(LiveSession& session, std::span<const float> samples, std::size_t piece, std::uint32_t seed = 0) {
   std::mt19937 random(seed);
   while (!samples.empty()) {
@@ -90,23 +90,28 @@ void feed(LiveSession& session, std::span<const float> samples, std::size_t piec
   session.finish();
 }
 
+// Returns the events of a session of its own.
+std::vector<LiveEvent> events_of(const SpeechModel& model, const LiveOptions& options, std::span<const float> samples,
+                                 std::size_t piece = 320, std::uint32_t seed = 0) {
+  RequestQueue queue(model.model());
+  Listener listener(model, queue, options);
+  feed(listener.session, samples, piece, seed);
+  return listener.events();
+}
+
 TEST(LiveSession, FinalTextsAreThoseOfTheUtterancesAsRecordings) {
   const SpeechModel model = load();
-  RequestQueue queue(model.model());
   LiveOptions options;
   options.transcribe.word_timestamps = true;
-  Listener listener(model, queue, options);
   const std::vector<float> samples = speech();
-  feed(listener.session, samples, 320);
   std::vector<std::string> texts;
-  const std::vector<LiveEvent> events = listener.events();
+  const std::vector<LiveEvent> events = events_of(model, options, samples);
   for (const LiveEvent& event : events) {
     if (event.kind != Kind::final_text) continue;
     texts.push_back(event.text);
-    const auto first = static_cast<std::ptrdiff_t>(event.start * AudioReader::kSampleRate + 0.5),
-               last = static_cast<std::ptrdiff_t>(event.end * AudioReader::kSampleRate + 0.5);
-    const Transcript alone =
-        model.transcribe(Recording::of_samples({samples.begin() + first, samples.begin() + last}), options.transcribe);
+    const Transcript alone = model.transcribe(
+        Recording::of_samples({samples.begin() + sample_at(event.start), samples.begin() + sample_at(event.end)}),
+        options.transcribe);
     EXPECT_EQ(event.transcript.text, alone.text);
     ASSERT_EQ(event.transcript.segments.size(), alone.segments.size());
     for (std::size_t i = 0; i < alone.segments.size(); ++i) {
@@ -130,16 +135,11 @@ TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {
   options.partials = Partials::always;
   options.step_ms = 1000;
   options.transcribe.word_timestamps = true;
-  const auto alone = [&](std::size_t piece, std::uint32_t seed) {
-    RequestQueue queue(model.model());
-    Listener listener(model, queue, options);
-    feed(listener.session, samples, piece, seed);
-    return shown(listener.events(), true);
-  };
-  const std::vector<std::string> expected = alone(320, 0);
+  const std::vector<std::string> expected = shown(events_of(model, options, samples));
   EXPECT_GT(expected.size(), 6u);
-  for (const std::size_t piece : {1u, 777u, 1'000'000u}) EXPECT_EQ(alone(piece, 0), expected) << piece;
-  EXPECT_EQ(alone(5'000, 3), expected);
+  for (const std::size_t piece : {1u, 1'000'000u})
+    EXPECT_EQ(shown(events_of(model, options, samples, piece)), expected);
+  EXPECT_EQ(shown(events_of(model, options, samples, 5'000, 3)), expected);
 
   RequestQueue queue(model.model(), {.workers = 2});
   std::vector<std::unique_ptr<Listener>> listeners;
@@ -149,22 +149,18 @@ TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {
     threads.emplace_back([&, i] { feed(listeners[i]->session, samples, 3'000, i + 1); });
   }
   for (std::thread& thread : threads) thread.join();
-  for (auto& listener : listeners) EXPECT_EQ(shown(listener->events(), true), expected);
+  for (auto& listener : listeners) EXPECT_EQ(shown(listener->events()), expected);
 }
 
 TEST(LiveSession, PartialTextsGrow) {
-  const SpeechModel model = load();
-  RequestQueue queue(model.model());
   LiveOptions options;
   options.partials = Partials::always;
   options.step_ms = 100;
   options.utterances.silence_duration_ms = 3000;  // one long utterance
-  Listener listener(model, queue, options);
-  feed(listener.session, speech(), 320);
   std::string before;
   std::uint64_t utterance = 0;
   int words = 0;
-  for (const LiveEvent& event : listener.events()) {
+  for (const LiveEvent& event : events_of(load(), options, speech())) {
     if (event.utterance != utterance) before.clear();
     utterance = event.utterance;
     if (event.kind != Kind::partial) continue;
@@ -197,21 +193,18 @@ TEST(UtteranceEncoder, GivesTheRowsOfEveryBeginningOfARecording) {
 
 TEST(LiveSession, MoonshineStreamingGivesTheTextsOfEachBeginning) {
   const SpeechModel model(Model::load(kMoonshine / "streaming", {.threads = 1}));
-  RequestQueue queue(model.model());
   LiveOptions options;
   options.partials = Partials::always;
   options.step_ms = 100;
   options.finds_utterances = false;
-  Listener listener(model, queue, options);
   const Tensor clip = moonshine_clips().back();
   const std::span<const float> samples(clip.data<float>(), static_cast<std::size_t>(clip.rows()));
-  feed(listener.session, samples, 320);
   int texts = 0;
-  for (const LiveEvent& event : listener.events()) {
+  for (const LiveEvent& event : events_of(model, options, samples)) {
     if (event.kind != Kind::partial && event.kind != Kind::final_text) continue;
-    const auto count = static_cast<std::ptrdiff_t>(event.end * AudioReader::kSampleRate + 0.5);
-    const Transcript alone = model.transcribe(Recording::of_samples({samples.begin(), samples.begin() + count}),
-                                              {.beam_size = event.kind == Kind::partial ? 1 : 5});
+    const Transcript alone =
+        model.transcribe(Recording::of_samples({samples.begin(), samples.begin() + sample_at(event.end)}),
+                         {.beam_size = event.kind == Kind::partial ? 1 : 5});
     EXPECT_EQ(" " + event.text + event.tail, alone.text);
     ++texts;
   }
@@ -222,21 +215,17 @@ TEST(LiveSession, TheCallerMayEndUtterances) {
   const SpeechModel model = load();
   RequestQueue queue(model.model());
   for (const bool finds_utterances : {false, true}) {
-    LiveOptions options;
-    options.finds_utterances = finds_utterances;
-    options.partials = Partials::none;
-    Listener listener(model, queue, options);
+    Listener listener(model, queue, {.finds_utterances = finds_utterances, .partials = Partials::none});
     LiveSession& session = listener.session;
     EXPECT_FALSE(session.commit());
-    const std::vector<float> clip = all_samples(AudioReader::open((kNumbers / "clips/number.wav").string()));
-    const std::vector<float> silence(1'000);
+    const std::vector<float> clip = all_samples(AudioReader::open(clip_path("number.wav")));
     session.feed(clip);
     EXPECT_TRUE(session.commit());
     EXPECT_FALSE(session.commit());
     session.feed(clip);
     session.clear();
     EXPECT_FALSE(session.commit());
-    session.feed(silence);
+    session.feed(std::vector<float>(1'000));
     EXPECT_TRUE(session.commit());
     session.finish();
     std::vector<std::string> texts;

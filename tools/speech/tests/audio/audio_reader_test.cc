@@ -1,15 +1,11 @@
 #include "encdec/speech/audio/audio_reader.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <thread>
 
 #include "tests/support/message_of.h"
-#include "tools/speech/tests/all_samples.h"
 #include "tools/speech/tests/audio/wav_writer.h"
+#include "tools/speech/tests/recordings.h"
 
 namespace encdec {
 namespace {
@@ -32,37 +28,7 @@ TEST(AudioReader, PiecesOfAnySizeGiveTheSameSamples) {
   const std::string bytes = WavFile{.rate = 44'100, .samples = raw(samples)}.bytes();
   const auto all = all_samples(AudioReader(input_of(bytes)));
   EXPECT_THAT(all, SizeIs((100'000 * 160 + 440) / 441));
-  AudioReader reader(input_of(bytes));
-  std::vector<float> pieces, piece(997);
-  for (std::size_t count = piece.size(); count == piece.size();) {
-    count = reader.read(piece);
-    pieces.insert(pieces.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  EXPECT_EQ(pieces, all);
-}
-
-TEST(AudioReader, ReadsPipes) {
-  const std::string bytes = WavFile{.samples = raw<std::int16_t>(std::vector<std::int16_t>(50'000, 9))}.bytes();
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  std::thread writer([&] {
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ::ssize_t count = ::write(ends[1], bytes.data() + done, std::min<std::size_t>(999, bytes.size() - done));
-      done += static_cast<std::size_t>(count);
-    }
-    ::close(ends[1]);
-  });
-  EXPECT_THAT(all_samples(AudioReader(AudioInput(bytes_of(ends[0], "-"), "-"))), SizeIs(50'000));
-  writer.join();
-  ::close(ends[0]);
-}
-
-TEST(AudioReader, ReadsSamplesWithoutAHeader) {
-  const std::string bytes = raw<float>({0.5F, 0.25F, -1, 1});
-  AudioReader reader(open_raw(input_of(bytes), {.samples = RawAudio::Samples::float32, .channels = 2}));
-  EXPECT_THAT(all_samples(reader), ElementsAre(0.375F, 0));
-  EXPECT_THROW(open_raw(input_of(bytes), {.channels = 0}), ConfigError);
-  EXPECT_THROW(open_raw(input_of(bytes), {.sample_rate = 1}), ConfigError);
+  EXPECT_EQ(all_samples(AudioReader(input_of(bytes)), 997), all);
 }
 
 TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
@@ -82,6 +48,10 @@ TEST(RawAudioStream, PiecesOfAnySizeGiveTheSamplesOfAReader) {
       EXPECT_EQ(samples, expected) << raw.sample_rate << " " << piece;
     }
   }
+  const std::string floats = raw<float>({0.5F, 0.25F, -1, 1});
+  const RawAudio stereo{.samples = RawAudio::Samples::float32, .channels = 2};
+  EXPECT_THAT(all_samples(AudioReader(open_raw(input_of(floats), stereo))), ElementsAre(0.375F, 0));
+  EXPECT_THROW(open_raw(input_of(floats), {.channels = 0}), ConfigError);
   EXPECT_THAT(message_of<ConfigError>([] { RawAudioStream({.sample_rate = 7}, "packets"); }),
               HasSubstr("sample rate is 7, expected"));
 }

@@ -61,13 +61,6 @@ TEST(Resampler, KeepsFrequenciesBelowTheLimit) {
   }
 }
 
-TEST(Resampler, RemovesFrequenciesAboveTheLimit) {
-  for (const int rate : {22'050, 44'100, 48'000, 96'000}) {
-    const auto found = resampled(tone(9'500, rate, 0.5), rate, 16'000, 10'000);
-    EXPECT_LT(difference(found, std::vector<float>(found.size())), 2e-4) << rate;
-  }
-}
-
 TEST(Resampler, SizesOfPiecesDoNotMatter) {
   for (const int rate : {8'000, 44'100, 44'099, 16'000, 100'000}) {
     const auto input = tone(440, rate, 0.3);
@@ -76,11 +69,7 @@ TEST(Resampler, SizesOfPiecesDoNotMatter) {
               (input.size() * 16'000 + static_cast<std::size_t>(rate) - 1) / static_cast<std::size_t>(rate));
     for (const std::size_t piece : {1u, 7u, 1'000u}) EXPECT_EQ(resampled(input, rate, 16'000, piece), whole) << rate;
   }
-}
-
-TEST(Resampler, NoInputGivesNoOutput) {
-  EXPECT_TRUE(resampled({}, 44'100, 16'000, 1).empty());
-  for (const std::size_t inputs : {1u, 2u, 15u, 16u, 17u, 60u}) {
+  for (const std::size_t inputs : {0u, 1u, 2u, 15u, 16u, 17u, 60u}) {
     EXPECT_EQ(resampled(std::vector<float>(inputs, 1), 48'000, 16'000, 1).size(), (inputs + 2) / 3);
   }
 }

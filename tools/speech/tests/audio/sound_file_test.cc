@@ -5,13 +5,14 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numbers>
 
 #include "encdec/speech/audio/audio_reader.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
-#include "tools/speech/tests/all_samples.h"
+#include "tools/speech/tests/recordings.h"
 
 namespace encdec {
 namespace {
@@ -38,11 +39,8 @@ std::string written(const TempFolder& folder, int format) {
 }
 
 std::string bytes_of_file(const std::string& path) {
-  std::string bytes(std::filesystem::file_size(path), '\0');
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
-  std::fclose(file);
-  return bytes;
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 AudioInput input_of(const std::string& bytes) {
@@ -61,41 +59,7 @@ TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
               testing::AllOf(HasSubstr("expected WAV, FLAC"), testing::Not(HasSubstr("ffmpeg"))));
 }
 
-TEST(SoundFile, AllFormatsGiveTheSameSound) {
-  const struct {
-    int format;
-    double tolerance;
-  } cases[] = {{SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1e-5},
-               {SF_FORMAT_AIFF | SF_FORMAT_PCM_24, 1e-5},
-               {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2},
-               {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 1e-2}};
-  for (const auto& [format, tolerance] : cases) {
-    const TempFolder folder;
-    const std::string path = written(folder, format);
-    ASSERT_NE(path, "");
-    AudioReader reader = AudioReader::open(path);
-    EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
-    const auto samples = all_samples(reader);
-    EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
-    EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
-    EXPECT_FALSE(reader.is_cut());
-    // A pipe gives the same samples.
-    const std::string bytes = bytes_of_file(path);
-    std::FILE* pipe = ::popen(("cat " + path).c_str(), "r");
-    EXPECT_EQ(all_samples(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-"))), samples);
-    ::pclose(pipe);
-    // A truncated file gives fewer samples or an error.
-    for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 99u}) {
-      const std::string cut = bytes.substr(0, bytes.size() * part / 100);
-      try {
-        EXPECT_LE(all_samples(AudioReader(input_of(cut))).size(), samples.size());
-      } catch (const FileError& error) {
-        EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
-      }
-    }
-  }
-}
-
+// Returns bytes after `tags` ID3 tags and some zeros.
 std::string tagged(const std::string& bytes, std::size_t tags = 1, std::size_t padding = 0) {
   std::string tag("ID3\4\0\0\0\0\1\5", 10);  // 128 + 5 bytes
   tag.append(133, 'x');
@@ -104,21 +68,61 @@ std::string tagged(const std::string& bytes, std::size_t tags = 1, std::size_t p
   return all + std::string(padding, '\0') + bytes;
 }
 
-TEST(SoundFile, ATagInFrontDoesNotChooseTheDecoder) {
-  for (const int format : {SF_FORMAT_FLAC | SF_FORMAT_PCM_16, SF_FORMAT_AIFF | SF_FORMAT_PCM_16,
-                           SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_WAV | SF_FORMAT_PCM_16,
-                           SF_FORMAT_WAV | SF_FORMAT_GSM610, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
+TEST(SoundFile, AllFormatsGiveTheSameSound) {
+  const struct {
+    int format;
+    double tolerance;
+    bool says_cut = false;  // if it ends early
+  } cases[] = {
+      {SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1e-5, true},
+      {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2, true},
+      {SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, 1e-2, true},
+      {SF_FORMAT_WAV | SF_FORMAT_PCM_16, 1e-5, true},
+      {SF_FORMAT_AIFF | SF_FORMAT_PCM_24, 1e-5},
+      {SF_FORMAT_WAV | SF_FORMAT_GSM610, 1e-2},
+      {SF_FORMAT_WAV | SF_FORMAT_IMA_ADPCM, 1e-2},
+      {SF_FORMAT_WAV | SF_FORMAT_MS_ADPCM, 1e-2},
+      {SF_FORMAT_WAV | SF_FORMAT_NMS_ADPCM_16, 1e-2},
+      {SF_FORMAT_WAV | SF_FORMAT_G721_32, 1e-2},
+      {SF_FORMAT_WAV | SF_FORMAT_ULAW, 1e-2, true},
+      {SF_FORMAT_WAV | SF_FORMAT_ALAW, 1e-2, true},
+  };
+  for (const auto& [format, tolerance, says_cut] : cases) {
     const TempFolder folder;
-    const std::string path = written(folder, format), plain = bytes_of_file(path);
-    const std::vector<float> samples = all_samples(AudioReader::open(path));
-    EXPECT_GT(power(samples), 0.1);
+    const std::string path = written(folder, format);
+    if (path.empty() && format == (SF_FORMAT_WAV | SF_FORMAT_NMS_ADPCM_16)) continue;  // an older libsndfile
+    ASSERT_NE(path, "") << std::hex << format;
+    AudioReader reader = AudioReader::open(path);
+    EXPECT_NEAR(*reader.seconds(), 1.0, 0.1);
+    const auto samples = all_samples(reader);
+    EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
+    EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
+    EXPECT_FALSE(reader.is_cut());
+    // A tag in front does not choose the decoder, and a pipe gives the same samples.
+    const std::string bytes = bytes_of_file(path);
     const bool is_mp3 = (format & SF_FORMAT_TYPEMASK) == SF_FORMAT_MPEG;
-    for (const std::string& bytes : {tagged(plain), tagged(plain, 3), tagged(plain, 1, is_mp3 ? 50 : 0)}) {
-      EXPECT_EQ(all_samples(AudioReader(input_of(bytes))), samples) << std::hex << format;
-      folder.write("tagged", bytes);
-      std::FILE* pipe = ::popen(("cat " + (folder / "tagged").string()).c_str(), "r");
+    for (const std::string& same : {bytes, tagged(bytes), tagged(bytes, 3), tagged(bytes, 1, is_mp3 ? 50 : 0)}) {
+      EXPECT_EQ(all_samples(AudioReader(input_of(same))), samples) << std::hex << format;
+      folder.write("same", same);
+      std::FILE* pipe = ::popen(("cat " + (folder / "same").string()).c_str(), "r");
       EXPECT_EQ(all_samples(AudioReader(AudioInput(bytes_of(::fileno(pipe), "-"), "-"))), samples);
       ::pclose(pipe);
+    }
+    if ((format & SF_FORMAT_TYPEMASK) == SF_FORMAT_WAV) {
+      const std::string chunk("LIST\4\0\0\0abcd", 12);
+      EXPECT_EQ(all_samples(AudioReader(input_of(std::string(bytes).insert(12, chunk)))), samples)
+          << std::hex << format;
+    }
+    // A truncated file gives fewer samples or an error.
+    for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 85u, 99u}) {
+      const std::string cut = bytes.substr(0, bytes.size() * part / 100);
+      try {
+        AudioReader cut_reader(input_of(cut));
+        EXPECT_LE(all_samples(cut_reader).size(), samples.size());
+        EXPECT_TRUE(part != 85 || cut_reader.is_cut() == says_cut) << std::hex << format;
+      } catch (const FileError& error) {
+        EXPECT_THAT(std::string(error.what()), HasSubstr("x: "));
+      }
     }
   }
 }
@@ -128,34 +132,6 @@ TEST(SoundFile, AnMp3WithoutAFrameIsAnError) {
   for (std::uint32_t i = 0, x = 1; i < 5000; ++i) noise += static_cast<char>((x = x * 1'664'525 + 1'013'904'223) >> 25);
   for (const std::string& bytes : {tagged(""), tagged(std::string(3000, '\0')), tagged(noise), noise}) {
     EXPECT_THAT(message_of<FileError>([&] { all_samples(AudioReader(input_of(bytes))); }), HasSubstr("x: "));
-  }
-}
-
-TEST(SoundFile, WavOfTelephonesIsRead) {
-  for (const int codec : {SF_FORMAT_GSM610, SF_FORMAT_IMA_ADPCM, SF_FORMAT_MS_ADPCM, SF_FORMAT_G721_32,
-                          SF_FORMAT_NMS_ADPCM_16, SF_FORMAT_ULAW, SF_FORMAT_ALAW}) {
-    const TempFolder folder;
-    const std::string path = written(folder, SF_FORMAT_WAV | codec);
-    if (path.empty()) continue;  // an older libsndfile
-    std::string bytes = bytes_of_file(path);
-    EXPECT_NEAR(power(all_samples(AudioReader(input_of(bytes)))), 0.125, 0.01) << std::hex << codec;
-    const std::string chunk("LIST\4\0\0\0abcd", 12);
-    bytes.insert(12, chunk);
-    EXPECT_NEAR(power(all_samples(AudioReader(input_of(bytes)))), 0.125, 0.01) << std::hex << codec;
-  }
-}
-
-TEST(SoundFile, AFileThatEndsEarlySaysSo) {
-  for (const int format : {SF_FORMAT_WAV | SF_FORMAT_PCM_16, SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
-                           SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III}) {
-    const TempFolder folder;
-    const std::string bytes = bytes_of_file(written(folder, format));
-    for (const std::size_t part : {85u, 100u}) {
-      const std::string cut = bytes.substr(0, bytes.size() * part / 100);
-      AudioReader reader(input_of(cut));
-      all_samples(reader);
-      EXPECT_EQ(reader.is_cut(), part < 100) << std::hex << format << ' ' << std::dec << part;
-    }
   }
 }
 

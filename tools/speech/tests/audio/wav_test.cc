@@ -15,6 +15,18 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
 
+// Returns all samples, without resampling or mixing.
+std::vector<float> decoded(const std::string& wav) {
+  const auto decoder = open_wav(input_of(wav));
+  const auto channels = static_cast<std::size_t>(decoder->format().channels);
+  std::vector<float> all, piece(3 * channels);
+  for (;;) {
+    const std::size_t frames = decoder->read(piece);
+    all.insert(all.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(frames * channels));
+    if (frames < 3) return all;
+  }
+}
+
 std::string failure(const std::string& wav) {
   return message_of<FileError>([&] { decoded(wav); });
 }

@@ -17,6 +17,7 @@ std::span<const float> values_of(const Tensor& tensor) {
   return {tensor.data<float>(), static_cast<std::size_t>(tensor.elements())};
 }
 
+// Returns the features, one frame for each 160 samples.
 std::vector<float> features_of(int bands, std::span<const float> samples, std::size_t piece) {
   LogMel log_mel(bands);
   std::vector<float> features;
@@ -49,11 +50,8 @@ TEST(LogMel, SizesOfPiecesDoNotMatter) {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{160}, std::size_t{201}, std::size_t{999}}) {
     EXPECT_EQ(features_of(80, values_of(samples), piece), whole) << piece;
   }
-}
-
-TEST(LogMel, ShortRecordingsHaveFewFrames) {
   for (const std::size_t size : {0u, 1u, 159u, 160u, 200u, 201u, 399u, 400u}) {
-    features_of(80, std::vector<float>(size, 0.1F), 1'000);
+    features_of(80, values_of(samples).first(size), 1'000);
   }
 }
 

@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "tests/support/message_of.h"
-#include "tools/speech/tests/transcript/word_golden.h"
+#include "tools/speech/tests/golden_speech.h"
 
 namespace encdec {
 namespace {

@@ -99,9 +99,7 @@ def test_options_have_effects(speech_model: encdec.Model) -> None:
     assert 0 < plain.language_probability < 1
     german = found(language="German")
     assert german.language == "de" and german.language_probability == 1
-    assert {each.temperature for each in found(temperature=0.7).segments} == {0.7}
-    samples = [found(temperature=1, seed=seed).text for seed in (1, 1, 2)]
-    assert samples[0] == samples[1] != samples[2]
+    assert {each.temperature for each in found(temperature=0.7, seed=3).segments} == {0.7}
     assert found(beam_size=None, best_of=None) == found(beam_size=1, best_of=1)
     assert found(logprob_threshold=None) == found(log_prob_threshold=None)
     assert found(suppress_tokens="-1") == found(suppress_tokens=-1) == plain

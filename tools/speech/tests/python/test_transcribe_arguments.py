@@ -30,7 +30,6 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"logprob_threshold": -1, "log_prob_threshold": -1}, TypeError, "same option"),
     ({"timestamps": True, "without_timestamps": True}, TypeError, "same option"),
     ({"word_timestamps": 1}, TypeError, "word_timestamps is 1, expected True or False"),
-    ({"seed": -1}, ValueError, "seed is -1"),
     ({"workers": "2"}, TypeError, "workers is '2', expected an integer"),
     ({"initial_prompt": [1, 2]}, TypeError, "initial_prompt"),
     ({"initial_prompt": "a\ud800"}, encdec.TokenizerError, "UTF-8"),
@@ -44,7 +43,6 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"verbose": True}, ValueError, "verbose is True, which this version does not support"),
     ({"on_error": "shrug"}, ValueError, "on_error is 'shrug'"),
     ({"sampling_rate": 16_000.0}, TypeError, "sampling_rate is 16000.0, expected an integer"),
-    ({"sampling_rate": 10}, ValueError, "sampling_rate is 10, expected 2000 to 768000"),
 ]
 
 WRONG_RECORDINGS: list[tuple[Any, type[Exception], str]] = [
@@ -55,7 +53,6 @@ WRONG_RECORDINGS: list[tuple[Any, type[Exception], str]] = [
     ({"path": "a.wav"}, TypeError, "audio: a dict of 'path', expected 'array' and 'sampling_rate'"),
     ("/nowhere.wav", encdec.FileError, "/nowhere.wav: No such file"),
     ("a\0b.wav", encdec.FileError, "a path with a zero byte"),
-    (Path("/"), encdec.FileError, "a folder, expected a recording"),
     (b"RIFF1234WAVE", encdec.FileError, "audio: ends before its samples"),
     (io.StringIO("RIFF"), TypeError, "audio: reading gives str, expected bytes"),
     (numpy.zeros((2, 8)), encdec.InputError, "audio: an array [2, 8], expected one channel [N]"),

@@ -272,7 +272,7 @@ def test_one_message_with_minutes_of_sound(live: Server) -> None:
             await session.send(update(format=PCM_16K))
             await session.send(append(sound() * 5))
             events = await events_until(session, "transcription.completed", 5 * len(TEXTS))
-            return [event["transcript"] for event in events if event["type"].endswith("transcription.completed")]
+            return [event["transcript"] for event in events if "transcript" in event]
 
     assert asyncio.run(run()) == TEXTS * 5
 

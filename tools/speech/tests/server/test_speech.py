@@ -145,23 +145,15 @@ def test_texts(client: OpenAI, hearing: Server, whisper: Path, recording: Path) 
 def test_stream(client: OpenAI, whisper: Path, recording: Path) -> None:
     wanted = transcribed_json(whisper, recording)
     *deltas, done = client.audio.transcriptions.create(model="whisper", file=recording, stream=True)
-    assert done.type == "transcript.text.done"
-    assert done.text == wanted["text"].strip()
-    assert {each.type for each in deltas} == {"transcript.text.delta"}
-    texts = "".join(each["text"] for each in wanted["segments"])
-    assert "".join(each.delta for each in deltas if each.type == "transcript.text.delta") == texts.lstrip()
+    assert (done.type, done.text) == ("transcript.text.done", wanted["text"].strip())
+    assert "".join(each.delta for each in deltas if each.type == "transcript.text.delta") == wanted["text"].lstrip()
     assert len(deltas) == sum(each["text"] != "" for each in wanted["segments"])
-
-
-def test_stream_with_times(client: OpenAI, whisper: Path, recording: Path) -> None:
     wanted = transcribed_json(whisper, recording, "--word-timestamps")
     options: dict[str, Any] = {"response_format": "verbose_json", "extra_body": {"word_timestamps": True}}
     *deltas, done = client.audio.transcriptions.create(model="whisper", file=recording, stream=True, **options)
     assert [(each.model_extra or {})["segment"] for each in deltas] == wanted["segments"]
     more = done.model_extra or {}
-    assert more["segments"] == wanted["segments"]
-    assert more["task"] == "transcribe"
-    assert more["duration"] > 0
+    assert more["segments"] == wanted["segments"] and more["task"] == "transcribe" and more["duration"] > 0
 
 
 def test_translations(client: OpenAI, whisper: Path, recording: Path) -> None:
@@ -261,7 +253,6 @@ def test_known_texts(hearing: Server, tmp_path: Path) -> None:
         assert json.loads(found) == json.loads(wanted) if name == "json" else found == wanted
     for fields, part in (
         ({}, "'text' is missing or empty"),
-        ({"text": "..."}, "without a word"),
         ({"text": "a" * 200_000}, "a text of 200000 bytes, expected at most 128317 for 2.0 s of sound"),
         ({"text": "one", "response_format": "xml"}, "expected one of json, srt, vtt, tsv, textgrid"),
         ({"text": "one", "language": "de"}, "'de'"),
@@ -270,13 +261,6 @@ def test_known_texts(hearing: Server, tmp_path: Path) -> None:
             ask(**fields)
         message = error.value.read().decode()
         assert part in message and "invalid_request_error" in message
-
-
-def test_silence_is_nothing(client: OpenAI, whisper: Path, tmp_path: Path) -> None:
-    file = tmp_path / "empty.wav"
-    file.write_bytes(noise(0))
-    answer = client.audio.transcriptions.create(model="whisper", file=file, response_format="verbose_json")
-    assert (answer.text, answer.segments, answer.duration) == ("", [], 0)
 
 
 def test_no_form(hearing: Server) -> None:
@@ -306,13 +290,6 @@ def test_models_that_do_something_else(client: OpenAI, hearing: Server, recordin
     assert "transcribes recordings" in error.value.read().decode()
     # A request without a model's name is answered by a model that can.
     assert client.completions.create(model="", prompt="cat").choices[0].text == "K AE1 T"
-
-
-def test_no_model_that_hears(server: Server) -> None:
-    with pytest.raises(urllib.error.HTTPError) as error:
-        post(server, "/v1/audio/transcriptions", {}, noise(0.1))
-    assert error.value.code == 404
-    assert "no model here transcribes recordings" in error.value.read().decode()
 
 
 def test_models(client: OpenAI, hearing: Server) -> None:

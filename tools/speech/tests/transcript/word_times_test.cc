@@ -2,11 +2,57 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "encdec/speech/transcript/hallucination.h"
-#include "tools/speech/tests/transcript/word_golden.h"
+#include "encdec/speech/transcript/speech_time_map.h"
+#include "encdec/speech/transcript/word_alignment.h"
+#include "tools/speech/tests/golden_speech.h"
 
 namespace encdec {
 namespace {
+
+// Decodes pairs of hexadecimal digits.
+std::string from_hex(const std::string& digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+TEST(WordTokens, MatchOpenai) {
+  for (const auto& golden : golden_speech("word_tokens")) {
+    std::map<std::int32_t, std::string> bytes;
+    for (const auto& [token, hex] : golden.at("bytes").items()) bytes[std::stoi(token)] = from_hex(hex);
+    const auto decode = [&](std::span<const std::int32_t> tokens) {
+      std::string text;
+      for (const std::int32_t token : tokens) text += bytes.at(token);
+      return text;
+    };
+    const auto tokens = golden.at("tokens").get<std::vector<std::int32_t>>();
+    const auto words = split_to_word_tokens(tokens, golden.at("language").get<std::string>(), golden.at("eot"), decode);
+    nlohmann::json found = nlohmann::json::array();
+    for (const WordTokens& word : words) found.push_back({{"text", word.text}, {"tokens", word.tokens}});
+    EXPECT_EQ(found, golden.at("words"));
+  }
+}
+
+// Decoders may leave special tokens out.
+TEST(WordTokens, EndOfTextIsAWordWhateverItDecodesTo) {
+  const std::vector<std::int32_t> tokens = {1, 2, 9};
+  for (const char* end : {"", "x", "<|endoftext|>"}) {
+    const auto decode = [&](std::span<const std::int32_t> ids) {
+      std::string text;
+      for (const std::int32_t id : ids) text += id == 1 ? " a" : id == 2 ? "b" : end;
+      return text;
+    };
+    const auto words = split_to_word_tokens(tokens, "en", 9, decode);
+    ASSERT_EQ(words.size(), 2u) << end;
+    EXPECT_EQ(words[0].text, " ab");
+    EXPECT_EQ(words[1].tokens, std::vector<std::int32_t>{9});
+  }
+}
 
 std::vector<TranscriptSegment> segments_from(const nlohmann::json& list) {
   std::vector<TranscriptSegment> segments;
@@ -20,20 +66,6 @@ std::vector<WordTiming> words_from(const nlohmann::json& list) {
     words.push_back({json.at("text"), json.at("tokens"), json.at("start"), json.at("end"), json.at("probability")});
   }
   return words;
-}
-
-std::vector<std::string> merged(const std::vector<std::string>& texts) {
-  std::vector<WordTiming> words;
-  for (const std::string& text : texts) words.push_back({text, {1}, 0, 0, 0});
-  merge_punctuations(words, kPrependPunctuations, kAppendPunctuations);
-  std::vector<std::string> result;
-  std::size_t tokens = 0;
-  for (const WordTiming& word : words) {
-    tokens += word.tokens.size();
-    result.push_back(word.text + ':' + std::to_string(word.tokens.size()));
-  }
-  EXPECT_EQ(tokens, texts.size());
-  return result;
 }
 
 // Such words occur at the beginning of a recording of a few frames. The writers of openai fail there.
@@ -68,30 +100,22 @@ TEST(WordTimes, SegmentsMatchOpenai) {
   }
 }
 
-TEST(WordTimes, PunctuationIsMergedWithItsWord) {
-  using Texts = std::vector<std::string>;
-  EXPECT_EQ(merged({}), Texts{});
-  EXPECT_EQ(merged({" (", "a", ")", "."}), (Texts{":0", " (a).:4", ":0", ":0"}));
-  EXPECT_EQ(merged({" \"", " (", " a"}), (Texts{":0", ":0", " \" ( a:3"}));
-  EXPECT_EQ(merged({" a ", "."}), (Texts{" a :1", ".:1"}));  // the blank separates them
-  EXPECT_EQ(merged({"-", " a"}), (Texts{"-:1", " a:1"}));    // no blank before the mark
-  EXPECT_EQ(merged({" a", "、", "。", " b"}), (Texts{" a、。:3", ":0", ":0", " b:1"}));
-  EXPECT_EQ(merged({" ", ".", " a"}), (Texts{":0", " .:2", " a:1"}));
-  EXPECT_EQ(merged({" a", "!?", " b"}), (Texts{" a:1", "!?:1", " b:1"}));  // not a listed mark
+TEST(WordTimes, ABlankSeparatesAMarkFromItsWord) {
+  std::vector<WordTiming> words = {{" a ", {1}, 0, 0, 0}, {".", {2}, 0, 0, 0}};
+  merge_punctuations(words, kPrependPunctuations, kAppendPunctuations);
+  EXPECT_EQ(words[0].text, " a ");
+  EXPECT_EQ(words[1].text, ".");
 }
 
-TEST(WordTimes, TextTokensAreBelowTheEndOfText) {
-  const std::vector<TranscriptSegment> segments = {{.tokens = {60, 1, 2, 61}}, {.tokens = {}}, {.tokens = {62, 3, 50}}};
-  EXPECT_EQ(text_tokens(segments, 50), (std::vector<std::int32_t>{1, 2, 3}));
-}
-
-TEST(WordTimes, SpeechEndsWithTheLastWord) {
-  std::vector<TranscriptSegment> segments;
-  EXPECT_EQ(speech_end(segments), std::nullopt);
-  segments = {{.end = 3}, {.end = 5}};
+TEST(WordTimes, SegmentsWithoutWordsAreSkipped) {
+  std::vector<TranscriptSegment> segments = {{.end = 3}, {.end = 5}};
+  EXPECT_EQ(speech_end({}), std::nullopt);
   EXPECT_EQ(speech_end(segments), 5);
-  segments[0].words = {{" a", 1, 2, 1}, {" b", 2, 2.5, 1}};
+  EXPECT_EQ(next_words_segment(segments), nullptr);
+  segments[1].words = {{" a", 1, 2, 1}, {" b", 2, 2.5, 1}};
+  segments.resize(3);
   EXPECT_EQ(speech_end(segments), 2.5);
+  EXPECT_EQ(next_words_segment(segments), &segments[1]);
 }
 
 TEST(Hallucination, AnomalousSegmentsMatchOpenai) {
@@ -109,13 +133,75 @@ TEST(Hallucination, AnomalousSegmentsMatchOpenai) {
   EXPECT_GT(odd, 0);
 }
 
-TEST(Hallucination, NextSegmentIsTheFirstWithWords) {
-  std::vector<TranscriptSegment> segments(3);
-  EXPECT_EQ(next_words_segment(segments), nullptr);
-  segments[1].words.resize(1);
-  segments[2].words.resize(1);
-  EXPECT_EQ(next_words_segment(segments), &segments[1]);
-  EXPECT_EQ(next_words_segment({}), nullptr);
+// Expected lengths come from Python's zlib.compress with zlib 1.2.13.
+TEST(CompressionRatio, MatchesPython) {
+  EXPECT_EQ(compression_ratio(""), 0.0);
+  EXPECT_EQ(compression_ratio("a"), 1.0 / 9);
+  EXPECT_EQ(compression_ratio("Hello, world!"), 13.0 / 21);
+  EXPECT_EQ(
+      compression_ratio(" And so, my fellow Americans, ask not what your country can do for you, ask what you can "
+                        "do for your country."),
+      109.0 / 80);
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += static_cast<char>(33 + i * i * 7 % 90);
+  EXPECT_EQ(compression_ratio(text), 500.0 / 99);
+  text.clear();
+  for (int i = 0; i < 3000; ++i) text += "line " + std::to_string(i) + " of many\n";
+  EXPECT_EQ(compression_ratio(text), 52890.0 / 7356);
+}
+
+using Edge = SpeechTimeMap::Edge;
+
+SpeechTimeMap map_from(const nlohmann::json& golden) {
+  std::vector<SpeechSpan> spans;
+  for (const auto& span : golden.at("spans")) spans.push_back({span[0], span[1]});
+  return SpeechTimeMap(spans);
+}
+
+// Reads [start, end, [[start, end] of a word, ...]].
+TranscriptSegment segment_of(const nlohmann::json& times) {
+  TranscriptSegment segment{.start = times[0], .end = times[1]};
+  for (const auto& word : times[2]) segment.words.push_back({.start = word[0], .end = word[1]});
+  return segment;
+}
+
+TEST(SpeechTimeMap, TimesMatchFasterWhisper) {
+  for (const auto& golden : golden_speech("speech_times")) {
+    const SpeechTimeMap map = map_from(golden);
+    for (std::size_t i = 0; i < golden.at("times").size(); ++i) {
+      const double time = golden.at("times")[i];
+      EXPECT_EQ(map.span_at(time), golden.at("spans_of_starts")[i]) << time;
+      EXPECT_EQ(map.span_at(time, Edge::end), golden.at("spans_of_ends")[i]) << time;
+      EXPECT_EQ(map.original(time), golden.at("starts")[i].get<double>()) << time;
+      EXPECT_EQ(map.original(time, Edge::end), golden.at("ends")[i].get<double>()) << time;
+    }
+  }
+}
+
+TEST(SpeechTimeMap, SegmentsMatchFasterWhisper) {
+  for (const auto& golden : golden_speech("speech_times")) {
+    for (std::size_t i = 0; i < golden.at("segments").size(); ++i) {
+      TranscriptSegment segment = segment_of(golden.at("segments")[i]);
+      map_from(golden).restore(segment);
+      const TranscriptSegment expected = segment_of(golden.at("restored")[i]);
+      EXPECT_EQ(segment.start, expected.start);
+      EXPECT_EQ(segment.end, expected.end);
+      for (std::size_t j = 0; j < expected.words.size(); ++j) {
+        EXPECT_EQ(segment.words[j].start, expected.words[j].start);
+        EXPECT_EQ(segment.words[j].end, expected.words[j].end);
+      }
+    }
+  }
+}
+
+TEST(SpeechTimeMap, RoundsAsPythonDoes) {
+  const SpeechTimeMap map({});
+  EXPECT_EQ(map.original(2.675), 2.67);  // 2.67499999999999982236431605997495353221893310546875
+  EXPECT_EQ(map.original(0.125), 0.12);
+  EXPECT_EQ(map.original(0.375), 0.38);
+  EXPECT_EQ(map.original(8.035), 8.04);  // 8.0350000000000001421085471520200371742248535156250
+  EXPECT_EQ(map.original(1e15), 1e15);
+  EXPECT_EQ(map.original(3.14159, Edge::end), 3.14);
 }
 
 }  // namespace

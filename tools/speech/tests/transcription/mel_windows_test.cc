@@ -7,17 +7,13 @@
 #include <vector>
 
 #include "tests/support/comparison.h"
+#include "tools/speech/tests/golden_speech.h"
 
 namespace encdec {
 namespace {
 
-std::vector<float> tone(double seconds) {
-  std::vector<float> samples(static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const double t = static_cast<double>(i) / AudioReader::kSampleRate;
-    samples[i] = static_cast<float>(0.5 * std::sin(2 * 3.14159265 * 440 * t) * (0.1 + std::fmod(t, 7.0) / 7));
-  }
-  return samples;
+std::vector<float> samples_of(double seconds) {
+  return golden_noise(1, static_cast<std::size_t>(seconds * AudioReader::kSampleRate));
 }
 
 // Returns all frames, computed at once and normalized.
@@ -42,8 +38,8 @@ MelWindows windows_of(Recording recording, const LogMel& mel) {
 
 TEST(MelWindows, AreCutFromTheWholeRecording) {
   for (const double seconds : {0.0, 0.005, 0.3, 12.34, 75.5}) {  // the last recording is too long to be kept in memory
-    const std::vector<float> expected = all_frames(tone(seconds));
-    MelWindows windows = windows_of(Recording::of_samples(tone(seconds)), LogMel(80));
+    const std::vector<float> expected = all_frames(samples_of(seconds));
+    MelWindows windows = windows_of(Recording::of_samples(samples_of(seconds)), LogMel(80));
     ASSERT_EQ(windows.frames(), expected.size() / 80);
     EXPECT_DOUBLE_EQ(windows.seconds(), std::floor(seconds * 16000) / 16000);
     for (std::uint64_t first : {0u, 7u, 1000u, 4000u}) {
@@ -59,7 +55,7 @@ TEST(MelWindows, AreCutFromTheWholeRecording) {
 }
 
 TEST(MelWindows, TheBeginningIsFollowedBySilence) {
-  MelWindows windows = windows_of(Recording::of_samples(tone(2)), LogMel(80));
+  MelWindows windows = windows_of(Recording::of_samples(samples_of(2)), LogMel(80));
   const Tensor beginning = windows.window(0, 3000, 3000), window = windows.window(0, 200, 3000);
   EXPECT_TRUE(same_bits(beginning.slice(0, 200), window.slice(0, 200)));
   const float silence = beginning.row(2999)[0];
