@@ -4,21 +4,12 @@
 #include <filesystem>
 
 #include "encdec/speech/speech_model.h"
+#include "encdec/speech/transcript/transcript_format.h"
 
 namespace encdec::invariants {
 namespace {
 
 constexpr std::size_t kSources = 12;
-
-std::string bytes_of(const Transcript& transcript) {
-  std::string text;
-  for (const TranscriptSegment& segment : transcript.segments) {
-    for (const std::int32_t token : segment.tokens) text += std::to_string(token) + ' ';
-    text += segment.text + std::to_string(segment.avg_logprob) + std::to_string(segment.start) + "\n";
-    for (const TranscriptWord& word : segment.words) text += word.text + std::to_string(word.end);
-  }
-  return text;
-}
 
 // Noise of 0.5 to 2 seconds. Opening and reading it are steps.
 Recording noise(std::size_t number, Steps& steps, const std::optional<std::string>& known) {
@@ -41,13 +32,15 @@ Task transcribing(const std::string& name, const std::string& folder, const Tran
                   std::optional<std::string> known = {}) {
   const auto load = [=](const LoadOptions& with, const TranscribeOptions& given) {
     const SpeechModel model(Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / folder, with));
-    return Worker{model.model(), [=](RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls) {
-                    return model.submit(
-                        queue, noise(source, steps, known), given,
-                        {.on_result = [&](const Transcript& transcript) { calls.end(steps, bytes_of(transcript)); },
-                         .on_failure = [&](const std::exception_ptr& failure) { calls.fail(steps, failure); },
-                         .on_segments = [&](std::span<const TranscriptSegment>) { calls.add(steps); }});
-                  }};
+    return Worker{
+        model.model(), [=](RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls) {
+          return model.submit(
+              queue, noise(source, steps, known), given,
+              {.on_result =
+                   [&](const Transcript& transcript) { calls.end(steps, format(transcript, TranscriptFormat::json)); },
+               .on_failure = [&](const std::exception_ptr& failure) { calls.fail(steps, failure); },
+               .on_segments = [&](std::span<const TranscriptSegment>) { calls.add(steps); }});
+        }};
   };
   Task task{.name = name, .sources = kSources, .load = [=](const LoadOptions& with) { return load(with, options); }};
   if (known) return task;

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "encdec/speech/transcript/transcript_format.h"
-#include "tests/models/model/request_life.h"
 #include "tests/support/message_of.h"
 #include "tests/support/moonshine.h"
 #include "tools/speech/tests/recordings.h"
@@ -33,22 +32,6 @@ class SpeechModels : public testing::TestWithParam<std::filesystem::path> {
  protected:
   SpeechModel load(const LoadOptions& options = {}) const { return SpeechModel(Model::load(GetParam(), options)); }
 };
-
-TEST_P(SpeechModels, DoNotLetRecordingsChangeEachOther) {
-  const SpeechModel model = load();
-  std::vector<Recording> recordings;
-  for (const double seconds : {0.5, 3.0, 1.2, 1.9, 0.2}) recordings.push_back(tone(seconds));
-  TranscribeOptions options;
-  options.word_timestamps = GetParam() == kWhisper;
-  std::vector<std::string> alone;
-  for (const Recording& each : recordings) alone.push_back(all_of(model.transcribe(each, options)));
-  for (const auto& [batch_size, workers] : {std::pair{0, 1}, {2, 1}, {0, 2}}) {
-    options.batch_size = batch_size;
-    options.workers = workers;
-    const auto together = model.transcribe(recordings, options);
-    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(all_of(together[i]), alone[i]);
-  }
-}
 
 // Guesses of a model, of a text and of earlier tokens: right ones, wrong ones, and tokens that the model does not know.
 TEST_P(SpeechModels, GuessesChangeNoTranscript) {
@@ -158,44 +141,6 @@ TEST(SpeechModel, RefusesOptionsOutOfRange) {
   EXPECT_EQ(refusal({.suppress_tokens = {1'000'000}}), "suppress_tokens: 1000000, expected -1 or 0 to 414");
   EXPECT_EQ(refusal({.hallucination_silence_threshold = 1}),
             "hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
-}
-
-using namespace request_life;
-
-std::vector<Kind> kinds() {
-  const SpeechModel model(Model::load(kWhisper, {.threads = 1}));
-  const auto transcribing = [model](const TranscribeOptions& options, const std::optional<std::string>& text) {
-    return [=](RequestQueue& queue, Steps& steps, Calls& calls) {
-      Recording own = tone(1);
-      own.text = text;
-      own.open = [&, open = own.open]() -> Recording::Read {
-        steps.next();
-        return [&, read = open()](std::span<float> to) {
-          steps.next();
-          return read(to);
-        };
-      };
-      const auto add_segments = [&](std::span<const TranscriptSegment> segments) {
-        calls.add(steps, "segments " + ids(segments.front().tokens));
-      };
-      return model.submit(queue, std::move(own), options,
-                          {.on_result = [&](const Transcript&) { calls.add(steps, "transcript", true); },
-                           .on_failure = [&](const std::exception_ptr&) { calls.add(steps, "failure", true); },
-                           .on_segments = add_segments});
-    };
-  };
-  TranscribeOptions words;
-  words.word_timestamps = true;
-  return {{"recording", model.model(), transcribing(words, {})},
-          {"known text", model.model(), transcribing({}, "a b\nc d e\nthe end")}};
-}
-
-TEST(SpeechRequestLife, ACancelledRequestGetsNoMoreCallsAndTheOthersDoNotChange) {
-  for (const Kind& kind : kinds()) check_cancelling(kind);
-}
-
-TEST(SpeechRequestLife, AQueueCanBeDestroyedAtAnyStep) {
-  for (const Kind& kind : kinds()) check_stopping(kind);
 }
 
 }  // namespace
