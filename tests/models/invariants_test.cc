@@ -153,6 +153,7 @@ Task generating(const std::string& name, const GenerateOptions& options, Precisi
 
 const GenerateOptions kGreedy{.num_beams = 1},
     kBeams{.num_beams = 4, .num_return_sequences = 4, .length_penalty = 0.6f},
+    kShort{.num_beams = 1, .max_new_tokens = 6}, kShortBeams{.num_beams = 3, .max_new_tokens = 6},
     kSampling{.num_beams = 1, .do_sample = true, .temperature = 0.9f, .top_k = 30, .top_p = 0.95f, .seed = 5};
 
 // Without this, equal bytes would show little.
@@ -176,7 +177,8 @@ TEST(RandomMarian, ResultsHaveManyLengthsAndTokens) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generate, Invariants,
-                         testing::Values(generating("Greedy", kGreedy), generating("Beams", kBeams),
+                         testing::Values(generating("Greedy", kGreedy), generating("Short", kShort),
+                                         generating("ShortBeams", kShortBeams), generating("Beams", kBeams),
                                          generating("Sampling", kSampling),
                                          generating("GreedyBfloat16", kGreedy, Precision::bfloat16),
                                          generating("BeamsBfloat16", kBeams, Precision::bfloat16),
