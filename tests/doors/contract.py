@@ -30,6 +30,7 @@ error     parts of the message, in order; {model} is the path of the folder. `wr
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -42,6 +43,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+OUTCOMES = {"output", "pairs", "contains", "same_as", "differs_from", "error"}
+KEYS = OUTCOMES | set("name task model load changes input options each doors differ_at_most wrong raises status".split())
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/golden"))
 from packed import unpacked  # noqa: E402
@@ -79,12 +82,17 @@ def program_of(words: str) -> list[str]:
     return [word for word in words.split(";") if word]
 
 
+@functools.cache
 def of_slices(name: str) -> dict[str, Any]:
     """Returns the tasks that slices add to a door: the variable `name` of their tests/doors.py."""
     tasks: dict[str, Any] = {}
     for file in ROOT.glob("tools/*/tests/doors.py"):
         tasks |= runpy.run_path(str(file)).get(name, {})
     return tasks
+
+
+def known_tasks() -> set[str]:
+    return {"command", "post", "generate", "score"}.union(*map(of_slices, ("COMMAND", "HTTP", "PYTHON")))
 
 
 def files() -> list[Path]:
@@ -102,6 +110,7 @@ def cases(file: Path) -> Iterator[dict[str, Any]]:
     for case in shared.pop("cases"):
         for variant in case.pop("variants", [{}]):
             one = {"options": {}, "load": {}, **shared, **case, **variant}
+            assert one.keys() <= KEYS and len(one.keys() & OUTCOMES) == 1 and one["task"] in known_tasks(), one
             if "pairs" in one:
                 one["input"], one["output"] = map(list, zip(*one["pairs"], strict=True))
             values = [(name, value) for name, values in one.get("each", {}).items() for value in values]
