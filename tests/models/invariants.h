@@ -20,8 +20,8 @@
 #include "tests/support/message_of.h"
 #include "tests/support/random_tensors.h"
 
-// What holds for each task that a queue does (generate, embed, transcribe, ...) on a small checkpoint: a program of
-// tests instantiates the suite Invariants with a row for each of its tasks.
+// What holds for each task of a model (generate, embed, transcribe, ...) on a small checkpoint: a program of tests
+// instantiates the suite Invariants with a row for each of its tasks.
 namespace encdec::invariants {
 
 // A counter of the calls that a worker makes to handlers and recordings. Call number `last` runs `act`.
@@ -63,10 +63,13 @@ struct Calls {
   }
 };
 
-// A model that does a task. `submit` submits the source with this number; the worker's calls are counted as steps.
+// A model that does a task.
 struct Worker {
   Model model;
+  // Submits the source with this number; the worker's calls are counted as steps. Null for a task without a queue.
   std::function<Request(RequestQueue& queue, std::size_t source, Steps& steps, Calls& calls)> submit;
+  // The task without a queue: returns the results of these sources, in their order.
+  std::function<std::vector<std::string>(std::span<const int> order, int batch_size)> compute = {};
 };
 
 struct Task {
@@ -83,9 +86,14 @@ inline void PrintTo(const Task& task, std::ostream* stream) {
   *stream << task.name;
 }
 
-// Submits sources in this order to a new queue. Returns the result of each source, by number.
+// Gives the sources in this order to the worker, or to a new queue. Returns the result of each source, by number.
 inline std::vector<std::string> results(const Worker& worker, std::span<const int> order,
                                         const RequestQueueOptions& options) {
+  if (worker.compute) {
+    std::vector<std::string> computed = worker.compute(order, options.batch_size), by_number(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) by_number[static_cast<std::size_t>(order[i])] = computed[i];
+    return by_number;
+  }
   std::vector<Calls> calls(order.size());
   std::vector<Steps> steps(order.size());
   RequestQueue queue(worker.model, options);
@@ -207,6 +215,7 @@ TEST_P(Invariants, DraftTokensChangeNothing) {
 
 // A cancelled request's handlers are not called again, and the other requests keep their results.
 TEST_P(Invariants, CancellingAtAnyStepChangesNoOther) {
+  if (!worker_->submit) return;
   std::vector<Worker> workers{*worker_};
   if (!GetParam().drafted.empty()) workers.push_back(GetParam().drafted.back()({.threads = 1}));
   const std::vector<std::string> expected = alone(3);
@@ -224,6 +233,7 @@ TEST_P(Invariants, CancellingAtAnyStepChangesNoOther) {
 
 // The model can be used afterwards.
 TEST_P(Invariants, AQueueCanBeDestroyedAtAnyStep) {
+  if (!worker_->submit) return;
   const std::size_t steps = ThreeRequests(*worker_, 0, ThreeRequests::End::cancel).steps();
   const std::vector<std::string> expected = alone(3);
   for (std::size_t step = 1; step <= steps; step += 1 + steps / 50) {
@@ -234,6 +244,11 @@ TEST_P(Invariants, AQueueCanBeDestroyedAtAnyStep) {
 
 TEST_P(Invariants, ASourceThatIsTooLongIsRefusedAndNoOther) {
   if (GetParam().too_long.empty()) return;
+  if (worker_->compute) {
+    const int order[] = {0, static_cast<int>(GetParam().sources)};
+    EXPECT_THAT(message_of([&] { worker_->compute(order, 0); }), testing::HasSubstr(GetParam().too_long));
+    return;
+  }
   Calls good, bad;
   Steps steps, other_steps;
   RequestQueue queue(worker_->model);

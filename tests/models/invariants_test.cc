@@ -151,6 +151,30 @@ Task generating(const std::string& name, const GenerateOptions& options, Precisi
   return task;
 }
 
+// The target of each source is the next source.
+Task scoring(const std::string& name, Precision precision) {
+  const auto load = [=](LoadOptions with) {
+    with.precision = precision;
+    const Model model = Model::load(small(), with);
+    std::vector<TokenIds> ids;
+    for (const GenerateInput& input : random_inputs()) ids.push_back(std::get<TokenIds>(input.source));
+    ids.push_back(TokenIds(20'000, 5));
+    return Worker{model, {}, [=](std::span<const int> order, int batch_size) {
+                    std::vector<TokenIds> sources, targets;
+                    for (const int source : order) {
+                      sources.push_back(ids[static_cast<std::size_t>(source)]);
+                      targets.push_back(ids[static_cast<std::size_t>(source + 1) % kSources]);
+                    }
+                    std::vector<std::string> results;
+                    for (const ScoreResult& result : model.score_ids(sources, targets, {.batch_size = batch_size})) {
+                      results.push_back(bytes_of({.hypotheses = {{.token_scores = result.token_scores}}}));
+                    }
+                    return results;
+                  }};
+  };
+  return {.name = name, .sources = kSources, .load = load, .too_long = "source 2: 20000 tokens, expected at most"};
+}
+
 const GenerateOptions kGreedy{.num_beams = 1},
     kBeams{.num_beams = 4, .num_return_sequences = 4, .length_penalty = 0.6f},
     kShort{.num_beams = 1, .max_new_tokens = 6}, kShortBeams{.num_beams = 3, .max_new_tokens = 6},
@@ -187,6 +211,9 @@ INSTANTIATE_TEST_SUITE_P(Generate, Invariants,
                                          generating("GreedyWide", kGreedy, Precision::float32, wide),
                                          generating("GreedyWideBfloat16", kGreedy, Precision::bfloat16, wide),
                                          generating("GreedyWideInt8", kGreedy, Precision::int8, wide)),
+                         kName);
+INSTANTIATE_TEST_SUITE_P(Score, Invariants,
+                         testing::Values(scoring("Float32", Precision::float32), scoring("Int8", Precision::int8)),
                          kName);
 
 }  // namespace
