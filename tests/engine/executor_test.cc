@@ -8,7 +8,6 @@
 #include "encdec/engine/base/error.h"
 #include "tests/engine/toy_layers.h"
 #include "tests/support/comparison.h"
-#include "tests/support/layer_runner.h"
 #include "tests/support/message_of.h"
 #include "tests/support/random_tensors.h"
 
@@ -185,22 +184,6 @@ TEST(Executor, RunObserverGetsTheTimesOfEachNodeUntilItIsRemoved) {
   state.run_observer = {};
   executor.run(inputs, state);
   EXPECT_EQ(seen.size(), 3U);
-}
-
-TEST(Executor, OneExecutorServesSeveralThreadsConcurrently) {
-  RandomTensors random(5);
-  const Graph graph = random_graph(random, 25);
-  const Executor executor(graph);
-  const std::vector<Tensor> inputs = {random.integers({6, 5}, 3), random.integers({6, 5}, 3)};
-  RunState state(graph);
-  const Tensor expected = copy_of(executor.run(inputs, state)[0]);
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&] {
-      RunState own(graph);
-      for (int run = 0; run < 50; ++run) ASSERT_TRUE(same_bits(expected, executor.run(inputs, own)[0]));
-    });
-  }
 }
 
 TEST(RunState, ScratchPiecesOfOneNodeDoNotOverlap) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -164,17 +163,6 @@ TEST(MatMul, MergesWeightsOfAllStoredTypes) {
       EXPECT_EQ(c.matmul(threads).output_width(), 364);
       EXPECT_EQ(c.matmul(threads).input_width(), width);
     }
-  }
-}
-
-TEST(MatMul, OneHalfPrecisionWeightIsWidenedExactly) {
-  RandomTensors random(4);
-  for (const DataType type : {DataType::float16, DataType::bfloat16}) {
-    MatMulCase c;
-    c.input = random.integers({33, 65}, 4);
-    c.weights = {random.integers({130, 65}, 100, type)};
-    c.biases = {random.integers({130}, 100, type)};
-    EXPECT_TRUE(equals(c.expected(), c.run(2))) << to_string(type);
   }
 }
 

@@ -2,10 +2,8 @@
 // the state is still usable. This program replaces operator new.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <new>
 
 #include "encdec/engine/executor.h"
@@ -145,21 +143,6 @@ TEST(Allocation, PositionsBeyondTheTableAllocateNothing) {
   state.sequences = packed(std::array{kRows}, std::array{1020});
   const std::array<Tensor, 1> inputs = {RandomTensors(5).uniform({kRows, kModelDim})};
   EXPECT_TRUE(stops_allocating([&] { executor.run(inputs, state); }));
-}
-
-TEST(Allocation, ACacheThatGrowsWithinAPageAllocatesNothing) {
-  const Executor decoder = make_decoder();
-  Decoding decoding(decoder);
-  decoding.start(3);
-  decoding.steps(1);
-  int fewest = std::numeric_limits<int>::max();
-  for (int run = 0; run < 20; ++run) {
-    decoding.start(3);
-    const AllocationWatch watch;
-    decoding.steps(CacheIndex::kPageRows - 4);
-    fewest = std::min(fewest, watch.count());
-  }
-  EXPECT_EQ(fewest, 0);
 }
 
 // Runs `action` with an allocation that fails, number `nth`. Returns whether it threw std::bad_alloc.

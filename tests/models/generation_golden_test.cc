@@ -1,6 +1,5 @@
 // Compares what the checkpoints of tests/golden generate, under many options, with what transformers generates from
 // each source alone.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,10 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/json.h"
 #include "encdec/models/model.h"
 #include "tests/support/batch_dependence.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -208,13 +207,9 @@ TEST_P(GenerationGolden, TokenScoresEqualThoseOfTeacherForcing) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<Case>& instance) {
-  std::string name = instance.param.checkpoint + "_" + instance.param.name();
-  std::ranges::replace(name, '/', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Families, GenerationGolden, testing::ValuesIn(all_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(Families, GenerationGolden, testing::ValuesIn(all_cases()), [](const auto& instance) {
+  return as_test_name(instance.param.checkpoint + "_" + instance.param.name());
+});
 
 }  // namespace
 }  // namespace encdec

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "encdec/engine/base/error.h"
 #include "encdec/models/model.h"
+#include "tests/support/message_of.h"
 
 // The models of tests/golden/marian, and helpers of their tests.
 namespace encdec::model_cases {
@@ -25,16 +25,6 @@ inline std::vector<TokenIds> random_sources(int count, int longest, std::int32_t
     for (std::int32_t& id : source) id = static_cast<std::int32_t>(random() % static_cast<unsigned>(vocabulary));
   }
   return sources;
-}
-
-template <class Function>
-std::string failure(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace encdec::model_cases

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "encdec/engine/backend/backends.h"
 #include "encdec/models/model.h"
@@ -71,20 +69,6 @@ TEST(Precision, ANoteReportsMissingInstructions) {
       << model.notes().precision;
   EXPECT_EQ(Model::load(kPronunciation).notes().precision, "");
   EXPECT_EQ(Model::load(kPronunciation, {.precision = Precision::int8}).notes().precision, "");
-}
-
-TEST(Precision, InReducedPrecisionsTheBundledModelGivesTheSameText) {
-  const std::vector<std::string> words = {"attention", "transformer", "engine", "hello", "quantity", "beam"};
-  const auto said = [&](Precision precision) {
-    std::vector<std::string> texts;
-    for (const auto& result : Model::load(kPronunciation, {.precision = precision}).generate(words)) {
-      texts.push_back(result.hypotheses.front().text);
-    }
-    return texts;
-  };
-  const auto expected = said(Precision::float32);
-  EXPECT_EQ(said(Precision::bfloat16), expected);
-  EXPECT_EQ(said(Precision::int8), expected);
 }
 
 TEST(Precision, DivergenceIsZeroForEqualProbesAndNaNForNaN) {

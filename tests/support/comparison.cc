@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace encdec {
@@ -63,6 +64,17 @@ testing::AssertionResult is_close_to(const Matrix& expected, const Tensor& actua
 
 testing::AssertionResult equals(const Matrix& expected, const Tensor& actual) {
   return compare(expected, actual, [](std::size_t) { return 0.0; });
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (a.shape() != b.shape()) return kInfinity;
+  double largest = 0;
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    const double difference = std::abs(double{a.data<float>()[i]} - double{b.data<float>()[i]});
+    largest = std::isnan(difference) ? kInfinity : std::max(largest, difference);
+  }
+  return largest;
 }
 
 testing::AssertionResult same_bits(const Tensor& expected, const Tensor& actual) {

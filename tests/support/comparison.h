@@ -15,6 +15,9 @@ testing::AssertionResult is_close_to(const reference::Matrix& expected, const Te
 // expected values are zero.
 testing::AssertionResult equals(const reference::Matrix& expected, const Tensor& actual);
 
+// Returns the largest difference of two elements; infinite if the shapes differ or a difference is NaN.
+double largest_difference(const Tensor& a, const Tensor& b);
+
 // Succeeds if type, shape and all bits are the same.
 testing::AssertionResult same_bits(const Tensor& expected, const Tensor& actual);
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -8,6 +11,7 @@
 
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/checkpoint.h"
+#include "encdec/models/session/token_ids.h"
 
 namespace encdec {
 
@@ -35,6 +39,28 @@ inline std::vector<std::string> golden_cases_with(std::string_view file) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+// Returns rows of ids, which are padded with -1 in the file; empty if the tensor is missing.
+inline std::vector<TokenIds> id_rows(const WeightStore& store, const std::string& name) {
+  std::vector<TokenIds> rows;
+  if (store.find(name) == nullptr) return rows;
+  const Tensor& tensor = *store.find(name);
+  for (Dim b = 0; b < tensor.shape()[0]; ++b) {
+    const auto* row = tensor.data<std::int32_t>() + b * tensor.width();
+    rows.emplace_back(row, std::find(row, row + tensor.width(), -1));
+  }
+  return rows;
+}
+
+// Returns a text with '_' for each character that the name of a test may not have.
+inline std::string as_test_name(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return text;
+}
+inline std::string name_of_case(const testing::TestParamInfo<std::string>& instance) {
+  return as_test_name(instance.param);
 }
 
 }  // namespace encdec

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -29,6 +30,14 @@ class RandomTensors {
  private:
   std::mt19937_64 bits_;
 };
+
+// Returns a tensor of these values, which have the size of its type.
+template <class T>
+Tensor tensor_of(const Shape& shape, DataType type, const std::vector<T>& values) {
+  Tensor tensor = Tensor::allocate(shape, type);
+  std::memcpy(tensor.raw(), values.data(), tensor.bytes());
+  return tensor;
+}
 
 // Converts a float32 tensor to another type of weight, rounding towards zero.
 Tensor stored_as(const Tensor& floats, DataType type);

@@ -102,20 +102,13 @@ TEST(WeightScope, TransposesMatricesButNotVectors) {
   EXPECT_THAT(values(read_stored(store, stored, {2})), ElementsAre(4, 5));
 }
 
-template <class Integer>
-Tensor integers(const Shape& shape, DataType type, const std::vector<Integer>& numbers) {
-  Tensor tensor = Tensor::allocate(shape, type);
-  std::memcpy(tensor.raw(), numbers.data(), tensor.bytes());
-  return tensor;
-}
-
 TEST(WeightScope, DequantizesRowByRow) {
   const auto store = std::make_shared<WeightStore>("folder");
   std::array scales{127.0f, 32.0f, 1000.0f};
   const Tensor scale(scales.data(), DataType::float32, {3});
-  store->add("a", integers<std::int8_t>({2, 2}, DataType::int8, {127, -127, 64, 0}), scale.slice(0, 2));
+  store->add("a", tensor_of<std::int8_t>({2, 2}, DataType::int8, {127, -127, 64, 0}), scale.slice(0, 2));
   EXPECT_THAT(values(read_stored(store, {"a"}, {2, 2})), ElementsAre(1, -1, 2, 0));
-  store->add("b", integers<std::int16_t>({1, 2}, DataType::int16, {1000, -500}), scale.slice(2, 1));
+  store->add("b", tensor_of<std::int16_t>({1, 2}, DataType::int16, {1000, -500}), scale.slice(2, 1));
   EXPECT_THAT(values(read_stored(store, {"b"}, {1, 2})), ElementsAre(1, -0.5));
 }
 

@@ -7,7 +7,6 @@
 
 #include "tests/engine/kernels/attention_fixture.h"
 #include "tests/support/comparison.h"
-#include "tests/support/layer_runner.h"
 #include "tests/support/vector_targets.h"
 
 namespace encdec::kernels {
@@ -74,16 +73,12 @@ TEST(Attention, KeysAndValuesMayBeBfloat16InPages) {
           for (int part = 0; part < 2; ++part) {
             pages[part].assign(static_cast<std::size_t>((keys + kPage - 1) / kPage * kPage * kHeads * head_dim),
                                0x7FC0);
+            const Tensor halves = stored_as(*floats[part], DataType::bfloat16);
+            copy_as_float(halves, 0, halves.elements(), floats[part]->data<float>());
             for (int j = 0; j < keys; ++j) {
-              for (int i = 0; i < head_dim; ++i) {
-                float& x = floats[part]->row(j)[i];
-                std::uint32_t bits;
-                std::memcpy(&bits, &x, sizeof(bits));
-                bits &= 0xFFFF0000u;
-                std::memcpy(&x, &bits, sizeof(bits));
-                const int place = ((j / kPage * kHeads + 1) * kPage + j % kPage) * head_dim + i;
-                pages[part][static_cast<std::size_t>(place)] = static_cast<std::uint16_t>(bits >> 16);
-              }
+              const int place = ((j / kPage * kHeads + 1) * kPage + j % kPage) * head_dim;
+              std::memcpy(&pages[part][static_cast<std::size_t>(place)], halves.raw() + 2 * j * head_dim,
+                          2 * static_cast<std::size_t>(head_dim));
             }
           }
           Tensor output = operands.output();

@@ -4,14 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 
 #include "tests/layers/layer_contract.h"
-#include "tests/support/comparison.h"
-#include "tests/support/layer_runner.h"
 #include "tests/support/naive_reference.h"
 #include "tests/support/random_tensors.h"
-#include "tests/support/weights_builder.h"
 
 namespace encdec {
 namespace {
@@ -63,20 +59,6 @@ std::vector<LayerCase> norm_cases() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(AddNorm, LayerContract, testing::Values(&norm_cases));
-
-TEST(AddNorm, WeightsMayBeStoredLessOne) {
-  RandomTensors random(4);
-  const Tensor x = random.uniform({3, 9}), less = random.uniform({9});
-  Tensor whole = copy_of(less);
-  for (Dim i = 0; i < 9; ++i) whole.data<float>()[i] += 1.0F;
-  const auto run = [&](const Tensor& weight, bool less_one) {
-    LayerRunner runner(std::make_shared<AddNorm>(make_scope({{"weight", weight}}),
-                                                 NormOptions{.width = 9, .bias = Bias::none, .less_one = less_one}),
-                       std::vector<Shape>{{kTargetRows, 9}});
-    return runner.run(std::array{x}, {});
-  };
-  EXPECT_TRUE(same_bits(run(whole, false), run(less, true)));
-}
 
 }  // namespace
 }  // namespace encdec

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "tests/layers/attention_fixture.h"
@@ -128,38 +128,20 @@ TEST(CrossAttention, SequencesMayShareASource) {
   EXPECT_TRUE(is_close_to(c.expected(c), cross_runner(c, 1).run(c.inputs, sequences)));
 }
 
-TEST(CrossAttention, AnObserverGetsTheSoftmaxOfEachRowAndHeadAndChangesNothing) {
-  const AttentionOptions options = options_for({20, 4});
-  const LayerCase c = cross_case(options, {2, 1, 7}, {6, 1, 19});
+// That the weights are those of the formula is tested with golden models.
+TEST(CrossAttention, AnObserverGetsEachRowAndHeadOnceAndChangesNothing) {
+  const LayerCase c = cross_case(options_for({20, 4}), {2, 1, 7}, {6, 1, 19});
   const std::vector<Sequence> sequences = packed(c.rows, {}, c.memory_rows);
-  const Dim width = options.head_width();
   for (const int threads : {1, 2}) {
     LayerRunner runner = cross_runner(c, threads);
     const Tensor unobserved = runner.run(c.inputs, sequences);
-    std::map<std::pair<int, int>, std::vector<float>> seen;  // key: row and head
-    const Edge node{2};                                      // nodes are numbered after the inputs
+    std::set<std::pair<int, int>> seen;  // row and head
+    const Edge node{2};                  // nodes are numbered after the inputs
     runner.state().observe_attention(node, [&](const AttentionWeights& attention) {
-      const std::vector<float> weights(attention.weights.begin(), attention.weights.end());
-      EXPECT_TRUE(seen.emplace(std::pair(attention.row, attention.head), weights).second);
+      EXPECT_TRUE(seen.emplace(attention.row, attention.head).second);
     });
     EXPECT_TRUE(same_bits(unobserved, runner.run(c.inputs, sequences)));
     EXPECT_EQ(seen.size(), 10u * 4u);
-    for (const Sequence& sequence : sequences) {
-      const Matrix query = project(c.weights, "query", Matrix(c.inputs[0].slice(sequence.first_row, sequence.rows)));
-      const Matrix memory = heads_of(c.inputs[1].slice(sequence.first_memory_row, sequence.memory_rows), options);
-      for (int head = 0; head < options.heads; ++head) {
-        Matrix scores = linear(query.slice_columns(head * width, width),
-                               memory.slice_rows(head * sequence.memory_rows, sequence.memory_rows), nullptr);
-        for (double& score : scores.values) score *= options.scale();
-        for (double& error : scores.errors) error *= options.scale();
-        std::vector<float> found;
-        for (int row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
-          found.insert(found.end(), seen.at({row, head}).begin(), seen.at({row, head}).end());
-        }
-        EXPECT_TRUE(is_close_to(softmax(scores),
-                                Tensor(found.data(), DataType::float32, {sequence.rows, sequence.memory_rows})));
-      }
-    }
     runner.state().observe_attention(node, {});
     runner.run(c.inputs, sequences);
     EXPECT_EQ(seen.size(), 10u * 4u) << "an observer that was taken back";

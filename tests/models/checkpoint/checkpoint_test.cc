@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/base/error.h"
 #include "tests/models/checkpoint/golden_weights.h"
 #include "tests/support/message_of.h"
 #include "tests/support/safetensors_writer.h"
@@ -16,20 +15,6 @@ using testing::HasSubstr;
 
 std::string folder_refusal(const std::filesystem::path& folder) {
   return refusal_of(folder.string(), [&] { open_checkpoint(folder); });
-}
-
-TEST(Checkpoint, OpensSafetensors) {
-  const auto checkpoint =
-      open_checkpoint(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "shared_swish" / "model");
-  EXPECT_EQ(checkpoint.format, CheckpointFormat::safetensors);
-  EXPECT_EQ(checkpoint.settings.config->required_string("model_type"), "marian");
-  EXPECT_NE(checkpoint.weights->find("model.shared.weight"), nullptr);
-}
-
-TEST(Checkpoint, OpensSafetensorsOfAnIndex) {
-  const auto checkpoint =
-      open_checkpoint(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "marian" / "gelu_sharded" / "model");
-  EXPECT_EQ(to_string(checkpoint.format), "safetensors");
 }
 
 TEST(Checkpoint, OpensPyTorchAndReturnsItsNotes) {
@@ -51,14 +36,6 @@ TEST(Checkpoint, PrefersSafetensors) {
   EXPECT_EQ(open_checkpoint(folder.path()).format, CheckpointFormat::safetensors);
 }
 
-TEST(Checkpoint, OpensTheModelThatDecoderYmlNames) {
-  const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "marian_npz");
-  EXPECT_EQ(to_string(checkpoint.format), "npz");
-  EXPECT_EQ(checkpoint.weights->tensors().size(), 4u);
-  EXPECT_EQ(checkpoint.settings.network->required_integer("dim-emb"), 4);
-  EXPECT_EQ(checkpoint.settings.network->integers("dim-vocabs"), std::vector<std::int64_t>({6, 6}));
-}
-
 TEST(Checkpoint, OpensTheOnlyNpz) {
   const TempFolder folder;
   folder.write("any.npz", read_golden("npz/stored.npz"));
@@ -72,14 +49,6 @@ TEST(Checkpoint, OpensTheOnlyNpz) {
   EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("an ensemble of 2 models"));
   folder.write("decoder.yml", "models:\n  - missing.npz\n");
   EXPECT_THAT(folder_refusal(folder.path()), HasSubstr("missing.npz: No such file"));
-}
-
-TEST(Checkpoint, OpensConvertedModelsOfCTranslate2) {
-  const auto checkpoint = open_checkpoint(kGoldenCheckpoints / "ctranslate2" / "marian_int8");
-  EXPECT_EQ(checkpoint.format, CheckpointFormat::ctranslate2);
-  EXPECT_EQ(checkpoint.settings.network->required_string("spec_name"), "TransformerSpec");
-  EXPECT_EQ(checkpoint.settings.network->required_integer("spec_revision"), 7);
-  EXPECT_EQ(checkpoint.settings.config->required_string("eos_token"), "</s>");
 }
 
 const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats";

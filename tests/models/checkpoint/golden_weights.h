@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,13 +18,6 @@ inline const std::filesystem::path kGoldenCheckpoints = std::filesystem::path(EN
 
 inline std::string read_golden(std::string_view name) {
   return read_text_file(kGoldenCheckpoints / name, 1u << 20);
-}
-
-template <class T>
-Tensor tensor_of(const Shape& shape, DataType type, const std::vector<T>& values) {
-  Tensor tensor = Tensor::allocate(shape, type);
-  std::memcpy(tensor.raw(), values.data(), tensor.bytes());
-  return tensor;
 }
 
 inline std::vector<float> floats_of(const Tensor& tensor) {

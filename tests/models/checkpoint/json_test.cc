@@ -92,12 +92,7 @@ TEST(JsonObject, KeepsTheFileAliveThroughItsParts) {
 TEST(JsonObject, RefusesATopLevelThatIsNotAnObject) {
   EXPECT_THROW(object_of("[]"), FileError);
   EXPECT_THROW(object_of("null"), FileError);
-  try {
-    object_of("[1, 2]");
-    FAIL() << "a list was taken for an object";
-  } catch (const FileError& error) {
-    EXPECT_STREQ(error.what(), "config.json: array of 2, expected a JSON object");
-  }
+  EXPECT_EQ(message_of<FileError>([] { object_of("[1, 2]"); }), "config.json: array of 2, expected a JSON object");
 }
 
 struct WrongValue {
@@ -110,10 +105,7 @@ TEST(JsonObject, NamesTheWrongValue) {
   const std::vector<WrongValue> table = {
       {R"({"d": 0})", [](auto& o) { o.integer("d", {.min = 1, .max = 64}); },
        "'d' is 0, expected an integer from 1 to 64"},
-      {R"({"d": 65})",
-       [](auto& o) {
-         o.integer("d", {1, 64});
-       },
+      {R"({"d": 65})", [](auto& o) { o.integer("d", {.min = 1, .max = 64}); },
        "'d' is 65, expected an integer from 1 to 64"},
       {R"({"d": -1})", [](auto& o) { o.integer("d", {.min = 0}); }, "'d' is -1, expected an integer of at least 0"},
       {R"({"d": 1})", [](auto& o) { o.integer("d", {.max = 0}); }, "'d' is 1, expected an integer of at most 0"},
@@ -125,17 +117,11 @@ TEST(JsonObject, NamesTheWrongValue) {
        "'d' is 9223372036854775808, expected an integer"},
       {R"({"d": -9223372036854775809})", [](auto& o) { o.integer("d"); },
        "'d' is -9.223372036854776e+18, expected an integer"},
-      {R"({})",
-       [](auto& o) {
-         o.required_integer("d", {1, 2});
-       },
+      {R"({})", [](auto& o) { o.required_integer("d", {.min = 1, .max = 2}); },
        "'d' is missing, expected an integer from 1 to 2"},
       {R"({"d": null})", [](auto& o) { o.required_integer("d"); }, "'d' is missing, expected an integer"},
       {R"({"d": "x"})", [](auto& o) { o.number("d"); }, "'d' is \"x\", expected a number"},
-      {R"({"d": 1.5})",
-       [](auto& o) {
-         o.number("d", {0, 1});
-       },
+      {R"({"d": 1.5})", [](auto& o) { o.number("d", {.min = 0, .max = 1}); },
        "'d' is 1.5, expected a number from 0 to 1"},
       {R"({"d": -1e-9})", [](auto& o) { o.number("d", {.min = 0}); }, "'d' is -1e-09, expected a number of at least 0"},
       {R"({"d": 2})", [](auto& o) { o.number("d", {.max = 1}); }, "'d' is 2, expected a number of at most 1"},
@@ -145,15 +131,9 @@ TEST(JsonObject, NamesTheWrongValue) {
       {R"({"d": []})", [](auto& o) { o.object("d"); }, "'d' is array of 0, expected an object"},
       {R"({})", [](auto& o) { o.required_object("d"); }, "'d' is missing, expected an object"},
       {R"({"d": {}})", [](auto& o) { o.integers("d"); }, "'d' is object of 0, expected a list of integers"},
-      {R"({"d": 7})",
-       [](auto& o) {
-         o.integers("d", {0, 6});
-       },
+      {R"({"d": 7})", [](auto& o) { o.integers("d", {.min = 0, .max = 6}); },
        "'d' is 7, expected an integer from 0 to 6"},
-      {R"({"d": [1, 7]})",
-       [](auto& o) {
-         o.integers("d", {0, 6});
-       },
+      {R"({"d": [1, 7]})", [](auto& o) { o.integers("d", {.min = 0, .max = 6}); },
        "'d[1]' is 7, expected an integer from 0 to 6"},
       {R"({"d": [1, 0.5]})", [](auto& o) { o.integers("d"); }, "'d[1]' is 0.5, expected an integer"},
       {R"({"d": 1})", [](auto& o) { o.integer_lists("d"); }, "'d' is 1, expected a list of lists of integers"},
@@ -172,12 +152,8 @@ TEST(JsonObject, NamesTheWrongValue) {
   };
   for (const WrongValue& row : table) {
     SCOPED_TRACE(row.text);
-    try {
-      row.read(object_of(row.text));
-      ADD_FAILURE() << "no error, expected: " << row.message;
-    } catch (const ConfigError& error) {
-      EXPECT_EQ(error.what(), std::string("config.json: ") + row.message);
-    }
+    EXPECT_EQ(message_of<ConfigError>([&] { row.read(object_of(row.text)); }),
+              std::string("config.json: ") + row.message);
   }
 }
 
@@ -187,6 +163,7 @@ TEST(ParseJson, AcceptsWhatTheStandardAllows) {
   EXPECT_EQ(parse_json("{\"\": [{}, [], -0, 1e2, \"\\u0000\"]}", "x").at("").size(), 5u);
   EXPECT_EQ(parse_json(R"({"a": {"x": 1}, "b": {"x": 2}})", "x").at("b").at("x"), 2);
   EXPECT_EQ(parse_json(R"([{"x": 1}, {"x": 2}])", "x").at(1).at("x"), 2);
+  EXPECT_NO_THROW(parse_json(repeated("[", 64) + repeated("]", 64), "x"));
 }
 
 TEST(ParseJson, KeepsNumbersExactly) {
@@ -269,20 +246,12 @@ TEST(ParseJson, LimitsStringsNumbersAndSpaceToTwoMebibytes) {
   }
 }
 
-TEST(ParseJson, ReadsTheDeepestNestingAllowed) {
-  EXPECT_NO_THROW(parse_json(repeated("[", 64) + repeated("]", 64), "x"));
-}
-
-TEST(ParseJson, ReportsAnErrorForEveryTruncation) {
+TEST(ParseJson, RefusesEveryTruncationAndReadsOrRefusesEveryChangedByte) {
   const std::string text = R"({"a": [1, -2.5e3, true, null], "b": {"c": "\u00e9\n"}})";
   ASSERT_NO_THROW(parse_json(text, "x"));
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_THROW(parse_json(text.substr(0, size), "x"), FileError) << size;
   }
-}
-
-TEST(ParseJson, ReportsAnErrorOrReturnsAValueForEveryChangedByte) {
-  const std::string text = R"({"a": [1, -2.5e3, true, null], "b": {"c": "\u00e9\n"}})";
   int refused = 0;
   for (std::size_t position = 0; position < text.size(); ++position) {
     for (int byte = 0; byte < 256; ++byte) {

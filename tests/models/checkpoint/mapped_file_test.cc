@@ -20,13 +20,9 @@ std::string text_of(const MappedFile& file) {
 
 TEST(MappedFile, HoldsTheBytesOfTheFile) {
   const TempFolder folder;
-  const std::string content("a\0b\n\xff", 5);
-  EXPECT_EQ(text_of(*MappedFile::open(folder.write("file", content))), content);
-}
-
-TEST(MappedFile, MayBeEmpty) {
-  const TempFolder folder;
-  EXPECT_TRUE(MappedFile::open(folder.write("file", ""))->bytes().empty());
+  for (const std::string& content : {std::string("a\0b\n\xff", 5), std::string()}) {
+    EXPECT_EQ(text_of(*MappedFile::open(folder.write("file", content))), content);
+  }
 }
 
 TEST(MappedFile, FollowsTheLinksOfModelCaches) {
@@ -77,69 +73,33 @@ TEST(ReadTextFile, ReadsFilesUpToTheLimit) {
   const auto file = folder.write("file", "12345");
   EXPECT_EQ(read_text_file(file, 5), "12345");
   EXPECT_EQ(read_text_file(folder.write("empty", ""), 0), "");
-  try {
-    read_text_file(file, 4);
-    FAIL() << "5 bytes were read";
-  } catch (const FileError& error) {
-    EXPECT_EQ(error.what(), file.string() + ": 5 bytes, expected at most 4");
+  EXPECT_EQ(message_of<FileError>([&] { read_text_file(file, 4); }), file.string() + ": 5 bytes, expected at most 4");
+}
+
+// Two functions open files. Both refuse the same.
+TEST(OpeningFiles, RefusesWhatIsNoFileByItsName) {
+  const TempFolder folder;
+  folder.write("file", "");
+  std::filesystem::create_symlink("none", folder / "link");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // to open it would wait for a writer
+  const std::pair<std::filesystem::path, const char*> kCases[] = {
+      {folder / "none", ": No such file or directory"},
+      {folder / "link", ": a link to 'none', which is not there: was the download cut off?"},
+      {folder / "file" / "x", ": Not a directory"},
+      {folder.path(), ": not a regular file"},
+      {folder / "pipe", ": not a regular file"},
+      {"/dev/zero", ": not a regular file"}};
+  const std::function<void(const std::filesystem::path&)> kFunctions[] = {
+      [](const auto& path) { MappedFile::open(path); }, [](const auto& path) { read_text_file(path, 100); }};
+  for (const auto& open : kFunctions) {
+    const auto error_of = [&](const std::filesystem::path& path) { return message_of<FileError>([&] { open(path); }); };
+    for (const auto& [path, message] : kCases) EXPECT_EQ(error_of(path), path.string() + message);
+    EXPECT_THAT(error_of(folder / "loop"), testing::StartsWith((folder / "loop").string() + ": "));
+    const std::string file = folder / "file";
+    EXPECT_EQ(error_of(file + std::string("\0.json", 6)), file + ": a path with a zero byte");
   }
 }
-
-// One of the two functions that open files. Both must refuse the same files.
-struct Opener {
-  std::string name;
-  std::function<void(const std::filesystem::path&)> open;
-
-  friend void PrintTo(const Opener& opener, std::ostream* stream) { *stream << opener.name; }
-};
-
-class OpeningFiles : public testing::TestWithParam<Opener> {
- protected:
-  std::string error_of(const std::filesystem::path& path) const {
-    return message_of<FileError>([&] { GetParam().open(path); });
-  }
-  const TempFolder folder_;
-};
-
-TEST_P(OpeningFiles, NamesAMissingFile) {
-  EXPECT_EQ(error_of(folder_ / "none"), (folder_ / "none").string() + ": No such file or directory");
-  std::filesystem::create_symlink("none", folder_ / "link");
-  EXPECT_EQ(error_of(folder_ / "link"),
-            (folder_ / "link").string() + ": a link to 'none', which is not there: was the download cut off?");
-}
-
-TEST_P(OpeningFiles, RefusesAFileUsedAsAFolder) {
-  const auto inside = folder_.write("file", "") / "x";
-  EXPECT_EQ(error_of(inside), inside.string() + ": Not a directory");
-}
-
-TEST_P(OpeningFiles, RefusesFolders) {
-  EXPECT_EQ(error_of(folder_.path()), folder_.path().string() + ": not a regular file");
-}
-
-TEST_P(OpeningFiles, RefusesNamedPipesWithoutWaitingForAWriter) {
-  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(error_of(folder_ / "pipe"), (folder_ / "pipe").string() + ": not a regular file");
-}
-
-TEST_P(OpeningFiles, RefusesDevices) {
-  EXPECT_EQ(error_of("/dev/zero"), "/dev/zero: not a regular file");
-}
-
-TEST_P(OpeningFiles, RefusesALoopOfLinks) {
-  std::filesystem::create_symlink("loop", folder_ / "loop");
-  EXPECT_THAT(error_of(folder_ / "loop"), testing::StartsWith((folder_ / "loop").string() + ": "));
-}
-
-TEST_P(OpeningFiles, RefusesAZeroByteInThePath) {
-  const std::string file = folder_.write("file", "");
-  EXPECT_EQ(error_of(file + std::string("\0.json", 6)), file + ": a path with a zero byte");
-}
-
-INSTANTIATE_TEST_SUITE_P(Both, OpeningFiles,
-                         testing::Values(Opener{"mapped", [](const auto& path) { MappedFile::open(path); }},
-                                         Opener{"text", [](const auto& path) { read_text_file(path, 100); }}),
-                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace encdec

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/error.h"
+#include "encdec/models/checkpoint/mapped_file.h"
+#include "tests/support/message_of.h"
 #include "tests/support/temp_folder.h"
 
 namespace encdec {
@@ -15,8 +15,7 @@ namespace {
 using std::filesystem::exists;
 
 std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator(file), {}};
+  return read_text_file(path, 100);
 }
 
 TEST(NewFile, HasItsNameOnlyWhenItIsComplete) {
@@ -107,16 +106,10 @@ TEST(NewFile, LongNamesFit) {
 TEST(NewFile, ErrorsNameTheFileAsItIsDisplayed) {
   const TempFolder folder;
   const auto path = folder / "nowhere" / "file";
-  const auto message = [&](NewFile::Kind kind) -> std::string {
-    try {
-      NewFile(path, kind, "shown");
-    } catch (const FileError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message(NewFile::Kind::output), "shown: cannot open for writing: No such file or directory");
-  EXPECT_EQ(message(NewFile::Kind::cache), "shown: cannot open for writing: No such file or directory");
+  for (const auto kind : {NewFile::Kind::output, NewFile::Kind::cache}) {
+    EXPECT_EQ(message_of<FileError>([&] { NewFile(path, kind, "shown"); }),
+              "shown: cannot open for writing: No such file or directory");
+  }
 }
 
 }  // namespace

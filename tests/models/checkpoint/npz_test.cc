@@ -136,9 +136,7 @@ TEST(NpyHeader, RefusesAnythingElse) {
 TEST(Npz, ReportsAnErrorForEveryDamage) {
   for (const std::string name : {"stored", "deflated"}) {
     const std::string whole = read_golden("npz/" + name + ".npz");
-    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(npz_of(text)); });
-    EXPECT_EQ(report.read + report.refused, 5 * whole.size());
-    EXPECT_GT(report.refused, whole.size());
+    EXPECT_GT(read_damaged(whole, [](const std::string& text) { read_all(npz_of(text)); }).refused, whole.size());
   }
 }
 

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "encdec/engine/base/error.h"
 #include "tests/models/checkpoint/pickle_writer.h"
 #include "tests/support/damage.h"
 #include "tests/support/message_of.h"
@@ -122,12 +121,11 @@ TEST(Pickle, StopsAtItsStopOpcode) {
   EXPECT_NE(second.get<Pickle::None>(second.root()), nullptr);
 }
 
-TEST(Pickle, LimitsBytes) {
+TEST(Pickle, LimitsBytesObjectsAndTexts) {
   EXPECT_THAT(pickle_refusal(pickle_of(pickle_text(std::string(Pickle::kMaxBytes, 'x')))),
               HasSubstr("a pickle of more than 33554432 bytes"));
-}
-
-TEST(Pickle, RefusesTextsThatAreLongerThanTheFile) {
+  EXPECT_THAT(pickle_refusal(pickle_of(std::string(Pickle::kMaxObjects + 1, 'N'))),
+              HasSubstr("more than 1048576 objects"));
   EXPECT_THAT(pickle_refusal(pickle_of("X\xff\xff\xff\xff")), HasSubstr("expected 4294967295 of a string"));
   EXPECT_THAT(pickle_refusal(pickle_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff")),
               HasSubstr("expected 18446744073709551615"));
@@ -142,11 +140,6 @@ TEST(Pickle, DepthAndSharingNeedLittleMemory) {
   for (int i = 0; i < 200; ++i) laughs += std::string("q\0h\0\x86", 5);
   const Pickle shared = parse_pickle(pickle_of(laughs));
   EXPECT_EQ(shared.get<Pickle::Tuple>(shared.root())->items.size(), 2u);
-}
-
-TEST(Pickle, LimitsObjects) {
-  EXPECT_THAT(pickle_refusal(pickle_of(std::string(Pickle::kMaxObjects + 1, 'N'))),
-              HasSubstr("more than 1048576 objects"));
 }
 
 }  // namespace

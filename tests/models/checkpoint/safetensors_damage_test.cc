@@ -22,6 +22,10 @@ struct Damaged {
   std::string expected;  // beginning of the error text, without the file's name
 };
 
+std::string only_a(std::string_view type, std::string_view shape, std::string_view offsets) {
+  return header_of({entry("a", type, shape, offsets)});
+}
+
 std::vector<Damaged> damaged_headers() {
   const std::string a = entry("a", "F32", "[2]", "[0,8]");
   std::vector<Damaged> table = {
@@ -68,76 +72,72 @@ std::vector<Damaged> damaged_headers() {
       {R"({"a":{"x":)" + std::string(64, '['), 0, "tensor 'a': nested deeper than 64 levels"},
 
       // Errors in dtype.
-      {header_of({entry("a", "F33", "[2]", "[0,8]")}), 8, "tensor 'a': dtype 'F33', expected one of the format: F32,"},
-      {header_of({entry("a", "f32", "[2]", "[0,8]")}), 8, "tensor 'a': dtype 'f32', expected one of the format"},
-      {header_of({entry("a", "", "[2]", "[0,8]")}), 8, "tensor 'a': dtype '', expected one of the format"},
-      {header_of({entry("a", "F32\\n", "[2]", "[0,8]")}), 8, R"(tensor 'a': dtype 'F32\n', expected one of)"},
-      {header_of({entry("a", std::string(1000, 'F'), "[2]", "[0,8]")}), 8,
+      {only_a("F33", "[2]", "[0,8]"), 8, "tensor 'a': dtype 'F33', expected one of the format: F32,"},
+      {only_a("f32", "[2]", "[0,8]"), 8, "tensor 'a': dtype 'f32', expected one of the format"},
+      {only_a("", "[2]", "[0,8]"), 8, "tensor 'a': dtype '', expected one of the format"},
+      {only_a("F32\\n", "[2]", "[0,8]"), 8, R"(tensor 'a': dtype 'F32\n', expected one of)"},
+      {only_a(std::string(1000, 'F'), "[2]", "[0,8]"), 8,
        "tensor 'a': dtype '" + std::string(100, 'F') + "...', expected one of"},
       {R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})", 8, "tensor 'a': dtype 1, expected a string"},
       {R"({"a":{"dtype":null,"shape":[2],"data_offsets":[0,8]}})", 8, "tensor 'a': dtype null, expected a string"},
       {R"({"a":{"dtype":["F32"],"shape":[2],"data_offsets":[0,8]}})", 8, "tensor 'a': dtype a list, expected a string"},
 
       // Errors in shape.
-      {header_of({entry("a", "F32", "2", "[0,8]")}), 8, "tensor 'a': shape 2, expected a list of sizes"},
-      {header_of({entry("a", "F32", "{}", "[0,8]")}), 8, "tensor 'a': shape an object, expected a list of sizes"},
-      {header_of({entry("a", "F32", "null", "[0,8]")}), 8, "tensor 'a': shape null, expected a list of sizes"},
-      {header_of({entry("a", "F32", "[-2]", "[0,8]")}), 8,
-       "tensor 'a': shape with -2, expected at most 32 sizes from 0"},
-      {header_of({entry("a", "F32", "[-0]", "[0,0]")}), 0, "tensor 'a': shape with 0, expected at most 32 sizes"},
-      {header_of({entry("a", "F32", "[2.0]", "[0,8]")}), 8, "tensor 'a': shape with 2.0, expected at most 32 sizes"},
-      {header_of({entry("a", "F32", "[\\\"2\\\"]", "[0,8]")}), 8, "not valid JSON"},
-      {header_of({entry("a", "F32", "[\"2\"]", "[0,8]")}), 8,
-       "tensor 'a': shape with \"2\", expected at most 32 sizes"},
-      {header_of({entry("a", "F32", "[[2]]", "[0,8]")}), 8, "tensor 'a': shape with a list, expected at most 32 sizes"},
-      {header_of({entry("a", "F32", "[{}]", "[0,8]")}), 8, "tensor 'a': shape with an object, expected at most 32"},
-      {header_of({entry("a", "F32", "[9223372036854775808,0]", "[0,0]")}), 0,
+      {only_a("F32", "2", "[0,8]"), 8, "tensor 'a': shape 2, expected a list of sizes"},
+      {only_a("F32", "{}", "[0,8]"), 8, "tensor 'a': shape an object, expected a list of sizes"},
+      {only_a("F32", "null", "[0,8]"), 8, "tensor 'a': shape null, expected a list of sizes"},
+      {only_a("F32", "[-2]", "[0,8]"), 8, "tensor 'a': shape with -2, expected at most 32 sizes from 0"},
+      {only_a("F32", "[-0]", "[0,0]"), 0, "tensor 'a': shape with 0, expected at most 32 sizes"},
+      {only_a("F32", "[2.0]", "[0,8]"), 8, "tensor 'a': shape with 2.0, expected at most 32 sizes"},
+      {only_a("F32", "[\\\"2\\\"]", "[0,8]"), 8, "not valid JSON"},
+      {only_a("F32", "[\"2\"]", "[0,8]"), 8, "tensor 'a': shape with \"2\", expected at most 32 sizes"},
+      {only_a("F32", "[[2]]", "[0,8]"), 8, "tensor 'a': shape with a list, expected at most 32 sizes"},
+      {only_a("F32", "[{}]", "[0,8]"), 8, "tensor 'a': shape with an object, expected at most 32"},
+      {only_a("F32", "[9223372036854775808,0]", "[0,0]"), 0,
        "tensor 'a': shape with 9223372036854775808, expected at most 32 sizes from 0 to 9223372036854775807"},
-      {header_of({entry("a", "F32", "[18446744073709551616]", "[0,0]")}), 0,
-       "tensor 'a': shape with 18446744073709551616"},
-      {header_of({entry("a", "U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,1]")}), 1,
+      {only_a("F32", "[18446744073709551616]", "[0,0]"), 0, "tensor 'a': shape with 18446744073709551616"},
+      {only_a("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,1]"), 1,
        "tensor 'a': shape with 1, expected at most 32 sizes"},
 
       // Sizes that differ between shape and data_offsets.
-      {header_of({entry("a", "F32", "[2]", "[0,4]")}), 4,
+      {only_a("F32", "[2]", "[0,4]"), 4,
        "tensor 'a': 4 bytes at data_offsets [0, 4], expected 8 bytes for F32 of shape [2]"},
-      {header_of({entry("a", "F64", "[4]", "[0,16]")}), 16,
+      {only_a("F64", "[4]", "[0,16]"), 16,
        "tensor 'a': 16 bytes at data_offsets [0, 16], expected 32 bytes for F64 of shape [4]"},
-      {header_of({entry("a", "BF16", "[2,3]", "[0,24]")}), 24,
+      {only_a("BF16", "[2,3]", "[0,24]"), 24,
        "tensor 'a': 24 bytes at data_offsets [0, 24], expected 12 bytes for BF16 of shape [2, 3]"},
-      {header_of({entry("a", "F32", "[0]", "[0,4]")}), 4,
+      {only_a("F32", "[0]", "[0,4]"), 4,
        "tensor 'a': 4 bytes at data_offsets [0, 4], expected 0 bytes for F32 of shape [0]"},
-      {header_of({entry("a", "F32", "[]", "[0,0]")}), 0,
+      {only_a("F32", "[]", "[0,0]"), 0,
        "tensor 'a': 0 bytes at data_offsets [0, 0], expected 4 bytes for F32 of shape []"},
-      {header_of({entry("a", "F4", "[3]", "[0,1]")}), 1,
+      {only_a("F4", "[3]", "[0,1]"), 1,
        "tensor 'a': 1 bytes at data_offsets [0, 1], expected 12 bits for F4 of shape [3]"},
-      {header_of({entry("a", "U8", "[4294967296,4294967296]", "[0,0]")}), 0,
+      {only_a("U8", "[4294967296,4294967296]", "[0,0]"), 0,
        "tensor 'a': U8 of shape [4294967296, 4294967296], expected fewer than 2^64 bits"},
-      {header_of({entry("a", "U8", "[9223372036854775807,2]", "[0,0]")}), 0, "tensor 'a': U8 of shape"},
-      {header_of({entry("a", "U8", "[4611686018427387904,4,1]", "[0,0]")}), 0, "tensor 'a': U8 of shape"},
-      {header_of({entry("a", "F32", "[4611686018427387904]", "[0,0]")}), 0,
+      {only_a("U8", "[9223372036854775807,2]", "[0,0]"), 0, "tensor 'a': U8 of shape"},
+      {only_a("U8", "[4611686018427387904,4,1]", "[0,0]"), 0, "tensor 'a': U8 of shape"},
+      {only_a("F32", "[4611686018427387904]", "[0,0]"), 0,
        "tensor 'a': F32 of shape [4611686018427387904], expected fewer than 2^64 bits"},
-      {header_of({entry("a", "F32", "[576460752303423488]", "[0,0]")}), 0, "tensor 'a': F32 of shape"},
-      {header_of({entry("a", "U8", "[4294967296,0,4294967296]", "[0,0]")}), 0, "tensor 'a': U8 of shape"},
-      {header_of({entry("a", "F32", "[2,9223372036854775807,0]", "[0,0]")}), 0, "tensor 'a': F32 of shape"},
-      {header_of({entry("a", "F32", "[9223372036854775807,0]", "[0,0]")}), 0, "tensor 'a': F32 of shape"},
+      {only_a("F32", "[576460752303423488]", "[0,0]"), 0, "tensor 'a': F32 of shape"},
+      {only_a("U8", "[4294967296,0,4294967296]", "[0,0]"), 0, "tensor 'a': U8 of shape"},
+      {only_a("F32", "[2,9223372036854775807,0]", "[0,0]"), 0, "tensor 'a': F32 of shape"},
+      {only_a("F32", "[9223372036854775807,0]", "[0,0]"), 0, "tensor 'a': F32 of shape"},
 
       // Errors in data_offsets.
-      {header_of({entry("a", "F32", "[2]", "[8,0]")}), 8,
-       "tensor 'a': data_offsets [8, 0], expected a begin and an end"},
-      {header_of({entry("a", "F32", "[2]", "[]")}), 8, "tensor 'a': data_offsets [], expected a begin and an end"},
-      {header_of({entry("a", "F32", "[2]", "[8]")}), 8, "tensor 'a': data_offsets [8], expected a begin and an end"},
-      {header_of({entry("a", "F32", "[2]", "[0,8,8]")}), 8, "tensor 'a': data_offsets with 8, expected two offsets"},
-      {header_of({entry("a", "F32", "[2]", "[-8,0]")}), 8, "tensor 'a': data_offsets with -8, expected two offsets"},
-      {header_of({entry("a", "F32", "[2]", "[0,8.0]")}), 8, "tensor 'a': data_offsets with 8.0, expected two offsets"},
-      {header_of({entry("a", "F32", "[2]", "[0,1e1]")}), 8, "tensor 'a': data_offsets with 1e1, expected two offsets"},
-      {header_of({entry("a", "F32", "[2]", "[null,8]")}), 8, "tensor 'a': data_offsets with null, expected two"},
-      {header_of({entry("a", "F32", "[2]", "[[0,8]]")}), 8, "tensor 'a': data_offsets with a list, expected two"},
-      {header_of({entry("a", "F32", "[2]", "8")}), 8, "tensor 'a': data_offsets 8, expected a list of two offsets"},
-      {header_of({entry("a", "F32", "[2]", "{}")}), 8, "tensor 'a': data_offsets an object, expected a list of two"},
-      {header_of({entry("a", "F32", "[2]", "[18446744073709551608,18446744073709551616]")}), 8,
+      {only_a("F32", "[2]", "[8,0]"), 8, "tensor 'a': data_offsets [8, 0], expected a begin and an end"},
+      {only_a("F32", "[2]", "[]"), 8, "tensor 'a': data_offsets [], expected a begin and an end"},
+      {only_a("F32", "[2]", "[8]"), 8, "tensor 'a': data_offsets [8], expected a begin and an end"},
+      {only_a("F32", "[2]", "[0,8,8]"), 8, "tensor 'a': data_offsets with 8, expected two offsets"},
+      {only_a("F32", "[2]", "[-8,0]"), 8, "tensor 'a': data_offsets with -8, expected two offsets"},
+      {only_a("F32", "[2]", "[0,8.0]"), 8, "tensor 'a': data_offsets with 8.0, expected two offsets"},
+      {only_a("F32", "[2]", "[0,1e1]"), 8, "tensor 'a': data_offsets with 1e1, expected two offsets"},
+      {only_a("F32", "[2]", "[null,8]"), 8, "tensor 'a': data_offsets with null, expected two"},
+      {only_a("F32", "[2]", "[[0,8]]"), 8, "tensor 'a': data_offsets with a list, expected two"},
+      {only_a("F32", "[2]", "8"), 8, "tensor 'a': data_offsets 8, expected a list of two offsets"},
+      {only_a("F32", "[2]", "{}"), 8, "tensor 'a': data_offsets an object, expected a list of two"},
+      {only_a("F32", "[2]", "[18446744073709551608,18446744073709551616]"), 8,
        "tensor 'a': data_offsets with 18446744073709551616"},
-      {header_of({entry("a", "F32", "[2]", "[18446744073709551607,18446744073709551615]")}), 8,
+      {only_a("F32", "[2]", "[18446744073709551607,18446744073709551615]"), 8,
        "tensor 'a': data begins at byte 18446744073709551607, expected 0: no holes, no overlaps"},
 
       // Offsets of several tensors that do not fit together.
@@ -145,8 +145,7 @@ std::vector<Damaged> damaged_headers() {
       {header_of({a}), 0, "tensor 'a': data ends at byte 8, expected at most 0: the file is truncated"},
       {header_of({a}), 9, "1 bytes after the last tensor, expected none"},
       {"{}", 5, "5 bytes after the last tensor, expected none"},
-      {header_of({entry("a", "F32", "[2]", "[4,12]")}), 12,
-       "tensor 'a': data begins at byte 4, expected 0: no holes, no overlaps"},
+      {only_a("F32", "[2]", "[4,12]"), 12, "tensor 'a': data begins at byte 4, expected 0: no holes, no overlaps"},
       {header_of({a, entry("b", "U8", "[1]", "[9,10]")}), 10,
        "tensor 'b': data begins at byte 9, expected 8: no holes"},
       {header_of({entry("b", "U8", "[1]", "[7,8]"), a}), 8, "tensor 'b': data begins at byte 7, expected 8: no holes"},
@@ -212,13 +211,8 @@ TEST(Safetensors, LimitsTheHeader) {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
     file << std::string("\x01\xe1\xf5\x05\0\0\0\0", 8);  // 100,000,001
   }
-  try {
-    read_safetensors(path);
-    FAIL() << "a header of more than 100,000,000 bytes was taken";
-  } catch (const FileError& error) {
-    EXPECT_EQ(error.what(),
-              path.string() + ": a header of 100000001 bytes, expected at most 100000000 in a file of 300000000");
-  }
+  EXPECT_EQ(message_of<FileError>([&] { read_safetensors(path); }),
+            path.string() + ": a header of 100000001 bytes, expected at most 100000000 in a file of 300000000");
 }
 
 TEST(Safetensors, RecognizesPointersOfGitLfs) {
@@ -252,16 +246,6 @@ std::string small_file() {
                          "0123456789abcdef");
 }
 
-// Reads every byte of every tensor.
-void read_values(const WeightStore& store) {
-  for (const auto& [name, tensor] : store.tensors()) {
-    int sum = 0;
-    for (const char byte : text_of(tensor)) sum += byte;
-    EXPECT_LE(sum, 16 * 'f');
-    if (is_weight_type(tensor.type())) floats_of(tensor);
-  }
-}
-
 TEST(Safetensors, RefusesEveryTruncation) {
   const std::string text = small_file();
   ASSERT_EQ(safetensors_of(text).tensors().size(), 3u);
@@ -278,7 +262,11 @@ TEST(Safetensors, ReportsAnErrorOrLoadsForEveryChangedByteOfTheHeader) {
       std::string changed = text;
       changed[position] = static_cast<char>(byte);
       try {
-        read_values(safetensors_of(changed));
+        const WeightStore store = safetensors_of(changed);
+        read_all(store);
+        for (const auto& [name, tensor] : store.tensors()) {
+          if (is_weight_type(tensor.type())) floats_of(tensor);
+        }
         ++loaded;
       } catch (const FileError&) {
         ++refused;

@@ -35,17 +35,6 @@ TEST(Safetensors, ReadsEveryTensorAsItWasWritten) {
   }
 }
 
-TEST(Safetensors, ReadsTheValuesOfAllWeightTypes) {
-  const auto bytes =
-      safetensors_bytes({{"f32", tensor_of<float>({2}, DataType::float32, {1.5f, -2.25f})},
-                         {"f16", tensor_of<std::uint16_t>({3}, DataType::float16, {0x3c00, 0xc100, 0x0001})},
-                         {"bf16", tensor_of<std::uint16_t>({2}, DataType::bfloat16, {0x3f80, 0xc020})}});
-  const WeightStore store = safetensors_of(bytes);
-  EXPECT_THAT(floats_of(*store.find("f32")), ElementsAre(1.5f, -2.25f));
-  EXPECT_THAT(floats_of(*store.find("f16")), ElementsAre(1.0f, -2.5f, 0x1p-24f));
-  EXPECT_THAT(floats_of(*store.find("bf16")), ElementsAre(1.0f, -2.5f));
-}
-
 TEST(Safetensors, NeedsNoAlignmentOfTheData) {
   const std::string data("\x00\x00\x80\x3f", 4);
   for (std::size_t padding = 0; padding < 8; ++padding) {
@@ -64,13 +53,10 @@ TEST(Safetensors, AcceptsTensorsInAnyOrder) {
   EXPECT_EQ(text_of(*store.find("last")), "de");
 }
 
-struct Good {
-  std::string header;
-  std::size_t data_bytes;
-};
-
 TEST(Safetensors, AcceptsWhatTheFormatAllows) {
-  const std::vector<Good> table = {
+  const std::pair<std::string, std::size_t> kFiles[] = {
+      // header, bytes of data
+
       {"{}", 0},
       {"{}   ", 0},
       {"{\n}\t\r\n", 0},
@@ -87,8 +73,8 @@ TEST(Safetensors, AcceptsWhatTheFormatAllows) {
       {header_of({entry("a", "F32", "[1]", "[0,4]"), entry("b", "F32", "[0]", "[4,4]")}), 4},
       {header_of({entry("a", "F32", "[100000000000,0]", "[0,0]")}), 0},
   };
-  for (const Good& row : table) {
-    EXPECT_EQ(safetensors_refusal(raw_safetensors(row.header, zeros(row.data_bytes))), "no exception") << row.header;
+  for (const auto& [header, bytes] : kFiles) {
+    EXPECT_EQ(safetensors_refusal(raw_safetensors(header, zeros(bytes))), "no exception") << header;
   }
 }
 
@@ -112,16 +98,6 @@ TEST(Safetensors, ReturnsUnsupportedTypesAsBytes) {
     EXPECT_EQ(store.find("a")->shape(), Shape{row.bytes});
     EXPECT_EQ(text_of(*store.find("a")), data);
   }
-}
-
-TEST(Safetensors, ReadsThousandsOfTensors) {
-  std::vector<std::string> entries;
-  for (int i = 0; i < 20'000; ++i) {
-    entries.push_back(
-        entry(fmt::format("encoder.layers.{}.weight", i), "U8", "[1,1]", fmt::format("[{},{}]", i, i + 1)));
-  }
-  const auto store = safetensors_of(raw_safetensors(header_of(entries), zeros(20'000)));
-  EXPECT_EQ(store.tensors().size(), 20'000u);
 }
 
 }  // namespace

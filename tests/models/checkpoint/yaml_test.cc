@@ -34,50 +34,33 @@ TEST(Yaml, ReadsMappingsSequencesAndScalars) {
 }
 
 TEST(Yaml, ReadsPlainScalarsByTheCoreSchema) {
-  const std::vector<std::pair<std::string, json>> cases = {
-      {"12", 12},
-      {"-12", -12},
-      {"+12", 12},
-      {"0x1F", 31},
-      {"0o17", 15},
-      {"012", 12},
-      {"1.5", 1.5},
-      {"-1.5e3", -1500.0},
-      {".5", 0.5},
-      {"5.", 5.0},
-      {"1e3", 1000.0},
-      {"18446744073709551615", UINT64_MAX},
-      {"-9223372036854775807", -INT64_MAX},
-      {"18446744073709551616", 18446744073709551616.0},
-      {"true", true},
-      {"False", false},
-      {"null", nullptr},
-      {"~", nullptr},
-      {"", nullptr},
-      {"yes", "yes"},
-      {"0x", "0x"},
-      {"1_000", "1_000"},
-      {"'12'", "12"},
-      {"\"true\"", "true"},
-      {".inf", ".inf"},
-      {".nan", ".nan"},
-      {"-", "-"},
-      {"+-1", "+-1"},
-      {"1e", "1e"},
-      {".", "."},
-      {"-.", "-."},
-      {"0x-1", "0x-1"},
-      {"1.2.3", "1.2.3"},
-      {"-.5", -0.5},
-      {"tRUE", "tRUE"},
-      {"e5", "e5"},
-      {".e5", ".e5"},
-      {"1e-400", 0.0},
-  };
-  for (const auto& [text, expected] : cases) {
-    if (text == "-") continue;  // a lone "-" begins a sequence
-    if (text == "1e-400") continue;
-    EXPECT_EQ(yaml_of("a: " + text + "\n").at("a"), expected) << text;
+  const std::pair<const char*, json> kCases[] = {{"12", 12},
+                                                 {"-12", -12},
+                                                 {"+12", 12},
+                                                 {"0x1F", 31},
+                                                 {"0o17", 15},
+                                                 {"012", 12},
+                                                 {"1.5", 1.5},
+                                                 {"-1.5e3", -1500.0},
+                                                 {".5", 0.5},
+                                                 {"-.5", -0.5},
+                                                 {"5.", 5.0},
+                                                 {"1e3", 1000.0},
+                                                 {"18446744073709551615", UINT64_MAX},
+                                                 {"-9223372036854775807", -INT64_MAX},
+                                                 {"18446744073709551616", 18446744073709551616.0},
+                                                 {"true", true},
+                                                 {"False", false},
+                                                 {"null", nullptr},
+                                                 {"~", nullptr},
+                                                 {"", nullptr},
+                                                 {"'12'", "12"},
+                                                 {"\"true\"", "true"}};
+  for (const auto& [text, expected] : kCases)
+    EXPECT_EQ(yaml_of(fmt::format("a: {}\n", text)).at("a"), expected) << text;
+  for (const char* text :
+       {"yes", "0x", "1_000", ".inf", ".nan", "+-1", "1e", ".", "-.", "0x-1", "1.2.3", "tRUE", "e5", ".e5"}) {
+    EXPECT_EQ(yaml_of(fmt::format("a: {}\n", text)).at("a"), text);
   }
   EXPECT_THAT(yaml_refusal("a: 1e999\n"), HasSubstr("line 1: number '1e999' beyond double's range"));
 }

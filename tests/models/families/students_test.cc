@@ -61,19 +61,6 @@ TEST(Students, EveryPrecisionAndSearchFindsThePlantedTranslation) {
   }
 }
 
-TEST(Students, AShortlistChangesNoBitOfTheTokensThatItHas) {
-  const Texts texts("planted");
-  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
-    const Model model = Model::load(kStudents / "planted" / "model", {.threads = 2, .precision = precision});
-    const auto some = model.generate(texts.sources), all = model.generate(texts.sources, {.lexical_shortlist = false});
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      // The best token stays the best, and it is likelier among fewer tokens.
-      EXPECT_EQ(some[i].hypotheses[0].token_ids, all[i].hypotheses[0].token_ids);
-      EXPECT_GE(some[i].hypotheses[0].score, all[i].hypotheses[0].score);
-    }
-  }
-}
-
 TEST(Students, AForcedPhraseNeedNotBeInTheShortlist) {
   const Model model = Model::load(kStudents / "planted" / "model");
   const TokenIds phrase = encode_after_space(*model.tokenizer(), "xyzxyz");

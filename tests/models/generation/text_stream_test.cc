@@ -1,12 +1,12 @@
 #include "encdec/models/generation/text_stream.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "encdec/models/tokenizer/base/utf8.h"
 #include "tests/models/tokenizer/golden_tokenizers.h"
+#include "tests/support/golden_cases.h"
 
 namespace encdec {
 namespace {
@@ -50,11 +50,7 @@ class AnyTextStream : public testing::TestWithParam<std::string> {
                                         tokenizer_->languages().empty() ? "" : tokenizer_->languages().front()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Tokenizers, AnyTextStream, testing::ValuesIn(folders_with_tokenizers()), [](const auto& test) {
-  std::string name = test.param;
-  std::ranges::replace(name, '/', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Tokenizers, AnyTextStream, testing::ValuesIn(folders_with_tokenizers()), name_of_case);
 
 TEST_P(AnyTextStream, PiecesOfShortAndLongTextsMakeTheText) {
   std::string all;

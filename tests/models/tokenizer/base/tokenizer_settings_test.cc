@@ -25,29 +25,21 @@ class TokenizerSettingsFiles : public testing::Test {
 };
 
 TEST_F(TokenizerSettingsFiles, SpecialTokensAreNamedOnesThenTheModelsThenExtraOnesEachOnce) {
-  config(
-      R"({"mask_token": "<mask>", "unk_token": {"__type": "AddedToken", "content": "<UNK>"}, "image_token": "<image>",
-             "other_token": 7, "eos_token": "</s>", "extra_special_tokens": ["b", "</s>", "a"]})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<UNK>", "<mask>", "<image>", "b", "a"));
-}
-
-TEST_F(TokenizerSettingsFiles, NullRemovesAToken) {
-  config(R"({"eos_token": null, "pad_token": null})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("<unk>"));
-}
-
-TEST_F(TokenizerSettingsFiles, AdditionalSpecialTokensIsTheOldNameOfExtraOnes) {
-  config(R"({"additional_special_tokens": ["a"]})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "a"));
-  config(R"({"additional_special_tokens": ["a"], "extra_special_tokens": ["b"]})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "b"));
-  config(R"({"additional_special_tokens": ["a"], "extra_special_tokens": []})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "a"));
-}
-
-TEST_F(TokenizerSettingsFiles, ExtraTokensMayHaveNames) {
-  config(R"({"extra_special_tokens": {"image_token": "<image>"}, "model_specific_special_tokens": {"x": "y"}})");
-  EXPECT_THAT(read().special_tokens, ElementsAre("</s>", "<unk>", "y", "<image>"));
+  const std::pair<const char*, std::vector<std::string>> kCases[] = {
+      {R"({"mask_token": "<mask>", "unk_token": {"__type": "AddedToken", "content": "<UNK>"}, "image_token": "<image>",
+             "other_token": 7, "eos_token": "</s>", "extra_special_tokens": ["b", "</s>", "a"]})",
+       {"</s>", "<UNK>", "<mask>", "<image>", "b", "a"}},
+      {R"({"eos_token": null, "pad_token": null})", {"<unk>"}},
+      // The old name of extra tokens.
+      {R"({"additional_special_tokens": ["a"]})", {"</s>", "<unk>", "a"}},
+      {R"({"additional_special_tokens": ["a"], "extra_special_tokens": ["b"]})", {"</s>", "<unk>", "b"}},
+      {R"({"additional_special_tokens": ["a"], "extra_special_tokens": []})", {"</s>", "<unk>", "a"}},
+      {R"({"extra_special_tokens": {"image_token": "<image>"}, "model_specific_special_tokens": {"x": "y"}})",
+       {"</s>", "<unk>", "y", "<image>"}}};
+  for (const auto& [json, tokens] : kCases) {
+    config(json);
+    EXPECT_EQ(read().special_tokens, tokens) << json;
+  }
 }
 
 TEST_F(TokenizerSettingsFiles, OlderFilesAreReadWithoutAnAddedTokensDecoder) {
