@@ -190,15 +190,15 @@ def float32_bytes(rows: Any) -> bytes:
     return numpy.array(rows, dtype=numpy.float32).tobytes()
 
 
-def noise(seconds: float, seed: int = 0, rate: int = 16_000, channels: int = 1) -> bytes:
+def noise(seconds: float) -> bytes:
     """Returns a WAV file of noise whose loudness rises and falls."""
-    count = round(seconds * rate)
-    loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / rate)))
-    samples = loud[:, None] * numpy.random.default_rng(seed).uniform(-1, 1, (count, channels))
+    count = round(seconds * 16_000)
+    loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / 16_000)))
+    samples = loud * numpy.random.default_rng(0).uniform(-1, 1, count)
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
-        writer.setnchannels(channels)
+        writer.setnchannels(1)
         writer.setsampwidth(2)
-        writer.setframerate(rate)
+        writer.setframerate(16_000)
         writer.writeframes(samples.astype("<i2").tobytes())
     return file.getvalue()

@@ -10,16 +10,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from serving import (
-    EMBEDDER,
-    KEY,
-    PRONUNCIATION,
-    Server,
-    embeddings,
-    float32_bytes,
-    generate,
-    texts,
-)
+from serving import EMBEDDER, KEY, PRONUNCIATION, Server, embeddings, float32_bytes, generate, texts
 
 TEXTS = ["the cat", "Singing in the rain!", "a", "An unknown ☃, and more than the model can take. " * 8]
 
