@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import doctest
 import importlib
 import pkgutil
 import shutil
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,15 @@ def model() -> encdec.Model:
 def words() -> list[str]:
     lines = (BUNDLED / "test_words.tsv").read_text(encoding="utf-8").splitlines()
     return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
+
+
+def awaited(*calls: Awaitable[Any]) -> list[Any]:
+    """Returns the results of calls that run at the same time."""
+
+    async def run() -> list[Any]:
+        return await asyncio.gather(*calls)
+
+    return asyncio.run(run())
 
 
 def golden_folder(name: str) -> Path:

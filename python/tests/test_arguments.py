@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,6 @@ def test_errors_are_of_the_kinds_that_python_knows() -> None:
 
 
 def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(encdec.FileError, match="nowhere"):
-        encdec.Model("/nowhere")
     with pytest.raises(OSError):
         encdec.Model(tmp_path)
     for broken in ("\0\0", b"a\0b", path / "\0"):
@@ -102,10 +99,6 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
             encdec.Model(broken)  # type: ignore[arg-type]
     with pytest.raises(encdec.FileError, match="a path with a zero byte"):
         encdec.Model(path, weights_cache=str(tmp_path / "cache\0"))
-    with pytest.raises(ValueError, match="precision is 'float8'"):
-        encdec.Model(path, precision="float8")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="backend is 'mkl', expected auto, onednn or encdec"):
-        encdec.Model(path, backend="mkl")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="threads"):
         encdec.Model(path, threads=-1)
     with pytest.raises(TypeError, match="threads"):
@@ -128,16 +121,9 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
             assert str(raised.value).endswith(advice)
     with pytest.raises(TypeError, match="^Model.__init__.. missing 1 required positional argument: 'path'"):
         encdec.Model()  # type: ignore[call-arg]
-    (tmp_path / "config.json").write_text('{"model_type": "whale"}')
-    with pytest.raises(encdec.Error):
-        encdec.Model(tmp_path)
 
 
-def test_wrong_calls_of_other_functions_are_refused(
-    model: encdec.Model, golden: Callable[[str], encdec.Model]
-) -> None:
-    with pytest.raises(encdec.ConfigError, match="no decoder"):
-        golden("bert/base").generate([1, 2])
+def test_wrong_calls_of_other_functions_are_refused(model: encdec.Model) -> None:
     with pytest.raises(encdec.InputError, match="2 sources but 1 targets"):
         model.score(["cat", "dog"], ["K"])
     with pytest.raises(TypeError, match="one of each"):
@@ -251,13 +237,13 @@ ANYTHING: list[Any] = [
 ]  # fmt: skip
 
 
-def call_with_anything(functions: list[Any], names: list[str]) -> int:
+def call_with_anything(functions: list[Any], names: list[str], anything: list[Any] = ANYTHING) -> int:
     """Calls the functions with any sources and any options with these names. Returns the number of refused calls."""
     choose = random.Random(5)
     refused = 0
     for _ in range(3000):
-        source = choose.choice(ANYTHING) if choose.random() < 0.5 else choose.choices(ANYTHING, k=choose.randint(0, 3))
-        options = {name: choose.choice(ANYTHING) for name in choose.sample(names, choose.randint(0, 3))}
+        source = choose.choice(anything) if choose.random() < 0.5 else choose.choices(anything, k=choose.randint(0, 3))
+        options = {name: choose.choice(anything) for name in choose.sample(names, choose.randint(0, 3))}
         if any(options.get(name) is not None for name in ("workers", "max_new_tokens", "max_length")):
             continue  # run on other threads, or depend on time
         try:

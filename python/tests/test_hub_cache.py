@@ -92,8 +92,3 @@ def test_an_unfinished_download_is_named(cache: Path) -> None:
             encdec.Model("me/g2p")
     finally:
         unfinished.rename(blob)
-
-
-def test_a_model_that_is_not_there_is_refused_with_the_download(cache: Path) -> None:
-    with pytest.raises(encdec.FileError, match="me/other: no such folder, .*to download it: hf download me/other"):
-        encdec.Model("me/other")

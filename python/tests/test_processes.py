@@ -9,6 +9,7 @@ import pickle
 import shutil
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -127,19 +128,9 @@ except encdec.FileError:
 
 
 def test_threads_share_a_model(model: encdec.Model, words: list[str]) -> None:
-    expected = model.generate(words[:40])
-    found: list[bool] = []
-
-    def generate() -> None:
-        for _ in range(5):
-            found.append(model.generate(words[:40]) == expected)
-
-    threads = [threading.Thread(target=generate) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [True] * 40
+    with ThreadPoolExecutor(8) as pool:
+        found = pool.map(lambda _: model.generate(words[:40]), range(40))
+        assert list(found) == [model.generate(words[:40])] * 40
 
 
 def test_other_threads_run_during_a_call(model: encdec.Model, words: list[str]) -> None:
@@ -236,13 +227,8 @@ def test_a_lazy_model_is_loaded_when_it_is_used(path: Path) -> None:
     with pytest.raises(encdec.FileError):
         travelled.translate("cat")
     model = encdec.Model(path, lazy=True)
-    found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(model.translate("cat"))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == ["K AE1 T"] * 4
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: model.translate("cat"), range(4))) == ["K AE1 T"] * 4
 
 
 def test_results_pickle(model: encdec.Model) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import secrets
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
@@ -20,27 +22,44 @@ from typing import Any
 import contract
 from contract import Refusal, Request
 
+SECONDS = 300  # in which a server starts, or ends; emulators are slow
 NAMES = {"prefix": "prefixes", "drafts": "drafts", "token_scores": "token_scores"}  # beside "parameters"
 
 
 @contextlib.contextmanager
-def running(program: Sequence[str], request: Request) -> Iterator[str]:
-    """Yields the address of a server of the request's model."""
-    words = [word for name, value in request.load.items() for word in ("--" + name.replace("_", "-"), str(value))]
-    command = [*program, "serve", "--port", "0", "--quiet", "--model", str(request.model), *words]
+def running(command: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Yields the address of a server and its process, which must end with status 0 after SIGTERM."""
     with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stderr is not None
         lines: list[str] = []
-        while not (lines and (found := re.search(r"serving .* at (http://\S+)", lines[-1]))):
-            lines.append(process.stderr.readline())
-            if not lines[-1]:
-                raise Refusal("".join(lines).removeprefix("encdec: ").removesuffix("\n"), (process.wait(),))
+        too_late = threading.Timer(SECONDS, process.kill)
+        too_late.start()
         try:
-            yield found[1]
+            while not (lines and (found := re.search(r"serving .* at (http://\S+)", lines[-1]))):
+                lines.append(process.stderr.readline())
+                if not lines[-1]:
+                    raise Refusal("".join(lines).removeprefix("encdec: ").removesuffix("\n"), (process.wait(),))
+        finally:
+            too_late.cancel()
+        try:
+            yield found[1], process
         finally:
             process.terminate()
-            process.stderr.read()
-    assert process.returncode == 0, process.returncode
+            try:
+                lines.append(process.communicate(timeout=SECONDS)[1])
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    assert process.returncode == 0, "".join(lines)
+
+
+def form(fields: dict[str, Any], name: str, content: bytes) -> tuple[bytes, str]:
+    """Returns a form with a file, and its media type (RFC 7578)."""
+    mark = secrets.token_hex()
+    parts = [f'name="{key}"\r\n\r\n{value}'.encode() for key, value in fields.items()]
+    parts.append(f'name="file"; filename="{name}"\r\n\r\n'.encode() + content)
+    body = b"".join(f"--{mark}\r\nContent-Disposition: form-data; ".encode() + part + b"\r\n" for part in parts)
+    return body + f"--{mark}--\r\n".encode(), f"multipart/form-data; boundary={mark}"
 
 
 def generate(door: Http, request: Request) -> Any:
@@ -72,7 +91,10 @@ class Http:
     def send(self, request: Request, path: str, body: bytes, media_type: str) -> Any:
         key = repr((request.model, request.load))
         if key not in self.addresses:
-            self.addresses[key] = self.servers.enter_context(running(self.program, request))
+            command = [*self.program, "serve", "--port", "0", "--quiet", "--model", str(request.model)]
+            for name, value in request.load.items():
+                command += ["--" + name.replace("_", "-"), str(value)]
+            self.addresses[key], _ = self.servers.enter_context(running(command))
         sent = urllib.request.Request(self.addresses[key] + path, body, {"Content-Type": media_type})
         try:
             with urllib.request.urlopen(sent, timeout=600) as answer:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
-import queue
 import re
 import shutil
-import signal
 import subprocess
-import threading
+import urllib.request
 import wave
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -21,6 +19,7 @@ from typing import Any
 import numpy
 import pytest
 
+import http_door
 from packed import unpacked
 
 ROOT = Path(__file__).parents[2]
@@ -57,36 +56,8 @@ class Server:
 def running(*arguments: str, program: Path = PROGRAM) -> Iterator[Server]:
     """Yields a running server. At the end it gets SIGTERM and must exit with status 0."""
     options = ["serve", "--port", "0", "--threads", "1", "--quiet"] if program == PROGRAM else ["port=0"]
-    command = [str(program), *options, *arguments]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    lines: list[str] = []
-    address: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-
-    def read() -> None:
-        for line in process.stderr or ():
-            lines.append(line)
-            if found := re.search(r"serving .* at (http://\S+)", line):
-                address.put(found[1])
-        address.put(None)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        url = address.get(timeout=60)
-        assert url is not None, "".join(lines)
+    with http_door.running([str(program), *options, *arguments]) as (url, process):
         yield Server(url, process)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            status = process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-        finally:
-            reader.join()
-            process.stderr.close()
-    assert status == 0, "".join(lines)
 
 
 def model_arguments(models: dict[str, Path]) -> list[str]:
@@ -172,6 +143,13 @@ def words() -> list[str]:
     return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
 
 
+def metric(server: Server, name: str) -> float:
+    """Returns the value of a metric; 0 if it does not exist."""
+    with urllib.request.urlopen(server.url + "/metrics", timeout=60) as answer:
+        found = re.search(rf"^{re.escape(name)} (\S+)$", answer.read().decode(), re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
 def run(command: str, folder: Path, lines: Sequence[str], options: Options) -> list[Any]:
     """Runs a command and returns its output: one JSON value for each line."""
     words: list[str] = []
@@ -212,15 +190,15 @@ def float32_bytes(rows: Any) -> bytes:
     return numpy.array(rows, dtype=numpy.float32).tobytes()
 
 
-def noise(seconds: float, seed: int = 0, rate: int = 16_000, channels: int = 1) -> bytes:
+def noise(seconds: float) -> bytes:
     """Returns a WAV file of noise whose loudness rises and falls."""
-    count = round(seconds * rate)
-    loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / rate)))
-    samples = loud[:, None] * numpy.random.default_rng(seed).uniform(-1, 1, (count, channels))
+    count = round(seconds * 16_000)
+    loud = 6_000 * numpy.abs(numpy.sin(numpy.arange(count) * (5.0 / 16_000)))
+    samples = loud * numpy.random.default_rng(0).uniform(-1, 1, count)
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
-        writer.setnchannels(channels)
+        writer.setnchannels(1)
         writer.setsampwidth(2)
-        writer.setframerate(rate)
+        writer.setframerate(16_000)
         writer.writeframes(samples.astype("<i2").tobytes())
     return file.getvalue()

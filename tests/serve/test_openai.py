@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from pathlib import Path
 from typing import Any, cast
@@ -11,17 +10,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from serving import (
-    EMBEDDER,
-    KEY,
-    PRONUNCIATION,
-    Server,
-    embeddings,
-    float32_bytes,
-    generate,
-    pronounced,
-    texts,
-)
+from serving import EMBEDDER, KEY, PRONUNCIATION, Server, embeddings, float32_bytes, generate, texts
 
 TEXTS = ["the cat", "Singing in the rain!", "a", "An unknown ☃, and more than the model can take. " * 8]
 
@@ -43,23 +32,19 @@ def embed(client: OpenAI, texts: Any, **options: Any) -> bytes:
     return float32_bytes([each.embedding for each in answer.data])
 
 
-def test_embeddings_equal_those_of_the_command(client: OpenAI) -> None:
-    wanted = embeddings(TEXTS).tobytes()
-    assert embed(client, TEXTS) == wanted  # the client requests base64 by default
-    assert embed(client, TEXTS, encoding_format="base64") == wanted
-    assert embed(client, TEXTS, encoding_format="float") == wanted
+@pytest.mark.parametrize("encoding", [{}, {"encoding_format": "base64"}, {"encoding_format": "float"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"dimensions": 5}], ids=str)
+def test_embeddings_equal_those_of_the_command(
+    client: OpenAI, encoding: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """The client requests base64 by default."""
+    assert embed(client, TEXTS, **encoding, **options) == embeddings(TEXTS, **options).tobytes()
 
 
 def test_the_client_asks_for_base64(client: OpenAI) -> None:
     raw = client.embeddings.with_raw_response.create(model="embedder", input="a")
     assert b'"encoding_format":"base64"' in raw.http_request.content.replace(b" ", b"")
     assert isinstance(raw.http_response.json()["data"][0]["embedding"], str)
-
-
-def test_dimensions(client: OpenAI) -> None:
-    for encoding in ("base64", "float"):
-        vectors = embed(client, TEXTS, dimensions=5, encoding_format=encoding)
-        assert vectors == embeddings(TEXTS, dimensions=5).tobytes()
 
 
 def test_token_ids(client: OpenAI) -> None:
@@ -89,31 +74,21 @@ def test_completions(client: OpenAI) -> None:
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
-def test_max_tokens(client: OpenAI, speller: Path) -> None:
-    answer = client.completions.create(model="speller", prompt="abc def", max_tokens=3)
-    assert answer.choices[0].text == texts(speller, ["abc def"], max_new_tokens=3)[0]
-    assert answer.choices[0].finish_reason == "length"
-    assert answer.usage is not None
-    assert answer.usage.completion_tokens == 3
-
-
-def test_several_results_are_the_best_of_beams(client: OpenAI) -> None:
-    answer = client.completions.create(model="english-pronunciation", prompt=["read", "lead"], n=3)
-    wanted = generate(PRONUNCIATION, ["read", "lead"], num_beams=3, num_return_sequences=3)
+@pytest.mark.parametrize(
+    ("options", "of_the_command"),
+    [
+        ({"max_tokens": 3}, {"max_new_tokens": 3}),
+        ({"temperature": 0}, {}),
+        ({"n": 3}, {"num_beams": 3, "num_return_sequences": 3}),  # the best of beams
+        ({"n": 2, "temperature": 1.25, "top_p": 0.75, "seed": 7},
+         {"num_return_sequences": 2, "do_sample": True, "temperature": 1.25, "top_p": 0.75, "seed": 7}),
+    ],
+)  # fmt: skip
+def test_options(client: OpenAI, speller: Path, options: dict[str, Any], of_the_command: dict[str, Any]) -> None:
+    prompts = ["abc def", "face"]
+    answer = client.completions.create(model="speller", prompt=prompts, **options)
+    wanted = generate(speller, prompts, **of_the_command)
     assert [each.text for each in answer.choices] == [each["text"] for row in wanted for each in row]
-
-
-def test_sampling(client: OpenAI, speller: Path) -> None:
-    options: dict[str, Any] = {"temperature": 1.25, "top_p": 0.75, "seed": 7}
-    answer = client.completions.create(model="speller", prompt=["abc", "face"], n=2, max_tokens=9, **options)
-    options |= {"do_sample": True, "num_return_sequences": 2, "max_new_tokens": 9}
-    wanted = generate(speller, ["abc", "face"], **options)
-    assert [each.text for each in answer.choices] == [each["text"] for row in wanted for each in row]
-
-
-def test_greedy(client: OpenAI) -> None:
-    answer = client.completions.create(model="english-pronunciation", prompt="cat", temperature=0)
-    assert answer.choices[0].text == pronounced("cat")[0]
 
 
 def test_echo_and_log_probabilities(client: OpenAI, speller: Path) -> None:
@@ -172,25 +147,15 @@ def test_streamed_completion(client: OpenAI) -> None:
     assert last.usage == whole.usage
 
 
-def test_streamed_completion_without_usage(client: OpenAI, speller: Path) -> None:
-    chunks = list(client.completions.create(model="speller", prompt="abc", max_tokens=4, stream=True))
-    assert "".join(each.choices[0].text for each in chunks) == texts(speller, ["abc"], max_new_tokens=4)[0]
-    assert chunks[-1].choices[0].finish_reason == "length"
-
-
-def test_a_stream_that_is_closed_early(client: OpenAI) -> None:
-    for _ in range(3):
-        with client.completions.create(model="english-pronunciation", prompt="pronunciation", stream=True) as stream:
-            next(iter(stream))
-    assert embed(client, "a") == embeddings(["a"]).tobytes()
-
-
 def test_streamed_log_probabilities(client: OpenAI) -> None:
-    whole = client.completions.create(model="speller", prompt="abc", max_tokens=4, logprobs=1)
-    chunks = list(client.completions.create(model="speller", prompt="abc", max_tokens=4, stream=True, logprobs=1))
-    logs = [each.choices[0].logprobs for each in chunks if each.choices[0].logprobs]
-    assert whole.choices[0].logprobs is not None
-    assert [score for each in logs for score in each.token_logprobs or []] == whole.choices[0].logprobs.token_logprobs
+    options: dict[str, Any] = {"model": "speller", "prompt": "abc", "max_tokens": 4, "logprobs": 1}
+    whole = client.completions.create(**options).choices[0]
+    chunks = [each.choices[0] for each in client.completions.create(stream=True, **options)]
+    assert "".join(each.text for each in chunks) == whole.text
+    assert chunks[-1].finish_reason == whole.finish_reason == "length"
+    assert whole.logprobs is not None
+    scores = [score for each in chunks if each.logprobs for score in each.logprobs.token_logprobs or []]
+    assert scores == whole.logprobs.token_logprobs
 
 
 def test_models(client: OpenAI, models: dict[str, Path]) -> None:
@@ -245,50 +210,42 @@ def test_keys(guarded: Server) -> None:
             assert error.value.code == "invalid_api_key"
 
 
+BODIES = {"embeddings": {"model": "embedder", "input": "a"}, "completions": {"model": "speller", "prompt": "a"}}
+
+
 @pytest.mark.parametrize(
-    ("options", "named"),
+    ("resource", "options", "named"),
     [
-        ({"input": []}, "input"),
-        ({"input": [[]]}, "input"),
-        ({"input": 5}, "input"),
-        ({"input": [1000]}, "1000"),
-        ({"dimensions": 0}, "dimensions"),
-        ({"dimensions": 17}, "dimensions"),  # more than the vectors have
-        ({"encoding_format": "int8"}, "encoding_format"),
+        ("embeddings", {"input": []}, "input"),
+        ("embeddings", {"input": [[]]}, "input"),
+        ("embeddings", {"input": 5}, "input"),
+        ("embeddings", {"input": [1000]}, "1000"),
+        ("embeddings", {"dimensions": 0}, "dimensions"),
+        ("embeddings", {"dimensions": 17}, "dimensions"),  # more than the vectors have
+        ("embeddings", {"encoding_format": "int8"}, "encoding_format"),
+        ("completions", {"prompt": []}, "prompt"),
+        ("completions", {"prompt": 5}, "prompt"),
+        ("completions", {"prompt": "abc" * 30}, "30"),  # more tokens than positions
+        ("completions", {"max_tokens": 0}, "max_tokens"),
+        ("completions", {"max_tokens": 5000}, "4096"),
+        ("completions", {"temperature": 3}, "temperature"),
+        ("completions", {"temperature": "hot"}, "temperature"),
+        ("completions", {"n": 17}, "'n'"),
+        ("completions", {"n": 2, "stream": True}, "stream"),
+        ("completions", {"logprobs": -1}, "logprobs"),
+        ("completions", {"logit_bias": {"5": 100}}, "logit_bias"),
+        ("completions", {"suffix": "b"}, "suffix"),
+        ("completions", {"best_of": 3}, "best_of"),
+        ("completions", {"frequency_penalty": 1}, "frequency_penalty"),
+        ("completions", {"presence_penalty": 1}, "presence_penalty"),
+        ("completions", {"seed": -1}, "seed"),
     ],
 )
-def test_bad_parameters_of_embeddings(client: OpenAI, options: dict[str, Any], named: str) -> None:
+def test_bad_parameters(client: OpenAI, resource: str, options: dict[str, Any], named: str) -> None:
     with pytest.raises(openai.BadRequestError, match=named) as error:
-        client.embeddings.create(**{"model": "embedder", "input": "a", **options})
+        getattr(client, resource).create(**{**BODIES[resource], **options})
     assert error.value.type == "invalid_request_error"
     assert error.value.request_id
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"prompt": []}, "prompt"),
-        ({"prompt": 5}, "prompt"),
-        ({"prompt": "abc" * 30}, "30"),  # more tokens than positions
-        ({"max_tokens": 0}, "max_tokens"),
-        ({"max_tokens": 5000}, "4096"),
-        ({"temperature": 3}, "temperature"),
-        ({"temperature": "hot"}, "temperature"),
-        ({"n": 17}, "'n'"),
-        ({"n": 2, "stream": True}, "stream"),
-        ({"logprobs": -1}, "logprobs"),
-        ({"logit_bias": {"5": 100}}, "logit_bias"),
-        ({"suffix": "b"}, "suffix"),
-        ({"best_of": 3}, "best_of"),
-        ({"frequency_penalty": 1}, "frequency_penalty"),
-        ({"presence_penalty": 1}, "presence_penalty"),
-        ({"seed": -1}, "seed"),
-    ],
-)
-def test_bad_parameters_of_completions(client: OpenAI, options: dict[str, Any], named: str) -> None:
-    with pytest.raises(openai.BadRequestError, match=named) as error:
-        client.completions.create(**{"model": "speller", "prompt": "a", **options})
-    assert error.value.type == "invalid_request_error"
 
 
 def test_too_many_inputs(client: OpenAI) -> None:
@@ -305,19 +262,3 @@ def test_too_long_body(client: OpenAI) -> None:
     with pytest.raises(openai.APIStatusError, match="4194304 bytes") as error:
         client.embeddings.create(model="embedder", input="cat " * (5 << 18))
     assert error.value.status_code == 413
-
-
-def test_async_client(server: Server) -> None:
-    words = [f"{first}{second}" for first in "abcdefgh" for second in "aeiou"]
-
-    async def calls() -> list[Any]:
-        async with openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="any-key", max_retries=0) as client:
-            return await asyncio.gather(
-                *(client.embeddings.create(model="embedder", input=word) for word in words),
-                *(client.completions.create(model="english-pronunciation", prompt=word) for word in words),
-            )
-
-    answers = asyncio.run(calls())
-    vectors = float32_bytes([each.data[0].embedding for each in answers[: len(words)]])
-    assert vectors == embeddings(words).tobytes()
-    assert [each.choices[0].text for each in answers[len(words) :]] == pronounced(*words)

@@ -1,4 +1,3 @@
-#include <encdec/engine/base/error.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <algorithm>
 
 #include "attention_example.h"
+#include "tests/support/message_of.h"
 #include "tools/attention/svg.h"
 
 namespace encdec::cli {
@@ -27,15 +27,6 @@ Size size_of(const std::string& picture) {
     return std::stoi(picture.substr(picture.find(name) + name.size()));
   };
   return {number(" width='"), number(" height='")};
-}
-
-std::string message(const LabelledAttention& attention) {
-  try {
-    svg(attention);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 std::string cell(int number, std::string_view path) {
@@ -133,10 +124,11 @@ TEST(AttentionSvg, ManyTokensGetSmallCells) {
 
 TEST(AttentionSvg, NamesWhatCannotBeDrawn) {
   EXPECT_THAT(
-      message(random_attention(2, 500, {"t"}, {"t"})),
+      message_of([] { svg(random_attention(2, 500, {"t"}, {"t"})); }),
       testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
   EXPECT_THROW(draw_svg("", {}), InputError);
-  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
+  EXPECT_EQ(message_of([] { svg(attention_of({"q"}, {"k"}, {1.5F})); }),
+            "cross-attention: a weight is 1.5, expected 0 to 1");
 }
 
 TEST(WeightScale, ColorsGoFromWhiteToDarkBlue) {

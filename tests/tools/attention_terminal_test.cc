@@ -1,10 +1,10 @@
-#include <encdec/engine/base/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "attention_example.h"
+#include "tests/support/message_of.h"
 #include "tools/attention/terminal.h"
 
 namespace encdec::cli {
@@ -103,17 +103,11 @@ TEST(AttentionTerminal, TokensCannotControlTheTerminal) {
 }
 
 TEST(AttentionTerminal, InvalidWeightsAreNamed) {
-  const auto message = [](const LabelledAttention& attention) -> std::string {
-    try {
-      drawn(attention, {});
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
+  const auto message = [](float weight) {
+    return message_of<InputError>([&] { drawn(attention_of({"q"}, {"k"}, {weight}), {}); });
   };
-  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {1.5F})), "cross-attention: a weight is 1.5, expected 0 to 1");
-  EXPECT_EQ(message(attention_of({"q"}, {"k"}, {std::numeric_limits<float>::quiet_NaN()})),
-            "cross-attention: a weight is nan, expected 0 to 1");
+  EXPECT_EQ(message(1.5F), "cross-attention: a weight is 1.5, expected 0 to 1");
+  EXPECT_EQ(message(std::numeric_limits<float>::quiet_NaN()), "cross-attention: a weight is nan, expected 0 to 1");
 }
 
 }  // namespace

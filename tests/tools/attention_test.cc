@@ -19,10 +19,6 @@ using testing::HasSubstr;
 // Bound on the difference from transformers that the documentation of the command promises.
 constexpr double kTolerance = 1e-5;
 
-std::string other_golden(std::string_view name) {
-  return (std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "model").string();
-}
-
 // Returns the numbers of nested arrays, one after another.
 std::vector<float> flat(const json& numbers) {
   std::vector<float> all;
@@ -68,7 +64,7 @@ TEST_F(Attention, NumbersMatchTheReference) {
     const auto expected = std::filesystem::path(ENCDEC_GOLDEN_DIR) / name / "attention.safetensors";
     const bool has_source = std::string(name).find("gpt2") == std::string::npos;
     const bool has_target = std::string(name).find("bert") == std::string::npos;
-    std::vector<std::string> arguments = {"--model", other_golden(name), "--token-ids"};
+    std::vector<std::string> arguments = {"--model", golden_model(std::string("../") + name), "--token-ids"};
     if (has_source) arguments.push_back(ids_of(read_tensor(expected, "source_ids"), 0));
     if (has_target && has_source) {
       // A token after the decoder's input does not change the weights.
@@ -253,9 +249,10 @@ TEST_F(AttentionOfResults, EveryPrecisionAndADecoderAloneHaveWeights) {
     attention_of("odd_sizes", "4 5 6\n", "a", {"--precision", precision});
     EXPECT_THAT(folder_.read("a"), testing::MatchesRegex("[0-2]-0( [0-2]-[0-9]+)*\n"));
   }
-  const Finished finished = encdec_command({"generate", "--model", other_golden("gpt2/without_prefix"), "--token-ids",
-                                            "--max-new-tokens", "3", "--quiet", "--attention", folder_.path("g.json")},
-                                           "4 5 6\n");
+  const Finished finished =
+      encdec_command({"generate", "--model", golden_model("../gpt2/without_prefix"), "--token-ids", "--max-new-tokens",
+                      "3", "--quiet", "--attention", folder_.path("g.json")},
+                     "4 5 6\n");
   EXPECT_EQ(finished.status, 0) << finished.errors;
   const json hypothesis = json::parse(folder_.read("g.json"))["hypotheses"][0];
   EXPECT_EQ(hypothesis["queries"].size(), hypothesis["weights"][0][0].size());

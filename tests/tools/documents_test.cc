@@ -136,10 +136,6 @@ TEST(Completion, HasEveryOptionOfTheHelpInEachShell) {
   }
 }
 
-TEST(Completion, ForAnUnknownShellIsWrongUsage) {
-  EXPECT_TRUE(failed(encdec_command({"--completion", "tcsh"}), 2, {"'tcsh'", "bash, zsh or fish"}));
-}
-
 // Types these lines, with tabs, into an interactive bash. Returns the arguments of each call of encdec.
 std::vector<std::string> called_by_bash(const std::string& typed) {
   const TemporaryFolder folder;

@@ -55,14 +55,6 @@ TEST_F(Drafts, ComeFromTheSourceEarlierOccurrencesAndALowerPrecision) {
   }
 }
 
-TEST_F(Drafts, MayBeText) {
-  const std::string sources = "a\nHello\n\n", outputs = run_generate("text", {}, sources).output;
-  for (const std::string& draft : {outputs, std::string("the cat\n\nHello\n")}) {
-    const Finished finished = run_generate("text", {"--draft-file", folder_.write("draft", draft)}, sources);
-    EXPECT_EQ(finished.output, outputs) << finished.errors;
-  }
-}
-
 // A pad token in a result of M2M100 is no position: what is read together with it lies one position earlier.
 TEST_F(Drafts, EndAtAPadToken) {
   const auto generate = [&](std::vector<std::string> options) {
@@ -77,12 +69,6 @@ TEST_F(Drafts, EndAtAPadToken) {
 }
 
 TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
-  const std::string beams = run_generate("text", {"--token-ids", "--num-beams", "3"}, golden_sources("text")).output;
-  const Finished finished = run_generate("text",
-                                         {"--token-ids", "--num-beams", "3", "--draft-precision", "int8",
-                                          "--draft-file", folder_.write("draft", golden_outputs("text"))},
-                                         golden_sources("text"));
-  EXPECT_EQ(finished.output, beams) << finished.errors;
   const Finished noted = encdec_command(
       {"generate", "--model", golden_model("text"), "--token-ids", "--num-beams", "3", "--draft-source"}, "5 0\n");
   EXPECT_THAT(noted.errors, testing::HasSubstr("search with 3 beams makes no guesses"));

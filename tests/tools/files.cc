@@ -100,10 +100,6 @@ std::vector<std::string> id_lines(const Tensor& ids) {
   return lines;
 }
 
-std::string ids_line(const nlohmann::json& ids) {
-  return fmt::format("{}", fmt::join(ids.get<std::vector<std::int32_t>>(), " "));
-}
-
 std::string join_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

@@ -47,9 +47,6 @@ Tensor read_tensor(const std::filesystem::path& file, std::string_view name);
 // Returns the rows of an int32 matrix as lines of ids. -1 ends a row.
 std::vector<std::string> id_lines(const Tensor& ids);
 
-// Returns a JSON list of ids as a line.
-std::string ids_line(const nlohmann::json& ids);
-
 std::string join_lines(const std::vector<std::string>& lines);
 std::vector<std::string> split_lines(const std::string& text);
 

@@ -11,14 +11,24 @@ std::string golden_lines(std::string_view model, std::string_view tensor) {
   return join_lines(id_lines(read_tensor(golden_folder(model) / "expected.safetensors", tensor)));
 }
 
-}  // namespace
-
-Finished run_generate(std::string_view model, std::vector<std::string> options, std::string input) {
+std::vector<std::string> arguments_of(std::string_view model, std::vector<std::string> options) {
   if (std::ranges::find(options, "--num-beams") == options.end()) {
     options.insert(options.end(), {"--num-beams", "1"});
   }
   options.insert(options.begin(), {"generate", "--quiet", "--model", golden_model(model)});
-  return encdec_command(std::move(options), std::move(input));
+  return options;
+}
+
+}  // namespace
+
+Finished run_generate(std::string_view model, std::vector<std::string> options, std::string input) {
+  return encdec_command(arguments_of(model, std::move(options)), std::move(input));
+}
+
+Process start_generate(std::string_view model, std::vector<std::string> options) {
+  options = arguments_of(model, std::move(options));
+  options.insert(options.begin(), kEncdec);
+  return Process(options);
 }
 
 std::string golden_sources(std::string_view model) {

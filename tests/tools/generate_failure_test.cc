@@ -40,7 +40,6 @@ TEST(GenerateFailure, NothingIsLeftIfNothingWasFinished) {
 }
 
 TEST(GenerateFailure, FullDiskIsAnError) {
-  EXPECT_TRUE(failed(run_text_model({"--output", "/dev/full"}, "a\n"), 1, {"/dev/full", "No space left"}));
   EXPECT_TRUE(failed(run_text_model({"--stats", "/dev/full", "--output", "/dev/null"}, "a\n"), 1, {"No space left"}));
   const Finished to_stdout = run(
       {{kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")}, "a\n", "/dev/full", {}});
@@ -72,7 +71,7 @@ TEST(GenerateFailure, AReaderThatClosesThePipeEndsItSilently) {
 
 TEST(GenerateFailure, ASignalStopsItAndKeepsFinishedLines) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    Process process({kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text")});
+    Process process = start_generate("text", {});
     process.write("a\n");
     EXPECT_FALSE(process.read_line().empty());
     process.send(signal);
@@ -81,46 +80,17 @@ TEST(GenerateFailure, ASignalStopsItAndKeepsFinishedLines) {
   }
 }
 
-TEST(GenerateFailure, ASignalLeavesThePartialFile) {
-  const TemporaryFolder folder;
-  const std::string output = folder.path("out");
-  Process process(
-      {kEncdec, "generate", "--quiet", "--num-beams", "1", "--model", golden_model("text"), "--output", output});
-  process.write("a\n");
-  const std::string expected = run_text_model({}, "a\n").output;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (folder.partial().empty() || folder.read(folder.partial()) != expected) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-    std::this_thread::yield();
-  }
-  process.send(SIGTERM);
-  EXPECT_TRUE(failed(process.wait(), 128 + SIGTERM, {"the first 1 lines", output + "."}));
-  EXPECT_THAT(folder.names(), ElementsAre(folder.partial()));
-}
-
 // Far more lines than can be finished before the signal arrives.
 TEST(GenerateFailure, ASignalLeavesCompleteLinesOfSeveralWorkers) {
   const TemporaryFolder folder;
-  const std::vector<std::string> options = {"--token-ids", "--num-beams",      "2", "--max-new-tokens",
-                                            "64",          "--min-new-tokens", "64"};
+  std::vector<std::string> options = {"--token-ids", "--num-beams",      "2", "--max-new-tokens",
+                                      "64",          "--min-new-tokens", "64"};
   const std::string line = run_generate("text", options, "20 30 0\n").output;
   std::string input;
   for (int i = 0; i < 200'000; ++i) input += "20 30 0\n";
-  std::vector<std::string> arguments = {kEncdec,
-                                        "generate",
-                                        "--quiet",
-                                        "--model",
-                                        golden_model("text"),
-                                        "--input",
-                                        folder.write("in", input),
-                                        "--output",
-                                        folder.path("out"),
-                                        "--workers",
-                                        "2",
-                                        "--batch-size",
-                                        "3"};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  Process process(arguments);
+  options.insert(options.end(), {"--input", folder.write("in", input), "--output", folder.path("out"), "--workers", "2",
+                                 "--batch-size", "3"});
+  Process process = start_generate("text", options);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (folder.partial().empty() || folder.read(folder.partial()).empty()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
@@ -130,7 +100,8 @@ TEST(GenerateFailure, ASignalLeavesCompleteLinesOfSeveralWorkers) {
   const Finished finished = process.wait();
   const std::string partial = folder.read(folder.partial());
   const std::size_t lines = split_lines(partial).size();
-  EXPECT_TRUE(failed(finished, 128 + SIGINT, {"SIGINT", "the first " + std::to_string(lines) + " lines"}));
+  EXPECT_TRUE(failed(finished, 128 + SIGINT,
+                     {"SIGINT", "the first " + std::to_string(lines) + " lines", folder.path("out") + "."}));
   std::string expected;
   for (std::size_t i = 0; i < lines; ++i) expected += line;
   EXPECT_TRUE(partial == expected);

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -35,38 +33,6 @@ TEST_P(GenerateGolden, TokenIdsMatchTransformers) {
   EXPECT_EQ(finished.status, 0);
 }
 
-TEST_P(GenerateGolden, JsonHasTokenIdsAndScores) {
-  const Finished finished = run_generate(GetParam(), {"--token-ids", "--json"}, golden_sources(GetParam()));
-  ASSERT_EQ(finished.status, 0) << finished.errors;
-  const auto file = golden_folder(GetParam()) / "expected.safetensors";
-  const auto expected_ids = id_lines(read_tensor(file, "greedy_ids"));
-  const Tensor expected_scores = read_tensor(file, "greedy_scores");
-  const auto lines = split_lines(finished.output);
-  ASSERT_EQ(lines.size(), expected_ids.size());
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const json hypotheses = json::parse(lines[i]).at("hypotheses");
-    ASSERT_EQ(hypotheses.size(), 1u);
-    EXPECT_EQ(ids_line(hypotheses[0].at("token_ids")), expected_ids[i]);
-    const double expected = expected_scores.data<float>()[i];
-    EXPECT_NEAR(hypotheses[0].at("score").get<double>(), expected, 1e-4 * std::max(1.0, std::abs(expected)));
-    EXPECT_EQ(hypotheses[0].contains("text"), GetParam().starts_with("text"));
-  }
-}
-
-TEST(Generate, AWeightsCacheIsFilledOnceAndChangesNothing) {
-  const TemporaryFolder folder;
-  const std::string cache = folder.path("cache");
-  const std::string model = golden_names().front();
-  for (int i = 0; i < 2; ++i) {
-    const Finished finished = run_generate(model, {"--token-ids", "--weights-cache", cache}, golden_sources(model));
-    EXPECT_EQ(finished.output, golden_outputs(model));
-    EXPECT_EQ(finished.errors, "");
-    EXPECT_EQ(finished.status, 0);
-    const std::filesystem::directory_iterator files(cache);
-    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
-  }
-}
-
 TEST(Generate, TextMatchesTransformers) {
   for (const char* name : {"text", "text_separate"}) {
     std::vector<std::string> sources, outputs;
@@ -78,21 +44,7 @@ TEST(Generate, TextMatchesTransformers) {
     const Finished finished = run_generate(name, {}, join_lines(sources));
     EXPECT_EQ(finished.output, join_lines(outputs)) << name;
     EXPECT_EQ(finished.status, 0);
-
-    const Finished objects = run_generate(name, {"--json"}, join_lines(sources));
-    const auto lines = split_lines(objects.output);
-    ASSERT_EQ(lines.size(), outputs.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      EXPECT_EQ(json::parse(lines[i])["hypotheses"][0]["text"], outputs[i]) << name;
-    }
   }
-}
-
-TEST(Generate, BundledModelPronouncesACat) {
-  const Finished finished =
-      encdec_command({"generate", "--quiet", "--model", ENCDEC_PRETRAINED_DIR "/english-pronunciation"}, "cat\n");
-  EXPECT_EQ(finished.output, "K AE1 T\n");
-  EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
 TEST(Generate, AnEmptyInputGivesAnEmptyOutputFile) {
@@ -168,7 +120,7 @@ TEST(Generate, ALineOfTenThousandTokensIsProcessedLikeOthers) {
 TEST(Generate, SlowInputIsAnsweredLineByLine) {
   const auto sources = split_lines(golden_sources("odd_sizes"));
   const auto outputs = split_lines(golden_outputs("odd_sizes"));
-  Process process({kEncdec, "generate", "--quiet", "--token-ids", "--model", golden_model("odd_sizes")});
+  Process process = start_generate("odd_sizes", {"--token-ids"});
   for (std::size_t i = 0; i < sources.size(); ++i) {
     process.write(sources[i] + "\n");
     EXPECT_EQ(process.read_line(), outputs[i]);

@@ -350,9 +350,7 @@ TEST(Serve, RequestsNeedAKey) {
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer secon\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer # ours\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: Bearer second\r\n")), "200");
-  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: bearer second\r\n")), "200");
   EXPECT_EQ(status_of(server.get("/v1/models", "X-API-Key: first\r\n")), "200");
-  EXPECT_EQ(status_of(server.get("/v1/models", "Authorization: DeepL-Auth-Key first\r\n")), "200");
   EXPECT_EQ(status_of(server.post("/v1/generate", R"({"inputs":"x","api_key":"first"})")), "401");
   EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: first\r\n")), "401");
   EXPECT_EQ(status_of(server.get("/metrics", "X-API-Key: third\r\n")), "200");

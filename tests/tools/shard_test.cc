@@ -23,18 +23,16 @@ std::string shard_of(const std::string& output, int number, int count) {
   return output + "-" + digits(number) + "-of-" + digits(count);
 }
 
-std::vector<std::string> arguments(const std::string& input, const std::string& output) {
-  return {"generate",    "--quiet",          "--model", golden_model("shared_swish"),
-          "--token-ids", "--max-new-tokens", "6",       "--input",
-          input,         "--output",         output};
+Finished run_all(const std::string& input, const std::string& output, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> options = {"--token-ids", "--max-new-tokens", "6", "--input", input, "--output", output};
+  options.insert(options.end(), more.begin(), more.end());
+  return run_generate("shared_swish", options, {});
 }
 
 Finished run_shard(const std::string& input, const std::string& output, int number, int count,
-                   const std::vector<std::string>& more = {}) {
-  std::vector<std::string> all = arguments(input, output);
-  all.insert(all.end(), {"--shard", std::to_string(number) + "/" + std::to_string(count)});
-  all.insert(all.end(), more.begin(), more.end());
-  return encdec_command(all);
+                   std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--shard", std::to_string(number) + "/" + std::to_string(count)});
+  return run_all(input, output, more);
 }
 
 TEST(Shards, JoinToTheWholeOutput) {
@@ -48,7 +46,7 @@ TEST(Shards, JoinToTheWholeOutput) {
   for (const std::string& text : inputs) {
     const std::string input = folder.path("input"), output = folder.path("output");
     std::ofstream(input) << text;
-    ASSERT_EQ(encdec_command(arguments(input, output)).status, 0);
+    ASSERT_EQ(run_all(input, output).status, 0);
     for (const int count : {1, 2, 3, 8}) {
       std::string all;
       for (int number = 1; number <= count; ++number) {
@@ -105,9 +103,7 @@ TEST(Shards, MessagesNameTheShard) {
   EXPECT_FALSE(std::filesystem::exists(shard_of(output, 2, 2) + ".json"));
   EXPECT_TRUE(failed(run_shard("/dev/null", output, 1, 2), 1, {"/dev/null", "not a regular file"}));
   for (const char* shard : {"0/2", "3/2", "1", "1/", "/2", "a/b", "1/2/3", "-1/2", "1/100000"}) {
-    std::vector<std::string> all = arguments(input, output);
-    all.insert(all.end(), {"--shard", shard});
-    EXPECT_TRUE(failed(encdec_command(all), 2, {"--shard", shard, "I/N"})) << shard;
+    EXPECT_TRUE(failed(run_all(input, output, {"--shard", shard}), 2, {"--shard", shard, "I/N"})) << shard;
   }
   EXPECT_TRUE(failed(encdec_command({"generate", "--model", "x", "--shard", "1/2"}), 2, {"--input"}));
   EXPECT_TRUE(failed(run_shard(input, output, 1, 2, {"--prefix-file", input}), 2, {"--prefix-file"}));

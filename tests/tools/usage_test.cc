@@ -12,20 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSubcommands[] = {"attention", "bench", "forward", "generate", "inspect", "score", "tokenize"};
-
-TEST(Usage, HelpListsSubcommandsAndOptions) {
-  const Finished finished = encdec_command({"--help"});
-  EXPECT_EQ(finished.status, 0);
-  EXPECT_EQ(finished.errors, "");
-  for (const char* name : kSubcommands) {
-    EXPECT_THAT(finished.output, HasSubstr(std::string("\n  ") + name));
-    const Finished help = encdec_command({name, "--help"});
-    EXPECT_EQ(help.status, 0);
-    EXPECT_THAT(help.output, HasSubstr("--model DIR")) << name;
-  }
-}
-
 TEST(Usage, NoSubcommandIsWrongAndPrintsTheHelp) {
   const Finished finished = encdec_command({});
   EXPECT_EQ(finished.status, 2);
@@ -36,12 +22,6 @@ TEST(Usage, NoSubcommandIsWrongAndPrintsTheHelp) {
 struct WrongUsage {
   std::vector<std::string> arguments;
   std::vector<std::string> message;
-};
-
-struct WrongValue {
-  const char* option;
-  std::vector<const char*> values;
-  const char* expected;
 };
 
 TEST(Usage, AFileThatIsReadIsNotOverwritten) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,13 @@ def command_transcribe(door: Any, request: Any, folder: Path) -> Any:
 
 
 def http_transcribe(door: Any, request: Any) -> Any:
-    return [post_file(door, request, name) for name in request.input]
+    from http_door import form
 
-
-def post_file(door: Any, request: Any, name: str) -> Any:
-    """Sends a file and options as a form of several parts (RFC 7578)."""
     fields = {"response_format": "verbose_json", **request.options}
     if fields.pop("word_timestamps", False):
         fields["timestamp_granularities[]"] = "word"
-    mark = secrets.token_hex()
-    parts = [f'name="{key}"\r\n\r\n{value}'.encode() for key, value in fields.items()]
-    parts.append(f'name="file"; filename="{name}"\r\n\r\n'.encode() + (ROOT / name).read_bytes())
-    body = b"".join(f"--{mark}\r\nContent-Disposition: form-data; ".encode() + part + b"\r\n" for part in parts)
-    media_type = f"multipart/form-data; boundary={mark}"
-    return door.send(request, "/v1/audio/transcriptions", body + f"--{mark}--\r\n".encode(), media_type)
+    forms = [form(fields, name, (ROOT / name).read_bytes()) for name in request.input]
+    return [door.send(request, "/v1/audio/transcriptions", *each) for each in forms]
 
 
 def python_transcribe(model: Any, request: Any) -> Any:

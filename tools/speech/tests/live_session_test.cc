@@ -12,7 +12,6 @@
 #include "encdec/speech/transcript/transcript_format.h"
 #include "tests/support/batch_dependence.h"
 #include "tests/support/comparison.h"
-#include "tests/support/message_of.h"
 #include "tests/support/moonshine.h"
 #include "tools/speech/tests/recordings.h"
 
@@ -20,7 +19,6 @@ namespace encdec::live_sessions {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = LiveEvent::Kind;
 
@@ -262,18 +260,6 @@ TEST(LiveSession, FailuresAreEvents) {
   const std::vector<LiveEvent> events = listener.events();
   EXPECT_EQ(std::ranges::count(events, Kind::failed, &LiveEvent::kind), 4);
   EXPECT_EQ(std::ranges::count(events, Kind::final_text, &LiveEvent::kind), 0);
-}
-
-TEST(LiveSession, OptionsAreChecked) {
-  const SpeechModel model = load();
-  RequestQueue queue(model.model());
-  const auto refusal = [&](const LiveOptions& options) {
-    return message_of<ConfigError>([&] { LiveSession(model, queue, options, [](const LiveEvent&) {}); });
-  };
-  EXPECT_EQ(refusal({}), "no exception");
-  EXPECT_THAT(refusal({.step_ms = 0}), HasSubstr("step_ms is 0, expected"));
-  EXPECT_THAT(refusal({.utterances = {.threshold = -1}}), HasSubstr("threshold is -1, expected"));
-  EXPECT_THAT(refusal({.transcribe = {.beam_size = 0}}), HasSubstr("beam_size is 0, expected"));
 }
 
 }  // namespace

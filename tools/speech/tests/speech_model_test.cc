@@ -9,9 +9,7 @@
 #include <future>
 #include <thread>
 
-#include "encdec/speech/transcript/transcript_format.h"
 #include "tests/support/message_of.h"
-#include "tests/support/moonshine.h"
 #include "tools/speech/tests/recordings.h"
 
 namespace encdec {
@@ -22,56 +20,6 @@ const std::filesystem::path kWhisper = std::filesystem::path(ENCDEC_GOLDEN_DIR) 
 SpeechModel load() {
   return SpeechModel(Model::load(kWhisper));
 }
-
-// Returns all of a transcript, numbers without loss.
-std::string all_of(const Transcript& transcript) {
-  return format(transcript, TranscriptFormat::json);
-}
-
-class SpeechModels : public testing::TestWithParam<std::filesystem::path> {
- protected:
-  SpeechModel load(const LoadOptions& options = {}) const { return SpeechModel(Model::load(GetParam(), options)); }
-};
-
-// Guesses of a model, of a text and of earlier tokens: right ones, wrong ones, and tokens that the model does not know.
-TEST_P(SpeechModels, GuessesChangeNoTranscript) {
-  const SpeechModel model = load(), copy = load({.draft_precision = Precision::int8}),
-                    guessing = load({.draft_model = GetParam()});
-  TranscribeOptions options{.temperatures = {0, 0.5}, .beam_size = 1};
-  options.word_timestamps = GetParam() == kWhisper;
-  const Transcript expected = model.transcribe(tone(3), options);
-  std::size_t accepted = 0;
-  options.on_work = [&](const GenerateProgress& work) { accepted = work.drafts.accepted; };
-  const auto accepted_by = [&](const SpeechModel& with, const std::string& draft) {
-    Recording own = tone(3);
-    own.draft = draft;
-    accepted = 0;
-    EXPECT_EQ(all_of(with.transcribe(std::move(own), options)), all_of(expected));
-    return accepted;
-  };
-  EXPECT_GT(accepted_by(copy, ""), 0u);
-  EXPECT_GT(accepted_by(guessing, ""), 0u);
-  EXPECT_EQ(accepted_by(model, ""), 0u);
-  const std::size_t right = accepted_by(model, expected.text),
-                    wrong = accepted_by(model, "quite another text <|endoftext|> \xe2\x82\xac");
-  options.prompt_lookup_num_tokens = 3;
-  const std::size_t repeated = accepted_by(model, "");
-  options.num_assistant_tokens = 9;
-  const std::size_t many = accepted_by(model, expected.text);
-  if (GetParam() != kWhisper) return;  // Moonshine's random texts get other tokens when they are encoded again
-  EXPECT_GT(right, wrong);
-  EXPECT_GT(repeated, 0u);
-  EXPECT_GT(many, 0u);
-}
-
-std::vector<std::filesystem::path> models() {
-  std::vector<std::filesystem::path> all{kWhisper};
-  for (const char* name : kMoonshineModels) all.push_back(kMoonshine / name);
-  return all;
-}
-
-INSTANTIATE_TEST_SUITE_P(Speech, SpeechModels, testing::ValuesIn(models()),
-                         [](const auto& tested) { return tested.param.filename().string(); });
 
 TEST(SpeechModel, ARequestThatYieldsWaitsForAllOthers) {
   const SpeechModel model = load();

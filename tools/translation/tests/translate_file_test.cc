@@ -275,17 +275,6 @@ TEST_F(TranslateFileTest, ItsOutputIsNotItsSource) {
   }
 }
 
-TEST_F(TranslateFileTest, RefusesWhatItCannotRead) {
-  const auto refusal = [&](const std::string& name, const std::string& content) {
-    source_ = folder_.write(name, content);
-    return message_of([&] { translate(kGerman); });
-  };
-  EXPECT_THAT(refusal("a.bin", "hl"), HasSubstr("a.bin: a name without a known extension, expected the format: text"));
-  EXPECT_THAT(refusal("b.po", "msgid \"a\nmsgstr \"\"\n"), HasSubstr("b.po: line 1, column 9: "));
-  EXPECT_FALSE(fs::exists(target_));
-  EXPECT_FALSE(fs::exists(progress_));
-}
-
 TEST(TranslateDocument, TakesTheFormatOfTheOptionsBeforeThatOfTheName) {
   const auto translated = [](const char* bytes, const TranslateFileOptions& options) {
     return translate_document(bytes, "a.html", student_models().all, student_models().routes, options);

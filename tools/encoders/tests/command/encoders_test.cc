@@ -38,18 +38,7 @@ std::vector<json> objects_of(const Finished& finished) {
   return objects;
 }
 
-TEST(Embed, WritesOneArrayPerLine) {
-  const json expected = json::parse(read_file(model_of(kEmbedder) + "/../expected.json"));
-  const std::string input = join_lines(expected["texts"]);
-  const auto found = objects_of(run_on("embed", kEmbedder, {"--batch-size", "2"}, input));
-  ASSERT_EQ(found.size(), expected["embeddings"].size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_THAT(found[i].get<std::vector<double>>(),
-                testing::Pointwise(testing::DoubleNear(1e-5), expected["embeddings"][i].get<std::vector<double>>()));
-  }
-}
-
-TEST(Embed, WritesSparseVectorsAsObjectsAndVectorsOfTokensAsArraysOfArrays) {
+TEST(Embed, WritesPiecesAndVectorsOfTokens) {
   const std::string model = "sparse_encoders/bge_m3";
   const json expected = json::parse(read_file(model_of(model) + "/../expected.json"));
   const auto written = [&](std::vector<std::string> options) {
@@ -57,13 +46,7 @@ TEST(Embed, WritesSparseVectorsAsObjectsAndVectorsOfTokensAsArraysOfArrays) {
   };
   const auto sparse = written({"--sparse"}), pieces = written({"--sparse", "--pieces"});
   const auto tokens = written({"--token-vectors"}), colbert = written({"--colbert-vectors"});
-  ASSERT_EQ(sparse.size(), expected["texts"].size());
-  for (std::size_t i = 0; i < sparse.size(); ++i) {
-    const json& vector = expected["vectors"][i];
-    ASSERT_EQ(sparse[i].size(), vector["ids"].size());
-    for (std::size_t k = 0; k < sparse[i].size(); ++k) {
-      EXPECT_NEAR(sparse[i][vector["ids"][k].dump()].get<double>(), vector["values"][k].get<double>(), 1e-5);
-    }
+  for (std::size_t i = 0; i < expected["texts"].size(); ++i) {
     ASSERT_EQ(colbert[i].size(), expected["colbert"][i].size());
     EXPECT_EQ(tokens[i].size(), colbert[i].size() + 1);
     EXPECT_NEAR(colbert[i][0][1].get<double>(), expected["colbert"][i][0][1].get<double>(), 1e-5);

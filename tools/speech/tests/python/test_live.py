@@ -11,7 +11,7 @@ import numpy
 import pytest
 
 import encdec
-from fixtures import NUMBERS
+from fixtures import NUMBERS, awaited
 
 TEXTS = ["three hundred and twelve", "four two seven", "play some music", "set a timer for ten minutes"]
 
@@ -90,10 +90,7 @@ def test_threads_and_tasks(numbers: encdec.Model, sound: Any) -> None:
             await asyncio.to_thread(feed, session)
             return [event.text async for event in session if event.kind == "final"]
 
-    async def run() -> list[list[str]]:
-        return list(await asyncio.gather(*(listen() for _ in range(4))))
-
-    assert asyncio.run(run()) == [TEXTS] * 4
+    assert awaited(*(listen() for _ in range(4))) == [TEXTS] * 4
 
 
 @pytest.mark.parametrize("end", ["finish", "close"])
@@ -134,6 +131,8 @@ def test_wrong_use(numbers: encdec.Model) -> None:
         numbers.live(step_ms=1)
     with pytest.raises(encdec.ConfigError, match="sample rate is 7, expected"):
         numbers.live(sampling_rate=7)
+    with pytest.raises(encdec.ConfigError, match="beam_size is 0, expected"):
+        numbers.live(beam_size=0)
     with numbers.live() as session:
         with pytest.raises(TypeError, match="samples of int64"):
             session.feed(numpy.zeros(5, "int64"))

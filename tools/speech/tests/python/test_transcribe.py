@@ -19,7 +19,7 @@ import pytest
 
 import encdec
 from encdec.speech import options
-from fixtures import NUMBERS, expect_examples_to_run, expect_stub_to_be_complete
+from fixtures import NUMBERS, awaited, expect_examples_to_run, expect_stub_to_be_complete
 from sounds import noise, wav
 
 
@@ -250,12 +250,9 @@ def test_a_known_text_gets_times() -> None:
 def test_transcripts_are_awaited(speech_model: encdec.Model) -> None:
     recordings = [noise(0.3 * length, seed=length) for length in range(1, 4)]
     expected = speech_model.transcribe(recordings, word_timestamps=True)
-
-    async def all_of_them() -> Any:
-        tasks = (speech_model.atranscribe(each, word_timestamps=True) for each in recordings)
-        return await asyncio.gather(speech_model.atranscribe(recordings, word_timestamps=True), *tasks)
-
-    together, *single = asyncio.run(all_of_them())
+    together, *single = awaited(
+        *(speech_model.atranscribe(each, word_timestamps=True) for each in [recordings, *recordings])
+    )
     assert together == single == expected
     found = asyncio.run(speech_model.atranscribe([recordings[0], None, b"RIFF"], on_error="null"))
     assert [each and each.text for each in found] == [expected[0].text, None, None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
 import subprocess
 import urllib.error
@@ -17,7 +16,8 @@ import openai
 import pytest
 from openai import OpenAI
 
-from serving import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, model_arguments, noise, running
+import http_door
+from serving import EMBEDDER, NUMBERS, PROGRAM, PRONUNCIATION, WHISPER, Server, metric, model_arguments, noise, running
 
 SEGMENT_KEYS = ["id", "seek", "start", "end", "text", "tokens", "temperature", "avg_logprob", "compression_ratio"]
 SEGMENT_KEYS += ["no_speech_prob"]
@@ -62,14 +62,11 @@ def transcribed_json(folder: Path, file: Path, *words: str) -> Any:
     return json.loads(transcribed(folder, file, *words))
 
 
-def post(server: Server, path: str, fields: dict[str, str], file: bytes, headers: dict[str, str] | None = None) -> bytes:
+def post(server: Server, path: str, fields: dict[str, str], file: bytes) -> bytes:
     """Sends a form with a file. Raises urllib.error.HTTPError."""
-    boundary = "a-line-between-two-parts"
-    parts = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()]
-    parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n')
-    body = "".join(parts).encode() + file + f"\r\n--{boundary}--\r\n".encode()
-    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", **(headers or {})}
-    with urllib.request.urlopen(urllib.request.Request(server.url + path, body, headers), timeout=120) as answer:
+    body, media_type = http_door.form(fields, "a.wav", file)
+    request = urllib.request.Request(server.url + path, body, {"Content-Type": media_type})
+    with urllib.request.urlopen(request, timeout=120) as answer:
         content: bytes = answer.read()
         return content
 
@@ -78,11 +75,6 @@ def get(server: Server, path: str) -> str:
     with urllib.request.urlopen(server.url + path, timeout=60) as answer:
         text: str = answer.read().decode()
         return text
-
-
-def metric(server: Server, name: str) -> float:
-    found = re.search(rf"^{re.escape(name)} (\S+)$", get(server, "/metrics"), re.MULTILINE)
-    return float(found[1]) if found else 0.0
 
 
 def test_verbose_json(client: OpenAI, whisper: Path, recording: Path) -> None:

@@ -188,7 +188,9 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
       {{english, "--output", folder}, 1, {"Is a directory"}},
       {{english, "--report", english}, 2, {"--report " + english + ": the same file as FILE"}},
       {{folder_.path("missing.txt")}, 1, {"missing.txt"}},
-      {{folder_.write("a.xyz", "hl")}, 1, {"a.xyz", "extension", "srt", "xliff", "po4a"}},
+      {{folder_.write("a.xyz", "hl")},
+       1,
+       {"a.xyz: a name without a known extension, expected the format: text", "srt", "xliff", "po4a"}},
       {{"--glossary", bad}, 1, {"bad.tsv", "line 2"}},
   };
   for (const auto& [options, status, parts] : rows) EXPECT_TRUE(failed(translate(options), status, parts));

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pickle
 import shutil
@@ -17,7 +16,7 @@ import encdec
 from encdec.documents import Code, Placeholder, Segment
 from child_process import START as START_MODEL
 from child_process import expect_ctrl_c_to_end, expect_daemon_thread_to_stop, run
-from fixtures import expect_examples_to_run, expect_stub_to_be_complete
+from fixtures import awaited, expect_examples_to_run, expect_stub_to_be_complete
 
 
 @pytest.fixture(scope="session")
@@ -141,11 +140,7 @@ def test_threads_and_tasks(routes: encdec.Translator) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: routes.translate(["hl ji", "efded"], "de", "fr"), range(4))
         assert list(found) == [expected] * 4
-
-    async def together() -> Any:
-        return await asyncio.gather(*(routes.atranslate("hl ji", "de", target="fr") for _ in range(3)))
-
-    assert asyncio.run(together()) == [expected[0]] * 3
+    assert awaited(*(routes.atranslate("hl ji", "de", target="fr") for _ in range(3))) == [expected[0]] * 3
 
 
 START = """

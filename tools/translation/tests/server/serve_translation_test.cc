@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "tests/tools/command.h"
 #include "tests/tools/serve_process.h"
 #include "tests/tools/stopped_threads.h"
 
@@ -19,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 const std::string kText = R"({"q":"cat","source":"en","target":"arpabet"})";
 const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
@@ -69,26 +67,6 @@ TEST(ServeTranslation, ClientsOfDeepLGetSpacesWhileTheyWaitAlsoBeforeAnError) {
   EXPECT_EQ(json_in(answer)["translations"][0]["text"], "K AE1 T");
 }
 
-TEST(ServeTranslation, AFileCanBeFetchedOnceAtItsOwnAddress) {
-  const ServeProcess server;
-  const auto translate = [&](const std::string& headers) {
-    const std::string body =
-        "--b\r\nContent-Disposition: form-data; name=source\r\n\r\nen\r\n--b\r\nContent-Disposition: form-data; "
-        "name=target\r\n\r\narpabet\r\n--b\r\nContent-Disposition: form-data; name=file; filename=a.txt\r\n\r\ncat\r\n"
-        "--b--\r\n";
-    Connection connection(server.socket());
-    connection.send("POST /translate_file HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n" +
-                    headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    return json_in(connection.receive())["translatedFileUrl"].get<std::string>();
-  };
-  EXPECT_THAT(translate("X-Forwarded-Proto: https\r\n"), StartsWith("https://x/download_file/"));
-  const std::string address = translate("");
-  EXPECT_THAT(address, StartsWith("http://x/download_file/"));
-  const std::string path = address.substr(std::string("http://x").size());
-  EXPECT_EQ(body_of(server.get(path)), "K AE1 T");
-  EXPECT_EQ(status_of(server.get(path)), "404");
-}
-
 // Under the address sanitizer, a use of freed memory is another status.
 TEST(ServeTranslation, EndsWithWorkLeft) {
   const json request = {{"q", std::vector<std::string>(1000, "photography")}, {"source", "en"}, {"target", "arpabet"}};
@@ -98,11 +76,6 @@ TEST(ServeTranslation, EndsWithWorkLeft) {
   while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
   server.send(SIGTERM);
   EXPECT_EQ(server.wait().status, 0);
-}
-
-TEST(ServeTranslation, LanguagesAreOfAModel) {
-  const std::string model = std::string(ENCDEC_PRETRAINED_DIR) + "/english-pronunciation";
-  EXPECT_TRUE(failed(encdec_command({"serve", "--model", model, "--languages", "x=en:fr"}), 2, {"--languages"}));
 }
 
 }  // namespace
