@@ -3,7 +3,7 @@
 import torch
 from safetensors.torch import save_file
 
-from maker.case import write_json
+from maker import write_json
 
 
 def load(case, folder):
