@@ -93,10 +93,7 @@ def find_rows(checkpoint, case, random):
         made = checkpoint.generate(row, case.options, case.settings)
         if made.margin < MARGIN or checkpoint.banned & made.running_ids:
             continue
-        changed = []
-        for name, (options, settings) in pending.items():
-            if checkpoint.generate(row, options, settings).hypotheses != made.hypotheses:
-                changed.append(name)
+        changed = [name for name, other in pending.items() if checkpoint.generate(row, *other).hypotheses != made.hypotheses]
         if not changed and len(rows) >= case.rows - bool(pending):
             continue
         for name in changed:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Makes the golden test data: tiny random checkpoints of every family, and the results of transformers with them.
 
-README.md describes the files, their checks, how to run this, and how to add a family. The output does not depend on dates, paths or
-threads.
+README.md describes the files, their checks, how to run this, and how to add a family.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes moonshine/: tiny random models of Moonshine and Moonshine Streaming, and the results of transformers. Traps of transformers:
+"""Makes moonshine/: tiny random models of Moonshine and Moonshine Streaming, and the results of transformers. Its traps:
 
 - A batch of clips with padding gives other results than each clip alone. Here every clip is alone.
 - Without an attention mask the streaming encoder ignores its windows.
@@ -17,13 +17,8 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
-from transformers import (
-    GenerationConfig,
-    MoonshineConfig,
-    MoonshineForConditionalGeneration,
-    MoonshineStreamingConfig,
-    MoonshineStreamingForConditionalGeneration,
-)
+from transformers import GenerationConfig, MoonshineConfig, MoonshineForConditionalGeneration
+from transformers import MoonshineStreamingConfig, MoonshineStreamingForConditionalGeneration
 
 from maker.random_checkpoint import random_values
 from maker.tokenizers import llama_parts
@@ -125,9 +120,8 @@ def make_model(name, config):
             tensor.copy_(torch.from_numpy(np.asarray(values)).half())
         # A longer row makes the end token likely enough.
         model.get_output_embeddings().weight[2].mul_(END_FACTOR)
-    model.generation_config = GenerationConfig(
-        bos_token_id=1, eos_token_id=2, pad_token_id=2, decoder_start_token_id=1, max_length=config.max_position_embeddings
-    )
+    ids = {name: value for name, value in COMMON.items() if name != "vocab_size"}
+    model.generation_config = GenerationConfig(**ids, max_length=config.max_position_embeddings)
     return model
 
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Makes the golden test data in tests/golden/tokenizer_json: small tokenizer.json files, and transformers' results with them.
 
-README.md describes the files. All tokenizers are trained here on the texts themselves. The output does not depend on random
-numbers, dates, paths or threads.
+README.md describes the files. All tokenizers are trained here on the texts themselves.
 """
 
 import collections

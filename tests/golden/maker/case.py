@@ -31,8 +31,8 @@ def norm_last_taps(prefix, parts, call=0):
 
 
 def norm_first_taps(prefix, parts, layer):
-    """Returns the taps of a norm-first layer. `parts` are (node, norm) of each sub-layer, in order. The residual sum is the input of
-    the next norm, or the output of the layer."""
+    """Returns the taps of a norm-first layer. `parts` are (node, norm) of each sub-layer, in order. The residual sum is the input
+    of the next norm, or the output of the layer."""
     found = []
     for i, (node, norm) in enumerate(parts):
         total = Tap(f"{prefix}.{node}", parts[i + 1][1], at="input") if i + 1 < len(parts) else Tap(f"{prefix}.{node}", layer)

@@ -118,7 +118,8 @@ def length_cases(label, kind, ends):
         GenerationCase(f"{label}_max_length", search, {"max_length": 8}, PREFIXES, may_not_matter=("num_beams",)),
         GenerationCase(f"{label}_max_new_tokens_of_file", search, {"max_new_tokens": 9}, PREFIXES),
         GenerationCase(f"{label}_min_length", search, {"min_length": 11}, PREFIXES),
-        GenerationCase(f"{label}_min_new_tokens_of_file", search, {"min_new_tokens": 6, "min_length": 11}, PREFIXES, ("min_length",)),
+        GenerationCase(f"{label}_min_new_tokens_of_file", search, {"min_new_tokens": 6, "min_length": 11}, PREFIXES,
+                       may_not_matter=("min_length",)),
     ]
 
 

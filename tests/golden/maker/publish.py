@@ -26,10 +26,6 @@ def publish(case, model, folder, **options):
     return load(case, folder)
 
 
-def publish_sharded(case, model, folder):
-    return publish(case, model, folder, max_shard_size="8KB")
-
-
 def write_folder(case, folder, tensors, config, generation=None):
     """Writes a folder in a form that save_pretrained cannot write. Returns the oracle."""
     folder.mkdir(parents=True)

@@ -63,7 +63,8 @@ BART, PLBART, MBART, M2M_100 = (
     family(name, "ForConditionalGeneration", taps, **OPTIONS) for name in ("Bart", "PLBart", "MBart", "M2M100")
 )
 PEGASUS, BLENDERBOT, BLENDERBOT_SMALL = (
-    family(name, "ForConditionalGeneration", taps, **OPTIONS, first_id=3) for name in ("Pegasus", "Blenderbot", "BlenderbotSmall")
+    family(name, "ForConditionalGeneration", taps, **OPTIONS, first_id=3)
+    for name in ("Pegasus", "Blenderbot", "BlenderbotSmall")
 )
 PEGASUS.computed = ("embed_positions.weight",)
 # The decoder of a classifier reads the source again, so there are no targets. Every source needs an end token.
@@ -115,7 +116,8 @@ CASES = {
         Case("untied", BART, sizes(10, (1, 1), (5, 2), (21, 26), 24, activation_function="gelu_new", **UNTIED)),
         Case("summarization", BART, sizes(12, (1, 1), (2, 3), (18, 20), 25), SUMMARIZATION),
         Case("base_model", BART, sizes(12, (1, 1), (2, 2), (18, 20), 24), logits_bias=False, publish=publish_base_model),
-        Case("old_names", BART, sizes(12, (1, 1), (3, 3), (20, 20), 23), {"max_length": 14, "min_length": 5}, publish=publish_old_bart),
+        Case("old_names", BART, sizes(12, (1, 1), (3, 3), (20, 20), 23), {"max_length": 14, "min_length": 5},
+             publish=publish_old_bart),
         Case("classifier", BART_CLASSIFIER, sizes(12, (1, 1), (3, 2), (14, 10), 23, num_labels=3)),
     ],
     "plbart": [
@@ -137,7 +139,8 @@ CASES = {
         Case("odd_width", M2M_100, sizes(15, (1, 2), (3, 5), (22, 27), 21), pad_inside_source=True, seed=1750),
         Case("forced_bos", M2M_100, sizes(12, (1, 2), (2, 4), (18, 26), 29, scale_embedding=False),
              {"forced_bos_token_id": 24, "max_length": 18}),
-        Case("untied", M2M_100, sizes(10, (1, 1), (2, 5), (18, 21), 25, activation_function="silu", **UNTIED), pad_inside_source=True),
+        Case("untied", M2M_100, sizes(10, (1, 1), (2, 5), (18, 21), 25, activation_function="silu", **UNTIED),
+             pad_inside_source=True),
     ],
     "pegasus": [
         Case("stored_positions", PEGASUS, sizes(12, (1, 2), (3, 2), (20, 31), 24, **RELU)),

@@ -1,13 +1,14 @@
 """Marian (OPUS-MT): norm last, sinusoidal positions. The pad id is the last id and starts the decoder."""
 
 import math
+from functools import partial
 
 import torch
 
 from maker.case import Case, family
 from maker.families.bart import sizes, taps
 from maker.marian_text import MarianTokenizers
-from maker.publish import publish_sharded, write_folder
+from maker.publish import publish, write_folder
 
 EOS = 0
 
@@ -55,7 +56,8 @@ def publish_old(case, model, folder):
         "max_position_embeddings pad_token_id scale_embedding vocab_size"
     ).split()
     generation = model.generation_config.to_diff_dict()
-    settings = {key: getattr(config, key) for key in kept} | {key: generation[key] for key in ("bad_words_ids", "max_length", "num_beams")}
+    settings = {key: getattr(config, key) for key in kept}
+    settings |= {key: generation[key] for key in ("bad_words_ids", "max_length", "num_beams")}
     settings |= {
         "_name_or_path": "", "_num_labels": 3, "activation_dropout": 0.0, "add_bias_logits": False, "add_final_layer_norm": False,
         "architectures": ["MarianMTModel"], "attention_dropout": 0.0, "bos_token_id": 0, "classif_dropout": 0.0,
@@ -94,7 +96,7 @@ CASES = {
         # Sizes without common factors: heads of 5 and 3 columns, sinusoids of an odd width.
         Case("odd_sizes", MARIAN, scaled("relu", 15, (3, 1), (3, 5), (37, 29), 37) | {"scale_embedding": False}),
         Case("gelu_sharded", MARIAN, scaled("gelu", 24, (1, 1), (3, 6), (50, 40), 41) | {"scale_embedding": False},
-             {"min_new_tokens": 5}, publish=publish_sharded),
+             {"min_new_tokens": 5}, publish=partial(publish, max_shard_size="8KB")),
         # generation_config.json has no maximum length, so the default of 20 new ids applies.
         Case("gelu_new_float16", MARIAN, scaled("gelu_new", 16, (1, 2), (2, 4), (40, 24), 30), {"max_length": None},
              dtype=torch.float16),

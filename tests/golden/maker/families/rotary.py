@@ -46,7 +46,8 @@ def taps(model):
 OPTIONS = {"config": lambda given: {"pad_token_id": 0, "bos_token_id": None, "eos_token_id": None}, "unused": ("pooler.",)}
 MODERNBERT = family("ModernBert", "Model", modern_taps, kind=ENCODER_ONLY, **OPTIONS)
 MODERNBERT_TEXTS, MODERNBERT_TOKENS = (
-    family("ModernBert", f"For{task}Classification", modern_head_taps, kind=ENCODER_ONLY, **OPTIONS) for task in ("Sequence", "Token")
+    family("ModernBert", f"For{task}Classification", modern_head_taps, kind=ENCODER_ONLY, **OPTIONS)
+    for task in ("Sequence", "Token")
 )
 
 

@@ -258,7 +258,8 @@ def case(name, family, sizes, publish, generation=NO_SETTINGS, **more):
 
 def marian_case(name, sizes, publish, start, **generation):
     """Returns a case of a file without the start token, which is the last token of the target vocabulary."""
-    return case(name, marian.MARIAN, sizes, publish, NO_SETTINGS | generation, adjust=marian.zero_start, output_ids=start, same_model=False)
+    return case(name, marian.MARIAN, sizes, publish, NO_SETTINGS | generation, adjust=marian.zero_start, output_ids=start,
+                same_model=False)  # fmt: skip
 
 
 def quantized_case(name, quantization):

@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say.
-
-Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their scores. Weights come from torch
-with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
-"""
+"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say."""
 
 import itertools
 import shutil

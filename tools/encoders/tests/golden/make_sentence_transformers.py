@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Makes sentence_transformers/ and sparse_encoders/: tiny random sentence-transformers folders, and the library's embeddings.
-
-Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from
-torch with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
+Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their embeddings.
 """
 
 import json

@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
-"""Makes this folder's data: the results of openai/whisper's own functions, without a checkpoint, for texts, attention and
-segments, of FFmpeg's resampling, of transformers' feature extractor, of Silero VAD's graph, and of faster-whisper for
-probabilities of speech.
+"""Makes this folder's data, which README.md describes. Each module of cases/ makes the cases of one file.
 
     pip install -r ../../../../tests/golden/requirements.txt av==18.1.0 faster-whisper==1.2.1
     python make_speech.py
-
-Each module of cases/ makes the cases of one file. README.md describes the files. A second run writes the same bytes.
 """
 
 import json
