@@ -5,7 +5,7 @@
 import argparse
 from pathlib import Path
 
-import maker
+import maker  # noqa: F401, before transformers
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
@@ -49,9 +49,7 @@ def attentions(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=CASES, default=CASES, metavar="CASE")
-    arguments = parser.parse_args()
-    maker.prepare()
-    for case in arguments.only:
+    for case in parser.parse_args().only:
         tensors = attentions(FOLDER / case)
         save_file(tensors, FOLDER / case / "attention.safetensors")
         print(case, {name: list(value.shape) for name, value in tensors.items()})
