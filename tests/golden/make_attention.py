@@ -1,51 +1,23 @@
 #!/usr/bin/env python3
-"""Adds attention.safetensors to some cases: the attention weights of transformers for one source and target.
-
-    pip install -r requirements.txt
-    python make_attention.py                # all
-    python make_attention.py --only marian/shared_swish
-
-README.md describes the file. Run this after make_golden.py. A second run writes the same bytes.
+"""Adds attention.safetensors to some cases of make_golden.py: the attention weights of transformers for one source and target.
 """
 
 import argparse
-import os
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+import maker  # noqa: F401, before transformers
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 FOLDER = Path(__file__).parent
-CASES = (
-    "bart/base",
-    "bert/base",
-    "blenderbot/base",
-    "blenderbot_small/base",
-    "distilbert/base",
-    "gpt2/unscaled_attention",
-    "gpt2/without_prefix",
-    "m2m_100/odd_width",
-    "marian/odd_sizes",
-    "marian/shared_swish",
-    "mbart/fifty",
-    "mt5/published",
-    "pegasus/stored_positions",
-    "plbart/base",
-    "roberta/base",
-    "t5/few_buckets",
-    "t5/v1_1",
-    "umt5/tied",
-    "xlm_roberta/base",
-)
+CASES = """
+    bart/base bert/base blenderbot/base blenderbot_small/base distilbert/base gpt2/unscaled_attention gpt2/without_prefix
+    m2m_100/odd_width marian/odd_sizes marian/shared_swish mbart/fifty mt5/published pegasus/stored_positions plbart/base
+    roberta/base t5/few_buckets t5/v1_1 umt5/tied xlm_roberta/base
+""".split()
 # Maps transformers' names to ours.
-KINDS = {
-    "encoder_attentions": "encoder_self",
-    "decoder_attentions": "decoder_self",
-    "cross_attentions": "cross",
-}
+KINDS = {"encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross"}
 
 
 def longest(ids):
@@ -59,17 +31,15 @@ def attentions(folder):
     expected = load_file(folder / "expected.safetensors")
     config = AutoConfig.from_pretrained(folder / "model")
     source, target = (longest(expected[name]) if name in expected else None for name in ("source_ids", "target_ids"))
-    tensors = {}
+    options = {"attn_implementation": "eager", "dtype": torch.float32}
     if config.is_encoder_decoder:
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder / "model", attn_implementation="eager", dtype=torch.float32)
+        model = AutoModelForSeq2SeqLM.from_pretrained(folder / "model", **options)
         output = model(input_ids=source, decoder_input_ids=target, output_attentions=True, use_cache=False)
         tensors = {ours: torch.cat(output[theirs]) for theirs, ours in KINDS.items()}
-    elif target is not None:
-        model = AutoModelForCausalLM.from_pretrained(folder / "model", attn_implementation="eager", dtype=torch.float32)
-        tensors["decoder_self"] = torch.cat(model(target, output_attentions=True, use_cache=False).attentions)
     else:
-        model = AutoModel.from_pretrained(folder / "model", attn_implementation="eager", dtype=torch.float32)
-        tensors["encoder_self"] = torch.cat(model(source, output_attentions=True).attentions)
+        name, ids = ("encoder_self", source) if target is None else ("decoder_self", target)
+        model = (AutoModel if target is None else AutoModelForCausalLM).from_pretrained(folder / "model", **options)
+        tensors = {name: torch.cat(model(ids, output_attentions=True).attentions)}
     for name, ids in (("source_ids", source), ("decoder_input_ids", target)):
         if ids is not None:
             tensors[name] = ids[0].int()

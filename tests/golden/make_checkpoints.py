@@ -1,57 +1,34 @@
 #!/usr/bin/env python3
 """Makes the small weight files in tests/golden/checkpoint, with PyTorch, NumPy and CTranslate2 themselves.
 
-    pip install -r ../requirements.txt ctranslate2==4.8.5
-    python make_checkpoints.py
-
 Beside every FILE, FILE.safetensors has the tensors that a reader must return:
 - a strided tensor is stored contiguously
 - a tensor of a type that encdec does not support is stored as its bytes (uint8)
 - the scales of a quantised tensor NAME are in NAME_scale, one per row
 The files in pytorch_legacy have the same content as those in pytorch with the same names.
-All values come from fixed seeds, and nothing depends on time or paths, so a second run writes the same bytes.
 """
 
 import collections
 import io
-import os
 import shutil
-import struct
 import tempfile
 import zipfile
 from pathlib import Path
 from unittest import mock
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+import maker
 import numpy as np
 import torch
-from ctranslate2.converters.transformers import TransformersConverter
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch
 from transformers import MarianConfig, MarianMTModel, T5Config, T5ForConditionalGeneration, WhisperConfig
 from transformers import WhisperForConditionalGeneration
 
-HERE = Path(__file__).parent
+from maker.formats.ctranslate2 import Converter, Vocabulary, read_variables
 
-
-def write_expected(path, arrays):
-    expected = {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
-    save_file(expected, f"{path}.safetensors")
-
-
-# ------------------------------------------------------------------------------------------------------------- PyTorch
-
+HERE = Path(__file__).parent / "checkpoint"
 NUMPY_TYPES = (torch.float32, torch.float16, torch.float64, torch.int8, torch.int16, torch.int32, torch.int64,
                torch.uint8, torch.bool)
-
-
-def seen(tensor):
-    """Returns the tensor as an array, or its bytes if NumPy or encdec does not have the type or rank."""
-    tensor = tensor.detach().contiguous()
-    if tensor.dtype in NUMPY_TYPES and tensor.dim() <= 4:
-        return tensor.numpy()
-    return np.frombuffer(bytes(tensor.reshape(-1).view(torch.uint8).numpy()), np.uint8)
 
 
 def write_legacy(path, content, **options):
@@ -66,22 +43,20 @@ def write_legacy(path, content, **options):
     saved = io.BytesIO()
     with mock.patch("torch.serialization.str", Key, create=True):
         torch.save(content, saved, _use_new_zipfile_serialization=False, **options)
-    path.parent.mkdir(exist_ok=True)
     path.write_bytes(saved.getvalue())
 
 
 def write_torch(name, content, tensors, **options):
     folder = HERE / "pytorch"
-    folder.mkdir(exist_ok=True)
     # The archive's top folder has the name of the file.
     torch.save(content, folder / f"{name}.bin", **options)
     write_legacy(HERE / "pytorch_legacy" / f"{name}.bin", content, **options)
 
     keep = {}
     for key, tensor in tensors.items():
-        is_known = (tensor.dtype in NUMPY_TYPES or tensor.dtype == torch.bfloat16) and tensor.dim() <= 4
-        keep[key] = tensor.detach().clone(memory_format=torch.contiguous_format) if is_known else torch.from_numpy(
-            seen(tensor).copy())
+        tensor = tensor.detach().clone(memory_format=torch.contiguous_format)
+        is_known = tensor.dtype in (*NUMPY_TYPES, torch.bfloat16) and tensor.dim() <= 4
+        keep[key] = tensor if is_known else tensor.reshape(-1).view(torch.uint8)
     save_torch(keep, f"{folder / name}.bin.safetensors")
 
 
@@ -112,7 +87,6 @@ def make_torch():
 
     for folder, save in (("pytorch_sharded", torch.save), ("pytorch_sharded_legacy", lambda x, p: write_legacy(p, x))):
         sharded = HERE / folder
-        sharded.mkdir(exist_ok=True)
         save({"a": matrix}, sharded / "pytorch_model-00001-of-00002.bin")
         save({"b": matrix[0], "c": matrix[1]}, sharded / "pytorch_model-00002-of-00002.bin")
         (sharded / "pytorch_model.bin.index.json").write_text(
@@ -120,13 +94,9 @@ def make_torch():
             '"b": "pytorch_model-00002-of-00002.bin", "c": "pytorch_model-00002-of-00002.bin"}}\n')
 
     refused = HERE / "pytorch_refused"
-    refused.mkdir(exist_ok=True)
     torch.save({"x": torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2))}, refused / "sparse.bin")
     torch.save({"x": torch.quantize_per_tensor(matrix, 0.1, 0, torch.qint8)}, refused / "quantized.bin")
     torch.save(torch.nn.Linear(2, 2), refused / "module.bin")
-
-
-# --------------------------------------------------------------------------------------------------------------- NumPy
 
 
 def write_npz(path, arrays, compression, version=(1, 0)):
@@ -142,7 +112,6 @@ def write_npz(path, arrays, compression, version=(1, 0)):
 def make_numpy():
     random = np.random.default_rng(0)
     folder = HERE / "npz"
-    folder.mkdir(exist_ok=True)
     kinds = ("f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "b1")
     arrays = {kind: np.arange(6).reshape(2, 3).astype(kind) for kind in kinds}
     arrays |= {"columns_first": np.asfortranarray(random.normal(size=(3, 2, 2)).astype("f4")),
@@ -151,13 +120,13 @@ def make_numpy():
     expected = dict(arrays)
     arrays |= {"u4": np.arange(3, dtype="u4"), "rank_5": np.arange(4, dtype="f4").reshape(1, 2, 1, 2, 1)}
     expected |= {name: np.frombuffer(arrays[name].tobytes(), np.uint8) for name in ("u4", "rank_5")}
+    expected = {name: np.ascontiguousarray(array).reshape(np.shape(array)) for name, array in expected.items()}
     for name, compression, version in (("stored", zipfile.ZIP_STORED, (1, 0)), ("deflated", zipfile.ZIP_DEFLATED, (2, 0)),
                                        ("version_3", zipfile.ZIP_STORED, (3, 0))):
         write_npz(folder / f"{name}.npz", arrays, compression, version)
-        write_expected(folder / f"{name}.npz", {k: np.asarray(v) for k, v in expected.items()})
+        save_file(expected, folder / f"{name}.npz.safetensors")
 
     marian = HERE / "marian_npz"
-    marian.mkdir(exist_ok=True)
     options = "bert-train-type-embeddings: true\ndim-emb: 4\ndim-vocabs:\n  - 6\n  - 6\nenc-depth: 1\ntype: transformer\n"
     model = {"Wemb": random.normal(size=(6, 4)).astype("f4"), "encoder_l1_self_Wq": np.eye(4, dtype="f4"),
              "decoder_ff_logit_out_b": random.normal(size=(1, 6)).astype("f4"),
@@ -168,88 +137,42 @@ def make_numpy():
     (marian / "vocab.yml").write_text('</s>: 0\n<unk>: 1\n▁the: 2\n",": 3\n"\\x85": 4\n.: 5\n')
 
 
-# --------------------------------------------------------------------------------------------------------- CTranslate2
-
-
-class Vocabulary:
-    """The part of a tokenizer that the converter uses."""
-
+class Tokens(Vocabulary):
     bos_token, eos_token, unk_token, pad_token = "<s>", "</s>", "<unk>", "<pad>"
-    all_special_tokens, special_tokens_map = [], {}
 
     def __init__(self, size, first):
-        self.tokens = (first + [f"t{i}" for i in range(size)])[: size - 1] + ["<pad>" if "<pad>" not in first else "z"]
-
-    def get_vocab(self):
-        return {token: i for i, token in enumerate(self.tokens)}
-
-    def convert_ids_to_tokens(self, ids):
-        return self.tokens[ids] if isinstance(ids, int) else [self.tokens[i] for i in ids]
-
-
-class Converter(TransformersConverter):
-    vocabulary = None
-
-    def load_tokenizer(self, *_, **__):
-        return self.vocabulary
-
-
-def read_model_bin(data):
-    """Returns the variables and aliases of a model.bin of version 6."""
-    position = 0
-
-    def take(layout):
-        nonlocal position
-        values = struct.unpack_from("<" + layout, data, position)
-        position += struct.calcsize("<" + layout)
-        return values if len(values) > 1 else values[0]
-
-    def text():
-        return take(f"{take('H')}s")[:-1].decode()
-
-    take("I"), text(), take("I")
-    variables = {}
-    for _ in range(take("I")):
-        name = text()
-        shape = [take("I") for _ in range(take("B"))]
-        kind = ("<f4", "|i1", "<i2", "<i4", "<f2", "<u2")[take("B")]
-        content = take(f"{take('I')}s")
-        variables[name] = torch.from_numpy(np.frombuffer(content, kind).reshape(shape).copy())
-        if kind == "<u2":
-            variables[name] = variables[name].view(torch.bfloat16)
-    aliases = {text(): text() for _ in range(take("I"))}
-    return variables, aliases
+        super().__init__((first + [f"t{i}" for i in range(size)])[: size - 1] + ["<pad>" if "<pad>" not in first else "z"])
 
 
 def write_expected_model(path):
-
-    variables, aliases = read_model_bin(path.read_bytes())
+    variables, aliases = read_variables(path)
+    tensors = {name: torch.from_numpy(values.copy()) for name, values in variables.items()}
+    tensors = {name: value.view(torch.bfloat16) if value.dtype == torch.uint16 else value for name, value in tensors.items()}
     for alias, target in aliases.items():
-        variables[alias] = variables[target]
-        if f"{target}_scale" in variables:
-            variables[f"{alias}_scale"] = variables[f"{target}_scale"]
-    for name, scale in list(variables.items()):
-        tensor = variables.get(name.removesuffix("_scale"))
+        tensors[alias] = tensors[target]
+        if f"{target}_scale" in tensors:
+            tensors[f"{alias}_scale"] = tensors[f"{target}_scale"]
+    for name, scale in list(tensors.items()):
+        tensor = tensors.get(name.removesuffix("_scale"))
         if name.endswith("_scale") and tensor is not None and tensor.dim() == 3:
-            variables[name] = scale.repeat_interleave(tensor.shape[1])
-    save_torch({name: tensor.clone() for name, tensor in variables.items()}, f"{path}.safetensors")
+            tensors[name] = scale.repeat_interleave(tensor.shape[1])
+    save_torch({name: tensor.clone() for name, tensor in tensors.items()}, f"{path}.safetensors")
 
 
 def make_ctranslate2():
-    small = dict(vocab_size=11, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-                 decoder_attention_heads=2, encoder_ffn_dim=12, decoder_ffn_dim=12, max_position_embeddings=6,
-                 init_std=0.5)
+    blocks = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+              "encoder_ffn_dim": 12, "decoder_ffn_dim": 12}  # fmt: skip
+    marian = MarianConfig(vocab_size=11, d_model=8, **blocks, max_position_embeddings=6, init_std=0.5, pad_token_id=10,
+                          decoder_start_token_id=10, eos_token_id=0, forced_eos_token_id=0)  # fmt: skip
+    t5 = T5Config(vocab_size=11, d_model=8, d_kv=3, d_ff=12, num_layers=2, num_heads=2, num_decoder_layers=1,
+                  decoder_start_token_id=0, relative_attention_num_buckets=8)  # fmt: skip
+    whisper = WhisperConfig(vocab_size=11, d_model=8, **blocks, num_mel_bins=4, max_source_positions=5, max_target_positions=6,
+                            pad_token_id=1, bos_token_id=1, eos_token_id=2, decoder_start_token_id=3,
+                            begin_suppress_tokens=None)  # fmt: skip
     models = {
-        "marian": (MarianMTModel(MarianConfig(**small, pad_token_id=10, decoder_start_token_id=10, eos_token_id=0,
-                                              forced_eos_token_id=0)), ["</s>", "<unk>"]),
-        "t5": (T5ForConditionalGeneration(T5Config(vocab_size=11, d_model=8, d_kv=3, d_ff=12, num_layers=2, num_heads=2,
-                                                   num_decoder_layers=1, decoder_start_token_id=0,
-                                                   relative_attention_num_buckets=8)), ["<pad>", "</s>", "<unk>"]),
-        "whisper": (WhisperForConditionalGeneration(WhisperConfig(
-            vocab_size=11, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=12, decoder_ffn_dim=12, num_mel_bins=4, max_source_positions=5,
-            max_target_positions=6, pad_token_id=1, bos_token_id=1, eos_token_id=2, decoder_start_token_id=3,
-            begin_suppress_tokens=None)), ["a", "<pad>", "</s>", "<s>", "<unk>"]),
+        "marian": (MarianMTModel(marian), ["</s>", "<unk>"]),
+        "t5": (T5ForConditionalGeneration(t5), ["<pad>", "</s>", "<unk>"]),
+        "whisper": (WhisperForConditionalGeneration(whisper), ["a", "<pad>", "</s>", "<s>", "<unk>"]),
     }
     wanted = (("marian", None), ("marian", "int8"), ("marian", "int16"), ("t5", "bfloat16"), ("t5", "int8_float16"),
               ("whisper", "int8"))
@@ -261,18 +184,21 @@ def make_ctranslate2():
                 parameter.copy_(torch.randn(parameter.shape, generator=random))
         with tempfile.TemporaryDirectory() as folder:
             model.save_pretrained(folder)
-            converter = Converter(folder)
-            converter.vocabulary = Vocabulary(11, first)
             output = HERE / "ctranslate2" / f"{name}_{quantization or 'float32'}"
-            converter.convert(str(output), quantization=quantization, force=True)
+            Converter(folder, Tokens(11, first)).convert(str(output), quantization=quantization, force=True)
         write_expected_model(output / "model.bin")
 
 
+FOLDERS = """
+    pytorch pytorch_legacy pytorch_sharded pytorch_sharded_legacy pytorch_refused npz marian_npz ctranslate2
+""".split()
+
+
 def main():
-    for folder in ("pytorch", "pytorch_legacy", "pytorch_sharded", "pytorch_sharded_legacy", "pytorch_refused", "npz",
-                   "marian_npz", "ctranslate2"):
+    maker.prepare()
+    for folder in FOLDERS:
         shutil.rmtree(HERE / folder, ignore_errors=True)
-    (HERE / "ctranslate2").mkdir()
+        (HERE / folder).mkdir()
     make_torch()
     make_numpy()
     make_ctranslate2()

@@ -1,26 +1,17 @@
 #!/usr/bin/env python3
 """Makes FAMILY/CASE/generation.json: the results of transformers' generation with golden checkpoints and many options.
 
-    pip install -r requirements.txt
-    python make_generation.py                        # all checkpoints
-    python make_generation.py --only marian/forced_bos
-
 Needs the checkpoints of make_golden.py, which deletes old results together with the checkpoints. Each row is generated alone.
 A row is rejected if two scores that decide something are close together. A case is left out if one of its options has no effect.
 """
 
 import argparse
 import json
-import logging
-import os
-import warnings
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+import maker
 import numpy as np
 import torch
-import transformers
 from transformers import GenerationConfig
 
 from maker.case import DECODER_ONLY
@@ -41,7 +32,7 @@ NOT_TRIED = ("num_return_sequences",)
 class Checkpoint:
     def __init__(self, name, folder):
         family, case = name.split("/")
-        self.case = next(c for c in FAMILIES[family]() if c.name == case)
+        self.case = next(c for c in FAMILIES[family] if c.name == case)
         self.family = self.case.family
         self.model = load(self.case, folder / "model")
         self.settings = json.loads((folder / "model" / "generation_config.json").read_text())
@@ -102,10 +93,7 @@ def find_rows(checkpoint, case, random):
         made = checkpoint.generate(row, case.options, case.settings)
         if made.margin < MARGIN or checkpoint.banned & made.running_ids:
             continue
-        changed = []
-        for name, (options, settings) in pending.items():
-            if checkpoint.generate(row, options, settings).hypotheses != made.hypotheses:
-                changed.append(name)
+        changed = [name for name, other in pending.items() if checkpoint.generate(row, *other).hypotheses != made.hypotheses]
         if not changed and len(rows) >= case.rows - bool(pending):
             continue
         for name in changed:
@@ -151,12 +139,8 @@ def main():
     parser = argparse.ArgumentParser(description="Makes the golden results of generation.")
     parser.add_argument("--only", nargs="*", default=[], choices=[[], *CHECKPOINTS], metavar="FAMILY/CASE")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    maker.prepare()
     torch.use_deterministic_algorithms(True)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
     for name in arguments.only or CHECKPOINTS:
         make(name, Path(__file__).parent / name)
 

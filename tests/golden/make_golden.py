@@ -1,25 +1,14 @@
 #!/usr/bin/env python3
 """Makes the golden test data: tiny random checkpoints of every family, and the results of transformers with them.
 
-    pip install -r requirements.txt
-    python make_golden.py                        # everything
-    python make_golden.py --only t5 marian/text  # families or single cases
-
-README.md describes the files, their checks, and how to add a family. The output does not depend on dates, paths or threads, so
-a second run on the same machine writes the same bytes. Another processor may change the last bits of the expected values.
+README.md describes the files, their checks, how to run this, and how to add a family.
 """
 
 import argparse
-import logging
-import os
 import shutil
-import warnings
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-import torch
-import transformers
+import maker
 from safetensors.torch import save_file
 
 from maker.case import ENCODER_ONLY
@@ -102,18 +91,15 @@ def main():
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     parser.add_argument("--only", nargs="*", default=[], help="families, or family/case; default: all of them")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
+    maker.prepare()
     known = set()
-    for family, make_cases in FAMILIES.items():
+    for family, cases in FAMILIES.items():
         if not arguments.only or family in arguments.only:
             shutil.rmtree(arguments.output / family, ignore_errors=True)
-        cases = {f"{family}/{case.name}": case for case in make_cases()}
-        known |= {family} | set(cases)
-        for name, case in cases.items():
+        known.add(family)
+        for case in cases:
+            name = f"{family}/{case.name}"
+            known.add(name)
             if not arguments.only or {family, name} & set(arguments.only):
                 result = write_case(case, arguments.output / name)
                 print(f"{name:32} {finish(arguments.output / name) // 1024:4} KiB  {result}", flush=True)

@@ -1,10 +1,6 @@
 #!/usr/bin/env python3
-"""Makes moonshine/: tiny random models of Moonshine and Moonshine Streaming, and the results of transformers.
+"""Makes moonshine/: tiny random models of Moonshine and Moonshine Streaming, and the results of transformers. Its traps:
 
-    pip install -r requirements.txt
-    python make_moonshine.py
-
-The folder's README describes the files. A second run on the same machine writes the same bytes. Traps of transformers:
 - A batch of clips with padding gives other results than each clip alone. Here every clip is alone.
 - Without an attention mask the streaming encoder ignores its windows.
 - The decoder of the streaming model adds its positions to the encoder's output in place, so each use needs a copy.
@@ -12,26 +8,20 @@ The folder's README describes the files. A second run on the same machine writes
 
 import copy
 import json
-import os
 import shutil
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+import maker
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, decoders, normalizers
+from tokenizers import Tokenizer
 from tokenizers.models import BPE
-from transformers import (
-    GenerationConfig,
-    MoonshineConfig,
-    MoonshineForConditionalGeneration,
-    MoonshineStreamingConfig,
-    MoonshineStreamingForConditionalGeneration,
-)
+from transformers import GenerationConfig, MoonshineConfig, MoonshineForConditionalGeneration
+from transformers import MoonshineStreamingConfig, MoonshineStreamingForConditionalGeneration
 
 from maker.random_checkpoint import random_values
+from maker.tokenizers import llama_parts
 
 FOLDER = Path(__file__).parent / "moonshine"
 LENGTHS = [895, 6480, 19550]  # samples; the last row of the longest clip has one frame, which is incomplete
@@ -54,10 +44,7 @@ def write_tokenizer(folder):
     specials = [piece for piece in PIECES if piece in ("<unk>", "<s>", "</s>") or piece.startswith("<<")]
     vocab = {piece: i for i, piece in enumerate(PIECES) if not piece.startswith("<<")}
     tokenizer = Tokenizer(BPE(vocab, MERGES, unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
-    )
+    tokenizer.normalizer, tokenizer.decoder = llama_parts()
     tokenizer.add_special_tokens(specials)
     tokenizer.save(str(folder / "tokenizer.json"))
     names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
@@ -65,7 +52,7 @@ def write_tokenizer(folder):
 
 
 def write_json(path, value):
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    maker.write_json(path, value, indent=1, ensure_ascii=False)
 
 
 COMMON = {"vocab_size": len(PIECES), "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 2, "decoder_start_token_id": 1}
@@ -133,20 +120,16 @@ def make_model(name, config):
             tensor.copy_(torch.from_numpy(np.asarray(values)).half())
         # A longer row makes the end token likely enough.
         model.get_output_embeddings().weight[2].mul_(END_FACTOR)
-    model.generation_config = GenerationConfig(
-        bos_token_id=1, eos_token_id=2, pad_token_id=2, decoder_start_token_id=1, max_length=config.max_position_embeddings
-    )
+    ids = {name: value for name, value in COMMON.items() if name != "vocab_size"}
+    model.generation_config = GenerationConfig(**ids, max_length=config.max_position_embeddings)
     return model
 
 
 def inputs_of(clip, config):
     """Returns a clip as the processors of transformers prepare it."""
     padding = -len(clip) % 80 if config.model_type == "moonshine_streaming" else 0
-    mask = torch.ones(len(clip), dtype=torch.long)
-    return {
-        "input_values": torch.nn.functional.pad(clip, (0, padding))[None],
-        "attention_mask": torch.nn.functional.pad(mask, (0, padding))[None],
-    }
+    given = {"input_values": clip, "attention_mask": torch.ones(len(clip), dtype=torch.long)}
+    return {name: torch.nn.functional.pad(values, (0, padding))[None] for name, values in given.items()}
 
 
 @torch.no_grad()
@@ -155,13 +138,12 @@ def expected_of(model, number, clip, targets):
     hidden = model.model.encoder(**inputs).last_hidden_state
     logits = model(**inputs, decoder_input_ids=targets).logits
     rows = {f"{number}/encoder_last_hidden_state": hidden[0].clone(), f"{number}/logits": logits[0]}
+    # The limit of transformers' documentation: 6.5 tokens a second.
+    limits = {"beams": NEW_TOKENS + 1, "transcript": max(int(len(clip) * 6.5 / 16000), 2)}
     for beams in (1, 5):
-        ids = model.generate(**inputs, num_beams=beams, max_length=NEW_TOKENS + 1)[0, 1:]
-        rows[f"{number}/beams_{beams}"] = ids.to(torch.int32)
-        # The limit of transformers' documentation: 6.5 tokens a second.
-        most = max(int(len(clip) * 6.5 / 16000), 2)
-        ids = model.generate(**inputs, num_beams=beams, max_length=most)[0, 1:]
-        rows[f"{number}/transcript_{beams}"] = ids.to(torch.int32)
+        for name, limit in limits.items():
+            ids = model.generate(**inputs, num_beams=beams, max_length=limit)[0, 1:]
+            rows[f"{number}/{name}_{beams}"] = ids.to(torch.int32)
     return rows
 
 

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 """Makes students of Firefox Translations, and what they compute: students/CASE/{model/, expected.safetensors}.
 
-    pip install -r requirements.txt
-    python make_students.py
-
 A student has a Transformer encoder and a decoder of simple recurrent units (Kim et al. 2019), in Marian's binary file. No program of
 the field reads one in Python with all its numbers, so the reference is NumPy in double precision, written from marian-dev's
 src/models/transformer.h, src/rnn/cells.h, src/data/shortlist.cpp and src/common/binary.cpp.
@@ -27,10 +24,14 @@ import numpy as np
 import sentencepiece
 from safetensors.numpy import save
 
+from maker.marian_options import marian_options
+
 HERE = Path(__file__).parent / "students"
 SYMBOLS = ["__source__", "__target__", "__done__"]
 FLOAT32, INT8, INTGEMM8 = 0x404, 0x101, 0x4101
 EOS, MAX_NEW_TOKENS = 0, 256
+OPTIONS = {"dec-cell": "ssru", "input-types": "\n  []", "transformer-decoder-autoreg": "rnn", "transformer-ffn-activation": "relu",
+           "version": "v1.9.56"}  # fmt: skip
 
 
 class Student:
@@ -53,7 +54,6 @@ class Student:
         self.allowed = None
         self.make_weights()
 
-    # ---- text ----
     def word(self, letters):
         return "".join(self.random.choice(list(letters), self.random.integers(2, 6)))
 
@@ -69,7 +69,6 @@ class Student:
         (self.model / f"{name}.enxx.spm").write_bytes(content.getvalue())
         return sentencepiece.SentencePieceProcessor(model_proto=content.getvalue())
 
-    # ---- weights ----
     def matrix(self, name, rows, columns, scale=1.0):
         self.weights[name] = self.random.normal(0, 0 if self.planted else scale / math.sqrt(rows), (rows, columns))
 
@@ -160,7 +159,6 @@ class Student:
                 partner[a], partner[b] = b, a
         return partner
 
-    # ---- files ----
     def write(self):
         items = {}
         for name, value in self.weights.items():
@@ -171,7 +169,8 @@ class Student:
                 items[f"{name}_QuantMultA"] = FLOAT32, (1, 1), struct.pack("<f", 40.0)
             else:
                 items[name] = FLOAT32, value.shape, np.ascontiguousarray(value, np.float32).tobytes()
-        options = self.options().encode() + b"\0"
+        vocabularies, tied = (self.vocabulary, self.vocabulary), self.sides[0] == self.sides[1]
+        options = marian_options(self.layers, self.dim, self.hidden, self.heads, vocabularies, tied, OPTIONS)
         items = [(name, *items[name]) for name in sorted(items)] + [("special:model.yml", INT8, (len(options),), options)]
         padded = lambda data: data + bytes(-len(data) % 256)
         blob = struct.pack("<QQ", 1, len(items))
@@ -185,19 +184,6 @@ class Student:
         (self.model / f"model.enxx.{kind}.bin").write_bytes(blob)
         if self.planted:
             self.write_shortlist()
-
-    def options(self):
-        separate = self.sides[0] != self.sides[1]
-        values = {
-            "dec-cell": "ssru", "dec-depth": self.layers[1], "dim-emb": self.dim,
-            "dim-vocabs": f"\n  - {self.vocabulary}\n  - {self.vocabulary}", "enc-depth": self.layers[0],
-            "input-types": "\n  []", "tied-embeddings": str(separate).lower(), "tied-embeddings-all": str(not separate).lower(),
-            "transformer-decoder-autoreg": "rnn", "transformer-dim-ffn": self.hidden, "transformer-ffn-activation": "relu",
-            "transformer-ffn-depth": 2, "transformer-guided-alignment-layer": "last", "transformer-heads": self.heads,
-            "transformer-no-projection": "false", "transformer-postprocess": "dan", "transformer-postprocess-emb": "d",
-            "transformer-postprocess-top": '""', "transformer-preprocess": '""', "transformer-tied-layers": "\n  []",
-            "transformer-train-position-embeddings": "false", "type": "transformer", "version": "v1.9.56"}
-        return "".join(f"{key}: {value}\n" for key, value in values.items())
 
     def write_shortlist(self):
         first, best = 8, 6
@@ -221,9 +207,8 @@ class Student:
 
         self.allowed = allowed
 
-    # ---- the reference ----
-    def linear(self, x, name, bias=None):
-        return x @ self.weights[name] + (self.weights[bias] if bias else 0)
+    def linear(self, x, name, letter):
+        return x @ self.weights[f"{name}_W{letter}"] + self.weights.get(f"{name}_b{letter}", 0)
 
     def normed(self, x, name):
         centred = x - x.mean(-1, keepdims=True)
@@ -239,23 +224,27 @@ class Student:
 
     def attend(self, name, x, memory):
         split = lambda y: y.reshape(len(y), self.heads, -1).transpose(1, 0, 2)
-        q, k, v = (split(self.linear(y, f"{name}_W{c}", f"{name}_b{c}")) for y, c in ((x, "q"), (memory, "k"), (memory, "v")))
+        q, k, v = (split(self.linear(y, name, c)) for y, c in ((x, "q"), (memory, "k"), (memory, "v")))
         scores = q @ k.transpose(0, 2, 1) / math.sqrt(self.dim // self.heads)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
-        return self.linear((weights @ v).transpose(1, 0, 2).reshape(len(x), -1), f"{name}_Wo", f"{name}_bo"), weights
+        return self.linear((weights @ v).transpose(1, 0, 2).reshape(len(x), -1), name, "o"), weights
 
-    def fed_forward(self, name, x):
-        return self.linear(np.maximum(self.linear(x, f"{name}_W1", f"{name}_b1"), 0), f"{name}_W2", f"{name}_b2")
+    def add_norm(self, nodes, node, x, y, name):
+        nodes[node], nodes[f"{node}_norm"] = y, self.normed(x + y, name)
+        return nodes[f"{node}_norm"]
+
+    def add_feed_forward(self, nodes, node, x, name):
+        y = self.linear(np.maximum(self.linear(x, f"{name}_ffn", "1"), 0), f"{name}_ffn", "2")
+        return self.add_norm(nodes, f"{node}.feed_forward", x, y, f"{name}_ffn_ffn")
 
     def encode(self, ids, nodes):
         x = self.embedded(ids, self.sides[0])
         for i in range(1, self.layers[0] + 1):
             node, name = f"encoder.{i - 1}", f"encoder_l{i}"
-            nodes[f"{node}.self_attention"] = y = self.attend(f"{name}_self", x, x)[0]
-            nodes[f"{node}.self_attention_norm"] = x = self.normed(x + y, f"{name}_self_Wo")
-            nodes[f"{node}.feed_forward"] = y = self.fed_forward(f"{name}_ffn", x)
-            nodes[f"{node}.feed_forward_norm"] = x = self.normed(x + y, f"{name}_ffn_ffn")
+            attended = self.attend(f"{name}_self", x, x)[0]
+            x = self.add_norm(nodes, f"{node}.self_attention", x, attended, f"{name}_self_Wo")
+            x = self.add_feed_forward(nodes, node, x, name)
         return x
 
     def decode(self, ids, memory, nodes):
@@ -263,19 +252,15 @@ class Student:
         x = self.embedded(ids, self.sides[1])
         for i in range(1, self.layers[1] + 1):
             node, name = f"decoder.{i - 1}", f"decoder_l{i}"
-            candidate = self.linear(x, f"{name}_rnn_W")
-            gate = 1 / (1 + np.exp(-self.linear(x, f"{name}_rnn_Wf", f"{name}_rnn_bf")))
+            candidate, gate = self.linear(x, f"{name}_rnn", ""), 1 / (1 + np.exp(-self.linear(x, f"{name}_rnn", "f")))
             state, y = np.zeros(self.dim), np.zeros_like(x)
             for t in range(len(x)):
                 state = gate[t] * state + (1 - gate[t]) * candidate[t]
                 y[t] = np.maximum(state, 0)
-            nodes[f"{node}.recurrent_unit"] = y
-            nodes[f"{node}.recurrent_unit_norm"] = x = self.normed(x + y, f"{name}_rnn_ffn")
-            y, weights = self.attend(f"{name}_context", x, memory)
-            nodes[f"{node}.cross_attention"] = y
-            nodes[f"{node}.cross_attention_norm"] = x = self.normed(x + y, f"{name}_context_Wo")
-            nodes[f"{node}.feed_forward"] = y = self.fed_forward(f"{name}_ffn", x)
-            nodes[f"{node}.feed_forward_norm"] = x = self.normed(x + y, f"{name}_ffn_ffn")
+            x = self.add_norm(nodes, f"{node}.recurrent_unit", x, y, f"{name}_rnn_ffn")
+            attended, weights = self.attend(f"{name}_context", x, memory)
+            x = self.add_norm(nodes, f"{node}.cross_attention", x, attended, f"{name}_context_Wo")
+            x = self.add_feed_forward(nodes, node, x, name)
         return x @ self.weights[self.sides[1]].T + self.weights["decoder_ff_logit_out_b"], weights[0]
 
     def greedy(self, source):

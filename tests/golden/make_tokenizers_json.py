@@ -1,16 +1,7 @@
 #!/usr/bin/env python3
 """Makes the golden test data in tests/golden/tokenizer_json: small tokenizer.json files, and transformers' results with them.
 
-    CASE/tokenizer.json
-    CASE/tokenizer_config.json    only in cases in which it matters
-    CASE/expected.json            texts: numbers of the texts of texts.json
-                                  ids: the ids of each text, with special tokens
-                                  decoded: the decoded ids of each text, without special tokens
-                                  pieces: the pieces of some of the first texts
-                                  pair_ids, pair_types: the ids of pairs of texts, and their token types
-                                  offsets: for each id of each text where its part of the text begins and ends, in characters
-
-All tokenizers are trained here on the texts themselves. The output does not depend on random numbers, dates, paths or threads.
+README.md describes the files. All tokenizers are trained here on the texts themselves.
 """
 
 import collections
@@ -18,6 +9,7 @@ import json
 import os
 import shutil
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -27,7 +19,7 @@ import maker
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from maker.tokenizers import learn_merges, normalization_table
+from maker.tokenizers import learn_merges, llama_parts, normalization_table
 from packed import pack
 
 ROOT = Path(__file__).parent / "tokenizer_json"
@@ -56,8 +48,17 @@ class Case:
 def with_parts(tokenizer, **parts):
     """Sets the tokenizer's normalizer, pre_tokenizer and decoder, as far as they are given, and returns it."""
     for name, part in parts.items():
-        setattr(tokenizer, name, part)
+        if part is not None:
+            setattr(tokenizer, name, part)
     return tokenizer
+
+
+def complete(tokenizer, special, single=None, pair=None, **parts):
+    """Adds special tokens, sets parts, and the template of single texts and of pairs if it is given."""
+    tokenizer.add_special_tokens(special)
+    if single:
+        tokenizer.post_processor = template(tokenizer, single, pair)
+    return with_parts(tokenizer, **parts)
 
 
 def unigram(pieces, byte_fallback=False, **parts):
@@ -87,9 +88,7 @@ def common_letters(normalizer, limit):
 
 def bpe(pieces, vocab_size, alphabet, normalizer=None, pre_tokenizer=None, **options):
     """Returns a trained BPE tokenizer. Its first pieces are `pieces`."""
-    tokenizer = with_parts(Tokenizer(models.BPE(**options)), pre_tokenizer=pre_tokenizer)
-    if normalizer:
-        tokenizer.normalizer = normalizer
+    tokenizer = with_parts(Tokenizer(models.BPE(**options)), normalizer=normalizer, pre_tokenizer=pre_tokenizer)
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size, special_tokens=pieces, initial_alphabet=alphabet, limit_alphabet=len(alphabet), show_progress=False
     )
@@ -107,7 +106,7 @@ def count_words(tokenizer):
 
 def decorated_bpe(unk_token, prefix="", suffix="", normalizer=None, **parts):
     """Returns a BPE tokenizer of pieces with a prefix or suffix. The trainer's order of such pieces varies from run to run."""
-    tokenizer = with_parts(Tokenizer(models.BPE()), **parts | ({"normalizer": normalizer} if normalizer else {}))
+    tokenizer = with_parts(Tokenizer(models.BPE()), normalizer=normalizer, **parts)
     alphabet, words = set(common_letters(normalizer, 120)), collections.Counter()
     for word, count in count_words(tokenizer).items():
         if alphabet.issuperset(word):
@@ -170,10 +169,6 @@ def metaspace(prepend_scheme, replacement="▁", **options):
     return {"pre_tokenizer": pre_tokenizers.Metaspace(**options), "decoder": decoders.Metaspace(**options)}
 
 
-def byte_fallback():
-    return decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
-
-
 def precompiled():
     return normalizers.Precompiled(normalization_table(CHARSMAP_RULES))
 
@@ -181,26 +176,23 @@ def precompiled():
 def t5():
     parts = metaspace("always")
     parts["pre_tokenizer"] = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), parts["pre_tokenizer"]])
-    tokenizer = unigram(["<pad>", "</s>", "<unk>"], normalizer=precompiled(), **parts)
-    tokenizer.add_special_tokens(["<pad>", "</s>", "<unk>"] + [f"<extra_id_{i}>" for i in range(3)])
-    tokenizer.post_processor = template(tokenizer, "$A </s>", "$A </s> $B:1 </s>:1")
-    return Case(tokenizer)
+    special = ["<pad>", "</s>", "<unk>"]
+    tokenizer = unigram(special, normalizer=precompiled(), **parts)
+    special = special + [f"<extra_id_{i}>" for i in range(3)]
+    return Case(complete(tokenizer, special, "$A </s>", "$A </s> $B:1 </s>:1"))
 
 
 def xlm_roberta():
     normalizer = normalizers.Sequence([precompiled(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()])
     tokenizer = unigram(FAIRSEQ, normalizer=normalizer, **metaspace("first"))
-    tokenizer.add_special_tokens([*FAIRSEQ, MASK])
-    tokenizer.post_processor = template(tokenizer, "<s> $A </s>", "<s> $A </s> </s> $B </s>")
-    return Case(tokenizer)
+    return Case(complete(tokenizer, [*FAIRSEQ, MASK], "<s> $A </s>", "<s> $A </s> </s> $B </s>"))
 
 
 def unigram_bytes():
     steps = [normalizers.Nmt(), normalizers.NFKC(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-    pieces = ["<unk>", "<s>", "</s>"]
-    tokenizer = unigram(pieces, byte_fallback=True, normalizer=normalizers.Sequence(steps), decoder=byte_fallback())
-    tokenizer.add_special_tokens(pieces)
-    return Case(tokenizer)
+    special, (_, decoder) = ["<unk>", "<s>", "</s>"], llama_parts()
+    tokenizer = unigram(special, byte_fallback=True, normalizer=normalizers.Sequence(steps), decoder=decoder)
+    return Case(complete(tokenizer, special))
 
 
 def unigram_unsplit():
@@ -211,28 +203,22 @@ def unigram_unsplit():
 
 def gpt2():
     tokenizer = bpe(["<|end|>"], 420, byte_alphabet(), pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False))
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
-    tokenizer.add_special_tokens(["<|end|>"])
-    return Case(tokenizer, CLEANS_UP)
+    post_processor = processors.ByteLevel(trim_offsets=False)
+    return Case(complete(tokenizer, ["<|end|>"], decoder=decoders.ByteLevel(), post_processor=post_processor), CLEANS_UP)
 
 
 def roberta():
     tokenizer = bpe(FAIRSEQ, 420, byte_alphabet(), pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True))
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([*FAIRSEQ, MASK])
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=True)
-    return Case(tokenizer)
+    post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=True)
+    return Case(complete(tokenizer, [*FAIRSEQ, MASK], decoder=decoders.ByteLevel(), post_processor=post_processor))
 
 
 def llama2():
-    normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    normalizer, decoder = llama_parts()
     tokenizer = bpe(["<unk>", "<s>", "</s>"] + BYTES, 600, common_letters(normalizer, 120), normalizer,
                     pre_tokenizers.Split("▁", "merged_with_next"), unk_token="<unk>", fuse_unk=True, byte_fallback=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([])
-    tokenizer.decoder = byte_fallback()
-    tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in ("<unk>", "<s>", "</s>")])
-    tokenizer.post_processor = template(tokenizer, "<s> $A", "<s> $A <s>:1 $B:1")
+    special = [AddedToken(token, normalized=False, special=True) for token in ("<unk>", "<s>", "</s>")]
+    complete(tokenizer, special, "<s> $A", "<s> $A <s>:1 $B:1", pre_tokenizer=pre_tokenizers.Sequence([]), decoder=decoder)
     return Case(tokenizer, rewrite=lambda data: data.update(pre_tokenizer=None))
 
 
@@ -244,8 +230,7 @@ def llama3():
     model["vocab"]["Ġworld!"] = len(model["vocab"])  # a piece that merges cannot produce
     merges = [tuple(merge) for merge in model["merges"]]
     tokenizer.model = models.BPE(vocab=model["vocab"], merges=merges, ignore_merges=True)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<|begin|>", "<|end|>"])
+    complete(tokenizer, ["<|begin|>", "<|end|>"], decoder=decoders.ByteLevel())
     tokens = template(tokenizer, "<|begin|> $A", "<|begin|> $A <|begin|>:1 $B:1")
     tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), tokens])
     return Case(tokenizer)
@@ -254,8 +239,7 @@ def llama3():
 def byte_level_normalizer():
     normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.ByteLevel()])
     tokenizer = bpe(["<s>"], 400, byte_alphabet(), normalizer, pre_tokenizers.Split("Ġ", "merged_with_next"))
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<s>"])
+    complete(tokenizer, ["<s>"], decoder=decoders.ByteLevel())
     tokenizer.add_tokens([AddedToken("naïveadded"), AddedToken("AddedToken", single_word=True)])
     return Case(tokenizer)
 
@@ -264,11 +248,8 @@ def nllb():
     normalizer, parts = precompiled(), metaspace("always")
     alphabet = common_letters(normalizer, 150)
     tokenizer = bpe(FAIRSEQ, 400, alphabet, normalizer, parts["pre_tokenizer"], unk_token="<unk>", fuse_unk=True)
-    tokenizer.decoder = parts["decoder"]
-    tokenizer.add_special_tokens([*FAIRSEQ, "eng_Latn", "fra_Latn"])
-    tokenizer.add_special_tokens([MASK])
-    tokenizer.post_processor = template(tokenizer, "eng_Latn $A </s>", "eng_Latn $A $B </s>")
-    return Case(tokenizer)
+    special = [*FAIRSEQ, "eng_Latn", "fra_Latn", MASK]
+    return Case(complete(tokenizer, special, "eng_Latn $A </s>", "eng_Latn $A $B </s>", decoder=parts["decoder"]))
 
 
 def clip():
@@ -300,10 +281,9 @@ def bert_cased():
 
 def word_level():
     normalizer = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()])
-    digits, punctuation = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Punctuation("contiguous")
-    pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Whitespace(), digits, punctuation])
-    model = models.WordLevel(unk_token="<unk>")
-    tokenizer = with_parts(Tokenizer(model), normalizer=normalizer, pre_tokenizer=pre_tokenizer)
+    steps = [pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Punctuation("contiguous")]
+    tokenizer = with_parts(Tokenizer(models.WordLevel(unk_token="<unk>")), normalizer=normalizer,
+                           pre_tokenizer=pre_tokenizers.Sequence(steps))
     trainer = trainers.WordLevelTrainer(vocab_size=250, special_tokens=["<unk>"], show_progress=False)
     tokenizer.train_from_iterator(TEXTS, trainer)
     return Case(tokenizer, CLEANS_UP)
@@ -312,19 +292,13 @@ def word_level():
 def added_tokens():
     tokenizer = letters(pre_tokenizers.Metaspace(replacement="_", prepend_scheme="first"))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Strip(left=False), normalizers.Lowercase()])
+    raw, normalized = partial(AddedToken, normalized=False), partial(AddedToken, normalized=True)
     tokenizer.add_tokens([
-        AddedToken("token", single_word=True, normalized=False),
-        AddedToken("tokens", single_word=True, lstrip=True, normalized=False),
-        AddedToken("AddedToken", normalized=True),
-        AddedToken("caféadded", normalized=False),
-        AddedToken("spaces", lstrip=True, rstrip=True, normalized=True),
-        AddedToken("  ", rstrip=True, normalized=False),
+        raw("token", single_word=True), raw("tokens", single_word=True, lstrip=True), normalized("AddedToken"), raw("caféadded"),
+        normalized("spaces", lstrip=True, rstrip=True), raw("  ", rstrip=True),
     ])  # fmt: skip
     tokenizer.add_special_tokens([
-        AddedToken("<mask>", lstrip=True, rstrip=True, normalized=False),
-        AddedToken("<s>", normalized=True, rstrip=True),
-        AddedToken("<UNK>", normalized=True),
-        AddedToken("<extra_id_0>", normalized=False),
+        raw("<mask>", lstrip=True, rstrip=True), normalized("<s>", rstrip=True), normalized("<UNK>"), raw("<extra_id_0>"),
     ])  # fmt: skip
     flags = {"lstrip": False, "rstrip": True, "normalized": False, "single_word": False, "special": False}
     changed = {str(tokenizer.token_to_id("<extra_id_0>")): {"content": "<extra_id_0>"} | flags}
@@ -333,8 +307,7 @@ def added_tokens():
 
 
 def bos_in_config():
-    tokenizer = letters(pre_tokenizers.BertPreTokenizer())
-    tokenizer.add_special_tokens(["<s>", "</s>"])
+    tokenizer = complete(letters(pre_tokenizers.BertPreTokenizer()), ["<s>", "</s>"])
     return Case(tokenizer, {"add_bos_token": True, "add_eos_token": True, "bos_token": "<s>", "eos_token": "</s>"})
 
 
@@ -369,7 +342,7 @@ CASES = [t5, xlm_roberta, unigram_bytes, unigram_unsplit, gpt2, roberta, llama2,
 
 
 def write(path, value):
-    path.write_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    maker.write_json(path, value, indent=None, ensure_ascii=False, separators=(",", ":"))
 
 
 def save(folder, case):
@@ -400,7 +373,7 @@ def main():
     maker.prepare()
     shutil.rmtree(ROOT)
     ROOT.mkdir()
-    (ROOT / "texts.json").write_text(json.dumps(TEXTS, indent=0) + "\n")
+    maker.write_json(ROOT / "texts.json", TEXTS, indent=0)
     for name, case in ({make.__name__: make() for make in CASES} | splits()).items():
         save(ROOT / name, case)
         write(ROOT / name / "expected.json", expected(ROOT / name, case.few_texts))

@@ -157,6 +157,10 @@ class Folder:
         return copy
 
 
+def join_spaces(content):
+    return {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": content}
+
+
 def as_first_published(content):
     """Changes tokenizer.json to the form of conversions by transformers 4: no Replace normalizer, a split at whitespace before
     Metaspace, and the old form of Metaspace."""
@@ -170,10 +174,9 @@ def as_first_published(content):
 
 def as_later_published(content):
     """Changes tokenizer.json to the form of later conversions by transformers 4, in which the normalizer handles spaces."""
-    strip = {"type": "Strip", "strip_left": False, "strip_right": True}
-    join = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "▁"}
     first = [content["normalizer"]] * bool(content["normalizer"])
-    content["normalizer"] = {"type": "Sequence", "normalizers": [*first, strip, join]}
+    strip = {"type": "Strip", "strip_left": False, "strip_right": True}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [*first, strip, join_spaces("▁")]}
     content["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
     content["decoder"] = content["pre_tokenizer"]
 
@@ -181,16 +184,13 @@ def as_later_published(content):
 def as_saved_by_4(content):
     """Changes DeBERTa's tokenizer.json to the form of transformers 4."""
     strip = {"type": "Strip", "strip_left": True, "strip_right": True}
-    join = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
-    content["normalizer"] = {"type": "Sequence", "normalizers": [strip, join]}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [strip, join_spaces(" ")]}
 
 
 def with_end_token(content):
     parts = [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}]
-    content["post_processor"] = {
-        "type": "TemplateProcessing", "single": parts, "pair": parts,
-        "special_tokens": {"</s>": {"id": "</s>", "ids": [2], "tokens": ["</s>"]}},
-    }  # fmt: skip
+    special = {"</s>": {"id": "</s>", "ids": [2], "tokens": ["</s>"]}}
+    content["post_processor"] = {"type": "TemplateProcessing", "single": parts, "pair": parts, "special_tokens": special}
 
 
 def make_t5():
@@ -237,12 +237,16 @@ def make_byte_level():
     Folder("blenderbot_small", "blenderbot-small", blenderbot_small_files()).expect()
 
 
+def whisper_tokens(languages, times):
+    """Returns Whisper's special tokens and the tokens of times."""
+    names = ["endoftext", "startoftranscript", *languages, "translate", "transcribe", "startoflm", "startofprev", "nospeech"]
+    return [f"<|{name}|>" for name in (*names, "notimestamps")], [f"<|{i * 0.02:.2f}|>" for i in range(times)]
+
+
 def make_whisper():
     """Writes Whisper's tokenizer in its published form (vocab.json with the texts, other files with the other tokens), and as
     saved by transformers."""
-    specials = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe", "startoflm", "startofprev"]
-    specials = [f"<|{name}|>" for name in (*specials, "nospeech", "notimestamps")]
-    times = [f"<|{i * 0.02:.2f}|>" for i in range(50)]
+    specials, times = whisper_tokens(LANGUAGES, 50)
     files = byte_level_files({-1: "<|endoftext|>"})
     vocabulary = json.loads(files["vocab.json"])
     # The vocabularies of multilingual models have an empty text.
@@ -324,7 +328,7 @@ def main():
     maker.prepare()
     shutil.rmtree(ROOT)
     ROOT.mkdir()
-    (ROOT / "texts.json").write_text(json.dumps(TEXTS, indent=0) + "\n")
+    maker.write_json(ROOT / "texts.json", TEXTS, indent=0)
     for make in make_t5, make_byte_level, make_whisper, make_fairseq, make_pegasus, make_bert, make_deberta:
         make()
     pack(ROOT)

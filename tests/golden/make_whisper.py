@@ -1,21 +1,13 @@
 #!/usr/bin/env python3
 """Makes whisper_formats/: one tiny random Whisper model in every format in which Whisper models are published, and the results
 of transformers with the weights of each file.
-
-    pip install -r requirements.txt openai-whisper==20250625
-    python make_whisper.py
-
-The folder's README describes the files. A second run on the same machine writes the same bytes.
 """
 
-import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
-
+import maker
 import ctranslate2
 import numpy as np
 import torch
@@ -24,16 +16,14 @@ from tokenizers.pre_tokenizers import ByteLevel
 from transformers import GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration
 from transformers.models.whisper.tokenization_whisper import LANGUAGES
 
-from make_tokenizers_native import CORPUS, learn_merges, merges_file
-from maker.formats.ctranslate2 import Converter, read_model
+from make_tokenizers_native import CORPUS, whisper_tokens
+from maker.formats.ctranslate2 import Converter, Vocabulary, read_model, set_layers, set_linears, set_norm
 from maker.random_checkpoint import random_values
+from maker.tokenizers import learn_merges, merges_file
 from maker.whisper_transcripts import write_transcripts
 
 FOLDER = Path(__file__).parent / "whisper_formats"
 WIDTH, BANDS, POSITIONS, CONTEXT, MERGES, TIMES = 32, 16, 20, 24, 30, 21
-
-
-# ------------------------------------------------------------------------------------------------------------- vocabulary
 
 
 def byte_alphabet():
@@ -49,10 +39,8 @@ def make_vocabulary():
     words = [list(word) for line in CORPUS for word, _ in ByteLevel(add_prefix_space=False).pre_tokenize_str(line)]
     merges = learn_merges(words, MERGES)
     pieces = [*byte_alphabet(), *("".join(merge) for merge in merges), ""]
-    specials = ["endoftext", "startoftranscript", *list(LANGUAGES)[:99], "translate", "transcribe", "startoflm"]
-    specials += ["startofprev", "nospeech", "notimestamps"]
-    times = [f"<|{i * 0.02:.2f}|>" for i in range(TIMES)]
-    return pieces, merges, [f"<|{name}|>" for name in specials], times
+    specials, times = whisper_tokens(list(LANGUAGES)[:99], TIMES)
+    return pieces, merges, specials, times
 
 
 PIECES, MERGE_LIST, SPECIALS, TIME_TOKENS = make_vocabulary()
@@ -63,7 +51,7 @@ END, START = IDS["<|endoftext|>"], IDS["<|startoftranscript|>"]
 
 
 def write_json(path, value):
-    path.write_text(json.dumps(value, ensure_ascii=False) + "\n", encoding="utf-8")
+    maker.write_json(path, value, indent=None, ensure_ascii=False)
 
 
 def write_tokenizer(folder):
@@ -73,9 +61,6 @@ def write_tokenizer(folder):
     named = {f"{role}_token": "<|endoftext|>" for role in ("bos", "eos", "unk", "pad")}
     write_json(folder / "special_tokens_map.json", named | {"additional_special_tokens": SPECIALS})
     write_json(folder / "tokenizer_config.json", {"tokenizer_class": "WhisperTokenizer", "add_prefix_space": False} | named)
-
-
-# ------------------------------------------------------------------------------------------------------------------ model
 
 
 def make_config():
@@ -113,67 +98,24 @@ def openai_name(name):
     return name
 
 
-def with_tensors(tensors):
-    """Returns the model with these tensors, which have openai/whisper's names."""
-    model = WhisperForConditionalGeneration(make_config()).eval()
-    with torch.no_grad():
-        for name, tensor in model.state_dict().items():
-            if name != "proj_out.weight":
-                tensor.copy_(torch.from_numpy(tensors.pop(openai_name(name))).reshape(tensor.shape))
-    assert not tensors, tensors.keys()
-    return model
-
-
+@torch.no_grad()
 def from_ctranslate2(path):
     """Returns the model with the weights of a model.bin."""
     found = read_model(path)
-    tensors = {}
-
-    def take(stored, *names):
-        for kind in ("weight", "bias"):
-            for name, part in zip(names, np.split(found[f"{stored}/{kind}"], len(names))):
-                if not (kind == "bias" and name.endswith("key")):
-                    tensors[f"{name}.{kind}"] = part
-
-    def take_norm(stored, name):
-        tensors[f"{name}.weight"], tensors[f"{name}.bias"] = found[f"{stored}/gamma"], found[f"{stored}/beta"]
-
-    take("encoder/conv1", "encoder.conv1"), take("encoder/conv2", "encoder.conv2")
-    take_norm("encoder/layer_norm", "encoder.ln_post"), take_norm("decoder/layer_norm", "decoder.ln")
-    tensors["decoder.token_embedding.weight"] = found["decoder/embeddings/weight"]
-    for side in "encoder", "decoder":
-        tensors[f"{side}.positional_embedding"] = found[f"{side}/position_encodings/encodings"]
-        for i in range(2):
-            old, new = f"{side}/layer_{i}", f"{side}.blocks.{i}"
-            take(f"{old}/self_attention/linear_0", *(f"{new}.attn.{part}" for part in ("query", "key", "value")))
-            take(f"{old}/self_attention/linear_1", f"{new}.attn.out")
-            take_norm(f"{old}/self_attention/layer_norm", f"{new}.attn_ln")
-            if side == "decoder":
-                take(f"{old}/attention/linear_0", f"{new}.cross_attn.query")
-                take(f"{old}/attention/linear_1", *(f"{new}.cross_attn.{part}" for part in ("key", "value")))
-                take(f"{old}/attention/linear_2", f"{new}.cross_attn.out")
-                take_norm(f"{old}/attention/layer_norm", f"{new}.cross_attn_ln")
-            take(f"{old}/ffn/linear_0", f"{new}.mlp.0"), take(f"{old}/ffn/linear_1", f"{new}.mlp.2")
-            take_norm(f"{old}/ffn/layer_norm", f"{new}.mlp_ln")
-    return with_tensors(tensors)
+    model = WhisperForConditionalGeneration(make_config()).eval()
+    for side, stack in ("encoder", model.model.encoder), ("decoder", model.model.decoder):
+        set_layers(found, side, stack)
+        set_norm(found, f"{side}/layer_norm", stack.layer_norm)
+    for name in "conv1", "conv2":
+        set_linears(found, f"encoder/{name}", getattr(model.model.encoder, name))
+    model.model.decoder.embed_tokens.weight.copy_(torch.from_numpy(found["decoder/embeddings/weight"]))
+    return model
 
 
-# ---------------------------------------------------------------------------------------------------------------- formats
-
-
-class Vocabulary:
-    """The part of a tokenizer that CTranslate2's converter uses."""
-
+class WhisperVocabulary(Vocabulary):
     unk_token = bos_token = eos_token = "<|endoftext|>"
     unk_token_id = END
-    special_tokens_map = {}
     additional_special_tokens = SPECIALS
-
-    def get_vocab(self):
-        return IDS
-
-    def convert_tokens_to_ids(self, token):
-        return IDS[token]
 
 
 def write_hugging_face(model, folder):
@@ -188,7 +130,7 @@ def write_hugging_face(model, folder):
 def write_ctranslate2(model, folder, quantization):
     with tempfile.TemporaryDirectory() as temporary:
         model.save_pretrained(temporary)
-        Converter(temporary, Vocabulary()).convert(str(folder), quantization=quantization)
+        Converter(temporary, WhisperVocabulary(TOKENS)).convert(str(folder), quantization=quantization)
     return from_ctranslate2(folder / "model.bin")
 
 
@@ -207,7 +149,7 @@ def check_by_running(folder, features, values):
 
 
 def main():
-    torch.set_num_threads(1)
+    maker.prepare()
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     random = np.random.default_rng(3)

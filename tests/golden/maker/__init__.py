@@ -1,5 +1,6 @@
 """Makes the golden checkpoints; see ../README.md. Import it before libraries that read HF_HUB_OFFLINE."""
 
+import json
 import logging
 import os
 import warnings
@@ -17,3 +18,7 @@ def prepare():
     logging.disable(logging.WARNING)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+
+
+def write_json(path, value, indent=2, **options):
+    path.write_text(json.dumps(value, indent=indent, **options) + "\n", encoding="utf-8")

@@ -1,11 +1,11 @@
 """The classes of golden cases and model families."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import transformers
 
 ENCODER_DECODER, ENCODER_ONLY, DECODER_ONLY = "encoder-decoder", "encoder-only", "decoder-only"
 
@@ -20,6 +20,24 @@ class Tap:
     scale: float = 1.0
     plus: str | None = None  # an earlier node whose value is added
     call: int = 0  # number of the call, for a module that is called several times
+
+
+def norm_last_taps(prefix, parts, call=0):
+    """Returns the taps of a norm-last layer. `parts` are (node, function, norm) of each sub-layer, in order."""
+    found = []
+    for node, function, norm in parts:
+        found += [Tap(f"{prefix}.{node}", function, call=call), Tap(f"{prefix}.{node}_norm", norm, call=call)]
+    return found
+
+
+def norm_first_taps(prefix, parts, layer):
+    """Returns the taps of a norm-first layer. `parts` are (node, norm) of each sub-layer, in order. The residual sum is the input
+    of the next norm, or the output of the layer."""
+    found = []
+    for i, (node, norm) in enumerate(parts):
+        total = Tap(f"{prefix}.{node}", parts[i + 1][1], at="input") if i + 1 < len(parts) else Tap(f"{prefix}.{node}", layer)
+        found += [Tap(f"{prefix}.{node}_norm", norm), total]
+    return found
 
 
 @dataclass
@@ -43,6 +61,23 @@ class Family:
     unused: tuple = ()  # parts of the names of stored tensors that the oracle does not read
 
 
+def family(name, head, taps, **options):
+    """Returns the family of transformers' classes NAMEHEAD and NAMEConfig."""
+    return Family(getattr(transformers, name + head), getattr(transformers, f"{name}Config"), taps, **options)
+
+
+def classifier(name, task, taps, **options):
+    """Returns a family of classifiers of texts (task "Sequence") or of tokens ("Token")."""
+
+    def taps_with_head(model):
+        head = getattr(model, "classification_head", None) or model.classifier
+        output = getattr(head, "out_proj", head)
+        dense = [Tap("head.dense", output, at="input")] if task == "Sequence" else []
+        return [*taps(model), *dense, Tap("head.output", output)]
+
+    return family(name, f"For{task}Classification", taps_with_head, kind=ENCODER_ONLY, **options)
+
+
 @dataclass
 class Case:
     """A checkpoint. `config` goes into the family's config class, `generation` into generation_config.json."""
@@ -64,7 +99,3 @@ class Case:
     tokenizer: Any = None  # writes tokenizer files and expected results for texts (marian_text.py)
     eos_rate: float = 0.1  # fraction of the steps in which the end token should win
     seed: int = 0  # first seed that is tried
-
-
-def write_json(path, value):
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

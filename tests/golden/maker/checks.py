@@ -46,14 +46,8 @@ def settings_matter(case, model, rows, greedy):
     ends = case.generation.get("eos_token_id", [])
     if not all(any(g.ids[-1] == end and not g.reached_end for g in greedy) for end in ends):
         return False
-    neutral = {
-        "min_length": 0,
-        "min_new_tokens": 0,
-        "forced_bos_token_id": None,
-        "no_repeat_ngram_size": 0,
-        "encoder_no_repeat_ngram_size": 0,
-        "eos_token_id": model.config.eos_token_id,
-    }
+    neutral = {"min_length": 0, "min_new_tokens": 0, "forced_bos_token_id": None, "no_repeat_ngram_size": 0,
+               "encoder_no_repeat_ngram_size": 0, "eos_token_id": model.config.eos_token_id}  # fmt: skip
     for key in set(case.generation) & set(neutral):
         settings = model.generation_config
         value = getattr(settings, key)

@@ -72,13 +72,8 @@ def run_forward(family, model, sources, targets):
     if family.kind == ENCODER_DECODER:
         source_ids, source_mask = pad_rows(sources, pad)
         target_ids, target_mask = pad_rows(targets, pad)
-        output = model(
-            input_ids=source_ids,
-            attention_mask=source_mask,
-            decoder_input_ids=target_ids,
-            decoder_attention_mask=target_mask,
-            use_cache=False,
-        )
+        output = model(input_ids=source_ids, attention_mask=source_mask, decoder_input_ids=target_ids,
+                       decoder_attention_mask=target_mask, use_cache=False)  # fmt: skip
     else:
         ids, mask = pad_rows(sources or targets, pad)
         output = model(input_ids=ids, attention_mask=mask, output_hidden_states=family.kind == ENCODER_ONLY)
@@ -86,11 +81,9 @@ def run_forward(family, model, sources, targets):
         handle.remove()
     if family.kind == ENCODER_ONLY:
         classes = output.get("logits")
-        if "last_hidden_state" in output:
-            hidden = output.last_hidden_state
-        elif "encoder_last_hidden_state" in output:  # a classifier whose decoder reads the source
-            hidden = output.encoder_last_hidden_state
-        else:
+        # A classifier whose decoder reads the source has encoder_last_hidden_state, other classifiers have neither.
+        hidden = output.get("last_hidden_state", output.get("encoder_last_hidden_state"))
+        if hidden is None:
             hidden = nodes.get("encoder.norm", output.hidden_states[-1])
         hidden = zero_padding(hidden, sources)  # implementations of attention differ in rows of padding
         if classes is None:
@@ -114,23 +107,16 @@ def run_greedy(family, model, row):
     """Runs transformers' greedy search for a single source or prompt, with the checkpoint's generation config."""
     prompt_length = len(row) if family.kind == DECODER_ONLY else 1
     output = model.generate(
-        torch.tensor([row]),
-        attention_mask=torch.ones(1, len(row), dtype=torch.long),
-        num_beams=1,
-        do_sample=False,
-        use_cache=family.cached,
-        return_dict_in_generate=True,
-        output_scores=True,
-        output_logits=True,
-    )
+        torch.tensor([row]), attention_mask=torch.ones(1, len(row), dtype=torch.long), num_beams=1, do_sample=False,
+        use_cache=family.cached, return_dict_in_generate=True, output_scores=True, output_logits=True,
+    )  # fmt: skip
     ids = output.sequences[0, prompt_length:].tolist()
     score, gap = 0.0, float("inf")
     for token, scores, logits in zip(ids, output.scores, output.logits):
         score += torch.log_softmax(logits[0].double(), dim=-1)[token].item()
-        if torch.isfinite(scores[0]).sum() == 1:  # a forced token: there was no choice
-            continue
-        best, second = scores[0].topk(2).values.tolist()
-        gap = min(gap, best - second)
+        if torch.isfinite(scores[0]).sum() > 1:  # else the token is forced: there was no choice
+            best, second = scores[0].topk(2).values.tolist()
+            gap = min(gap, best - second)
     settings = model.generation_config
     limit = settings.max_new_tokens or (settings.max_length - prompt_length if settings.max_length else 20)
     return Greedy(ids, score, len(ids) == limit, gap)

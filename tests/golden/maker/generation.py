@@ -58,24 +58,22 @@ class BeamWatch:
 @contextmanager
 def watched(model, watch):
     """Makes the reference call the methods of `watch` too, within the with block."""
-    names = [f"_{name}" for name in ("get_top_k_continuations", "update_finished_beams", "check_early_stop_heuristic")]
+    names = ["get_top_k_continuations", "update_finished_beams", "check_early_stop_heuristic"]
 
-    def listening(name):
-        original = getattr(model, name)
-
+    def observed(observer, original):
         def both(**arguments):
-            getattr(watch, name[1:])(**arguments)
+            observer(**arguments)
             return original(**arguments)
 
         return both
 
     for name in names:
-        setattr(model, name, listening(name))
+        setattr(model, f"_{name}", observed(getattr(watch, name), getattr(model, f"_{name}")))
     try:
         yield
     finally:
         for name in names:
-            delattr(model, name)
+            delattr(model, f"_{name}")
 
 
 def end_ids_of(model):
@@ -100,20 +98,15 @@ def generate_alone(family, model, source, prefix, options):
     watch = BeamWatch(num_beams, end_ids_of(model))
     with watched(model, watch):
         output = model.generate(
-            torch.tensor([source]),
-            attention_mask=torch.ones(1, len(source), dtype=torch.long),
+            torch.tensor([source]), attention_mask=torch.ones(1, len(source), dtype=torch.long), use_cache=family.cached,
             **inputs | options | {"do_sample": False, "num_beams": num_beams, "num_return_sequences": num_beams},
-            use_cache=family.cached,
-            return_dict_in_generate=True,
-            output_scores=True,
-            output_logits=True,
-        )
+            return_dict_in_generate=True, output_scores=True, output_logits=True,
+        )  # fmt: skip
     if num_beams == 1:
         return greedy_result(output, len(prompt), shown)
     scores = output.sequences_scores.tolist()
     margin = min([watch.margin] + [a - b for a, b in zip(scores[:wanted], scores[1:])])
-    if scores[wanted - 1] < PLACEHOLDER:
-        margin = 0.0
+    margin = margin if scores[wanted - 1] >= PLACEHOLDER else 0.0
     lengths = (output.beam_indices >= 0).sum(1) + len(prompt)
     rows = [row[shown:length].tolist() for row, length in zip(output.sequences, lengths)]
     hypotheses = [{"token_ids": ids, "score": score} for ids, score in zip(rows, scores)]

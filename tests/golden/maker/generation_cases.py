@@ -63,15 +63,15 @@ def search_cases():
     ]
     for beams, returned in (2, 2), (3, 1), (4, 4), (5, 3), (6, 6), (7, 2), (8, 8):
         cases.append(GenerationCase(f"beams_{beams}", beam_options(beams, returned, 14)))
+    stoppings = {"false": False, "true": True, "never": "never"}
     for penalty, name in (-1.0, "minus_1"), (0.0, "0"), (0.6, "0_6"), (1.5, "1_5"), (2.0, "2"):
-        for stopping in False, True, "never":
+        for label, stopping in stoppings.items():
             options = beam_options(3, 3, 12) | {"length_penalty": penalty, "early_stopping": stopping}
             # False and "never" only differ if longer texts can score higher, which needs a positive penalty.
             same = ("early_stopping",) if penalty <= 0 and stopping is not True else ()
-            cases.append(GenerationCase(f"penalty_{name}_{str(stopping).lower()}", options, may_not_matter=same))
-    for stopping in False, True, "never":
-        options = beam_options(4, 4, 20) | {"early_stopping": stopping}
-        cases.append(GenerationCase(f"stopping_{str(stopping).lower()}", options))
+            cases.append(GenerationCase(f"penalty_{name}_{label}", options, may_not_matter=same))
+    for label, stopping in stoppings.items():
+        cases.append(GenerationCase(f"stopping_{label}", beam_options(4, 4, 20) | {"early_stopping": stopping}))
     return cases
 
 
@@ -103,55 +103,46 @@ def rule_cases(label, kind, common):
         "decay": {"exponential_decay_length_penalty": (2, 1.15)},
         "decay_late": {"exponential_decay_length_penalty": (5, 1.6)},
     }
-    ends_soon = {"decay": ("max_new_tokens",), "decay_late": ("max_new_tokens",)}
     return [
-        GenerationCase(f"{label}_{name}", kind | rule, may_not_matter=ends_soon.get(name, ())) for name, rule in rules.items()
+        GenerationCase(f"{label}_{name}", kind | rule, may_not_matter=("max_new_tokens",) if name.startswith("decay") else ())
+        for name, rule in rules.items()
     ]
 
 
 def length_cases(label, kind, ends):
     """Returns cases with several end tokens, and with limits that only generation_config.json sets."""
     search, several = {"num_beams": kind["num_beams"]}, {"eos_token_id": ends}
-    limits = {
-        "max_length": ({"max_length": 8}, ("num_beams",)),
-        "max_new_tokens_of_file": ({"max_new_tokens": 9}, ()),
-        "min_length": ({"min_length": 11}, ()),
-        "min_new_tokens_of_file": ({"min_new_tokens": 6, "min_length": 11}, ("min_length",)),
-    }
     return [
         GenerationCase(f"{label}_several_ends", kind, several),
         GenerationCase(f"{label}_several_ends_min_new_tokens", kind | {"min_new_tokens": 5}, several),
-    ] + [
-        GenerationCase(f"{label}_{name}", search, settings, PREFIXES, may_not_matter=same)
-        for name, (settings, same) in limits.items()
+        GenerationCase(f"{label}_max_length", search, {"max_length": 8}, PREFIXES, may_not_matter=("num_beams",)),
+        GenerationCase(f"{label}_max_new_tokens_of_file", search, {"max_new_tokens": 9}, PREFIXES),
+        GenerationCase(f"{label}_min_length", search, {"min_length": 11}, PREFIXES),
+        GenerationCase(f"{label}_min_new_tokens_of_file", search, {"min_new_tokens": 6, "min_length": 11}, PREFIXES,
+                       may_not_matter=("min_length",)),
     ]
 
 
 def prefix_cases(label, kind, common):
     often = common.tokens(6)
-    banned = {"bad_words_ids": common.phrases(2, 6) + [[often[0]]], "encoder_no_repeat_ngram_size": 2}
     rules = {
         "no_repeat": {"no_repeat_ngram_size": 2},
         "penalty": {"repetition_penalty": 1.2},
         "forced_bos": {"forced_bos_token_id": often[2]},
         "begin_suppress": {"begin_suppress_tokens": often, "forced_bos_token_id": often[0]},
         "decay_min": {"exponential_decay_length_penalty": (4, 1.3), "min_new_tokens": 4},
-        "bad_words": banned,
+        "bad_words": {"bad_words_ids": common.phrases(2, 6) + [[often[0]]], "encoder_no_repeat_ngram_size": 2},
     }
-    lengths, ends_soon = {"begin_suppress": (2, 0, 1)}, {"decay_min": ("max_new_tokens",)}
     few = {"num_beams": kind["num_beams"], "max_new_tokens": 3}
-    return [
+    cases = [
         GenerationCase(f"{label}_prefix", kind, prefix_lengths=PREFIXES),
         GenerationCase(f"{label}_prefix_only", few, prefix_lengths=(4, 2), may_not_matter=("num_beams",)),
-    ] + [
-        GenerationCase(
-            f"{label}_prefix_{name}",
-            kind | rule,
-            prefix_lengths=lengths.get(name, PREFIXES),
-            may_not_matter=ends_soon.get(name, ()),
-        )
-        for name, rule in rules.items()
     ]
+    for name, rule in rules.items():
+        same = ("max_new_tokens",) if name == "decay_min" else ()
+        lengths = (2, 0, 1) if name == "begin_suppress" else PREFIXES
+        cases.append(GenerationCase(f"{label}_prefix_{name}", kind | rule, prefix_lengths=lengths, may_not_matter=same))
+    return cases
 
 
 def mixed_cases(common, ends):

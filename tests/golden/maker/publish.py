@@ -3,7 +3,7 @@
 import torch
 from safetensors.torch import save_file
 
-from maker.case import write_json
+from maker import write_json
 
 
 def load(case, folder):
@@ -24,10 +24,6 @@ def publish(case, model, folder, **options):
     if case.tokenizer:
         case.tokenizer.write(folder)
     return load(case, folder)
-
-
-def publish_sharded(case, model, folder):
-    return publish(case, model, folder, max_shard_size="8KB")
 
 
 def write_folder(case, folder, tensors, config, generation=None):

@@ -5,6 +5,7 @@ import io
 import tempfile
 
 import sentencepiece
+from tokenizers import decoders, normalizers
 from transformers.convert_slow_tokenizer import import_protobuf
 
 
@@ -62,3 +63,10 @@ def learn_merges(words, count, prefix=""):
 
 def merges_file(merges):
     return "#version: 0.2\n" + "".join(" ".join(merge) + "\n" for merge in merges)
+
+
+def llama_parts():
+    """Returns the normalizer and the decoder of Llama 2."""
+    normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    return normalizer, decoders.Sequence(steps)

@@ -52,14 +52,13 @@ def arguments(options):
 
 def openai_model(config, tensors):
     """Returns the model of openai/whisper with these tensors."""
-    model = whisper.model.Whisper(
-        whisper.ModelDimensions(
-            n_mels=config.num_mel_bins, n_audio_ctx=config.max_source_positions, n_audio_state=config.d_model,
-            n_audio_head=config.encoder_attention_heads, n_audio_layer=config.encoder_layers, n_vocab=config.vocab_size,
-            n_text_ctx=config.max_target_positions, n_text_state=config.d_model, n_text_head=config.decoder_attention_heads,
-            n_text_layer=config.decoder_layers,
-        )
+    sizes = whisper.ModelDimensions(
+        n_mels=config.num_mel_bins, n_audio_ctx=config.max_source_positions, n_audio_state=config.d_model,
+        n_audio_head=config.encoder_attention_heads, n_audio_layer=config.encoder_layers, n_vocab=config.vocab_size,
+        n_text_ctx=config.max_target_positions, n_text_state=config.d_model, n_text_head=config.decoder_attention_heads,
+        n_text_layer=config.decoder_layers,
     )  # fmt: skip
+    model = whisper.model.Whisper(sizes)
     model.load_state_dict(tensors)
     return model.eval()
 
@@ -84,6 +83,10 @@ def use(config, texts, ids):
                 setattr(sys.modules[f"whisper.{module}"], name, value)
 
 
+def rounded(values):
+    return {key: round(float(value), 6) if isinstance(value, float | np.floating) else value for key, value in values.items()}
+
+
 def write_transcripts(path, config, tensors, texts, ids):
     """Writes the transcripts. `tensors` have openai/whisper's names, `texts` are the bytes of the text tokens, `ids` maps names
     of tokens to ids."""
@@ -93,14 +96,9 @@ def write_transcripts(path, config, tensors, texts, ids):
     for name, seconds, hertz, options in CASES:
         samples = tone(seconds, hertz).astype(np.float32) / 32768
         result = model.transcribe(samples, temperature=0.0, fp16=False, verbose=None, **options)
-        keys = ("seek", "start", "end", "tokens", "avg_logprob", "no_speech_prob", "words")
-        segments = [
-            {key: round(each[key], 6) if isinstance(each[key], float) else each[key] for key in keys if key in each}
-            for each in result["segments"]
-        ]
-        for word in (word for segment in segments for word in segment.get("words", [])):
-            word |= {key: round(float(word[key]), 6) for key in ("start", "end", "probability")}
-        cases.append(
-            {"name": name, "seconds": seconds, "hertz": hertz, "options": list(arguments(options)), "segments": segments}
-        )
+        segments = []
+        for found in result["segments"]:
+            segment = {key: found[key] for key in ("seek", "start", "end", "tokens", "avg_logprob", "no_speech_prob")}
+            segments.append(rounded(segment) | ({"words": [rounded(word) for word in found["words"]]} if "words" in found else {}))
+        cases.append({"name": name, "seconds": seconds, "hertz": hertz, "options": list(arguments(options)), "segments": segments})
     path.write_text("[\n" + ",\n".join(json.dumps(case, ensure_ascii=False) for case in cases) + "\n]\n", encoding="utf-8")

@@ -1,24 +1,17 @@
 """BART and its relatives: the same tensor names, norms before or after, learned or computed positions."""
 
 import torch
-import transformers
 
-from maker.case import ENCODER_ONLY, Case, Family, Tap
+from maker.case import Case, Tap, classifier, family, norm_first_taps, norm_last_taps
 from maker.publish import write_folder
 
 
 def sizes(d_model, layers, heads, ffn, vocab_size, **more):
     """Returns config settings. `layers`, `heads` and `ffn` are pairs: encoder, decoder."""
-    return {
-        "d_model": d_model,
-        "encoder_layers": layers[0],
-        "decoder_layers": layers[1],
-        "encoder_attention_heads": heads[0],
-        "decoder_attention_heads": heads[1],
-        "encoder_ffn_dim": ffn[0],
-        "decoder_ffn_dim": ffn[1],
-        "vocab_size": vocab_size,
-    } | more
+    found = {"d_model": d_model, "vocab_size": vocab_size}
+    for name, pair in {"layers": layers, "attention_heads": heads, "ffn_dim": ffn}.items():
+        found |= {f"encoder_{name}": pair[0], f"decoder_{name}": pair[1]}
+    return found | more
 
 
 def taps(model):
@@ -28,7 +21,11 @@ def taps(model):
         norm_first = hasattr(stack, "layer_norm")
         found += embedding_taps(side, stack)
         for i, layer in enumerate(stack.layers):
-            found += (norm_first_taps if norm_first else norm_last_taps)(f"{side}.{i}", layer)
+            parts = sub_layers(layer)
+            if norm_first:
+                found += norm_first_taps(f"{side}.{i}", [(node, norm) for node, _, norm in parts], layer)
+            else:
+                found += norm_last_taps(f"{side}.{i}", parts)
         if norm_first:
             found.append(Tap(f"{side}.norm", stack.layer_norm))
     return found
@@ -56,60 +53,24 @@ def sub_layers(layer):
     return found + [("feed_forward", layer.fc2, layer.final_layer_norm)]
 
 
-def norm_last_taps(prefix, layer):
-    found = []
-    for node, function, norm in sub_layers(layer):
-        found += [Tap(f"{prefix}.{node}", function), Tap(f"{prefix}.{node}_norm", norm)]
-    return found
-
-
-def norm_first_taps(prefix, layer):
-    """Returns the taps of a norm-first layer. The residual sum is the input of the next norm, or the output of the layer."""
-    parts = sub_layers(layer)
-    found = []
-    for (node, _, norm), following in zip(parts, parts[1:] + [None]):
-        total = Tap(f"{prefix}.{node}", following[2], at="input") if following else Tap(f"{prefix}.{node}", layer)
-        found += [Tap(f"{prefix}.{node}_norm", norm), total]
-    return found
-
-
-def config(given):
-    return {"max_position_embeddings": 48}
-
-
 def generation(config):
     keys = ("bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id", "forced_eos_token_id")
     return {key: getattr(config, key, None) for key in keys} | {"max_length": 16}
 
 
-def family(name):
-    return Family(
-        getattr(transformers, f"{name}ForConditionalGeneration"),
-        getattr(transformers, f"{name}Config"),
-        taps,
-        config=config,
-        generation=generation,
-    )
-
-
-def classifier(name):
-    """Returns a family of classifiers. Their decoder reads the source again, so they have no targets."""
-    model_class = getattr(transformers, f"{name}ForSequenceClassification")
-
-    def head_taps(model):
-        output = model.classification_head.out_proj
-        return [*taps(model), Tap("head.dense", output, at="input"), Tap("head.output", output)]
-
-    # Every source needs an end token.
-    return Family(model_class, getattr(transformers, f"{name}Config"), head_taps, kind=ENCODER_ONLY, config=config,
-                  source_lengths=(5, 9, 2, 7))  # fmt: skip
-
-
-BART, PLBART, MBART, M2M_100 = family("Bart"), family("PLBart"), family("MBart"), family("M2M100")
-PEGASUS, BLENDERBOT, BLENDERBOT_SMALL = family("Pegasus"), family("Blenderbot"), family("BlenderbotSmall")
-for small_ids in PEGASUS, BLENDERBOT, BLENDERBOT_SMALL:
-    small_ids.first_id = 3
+OPTIONS = {"config": lambda given: {"max_position_embeddings": 48}, "generation": generation}
+BART, PLBART, MBART, M2M_100 = (
+    family(name, "ForConditionalGeneration", taps, **OPTIONS) for name in ("Bart", "PLBart", "MBart", "M2M100")
+)
+PEGASUS, BLENDERBOT, BLENDERBOT_SMALL = (
+    family(name, "ForConditionalGeneration", taps, **OPTIONS, first_id=3)
+    for name in ("Pegasus", "Blenderbot", "BlenderbotSmall")
+)
 PEGASUS.computed = ("embed_positions.weight",)
+# The decoder of a classifier reads the source again, so there are no targets. Every source needs an end token.
+BART_CLASSIFIER, MBART_CLASSIFIER = (
+    classifier(name, "Sequence", taps, **OPTIONS, source_lengths=(5, 9, 2, 7)) for name in ("Bart", "MBart")
+)
 
 
 def publish_base_model(case, model, folder):
@@ -128,19 +89,10 @@ def publish_old_bart(case, model, folder):
     for key in "dtype", "transformers_version", "tie_word_embeddings", "scale_embedding":
         settings.pop(key, None)
     settings |= {
-        "add_bias_logits": False,
-        "add_final_layer_norm": False,
-        "extra_pos_embeddings": 2,
-        "force_bos_token_to_be_generated": False,
-        "normalize_before": False,
-        "normalize_embedding": True,
-        "static_position_embeddings": False,
-        "length_penalty": 2.0,
-        "max_length": 14,
-        "min_length": 5,
-        "num_beams": 4,
-        "torch_dtype": "float32",
-    }
+        "add_bias_logits": False, "add_final_layer_norm": False, "extra_pos_embeddings": 2, "force_bos_token_to_be_generated": False,
+        "normalize_before": False, "normalize_embedding": True, "static_position_embeddings": False, "length_penalty": 2.0,
+        "max_length": 14, "min_length": 5, "num_beams": 4, "torch_dtype": "float32",
+    }  # fmt: skip
     return write_folder(case, folder, tensors, settings)
 
 
@@ -151,113 +103,57 @@ def publish_without_positions(case, model, folder):
     return write_folder(case, folder, names, model.config.to_dict(), model.generation_config)
 
 
-def bart_cases():
-    return [
+# The generation settings of published summarisation models.
+SUMMARIZATION = {"forced_bos_token_id": 0, "min_length": 7, "no_repeat_ngram_size": 3, "max_length": 18}
+SUMMARIZATION |= {"num_beams": 4, "length_penalty": 2.0, "early_stopping": True}
+RELU = {"activation_function": "relu", "scale_embedding": True}
+UNTIED = {"tie_word_embeddings": False}
+
+CASES = {
+    "bart": [
         Case("base", BART, sizes(12, (2, 1), (3, 2), (20, 31), 26)),
         Case("scale_embedding", BART, sizes(12, (1, 2), (4, 2), (24, 18), 23, scale_embedding=True)),
-        Case(
-            "untied",
-            BART,
-            sizes(10, (1, 1), (5, 2), (21, 26), 24, tie_word_embeddings=False, activation_function="gelu_new"),
-        ),
-        # The generation settings of published summarisation models.
-        Case(
-            "summarization",
-            BART,
-            sizes(12, (1, 1), (2, 3), (18, 20), 25),
-            generation={"forced_bos_token_id": 0, "min_length": 7, "no_repeat_ngram_size": 3, "max_length": 18}
-            | {"num_beams": 4, "length_penalty": 2.0, "early_stopping": True},
-        ),
+        Case("untied", BART, sizes(10, (1, 1), (5, 2), (21, 26), 24, activation_function="gelu_new", **UNTIED)),
+        Case("summarization", BART, sizes(12, (1, 1), (2, 3), (18, 20), 25), SUMMARIZATION),
         Case("base_model", BART, sizes(12, (1, 1), (2, 2), (18, 20), 24), logits_bias=False, publish=publish_base_model),
-        Case(
-            "old_names",
-            BART,
-            sizes(12, (1, 1), (3, 3), (20, 20), 23),
-            generation={"max_length": 14, "min_length": 5},
-            publish=publish_old_bart,
-        ),
-        Case("classifier", classifier("Bart"), sizes(12, (1, 1), (3, 2), (14, 10), 23, num_labels=3)),
-    ]
-
-
-def plbart_cases():
-    # Embeddings are scaled by default. The target language starts the decoder.
-    start = {"decoder_start_token_id": 22}
-    return [Case("base", PLBART, sizes(12, (1, 2), (2, 3), (19, 26), 25) | start, generation=start)]
-
-
-def mbart_cases():
-    published = {"activation_function": "relu", "scale_embedding": True}
-    return [
+        Case("old_names", BART, sizes(12, (1, 1), (3, 3), (20, 20), 23), {"max_length": 14, "min_length": 5},
+             publish=publish_old_bart),
+        Case("classifier", BART_CLASSIFIER, sizes(12, (1, 1), (3, 2), (14, 10), 23, num_labels=3)),
+    ],
+    "plbart": [
+        # Embeddings are scaled by default. The target language starts the decoder.
+        Case("base", PLBART, sizes(12, (1, 2), (2, 3), (19, 26), 25, decoder_start_token_id=22), {"decoder_start_token_id": 22}),
+    ],
+    "mbart": [
         # mBART-50: the end token starts the decoder, the target language is forced.
-        Case(
-            "fifty",
-            MBART,
-            sizes(12, (2, 1), (3, 2), (20, 31), 26, decoder_start_token_id=2, **published),
-            generation={"forced_bos_token_id": 21, "decoder_start_token_id": 2},
-        ),
+        Case("fifty", MBART, sizes(12, (2, 1), (3, 2), (20, 31), 26, decoder_start_token_id=2, **RELU),
+             {"forced_bos_token_id": 21, "decoder_start_token_id": 2}),
         # mBART-cc25: the target language starts the decoder.
-        Case(
-            "cc25",
-            MBART,
-            sizes(12, (1, 2), (2, 4), (25, 18), 25, decoder_start_token_id=22),
-        ),
-        Case(
-            "untied",
-            MBART,
-            sizes(10, (1, 1), (5, 2), (21, 26), 24, decoder_start_token_id=2, tie_word_embeddings=False, **published),
-        ),
+        Case("cc25", MBART, sizes(12, (1, 2), (2, 4), (25, 18), 25, decoder_start_token_id=22)),
+        Case("untied", MBART, sizes(10, (1, 1), (5, 2), (21, 26), 24, decoder_start_token_id=2, **UNTIED, **RELU)),
         # The decoder starts with the last id of the source.
-        Case("classifier", classifier("MBart"), sizes(10, (1, 1), (2, 5), (14, 10), 23, num_labels=2, decoder_start_token_id=22)),
-    ]
-
-
-def m2m_100_cases():
-    return [
+        Case("classifier", MBART_CLASSIFIER, sizes(10, (1, 1), (2, 5), (14, 10), 23, num_labels=2, decoder_start_token_id=22)),
+    ],
+    "m2m_100": [
         # An odd width: the last column of the sinusoid is zero. A pad id inside a source row has no position.
         Case("odd_width", M2M_100, sizes(15, (1, 2), (3, 5), (22, 27), 21), pad_inside_source=True, seed=1750),
-        Case(
-            "forced_bos",
-            M2M_100,
-            sizes(12, (1, 2), (2, 4), (18, 26), 29, scale_embedding=False),
-            generation={"forced_bos_token_id": 24, "max_length": 18},
-        ),
-        Case(
-            "untied",
-            M2M_100,
-            sizes(10, (1, 1), (2, 5), (18, 21), 25, tie_word_embeddings=False, activation_function="silu"),
-            pad_inside_source=True,
-        ),
-    ]
-
-
-def pegasus_cases():
-    published = {"activation_function": "relu", "scale_embedding": True}
-    return [
-        Case("stored_positions", PEGASUS, sizes(12, (1, 2), (3, 2), (20, 31), 24, **published)),
-        Case(
-            "computed_positions",
-            PEGASUS,
-            sizes(15, (2, 1), (3, 5), (19, 26), 26, activation_function="gelu"),
-            publish=publish_without_positions,
-        ),
-    ]
-
-
-def blenderbot_cases():
-    return [
+        Case("forced_bos", M2M_100, sizes(12, (1, 2), (2, 4), (18, 26), 29, scale_embedding=False),
+             {"forced_bos_token_id": 24, "max_length": 18}),
+        Case("untied", M2M_100, sizes(10, (1, 1), (2, 5), (18, 21), 25, activation_function="silu", **UNTIED),
+             pad_inside_source=True),
+    ],
+    "pegasus": [
+        Case("stored_positions", PEGASUS, sizes(12, (1, 2), (3, 2), (20, 31), 24, **RELU)),
+        Case("computed_positions", PEGASUS, sizes(15, (2, 1), (3, 5), (19, 26), 26, activation_function="gelu"),
+             publish=publish_without_positions),
+    ],
+    "blenderbot": [
         Case("base", BLENDERBOT, sizes(12, (1, 2), (3, 2), (20, 31), 24)),
-        Case(
-            "encoder_no_repeat",
-            BLENDERBOT,
-            sizes(12, (1, 1), (2, 4), (20, 27), 25, scale_embedding=True),
-            generation={"encoder_no_repeat_ngram_size": 2, "no_repeat_ngram_size": 3, "min_length": 5},
-        ),
-    ]
-
-
-def blenderbot_small_cases():
-    return [
+        Case("encoder_no_repeat", BLENDERBOT, sizes(12, (1, 1), (2, 4), (20, 27), 25, scale_embedding=True),
+             {"encoder_no_repeat_ngram_size": 2, "no_repeat_ngram_size": 3, "min_length": 5}),
+    ],
+    "blenderbot_small": [
         Case("base", BLENDERBOT_SMALL, sizes(12, (1, 2), (3, 2), (20, 31), 24)),
         Case("scale_embedding", BLENDERBOT_SMALL, sizes(15, (2, 1), (3, 5), (19, 26), 26, scale_embedding=True)),
-    ]
+    ],
+}

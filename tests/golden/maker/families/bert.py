@@ -1,14 +1,17 @@
 """Encoder-only families: BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA, ALBERT, MPNet and DeBERTa. Norm last, with a norm after
 the embeddings."""
 
+from typing import NamedTuple
+
 import torch
 import transformers
 
-from maker.case import ENCODER_ONLY, Case, Family, Tap
+from maker.case import ENCODER_ONLY, Case, Family, Tap, classifier, family, norm_last_taps
 from maker.publish import write_folder
 
 
 def taps(model):
+    model = model.base_model
     embeddings = model.embeddings
     found = [Tap("encoder.embedding", embeddings.word_embeddings), Tap("encoder.embedding_norm", embeddings.LayerNorm)]
     if getattr(embeddings, "position_embeddings", None) is not None:
@@ -22,8 +25,7 @@ def taps(model):
     layers = layers_of(model)
     for i, layer in enumerate(layers):
         call = layers[:i].count(layer)
-        for node, function, norm in sub_layers(layer):
-            found += [Tap(f"encoder.{i}.{node}", function, call=call), Tap(f"encoder.{i}.{node}_norm", norm, call=call)]
+        found += norm_last_taps(f"encoder.{i}", sub_layers(layer), call)
     if getattr(getattr(model, "encoder", None), "conv", None) is not None:  # DeBERTa
         found.append(Tap("encoder.convolution_norm", model.encoder.conv.LayerNorm))
     return found
@@ -54,90 +56,47 @@ def sub_layers(layer):
     return [("self_attention", *attention), ("feed_forward", *feed_forward)]
 
 
-def classifier_taps(model):
-    output = getattr(model.classifier, "out_proj", model.classifier)
-    of_texts = "SequenceClassification" in type(model).__name__
-    return [
-        *taps(model.base_model),
-        *([Tap("head.dense", output, at="input")] if of_texts else []),
-        Tap("head.output", output),
-    ]
+def encoder(name, head, ids, unused):
+    """Returns a family whose oracle has no head. The saved model has one, unless `head` is "Model"."""
+    head_class = getattr(transformers, name + head)
+    computed = ("pooler.dense.weight", "pooler.dense.bias", "pooler.weight", "pooler.bias")
+    unused = ("pooler.", *unused)
+    return family(name, "Model", taps, **ids, kind=ENCODER_ONLY, head_class=head_class, unused=unused, computed=computed)
 
 
-def classifier(name, of, **more):
-    """Returns a family of classifiers of texts ("Sequence") or tokens ("Token")."""
-    model_class = getattr(transformers, f"{name}For{of}Classification")
-    return Family(model_class, getattr(transformers, f"{name}Config"), classifier_taps, kind=ENCODER_ONLY, **more)
+class Variants(NamedTuple):
+    """The families of a model_type: without a head (tensor names have no prefix), with the head of a masked language model, and
+    classifiers of texts and of tokens."""
+
+    base: Family
+    masked_lm: Family
+    texts: Family
+    tokens: Family
 
 
-def family(name, head_parts, **more):
-    """Returns a family whose oracle has no head. The saved model can have one."""
-    return Family(
-        getattr(transformers, f"{name}Model"),
-        getattr(transformers, f"{name}Config"),
-        taps,
-        kind=ENCODER_ONLY,
-        head_class=getattr(transformers, f"{name}{more.pop('head', 'Model')}"),
-        unused=("pooler.", *head_parts),
-        computed=("pooler.dense.weight", "pooler.dense.bias", "pooler.weight", "pooler.bias"),
-        **more,
-    )
+def variants(name, *unused, pad=0, bos=None, eos=None):
+    ids = {"config": lambda given: {"pad_token_id": pad, "bos_token_id": bos, "eos_token_id": eos}}
+    heads = [encoder(name, head, ids, unused) for head in ("Model", "ForMaskedLM")]
+    return Variants(*heads, *(classifier(name, task, taps, **ids) for task in ("Sequence", "Token")))
 
 
-def pair(name, *head_parts, **more):
-    """Returns two families: without a head, whose tensor names have no prefix, and with a masked language model head."""
-    return family(name, head_parts, **more), family(name, head_parts, head="ForMaskedLM", **more)
-
-
-def ids(pad, bos=None, eos=None):
-    return {"config": lambda given: {"pad_token_id": pad, "bos_token_id": bos, "eos_token_id": eos}}
-
-
-BERT, BERT_HEAD = pair("Bert", "cls.", **ids(0))
-ROBERTA, ROBERTA_HEAD = pair("Roberta", "lm_head.", **ids(1, 0, 2))
-XLM_ROBERTA, XLM_ROBERTA_HEAD = pair("XLMRoberta", "lm_head.", **ids(1, 0, 2))
-DISTILBERT, DISTILBERT_HEAD = pair("DistilBert", "vocab_", **ids(0))
-
-
-CAMEMBERT, _ = pair("Camembert", "lm_head.", **ids(1, 5, 6))
-ELECTRA, _ = pair("Electra", "generator_", **ids(0))
-ALBERT, ALBERT_HEAD = pair("Albert", "predictions.", **ids(0, 2, 3))
-MPNET, MPNET_HEAD = pair("MPNet", "lm_head.", **ids(1, 0, 2))
-ELECTRA_CLASSIFIER, ELECTRA_TAGGER = (classifier("Electra", of, **ids(0)) for of in ("Sequence", "Token"))
-ALBERT_CLASSIFIER, ALBERT_TAGGER = (classifier("Albert", of, **ids(0, 2, 3)) for of in ("Sequence", "Token"))
-MPNET_CLASSIFIER = classifier("MPNet", "Sequence", **ids(1, 0, 2))
-BERT_CLASSIFIER, BERT_TAGGER = (classifier("Bert", of, **ids(0)) for of in ("Sequence", "Token"))
-ROBERTA_CLASSIFIER, ROBERTA_TAGGER = (classifier("Roberta", of, **ids(1, 0, 2)) for of in ("Sequence", "Token"))
-XLM_ROBERTA_CLASSIFIER = classifier("XLMRoberta", "Sequence", **ids(1, 0, 2))
-DISTILBERT_CLASSIFIER, DISTILBERT_TAGGER = (classifier("DistilBert", of, **ids(0)) for of in ("Sequence", "Token"))
-
-
+BERT, DISTILBERT, ELECTRA = variants("Bert", "cls."), variants("DistilBert", "vocab_"), variants("Electra", "generator_")
+ALBERT = variants("Albert", "predictions.", pad=0, bos=2, eos=3)
+CAMEMBERT = variants("Camembert", "lm_head.", pad=1, bos=5, eos=6)
+ROBERTA, XLM_ROBERTA, MPNET = (variants(name, "lm_head.", pad=1, bos=0, eos=2) for name in ("Roberta", "XLMRoberta", "MPNet"))
 # Softmax cancels the bias of keys, those of distances too, unless they are multiplied with queries of distances.
-DEBERTA = family("DebertaV2", ("cls.", "pos_key_proj.bias"), **ids(0))
-DEBERTA_WITHOUT_P2C = family("DebertaV2", ("cls.", "key_proj.bias"), **ids(0))
-DEBERTA_CLASSIFIER, DEBERTA_TAGGER = (classifier("DebertaV2", of, **ids(0)) for of in ("Sequence", "Token"))
+DEBERTA = variants("DebertaV2", "cls.", "pos_key_proj.bias")
+DEBERTA_WITHOUT_P2C = variants("DebertaV2", "cls.", "key_proj.bias")
 
 
-def sizes(hidden_size, layers, heads, intermediate_size, vocab_size, **more):
-    return {
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": intermediate_size,
-        "vocab_size": vocab_size,
-        "max_position_embeddings": 20,
-    } | more
+def sizes(width, layers, heads, hidden, vocab_size, **more):
+    return {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads, "intermediate_size": hidden,
+            "vocab_size": vocab_size, "max_position_embeddings": 20} | more  # fmt: skip
 
 
-def distilbert_sizes(dim, layers, heads, hidden_dim, vocab_size, **more):
-    return {
-        "dim": dim,
-        "n_layers": layers,
-        "n_heads": heads,
-        "hidden_dim": hidden_dim,
-        "vocab_size": vocab_size,
-        "max_position_embeddings": 18,
-    } | more
+def distilbert_sizes(dim, layers, heads, hidden, vocab_size, **more):
+    return {"dim": dim, "n_layers": layers, "n_heads": heads, "hidden_dim": hidden, "vocab_size": vocab_size,
+            "max_position_embeddings": 18} | more  # fmt: skip
 
 
 def publish_old_bert(case, model, folder):
@@ -157,87 +116,67 @@ def publish_old_bert(case, model, folder):
     return write_folder(case, folder, tensors, settings)
 
 
-def bert_cases():
-    return [
-        Case("base", BERT, sizes(12, 2, 3, 31, 26)),
-        Case("masked_lm", BERT_HEAD, sizes(16, 1, 4, 27, 24, hidden_act="gelu_new", layer_norm_eps=1e-3)),
-        Case("old_names", BERT_HEAD, sizes(15, 1, 5, 29, 25), publish=publish_old_bert),
-        Case("classifier", BERT_CLASSIFIER, sizes(12, 2, 3, 21, 26, num_labels=3)),
-        Case("tagger", BERT_TAGGER, sizes(12, 1, 2, 21, 26, num_labels=5)),
-    ]
+# The settings of published v3 models, and others that v2 has.
+DEBERTA_3 = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "norm_rel_ebd": "layer_norm",
+             "share_att_key": True, "position_buckets": 8, "max_relative_positions": 16}  # fmt: skip
+DEBERTA_2 = {"relative_attention": True, "max_relative_positions": 6, "type_vocab_size": 2}
+DEBERTA_QUERIES = DEBERTA_3 | {"pos_att_type": "c2p", "position_buckets": -1, "norm_rel_ebd": "none"}
+ONE_TYPE = {"type_vocab_size": 1}
+ROBERTA_TYPE = {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
 
-
-def roberta_cases():
+CASES = {
+    "bert": [
+        Case("base", BERT.base, sizes(12, 2, 3, 31, 26)),
+        Case("masked_lm", BERT.masked_lm, sizes(16, 1, 4, 27, 24, hidden_act="gelu_new", layer_norm_eps=1e-3)),
+        Case("old_names", BERT.masked_lm, sizes(15, 1, 5, 29, 25), publish=publish_old_bert),
+        Case("classifier", BERT.texts, sizes(12, 2, 3, 21, 26, num_labels=3)),
+        Case("tagger", BERT.tokens, sizes(12, 1, 2, 21, 26, num_labels=5)),
+    ],
     # The pad id has no position, even inside a row: positions count only the other ids.
-    one_type = {"type_vocab_size": 1, "layer_norm_eps": 1e-5}
-    return [
-        Case("base", ROBERTA, sizes(12, 2, 2, 31, 26, **one_type), pad_inside_source=True),
-        Case("masked_lm", ROBERTA_HEAD, sizes(15, 1, 3, 22, 24, **one_type), pad_inside_source=True),
-        Case("classifier", ROBERTA_CLASSIFIER, sizes(10, 2, 2, 22, 24, num_labels=1, **one_type)),
-        Case("tagger", ROBERTA_TAGGER, sizes(10, 1, 2, 22, 24, num_labels=4, **one_type)),
-    ]
-
-
-def xlm_roberta_cases():
-    return [
-        Case("base", XLM_ROBERTA, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
-        Case("masked_lm", XLM_ROBERTA_HEAD, sizes(10, 1, 5, 27, 24, type_vocab_size=1), pad_inside_source=True),
-        Case("classifier", XLM_ROBERTA_CLASSIFIER, sizes(12, 1, 3, 22, 24, num_labels=2, type_vocab_size=1)),
-    ]
-
-
-def distilbert_cases():
-    return [
-        Case("base", DISTILBERT, distilbert_sizes(12, 2, 3, 31, 26)),
-        Case("masked_lm", DISTILBERT_HEAD, distilbert_sizes(14, 1, 2, 23, 24, activation="relu")),
-        Case("classifier", DISTILBERT_CLASSIFIER, distilbert_sizes(12, 2, 3, 23, 24, num_labels=5)),
-        Case("tagger", DISTILBERT_TAGGER, distilbert_sizes(12, 1, 2, 23, 24, num_labels=3)),
-    ]
-
-
-def camembert_cases():
-    return [Case("base", CAMEMBERT, sizes(12, 2, 3, 26, 28, type_vocab_size=1), pad_inside_source=True)]
-
-
-def electra_cases():
-    return [
-        Case("base", ELECTRA, sizes(12, 2, 3, 26, 28, embedding_size=7)),
-        Case("same_width", ELECTRA, sizes(10, 1, 2, 26, 28, embedding_size=10)),
-        Case("classifier", ELECTRA_CLASSIFIER, sizes(12, 1, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=2)),
-        Case("tagger", ELECTRA_TAGGER, sizes(12, 1, 3, 26, 28, embedding_size=8, num_labels=3)),
-    ]
-
-
-def deberta_cases():
-    """The settings of published v3 models, and others that v2 has."""
-    published = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_biased_input": False, "norm_rel_ebd": "layer_norm",
-                 "share_att_key": True, "position_buckets": 8, "max_relative_positions": 16}  # fmt: skip
-    own = {"relative_attention": True, "max_relative_positions": 6, "type_vocab_size": 2}
-    return [
-        Case("base", DEBERTA, sizes(12, 2, 3, 26, 28, **published), source_lengths=(40, 3, 1, 17)),
-        Case("own_projections", DEBERTA, sizes(12, 1, 2, 26, 28, pos_att_type=["c2p", "p2c"], **own)),
-        Case("of_queries", DEBERTA_WITHOUT_P2C, sizes(10, 2, 2, 20, 24, **published | {"pos_att_type": "c2p", "position_buckets": -1, "norm_rel_ebd": "none"})),
-        Case("of_keys", DEBERTA, sizes(10, 1, 1, 20, 24, pos_att_type=["p2c"], **own)),
-        Case("convolution", DEBERTA, sizes(12, 2, 3, 26, 28, conv_kernel_size=3, conv_act="gelu", **published)),
-        Case("absolute", DEBERTA_WITHOUT_P2C, sizes(12, 1, 3, 26, 28, pos_att_type="c2p")),
-        Case("classifier", DEBERTA_CLASSIFIER, sizes(12, 1, 3, 26, 28, num_labels=3, **published)),
-        Case("tagger", DEBERTA_TAGGER, sizes(12, 1, 3, 26, 28, num_labels=4, **published)),
-    ]
-
-
-def albert_cases():
-    return [
-        Case("base", ALBERT, sizes(12, 3, 3, 26, 28, embedding_size=7, num_hidden_groups=2)),
-        Case("masked_lm", ALBERT_HEAD, sizes(10, 3, 2, 22, 28, embedding_size=10, layer_norm_eps=1e-3)),
-        Case("classifier", ALBERT_CLASSIFIER, sizes(12, 2, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=3)),
-        Case("tagger", ALBERT_TAGGER, sizes(12, 2, 3, 26, 28, embedding_size=8, num_hidden_groups=2, num_labels=4)),
-    ]
-
-
-def mpnet_cases():
-    return [
-        Case("base", MPNET, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
-        Case("long", MPNET, sizes(8, 1, 2, 12, 24) | {"max_position_embeddings": 160}, source_lengths=(150, 3)),
-        Case("masked_lm", MPNET_HEAD, sizes(10, 1, 2, 26, 28)),
-        Case("classifier", MPNET_CLASSIFIER, sizes(12, 1, 3, 26, 28, num_labels=2)),
-    ]
+    "roberta": [
+        Case("base", ROBERTA.base, sizes(12, 2, 2, 31, 26, **ROBERTA_TYPE), pad_inside_source=True),
+        Case("masked_lm", ROBERTA.masked_lm, sizes(15, 1, 3, 22, 24, **ROBERTA_TYPE), pad_inside_source=True),
+        Case("classifier", ROBERTA.texts, sizes(10, 2, 2, 22, 24, num_labels=1, **ROBERTA_TYPE)),
+        Case("tagger", ROBERTA.tokens, sizes(10, 1, 2, 22, 24, num_labels=4, **ROBERTA_TYPE)),
+    ],
+    "xlm_roberta": [
+        Case("base", XLM_ROBERTA.base, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
+        Case("masked_lm", XLM_ROBERTA.masked_lm, sizes(10, 1, 5, 27, 24, **ONE_TYPE), pad_inside_source=True),
+        Case("classifier", XLM_ROBERTA.texts, sizes(12, 1, 3, 22, 24, num_labels=2, **ONE_TYPE)),
+    ],
+    "distilbert": [
+        Case("base", DISTILBERT.base, distilbert_sizes(12, 2, 3, 31, 26)),
+        Case("masked_lm", DISTILBERT.masked_lm, distilbert_sizes(14, 1, 2, 23, 24, activation="relu")),
+        Case("classifier", DISTILBERT.texts, distilbert_sizes(12, 2, 3, 23, 24, num_labels=5)),
+        Case("tagger", DISTILBERT.tokens, distilbert_sizes(12, 1, 2, 23, 24, num_labels=3)),
+    ],
+    "camembert": [Case("base", CAMEMBERT.base, sizes(12, 2, 3, 26, 28, **ONE_TYPE), pad_inside_source=True)],
+    "electra": [
+        Case("base", ELECTRA.base, sizes(12, 2, 3, 26, 28, embedding_size=7)),
+        Case("same_width", ELECTRA.base, sizes(10, 1, 2, 26, 28, embedding_size=10)),
+        Case("classifier", ELECTRA.texts, sizes(12, 1, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=2)),
+        Case("tagger", ELECTRA.tokens, sizes(12, 1, 3, 26, 28, embedding_size=8, num_labels=3)),
+    ],
+    "albert": [
+        Case("base", ALBERT.base, sizes(12, 3, 3, 26, 28, embedding_size=7, num_hidden_groups=2)),
+        Case("masked_lm", ALBERT.masked_lm, sizes(10, 3, 2, 22, 28, embedding_size=10, layer_norm_eps=1e-3)),
+        Case("classifier", ALBERT.texts, sizes(12, 2, 3, 26, 28, embedding_size=16, hidden_act="relu", num_labels=3)),
+        Case("tagger", ALBERT.tokens, sizes(12, 2, 3, 26, 28, embedding_size=8, num_hidden_groups=2, num_labels=4)),
+    ],
+    "mpnet": [
+        Case("base", MPNET.base, sizes(12, 2, 3, 26, 28), pad_inside_source=True),
+        Case("long", MPNET.base, sizes(8, 1, 2, 12, 24) | {"max_position_embeddings": 160}, source_lengths=(150, 3)),
+        Case("masked_lm", MPNET.masked_lm, sizes(10, 1, 2, 26, 28)),
+        Case("classifier", MPNET.texts, sizes(12, 1, 3, 26, 28, num_labels=2)),
+    ],
+    "deberta_v2": [
+        Case("base", DEBERTA.base, sizes(12, 2, 3, 26, 28, **DEBERTA_3), source_lengths=(40, 3, 1, 17)),
+        Case("own_projections", DEBERTA.base, sizes(12, 1, 2, 26, 28, pos_att_type=["c2p", "p2c"], **DEBERTA_2)),
+        Case("of_queries", DEBERTA_WITHOUT_P2C.base, sizes(10, 2, 2, 20, 24, **DEBERTA_QUERIES)),
+        Case("of_keys", DEBERTA.base, sizes(10, 1, 1, 20, 24, pos_att_type=["p2c"], **DEBERTA_2)),
+        Case("convolution", DEBERTA.base, sizes(12, 2, 3, 26, 28, conv_kernel_size=3, conv_act="gelu", **DEBERTA_3)),
+        Case("absolute", DEBERTA_WITHOUT_P2C.base, sizes(12, 1, 3, 26, 28, pos_att_type="c2p")),
+        Case("classifier", DEBERTA.texts, sizes(12, 1, 3, 26, 28, num_labels=3, **DEBERTA_3)),
+        Case("tagger", DEBERTA.tokens, sizes(12, 1, 3, 26, 28, num_labels=4, **DEBERTA_3)),
+    ],
+}

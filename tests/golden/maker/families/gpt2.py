@@ -1,9 +1,8 @@
 """GPT-2: decoder-only, norm first, matrices stored as [in, out]."""
 
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
 
-from maker.case import DECODER_ONLY, Case, Family, Tap
+from maker.case import DECODER_ONLY, Case, Tap, family, norm_first_taps
 from maker.publish import write_folder
 
 
@@ -11,26 +10,18 @@ def taps(model):
     stack = model.transformer
     found = [Tap("decoder.embedding", stack.wte), Tap("decoder.positional_encoding", stack.h[0], at="input")]
     for i, block in enumerate(stack.h):
-        found += [
-            Tap(f"decoder.{i}.self_attention_norm", block.ln_1),
-            Tap(f"decoder.{i}.self_attention", block.ln_2, at="input"),
-            Tap(f"decoder.{i}.feed_forward_norm", block.ln_2),
-            Tap(f"decoder.{i}.feed_forward", block),
-        ]
+        found += norm_first_taps(f"decoder.{i}", [("self_attention", block.ln_1), ("feed_forward", block.ln_2)], block)
     return found + [Tap("decoder.norm", stack.ln_f)]
 
 
-GPT2 = Family(
-    GPT2LMHeadModel,
-    GPT2Config,
-    taps,
-    kind=DECODER_ONLY,
-    # Published models have no pad token, and their last id is both begin and end token.
-    config=lambda given: {key: given["vocab_size"] - 1 for key in ("bos_token_id", "eos_token_id")},
-    generation=lambda config: {"bos_token_id": config.bos_token_id, "eos_token_id": config.eos_token_id}
-    | {"pad_token_id": config.eos_token_id, "max_length": 20},
-    first_id=0,
-)
+def generation(config):
+    return {"bos_token_id": config.bos_token_id, "eos_token_id": config.eos_token_id, "pad_token_id": config.eos_token_id,
+            "max_length": 20}  # fmt: skip
+
+
+# Published models have no pad token, and their last id is both begin and end token.
+GPT2 = family("GPT2", "LMHeadModel", taps, kind=DECODER_ONLY, generation=generation, first_id=0,
+              config=lambda given: {key: given["vocab_size"] - 1 for key in ("bos_token_id", "eos_token_id")})  # fmt: skip
 
 
 def sizes(n_embd, n_layer, n_head, vocab_size, **more):
@@ -50,20 +41,14 @@ def publish_original(case, model, folder):
     return write_folder(case, folder, tensors, settings)
 
 
-def cases():
-    return [
+CASES = {
+    "gpt2": [
         Case("with_prefix", GPT2, sizes(12, 2, 3, 26, n_inner=31)),
         # No file has a maximum length, so the default of 20 new ids applies.
-        Case("without_prefix", GPT2, sizes(10, 1, 2, 24), generation={"max_length": None}, publish=publish_original),
-        Case(
-            "inverse_layer_scale",
-            GPT2,
-            sizes(12, 3, 2, 23, n_inner=17, scale_attn_by_inverse_layer_idx=True, activation_function="gelu"),
-            generation={"max_length": None, "max_new_tokens": 11},
-        ),
-        Case(
-            "unscaled_attention",
-            GPT2,
-            sizes(15, 1, 5, 25, n_inner=22, scale_attn_weights=False, activation_function="relu"),
-        ),
-    ]
+        Case("without_prefix", GPT2, sizes(10, 1, 2, 24), {"max_length": None}, publish=publish_original),
+        Case("inverse_layer_scale", GPT2,
+             sizes(12, 3, 2, 23, n_inner=17, scale_attn_by_inverse_layer_idx=True, activation_function="gelu"),
+             {"max_length": None, "max_new_tokens": 11}),
+        Case("unscaled_attention", GPT2, sizes(15, 1, 5, 25, n_inner=22, scale_attn_weights=False, activation_function="relu")),
+    ],
+}

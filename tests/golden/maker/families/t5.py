@@ -3,16 +3,15 @@
 import math
 
 import torch
-import transformers
 
-from maker.case import ENCODER_ONLY, Case, Family, Tap
+from maker.case import Case, Tap, classifier, family
 from maker.publish import write_folder
 
 TIED = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight")
 
 
 def taps(model):
-    found = []
+    model, found = model.base_model, []
     for side in ("encoder", "decoder") if hasattr(model, "decoder") else ("encoder",):
         stack = getattr(model, side)
         found.append(Tap(f"{side}.embedding", stack.embed_tokens))
@@ -28,47 +27,22 @@ def generation(config):
     return {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0, "max_length": 16}
 
 
-def family(name):
-    return Family(
-        getattr(transformers, f"{name}ForConditionalGeneration"),
-        getattr(transformers, f"{name}Config"),
-        taps,
-        config=lambda given: {"decoder_start_token_id": 0},
-        generation=generation,
-        # The cache of version 5.23 takes its number of layers from the encoder. It fails if the decoder has more.
-        cached=False,
-        first_id=3,
-    )
-
-
-def classifier(name, of):
-    """Returns a family of classifiers of texts ("Sequence"), whose decoder reads the source again, or tokens ("Token")."""
-    model_class = getattr(transformers, f"{name}For{of}Classification")
-
-    def head_taps(model):
-        output = model.classification_head.out_proj if of == "Sequence" else model.classifier
-        dense = [Tap("head.dense", output, at="input")] if of == "Sequence" else []
-        return [*taps(model.transformer), *dense, Tap("head.output", output)]
-
-    # Every source needs an end token.
-    return Family(model_class, getattr(transformers, f"{name}Config"), head_taps, kind=ENCODER_ONLY,
-                  config=lambda given: {"decoder_start_token_id": 0}, first_id=3, source_lengths=(5, 9, 2, 7))  # fmt: skip
-
-
-T5, MT5, UMT5 = family("T5"), family("MT5"), family("UMT5")
+OPTIONS = {"config": lambda given: {"decoder_start_token_id": 0}, "first_id": 3}
+# The cache of version 5.23 takes its number of layers from the encoder. It fails if the decoder has more.
+T5, MT5, UMT5 = (
+    family(name, "ForConditionalGeneration", taps, **OPTIONS, generation=generation, cached=False) for name in ("T5", "MT5", "UMT5")
+)
+# The decoder of a classifier of texts reads the source again. Every source needs an end token.
+T5_CLASSIFIER, T5_TAGGER, UMT5_CLASSIFIER = (
+    classifier(name, task, taps, **OPTIONS, source_lengths=(5, 9, 2, 7))
+    for name, task in (("T5", "Sequence"), ("T5", "Token"), ("UMT5", "Sequence"))
+)
 
 
 def sizes(d_model, layers, heads, d_kv, d_ff, vocab_size, **more):
     """Returns config settings. `layers` is a pair: encoder, decoder."""
-    return {
-        "d_model": d_model,
-        "num_layers": layers[0],
-        "num_decoder_layers": layers[1],
-        "num_heads": heads,
-        "d_kv": d_kv,
-        "d_ff": d_ff,
-        "vocab_size": vocab_size,
-    } | more
+    return {"d_model": d_model, "num_layers": layers[0], "num_decoder_layers": layers[1], "num_heads": heads, "d_kv": d_kv,
+            "d_ff": d_ff, "vocab_size": vocab_size} | more  # fmt: skip
 
 
 def own_lm_head(model, random):
@@ -104,46 +78,37 @@ def publish_v1_0(case, model, folder):
     return write_folder(case, folder, tensors, settings)
 
 
-def t5_cases():
-    v1_1 = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
-    return [
+V1_1 = {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
+FEW_BUCKETS = {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 10}
+
+CASES = {
+    "t5": [
         # Version 1.0 as transformers 5 saves it: relu, tied, logits scaled. The heads together are wider than the model.
         Case("v1_0", T5, sizes(12, (2, 1), 3, 5, 27, 26)),
         Case("v1_0_published", T5, sizes(10, (2, 2), 2, 4, 22, 24), publish=publish_v1_0),
         # Version 1.1 and FLAN: gated, own lm_head, logits not scaled.
-        Case("v1_1", T5, sizes(12, (1, 2), 4, 4, 21, 25, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
+        Case("v1_1", T5, sizes(12, (1, 2), 4, 4, 21, 25, **V1_1), adjust=own_lm_head, publish=publish_v1_1),
         # The same, saved by transformers 5: config.json says tied, and scale_decoder_outputs says whether logits are scaled.
-        Case("v1_1_saved_again", T5, sizes(10, (1, 1), 3, 4, 18, 24, **v1_1), adjust=own_lm_head),
+        Case("v1_1_saved_again", T5, sizes(10, (1, 1), 3, 4, 18, 24, **V1_1), adjust=own_lm_head),
         # Every bucket is used, and most distances are beyond the last bucket.
-        Case(
-            "few_buckets",
-            T5,
-            sizes(9, (1, 1), 2, 3, 13, 23, feed_forward_proj="gated-silu")
-            | {"relative_attention_num_buckets": 8, "relative_attention_max_distance": 10},
-            generation={"max_length": 24},
-            source_lengths=(5, 33, 1, 12),
-        ),
+        Case("few_buckets", T5, sizes(9, (1, 1), 2, 3, 13, 23, feed_forward_proj="gated-silu", **FEW_BUCKETS), {"max_length": 24},
+             source_lengths=(5, 33, 1, 12)),
         # Distances beyond the usual 128.
         Case("long_source", T5, sizes(8, (1, 1), 2, 3, 15, 23), source_lengths=(5, 150, 1, 40), nodes=False),
         # ByT5: a deep encoder, a shallow decoder.
-        Case("byt5", T5, sizes(8, (4, 1), 3, 3, 17, 24, **v1_1), adjust=own_lm_head, publish=publish_v1_1),
-        Case("classifier", classifier("T5", "Sequence"), sizes(8, (1, 2), 3, 5, 11, 23, num_labels=3)),
-        Case("tagger", classifier("T5", "Token"), sizes(10, (2, 1), 3, 4, 17, 23, num_labels=4)),
-    ]
-
-
-def mt5_cases():
-    return [
+        Case("byt5", T5, sizes(8, (4, 1), 3, 3, 17, 24, **V1_1), adjust=own_lm_head, publish=publish_v1_1),
+        Case("classifier", T5_CLASSIFIER, sizes(8, (1, 2), 3, 5, 11, 23, num_labels=3)),
+        Case("tagger", T5_TAGGER, sizes(10, (2, 1), 3, 4, 17, 23, num_labels=4)),
+    ],
+    "mt5": [
         Case("published", MT5, sizes(12, (1, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
         # Tied, but the logits are not scaled.
         Case("tied", MT5, sizes(10, (2, 1), 2, 6, 21, 24)),
-    ]
-
-
-def umt5_cases():
+    ],
     # Every layer has its own position bias. The logits are always scaled, tied or not.
-    return [
+    "umt5": [
         Case("published", UMT5, sizes(12, (2, 2), 3, 5, 19, 25), adjust=own_lm_head, publish=publish_v1_1),
-        Case("classifier", classifier("UMT5", "Sequence"), sizes(8, (1, 1), 2, 5, 11, 23, num_labels=2)),
+        Case("classifier", UMT5_CLASSIFIER, sizes(8, (1, 1), 2, 5, 11, 23, num_labels=2)),
         Case("tied", UMT5, sizes(10, (1, 2), 2, 6, 21, 24)),
-    ]
+    ],
+}

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from ctranslate2.converters import TransformersConverter
 
-from maker.case import DECODER_ONLY, ENCODER_ONLY, Case, write_json
+from maker import write_json
+from maker.case import DECODER_ONLY, ENCODER_ONLY, Case
 from maker.expected import run_forward, run_greedy
 from maker.families import bart, bert, gpt2, marian, t5
 from maker.publish import load
@@ -28,22 +29,38 @@ BERT_IDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 class Vocabulary:
     """The part of a tokenizer that the converter uses."""
 
-    def __init__(self, specials, size, last=None):
-        self.tokens = specials + [f"\u2581w{i}" for i in range(len(specials), size)]
-        if last:
-            self.tokens[-1] = last
-        by_role = {"pad_token": ("<pad>", "[PAD]"), "unk_token": ("<unk>", "[UNK]", "<|endoftext|>", "UNK")}
-        by_role |= {"bos_token": ("<s>", "<|endoftext|>", "BOS"), "eos_token": ("</s>", "[SEP]", "<|endoftext|>", "EOS")}
-        for role, names in by_role.items():
-            setattr(self, role, next((name for name in names if name in self.tokens), None))
-        self.unk_token_id = self.tokens.index(self.unk_token)
-        self.special_tokens_map = {}
+    special_tokens_map = {}
+    all_special_tokens = []
+
+    def __init__(self, tokens):
+        self.tokens = tokens
 
     def get_vocab(self):
         return {token: i for i, token in enumerate(self.tokens)}
 
-    def convert_ids_to_tokens(self, token):
-        return self.tokens[token]
+    def convert_ids_to_tokens(self, ids):
+        return self.tokens[ids] if isinstance(ids, int) else [self.tokens[i] for i in ids]
+
+    def convert_tokens_to_ids(self, token):
+        return self.tokens.index(token)
+
+
+ROLES = {
+    "pad_token": ("<pad>", "[PAD]"),
+    "unk_token": ("<unk>", "[UNK]", "<|endoftext|>", "UNK"),
+    "bos_token": ("<s>", "<|endoftext|>", "BOS"),
+    "eos_token": ("</s>", "[SEP]", "<|endoftext|>", "EOS"),
+}
+
+
+def numbered_words(specials, size, last=None):
+    """Returns a vocabulary of special tokens and numbered words. `last` is the last token if it is a special one."""
+    tokens = specials + [f"\u2581w{i}" for i in range(len(specials), size)]
+    vocabulary = Vocabulary([*tokens[:-1], last] if last else tokens)
+    for role, names in ROLES.items():
+        setattr(vocabulary, role, next((name for name in names if name in vocabulary.tokens), None))
+    vocabulary.unk_token_id = vocabulary.tokens.index(vocabulary.unk_token)
+    return vocabulary
 
 
 class Converter(TransformersConverter):
@@ -77,7 +94,7 @@ def convert(case, model, folder, vocabulary, quantization=None, **settings):
 
 def converted(specials, quantization=None, last=None, **settings):
     def publish(case, model, folder):
-        vocabulary = Vocabulary(specials, model.config.vocab_size, last)
+        vocabulary = numbered_words(specials, model.config.vocab_size, last)
         oracle = convert(case, model, folder, vocabulary, quantization, **settings)
         if case.family is marian.MARIAN:
             read_back(oracle, read_model(folder / "model.bin"))
@@ -86,8 +103,6 @@ def converted(specials, quantization=None, last=None, **settings):
 
     return publish
 
-
-# ------------------------------------------------------------------------------------------------- what the file holds
 
 DTYPES = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16, 5: np.uint16}
 
@@ -138,46 +153,49 @@ def read_model(path):
 @torch.no_grad()
 def read_back(oracle, found):
     """Sets a Marian oracle to the weights of the file. The pad id, which the file lacks, keeps a zero row and never wins."""
-    stacks = oracle.model.encoder, oracle.model.decoder
-    for side, stack in zip(("encoder", "decoder"), stacks):
-        table = found[f"{side}/embeddings" + ("_0" if side == "encoder" else "") + "/weight"]
+    for side, stack, table in ("encoder", oracle.model.encoder, "embeddings_0"), ("decoder", oracle.model.decoder, "embeddings"):
+        table = found[f"{side}/{table}/weight"]
         stack.embed_tokens.weight[: len(table)] = torch.from_numpy(table)
-        positions = torch.from_numpy(found[f"{side}/position_encodings/encodings"])
-        stack.embed_positions.weight.copy_(positions[: len(stack.embed_positions.weight)])
-        for i, layer in enumerate(stack.layers):
-            name = f"{side}/layer_{i}"
-            fused = layer.self_attn
-            set_linears(found, f"{name}/self_attention/linear_0", fused.q_proj, fused.k_proj, fused.v_proj)
-            set_linears(found, f"{name}/self_attention/linear_1", fused.out_proj)
-            set_norm(found, f"{name}/self_attention/layer_norm", layer.self_attn_layer_norm)
-            if side == "decoder":
-                set_linears(found, f"{name}/attention/linear_0", layer.encoder_attn.q_proj)
-                set_linears(found, f"{name}/attention/linear_1", layer.encoder_attn.k_proj, layer.encoder_attn.v_proj)
-                set_linears(found, f"{name}/attention/linear_2", layer.encoder_attn.out_proj)
-                set_norm(found, f"{name}/attention/layer_norm", layer.encoder_attn_layer_norm)
-            set_linears(found, f"{name}/ffn/linear_0", layer.fc1)
-            set_linears(found, f"{name}/ffn/linear_1", layer.fc2)
-            set_norm(found, f"{name}/ffn/layer_norm", layer.final_layer_norm)
+        set_layers(found, side, stack)
     output = found["decoder/projection/weight"]
     oracle.lm_head.weight[: len(output)] = torch.from_numpy(output)
     oracle.final_logits_bias[0, : len(output)] = torch.from_numpy(found["decoder/projection/bias"])
     marian.hide_start(oracle)
 
 
+def set_layers(found, side, stack):
+    """Sets the positions and the layers of a stack of Marian, BART or Whisper."""
+    positions = torch.from_numpy(found[f"{side}/position_encodings/encodings"])
+    stack.embed_positions.weight.copy_(positions[: len(stack.embed_positions.weight)])
+    for i, layer in enumerate(stack.layers):
+        name, own = f"{side}/layer_{i}", layer.self_attn
+        set_linears(found, f"{name}/self_attention/linear_0", own.q_proj, own.k_proj, own.v_proj)
+        set_linears(found, f"{name}/self_attention/linear_1", own.out_proj)
+        set_norm(found, f"{name}/self_attention/layer_norm", layer.self_attn_layer_norm)
+        if side == "decoder":
+            cross = layer.encoder_attn
+            set_linears(found, f"{name}/attention/linear_0", cross.q_proj)
+            set_linears(found, f"{name}/attention/linear_1", cross.k_proj, cross.v_proj)
+            set_linears(found, f"{name}/attention/linear_2", cross.out_proj)
+            set_norm(found, f"{name}/attention/layer_norm", layer.encoder_attn_layer_norm)
+        set_linears(found, f"{name}/ffn/linear_0", layer.fc1)
+        set_linears(found, f"{name}/ffn/linear_1", layer.fc2)
+        set_norm(found, f"{name}/ffn/layer_norm", layer.final_layer_norm)
+
+
 def set_linears(found, name, *modules):
-    sizes = [module.out_features for module in modules]
-    weights = torch.from_numpy(found[f"{name}/weight"]).split(sizes)
-    for module, weight, bias in zip(modules, weights, torch.from_numpy(found[f"{name}/bias"]).split(sizes)):
-        module.weight.copy_(weight)
-        module.bias.copy_(bias)
+    """Sets modules whose rows are stored in one matrix."""
+    sizes = [len(module.weight) for module in modules]
+    weights, biases = (torch.from_numpy(found[f"{name}/{kind}"]).split(sizes) for kind in ("weight", "bias"))
+    for module, weight, bias in zip(modules, weights, biases):
+        module.weight.copy_(weight.reshape(module.weight.shape))
+        if module.bias is not None:
+            module.bias.copy_(bias)
 
 
 def set_norm(found, name, module):
     module.weight.copy_(torch.from_numpy(found[f"{name}/gamma"]))
     module.bias.copy_(torch.from_numpy(found[f"{name}/beta"]))
-
-
-# ------------------------------------------------------------------------------------------- what CTranslate2 computes
 
 
 def check_by_running(case, oracle, folder, vocabulary, around=((), ())):
@@ -228,66 +246,39 @@ def check_by_running(case, oracle, folder, vocabulary, around=((), ())):
         assert worst < 1e-3, f"CTranslate2 generates with a score that differs by {worst}"
 
 
-# --------------------------------------------------------------------------------------------------------------- cases
-
 NO_SETTINGS = {"max_length": None, "forced_eos_token_id": None}
+NORM_LAST = {"normalize_before": False, "normalize_embedding": True}
+NORM_FIRST = {"normalize_before": True, "normalize_embedding": False}
+MBART_50 = {"normalize_before": True, "normalize_embedding": True, "tokenizer_class": "MBart50Tokenizer"}
 
 
-def marian_case(name, quantization=None):
-    sizes = bart.sizes(16, (2, 1), (4, 4), (19, 26), 25, activation_function="swish", scale_embedding=True)
-    return Case(
-        name,
-        marian.MARIAN,
-        sizes,
-        NO_SETTINGS,
-        publish=converted(MARIAN_IDS, quantization, last="<pad>"),
-        adjust=marian.zero_start,
-        output_ids=sizes["vocab_size"] - 1,
-        same_model=False,
-        nodes=False,
-    )
+def case(name, family, sizes, publish, generation=NO_SETTINGS, **more):
+    return Case(name, family, sizes, generation, publish=publish, nodes=False, **more)
 
 
-def case(name, family, sizes, publish, **more):
-    return Case(name, family, sizes, NO_SETTINGS, publish=publish, nodes=False, **more)
+def marian_case(name, sizes, publish, start, **generation):
+    """Returns a case of a file without the start token, which is the last token of the target vocabulary."""
+    return case(name, marian.MARIAN, sizes, publish, NO_SETTINGS | generation, adjust=marian.zero_start, output_ids=start,
+                same_model=False)  # fmt: skip
 
 
-def cases():
-    relu = {"activation_function": "relu", "scale_embedding": True}
-    norm_first = {"normalize_before": True, "normalize_embedding": False}
-    return [
-        marian_case("marian"),
-        marian_case("marian_float16", "float16"),
-        marian_case("marian_bfloat16", "bfloat16"),
-        marian_case("marian_int16", "int16"),
-        marian_case("marian_int8", "int8"),
-        case(
-            "bart",
-            bart.BART,
-            bart.sizes(12, (1, 2), (3, 3), (20, 20), 24),
-            converted(BART_IDS, normalize_before=False, normalize_embedding=True),
-        ),
-        case(
-            "mbart",
-            bart.MBART,
-            bart.sizes(12, (2, 1), (3, 3), (20, 20), 24, decoder_start_token_id=2, **relu),
-            converted(BART_IDS, normalize_before=True, normalize_embedding=True, tokenizer_class="MBart50Tokenizer"),
-        ),
+def quantized_case(name, quantization):
+    sizes = marian.scaled("swish", 16, (2, 1), (4, 4), (19, 26), 25)
+    return marian_case(name, sizes, converted(MARIAN_IDS, quantization, last="<pad>"), start=24)
+
+
+CASES = {
+    "ctranslate2": [
+        quantized_case("marian", None),
+        *(quantized_case(f"marian_{kind}", kind) for kind in ("float16", "bfloat16", "int16", "int8")),
+        case("bart", bart.BART, bart.sizes(12, (1, 2), (3, 3), (20, 20), 24), converted(BART_IDS, **NORM_LAST)),
+        case("mbart", bart.MBART, bart.sizes(12, (2, 1), (3, 3), (20, 20), 24, decoder_start_token_id=2, **bart.RELU),
+             converted(BART_IDS, **MBART_50)),
         case("m2m_100", bart.M2M_100, bart.sizes(12, (1, 2), (2, 2), (20, 20), 26), converted(BART_IDS)),
-        case(
-            "pegasus",
-            bart.PEGASUS,
-            bart.sizes(12, (1, 1), (2, 2), (20, 20), 24, **relu),
-            converted(T5_IDS, **norm_first),
-        ),
+        case("pegasus", bart.PEGASUS, bart.sizes(12, (1, 1), (2, 2), (20, 20), 24, **bart.RELU), converted(T5_IDS, **NORM_FIRST)),
         case("t5", t5.T5, t5.sizes(12, (1, 2), 3, 4, 21, 24), converted(T5_IDS)),
-        case(
-            "t5_v1_1",
-            t5.T5,
-            t5.sizes(12, (2, 1), 3, 4, 21, 24, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
-            converted(T5_IDS),
-            adjust=t5.own_lm_head,
-        ),
+        case("t5_v1_1", t5.T5, t5.sizes(12, (2, 1), 3, 4, 21, 24, **t5.V1_1), converted(T5_IDS), adjust=t5.own_lm_head),
         case("gpt2", gpt2.GPT2, gpt2.sizes(12, 2, 3, 24, n_inner=21), converted([], last="<|endoftext|>")),
-        case("bert", bert.BERT, bert.sizes(12, 2, 3, 21, 24), converted(BERT_IDS, position_embedding_type="absolute")),
-    ]
+        case("bert", bert.BERT.base, bert.sizes(12, 2, 3, 21, 24), converted(BERT_IDS, position_embedding_type="absolute")),
+    ],
+}

@@ -13,17 +13,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from maker.case import Case
 from maker.families import bart, gpt2
-from maker.formats.ctranslate2 import DTYPES, NO_SETTINGS, Vocabulary, check_by_running, convert, read_variables
+from maker.formats.ctranslate2 import DTYPES, NORM_FIRST, NORM_LAST, case, check_by_running, convert, numbered_words, read_variables
 
 OPENNMT_TF_IDS = ["<blank>", "<s>", "</s>", "<unk>"]
 OPENNMT_PY_IDS = ["<unk>", "<blank>", "<s>", "</s>"]
 OTHER_IDS = ["BOS", "PAD", "EOS", "UNK"]
-PUBLISHED = {
-    "bart": {"normalize_before": False, "normalize_embedding": True},
-    "pegasus": {"normalize_before": True, "normalize_embedding": False},
-}
+PUBLISHED = {"bart": NORM_LAST, "pegasus": NORM_FIRST}
 WEIGHTS = ("/weight", "/bias", "/gamma", "/beta", "/encodings")
 
 
@@ -47,7 +43,7 @@ class Layout:
 
 
 def publish(case, model, folder, layout):
-    vocabulary = Vocabulary(layout.specials, model.config.vocab_size, layout.last)
+    vocabulary = numbered_words(layout.specials, model.config.vocab_size, layout.last)
     if layout.scale:
         round_weights(model, layout.scale)
     with tempfile.TemporaryDirectory() as temporary:
@@ -114,16 +110,9 @@ def name_of_opennmt_tf(name):
     """Returns TensorFlow's name of a variable of OpenNMT-tf 1."""
     attention = "multi_head" if name.startswith("encoder") else "masked_multi_head"
     for now, old in {
-        "embeddings_0/weight": "w_embs",
-        "embeddings/weight": "w_embs",
-        "self_attention": attention,
-        "/attention": "/multi_head",
-        "layer_norm": "LayerNorm",
-        "projection": "dense",
-        "linear_0": "conv1d",
-        "linear_": "conv1d_",
-        "weight": "kernel",
-    }.items():
+        "embeddings_0/weight": "w_embs", "embeddings/weight": "w_embs", "self_attention": attention, "/attention": "/multi_head",
+        "layer_norm": "LayerNorm", "projection": "dense", "linear_0": "conv1d", "linear_": "conv1d_", "weight": "kernel",
+    }.items():  # fmt: skip
         name = name.replace(now, old)
     return f"transformer/{name}:0"
 
@@ -132,119 +121,45 @@ def name_with_one_embedding(name):
     return name.replace("embeddings_0", "embeddings")
 
 
-def case(name, family, sizes, layout, **more):
-    return Case(
-        name,
-        family,
-        sizes,
-        NO_SETTINGS,
-        publish=partial(publish, layout=layout),
-        same_model=not layout.scale,
-        nodes=False,
-        **more,
-    )
+def old_case(name, family, sizes, layout, **more):
+    return case(name, family, sizes, partial(publish, layout=layout), same_model=not layout.scale, **more)
 
 
-def cases():
-    ids_of_opennmt_tf = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
-    ids_of_opennmt_py = {"pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 2}
-    relu = {"activation_function": "relu", "scale_embedding": True, "max_position_embeddings": 22}
-    return [
-        case(
-            "opennmt_tf",
-            bart.M2M_100,
-            bart.sizes(16, (1, 1), (8, 8), (19, 21), 24, tie_word_embeddings=False, **ids_of_opennmt_tf),
-            Layout(
-                version=1,
-                revision=1,
-                specials=OPENNMT_TF_IDS,
-                rename=name_of_opennmt_tf,
-                scale=1000,
-                dtype=np.int16,
-                stores_scale=False,
-                stores_positions=False,
-            ),
-        ),
-        case(
-            "base",
-            bart.PEGASUS,
-            bart.sizes(16, (1, 1), (8, 8), (19, 19), 24, **relu, **ids_of_opennmt_py),
-            Layout(
-                version=2,
-                revision=2,
-                spec="TransformerBase",
-                specials=OPENNMT_PY_IDS,
-                rename=name_with_one_embedding,
-                scale=32,
-                dtype=np.int8,
-            ),
-        ),
-        case(
-            "big",
-            bart.PEGASUS,
-            bart.sizes(16, (1, 1), (16, 16), (19, 19), 24, **relu, **ids_of_opennmt_py),
-            Layout(
-                version=3,
-                revision=2,
-                spec="TransformerBig",
-                specials=OPENNMT_PY_IDS,
-                rename=name_with_one_embedding,
-                scale=1024,
-                dtype=np.int16,
-                vocabularies=("shared_vocabulary",),
-            ),
-        ),
-        case(
-            "revision_3",
-            bart.M2M_100,
-            bart.sizes(12, (1, 2), (3, 3), (19, 19), 24, scale_embedding=False, **ids_of_opennmt_tf),
-            Layout(
-                version=4,
-                revision=3,
-                spec="TransformerSpec",
-                specials=OPENNMT_TF_IDS,
-                settings={"num_heads": 3, "with_relative_position": 0, "with_source_bos": 1, "with_source_eos": 1}
-                | {f"{side}/embeddings/multiply_by_sqrt_depth": 0 for side in ("encoder", "decoder")},
-                rename=name_with_one_embedding,
-                dtype=np.float16,
-                stores_positions=False,
-                vocabularies=("shared_vocabulary",),
-                around=([1], [2]),
-            ),
-            dtype=torch.float16,
-        ),
-        case(
-            "revision_4",
-            bart.BART,
-            bart.sizes(8, (1, 1), (2, 2), (13, 14), 24),
-            Layout(
-                version=5,
-                revision=4,
-                spec="TransformerSpec",
-                specials=OTHER_IDS,
-                settings={"num_heads": 2, "pre_norm": 0, "activation": 3, "alignment_layer": -1, "alignment_heads": 1}
-                | {"with_relative_position": 0, "embeddings_merge": 0, "layernorm_embedding": 1}
-                | {f"{side}/scale_embeddings": 0 for side in ("encoder", "decoder")}
-                | {"unk_token": "UNK", "bos_token": "BOS", "eos_token": "EOS", "user_decoder_start_tokens": 0}
-                | {"with_source_bos": 1, "with_source_eos": 1, "with_target_bos": 0},
-                vocabularies=("shared_vocabulary",),
-                around=([0], [2]),
-            ),
-        ),
-        case(
-            "decoder",
-            gpt2.GPT2,
-            gpt2.sizes(8, 2, 4, 24, n_inner=15),
-            Layout(
-                version=5,
-                revision=1,
-                spec="TransformerDecoderSpec",
-                specials=[],
-                settings={"num_heads": 4, "pre_norm": 1, "activation": 1, "with_relative_position": 0}
-                | {"layernorm_embedding": 0, "no_final_norm": 0, "project_in_out": 0, "decoder/scale_embeddings": 0}
-                | dict.fromkeys(("unk_token", "bos_token", "eos_token"), "<|endoftext|>"),
-                vocabularies=("vocabulary",),
-                last="<|endoftext|>",
-            ),
-        ),
-    ]
+TF_IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+PY_IDS = {"pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 2}
+RELU = {"activation_function": "relu", "scale_embedding": True, "max_position_embeddings": 22}
+SHARED = ("shared_vocabulary",)
+SETTINGS_3 = {"num_heads": 3, "with_relative_position": 0, "with_source_bos": 1, "with_source_eos": 1}
+SETTINGS_3 |= {f"{side}/embeddings/multiply_by_sqrt_depth": 0 for side in ("encoder", "decoder")}
+SETTINGS_4 = {
+    "num_heads": 2, "pre_norm": 0, "activation": 3, "alignment_layer": -1, "alignment_heads": 1, "with_relative_position": 0,
+    "embeddings_merge": 0, "layernorm_embedding": 1, "encoder/scale_embeddings": 0, "decoder/scale_embeddings": 0,
+    "unk_token": "UNK", "bos_token": "BOS", "eos_token": "EOS", "user_decoder_start_tokens": 0, "with_source_bos": 1,
+    "with_source_eos": 1, "with_target_bos": 0,
+}  # fmt: skip
+DECODER_SETTINGS = {
+    "num_heads": 4, "pre_norm": 1, "activation": 1, "with_relative_position": 0, "layernorm_embedding": 0, "no_final_norm": 0,
+    "project_in_out": 0, "decoder/scale_embeddings": 0, "unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>",
+    "eos_token": "<|endoftext|>",
+}  # fmt: skip
+
+CASES = {
+    "ctranslate2_old": [
+        old_case("opennmt_tf", bart.M2M_100, bart.sizes(16, (1, 1), (8, 8), (19, 21), 24, tie_word_embeddings=False, **TF_IDS),
+                 Layout(1, 1, OPENNMT_TF_IDS, rename=name_of_opennmt_tf, scale=1000, dtype=np.int16, stores_scale=False,
+                        stores_positions=False)),
+        old_case("base", bart.PEGASUS, bart.sizes(16, (1, 1), (8, 8), (19, 19), 24, **RELU, **PY_IDS),
+                 Layout(2, 2, OPENNMT_PY_IDS, "TransformerBase", rename=name_with_one_embedding, scale=32, dtype=np.int8)),
+        old_case("big", bart.PEGASUS, bart.sizes(16, (1, 1), (16, 16), (19, 19), 24, **RELU, **PY_IDS),
+                 Layout(3, 2, OPENNMT_PY_IDS, "TransformerBig", rename=name_with_one_embedding, scale=1024, dtype=np.int16,
+                        vocabularies=SHARED)),
+        old_case("revision_3", bart.M2M_100, bart.sizes(12, (1, 2), (3, 3), (19, 19), 24, scale_embedding=False, **TF_IDS),
+                 Layout(4, 3, OPENNMT_TF_IDS, "TransformerSpec", SETTINGS_3, name_with_one_embedding, dtype=np.float16,
+                        stores_positions=False, vocabularies=SHARED, around=([1], [2])),
+                 dtype=torch.float16),
+        old_case("revision_4", bart.BART, bart.sizes(8, (1, 1), (2, 2), (13, 14), 24),
+                 Layout(5, 4, OTHER_IDS, "TransformerSpec", SETTINGS_4, vocabularies=SHARED, around=([0], [2]))),
+        old_case("decoder", gpt2.GPT2, gpt2.sizes(8, 2, 4, 24, n_inner=15),
+                 Layout(5, 1, [], "TransformerDecoderSpec", DECODER_SETTINGS, vocabularies=("vocabulary",), last="<|endoftext|>")),
+    ],
+}

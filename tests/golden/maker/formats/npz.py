@@ -9,14 +9,15 @@ the expected values computes them as Marian does: see compute_as_marian().
 
 import math
 import tempfile
+from functools import partial
 
 import numpy as np
 import torch
 from ctranslate2.converters import OpusMTConverter
 
-from maker.case import Case
-from maker.families import bart, marian
-from maker.formats.ctranslate2 import MARIAN_IDS, NO_SETTINGS, Vocabulary, check_by_running
+from maker.families import marian
+from maker.formats.ctranslate2 import MARIAN_IDS, check_by_running, marian_case, numbered_words
+from maker.marian_options import marian_options
 from maker.publish import load
 
 ATTENTION = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
@@ -30,7 +31,7 @@ def publish(case, model, folder, save=np.savez):
     save(folder / "model.npz", **tensors)
     files = ["vocab.yml", "vocab.yml"] if config.share_encoder_decoder_embeddings else ["vocab.src.yml", "vocab.trg.yml"]
     for file, size in zip(files, sizes):
-        write_vocabulary(folder / file, Vocabulary(MARIAN_IDS, size).tokens)
+        write_vocabulary(folder / file, numbered_words(MARIAN_IDS, size).tokens)
     lines = ["relative-paths: true", "models:", "  - model.npz", "vocabs:"] + [f"  - {file}" for file in files]
     (folder / "decoder.yml").write_text("\n".join(lines + ["beam-size: 6", "normalize: 1", "word-penalty: 0"]) + "\n")
     with tempfile.TemporaryDirectory() as temporary:
@@ -39,7 +40,7 @@ def publish(case, model, folder, save=np.savez):
     marian.hide_start(oracle)
     with tempfile.TemporaryDirectory() as temporary:
         OpusMTConverter(str(folder)).convert(temporary, force=True)
-        check_by_running(case, oracle, temporary, Vocabulary(MARIAN_IDS, max(sizes)), around=((), [marian.EOS]))
+        check_by_running(case, oracle, temporary, numbered_words(MARIAN_IDS, max(sizes)), around=((), [marian.EOS]))
     compute_as_marian(oracle)
     return oracle
 
@@ -58,18 +59,15 @@ def compute_as_marian(oracle):
             module.eps = 1e-6
 
 
-def publish_compressed(case, model, folder):
-    return publish(case, model, folder, np.savez_compressed)
-
-
 def tensors_of(model, sizes):
     found = {}
 
-    def matrix(name, tensor):
-        found[name] = np.ascontiguousarray(tensor.detach().numpy().T)
-
     def vector(name, tensor):
         found[name] = tensor.detach().numpy()[None]
+
+    def linear(name, letter, module):
+        found[f"{name}_W{letter}"] = np.ascontiguousarray(module.weight.detach().numpy().T)
+        vector(f"{name}_b{letter}", module.bias)
 
     def norm(name, module):
         vector(f"{name}_ln_scale", module.weight)
@@ -85,68 +83,32 @@ def tensors_of(model, sizes):
             for block, (attention, attention_norm) in blocks.items():
                 name = f"{side}_l{i}_{block}"
                 for projection, letter in ATTENTION.items():
-                    matrix(f"{name}_W{letter}", getattr(attention, projection).weight)
-                    vector(f"{name}_b{letter}", getattr(attention, projection).bias)
+                    linear(name, letter, getattr(attention, projection))
                 norm(f"{name}_Wo", attention_norm)
-            for number, linear in ("1", layer.fc1), ("2", layer.fc2):
-                matrix(f"{side}_l{i}_ffn_W{number}", linear.weight)
-                vector(f"{side}_l{i}_ffn_b{number}", linear.bias)
+            linear(f"{side}_l{i}_ffn", "1", layer.fc1)
+            linear(f"{side}_l{i}_ffn", "2", layer.fc2)
             norm(f"{side}_l{i}_ffn_ffn", layer.final_layer_norm)
     found["decoder_ff_logit_out_b"] = model.final_logits_bias.numpy()[:, : sizes[1]]
     return found
 
 
+# Other options that Marian v1.9 and later write.
+UNUSED = {
+    "bert-train-type-embeddings": "true", "bert-type-vocab-size": 2, "dec-cell": "gru", "dec-cell-base-depth": 2,
+    "dec-cell-high-depth": 1, "dim-rnn": 1024, "enc-cell": "gru", "enc-cell-depth": 1, "enc-type": "bidirectional",
+    "input-types": "[]", "layer-normalization": "false", "lemma-dim-emb": 0, "right-left": "false", "skip": "false",
+    "tied-embeddings-src": "false", "transformer-aan-activation": "swish", "transformer-aan-depth": 2,
+    "transformer-aan-nogate": "false", "transformer-decoder-autoreg": "self-attention", "transformer-depth-scaling": "false",
+    "transformer-dim-aan": 2048, "ulr": "false", "ulr-dim-emb": 0, "ulr-trainable-transformation": "false", "version": "v1.9.0",
+}  # fmt: skip
+
+
 def options(config, sizes):
-    """Returns the options that Marian v1.9 and later write, as bytes with a NUL at the end."""
-    tied = config.share_encoder_decoder_embeddings
-    values = {
-        "bert-train-type-embeddings": "true",
-        "bert-type-vocab-size": 2,
-        "dec-cell": "gru",
-        "dec-cell-base-depth": 2,
-        "dec-cell-high-depth": 1,
-        "dec-depth": config.decoder_layers,
-        "dim-emb": config.d_model,
-        "dim-rnn": 1024,
-        "dim-vocabs": f"\n  - {sizes[0]}\n  - {sizes[1]}",
-        "enc-cell": "gru",
-        "enc-cell-depth": 1,
-        "enc-depth": config.encoder_layers,
-        "enc-type": "bidirectional",
-        "input-types": "[]",
-        "layer-normalization": "false",
-        "lemma-dim-emb": 0,
-        "right-left": "false",
-        "skip": "false",
-        "tied-embeddings": "false" if tied else "true",
-        "tied-embeddings-all": "true" if tied else "false",
-        "tied-embeddings-src": "false",
-        "transformer-aan-activation": "swish",
-        "transformer-aan-depth": 2,
-        "transformer-aan-nogate": "false",
-        "transformer-decoder-autoreg": "self-attention",
-        "transformer-depth-scaling": "false",
-        "transformer-dim-aan": 2048,
-        "transformer-dim-ffn": config.encoder_ffn_dim,
-        "transformer-ffn-activation": config.activation_function,
-        "transformer-ffn-depth": 2,
-        "transformer-guided-alignment-layer": "last",
-        "transformer-heads": config.encoder_attention_heads,
-        "transformer-no-projection": "false",
-        "transformer-postprocess": "dan",
-        "transformer-postprocess-emb": "d",
-        "transformer-postprocess-top": '""',
-        "transformer-preprocess": '""',
-        "transformer-tied-layers": "\n  []",
-        "transformer-train-position-embeddings": "false",
-        "type": "transformer",
-        "ulr": "false",
-        "ulr-dim-emb": 0,
-        "ulr-trainable-transformation": "false",
-        "version": "v1.9.0",
-    }
-    text = "".join(f"{key}: {value}\n" for key, value in values.items())
-    return np.frombuffer(text.encode() + b"\0", np.int8)
+    text = marian_options(
+        (config.encoder_layers, config.decoder_layers), config.d_model, config.encoder_ffn_dim, config.encoder_attention_heads, sizes,
+        config.share_encoder_decoder_embeddings, UNUSED | {"transformer-ffn-activation": config.activation_function},
+    )  # fmt: skip
+    return np.frombuffer(text, np.int8)
 
 
 def write_vocabulary(path, tokens):
@@ -154,34 +116,11 @@ def write_vocabulary(path, tokens):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def case(name, sizes, publish, **more):
-    settings = sizes | {"scale_embedding": True} | more
-    generation = NO_SETTINGS
-    output_ids = settings.get("decoder_vocab_size", settings["vocab_size"]) - 1
-    if "decoder_vocab_size" in settings:
-        settings["decoder_start_token_id"] = output_ids
-        generation = generation | {"bad_words_ids": [[output_ids]]}
-    return Case(
-        name,
-        marian.MARIAN,
-        settings,
-        generation,
-        publish=publish,
-        adjust=marian.zero_start,
-        output_ids=output_ids,
-        same_model=False,
-        nodes=False,
-    )
-
-
-def cases():
-    return [
-        case("tied_all", bart.sizes(12, (2, 1), (3, 3), (22, 22), 26, activation_function="swish"), publish),
-        case(
-            "separate_vocabulary",
-            bart.sizes(16, (1, 2), (4, 4), (19, 19), 23, activation_function="relu"),
-            publish_compressed,
-            share_encoder_decoder_embeddings=False,
-            decoder_vocab_size=28,
-        ),
-    ]
+TIED = marian.scaled("swish", 12, (2, 1), (3, 3), (22, 22), 26)
+SEPARATE = marian.scaled("relu", 16, (1, 2), (4, 4), (19, 19), 23, decoder_start_token_id=27, **marian.two_vocabularies(28))
+CASES = {
+    "npz": [
+        marian_case("tied_all", TIED, publish, 25),
+        marian_case("separate_vocabulary", SEPARATE, partial(publish, save=np.savez_compressed), 27, bad_words_ids=[[27]]),
+    ],
+}

@@ -1,8 +1,11 @@
 """pytorch_model.bin, written by torch.save. Tied tensors are one storage with several names."""
 
+from functools import partial
+
 import torch
 
-from maker.case import Case, write_json
+from maker import write_json
+from maker.case import Case
 from maker.families import bart, bert, gpt2, marian, t5
 from maker.publish import load
 
@@ -23,10 +26,6 @@ def publish_bin(case, model, folder, shards=1):
     return load(case, folder)
 
 
-def publish_shards(case, model, folder):
-    return publish_bin(case, model, folder, shards=3)
-
-
 def save_shards(tensors, folder, count):
     files = {}
     for i, name in enumerate(tensors):
@@ -37,24 +36,13 @@ def save_shards(tensors, folder, count):
     write_json(folder / "pytorch_model.bin.index.json", {"metadata": {"total_size": size}, "weight_map": files})
 
 
-def cases():
-    return [
-        Case(
-            "marian",
-            marian.MARIAN,
-            bart.sizes(12, (1, 2), (3, 2), (19, 26), 24, activation_function="swish", scale_embedding=True),
-            publish=publish_bin,
-            nodes=False,
-        ),
-        Case(
-            "bart_float16",
-            bart.BART,
-            bart.sizes(12, (1, 1), (3, 2), (20, 31), 24),
-            dtype=torch.float16,
-            publish=publish_bin,
-            nodes=False,
-        ),
-        Case("t5_sharded", t5.T5, t5.sizes(10, (1, 2), 3, 5, 21, 24), publish=publish_shards, nodes=False),
+CASES = {
+    "pytorch": [
+        Case("marian", marian.MARIAN, marian.scaled("swish", 12, (1, 2), (3, 2), (19, 26), 24), publish=publish_bin, nodes=False),
+        Case("bart_float16", bart.BART, bart.sizes(12, (1, 1), (3, 2), (20, 31), 24), dtype=torch.float16, publish=publish_bin,
+             nodes=False),
+        Case("t5_sharded", t5.T5, t5.sizes(10, (1, 2), 3, 5, 21, 24), publish=partial(publish_bin, shards=3), nodes=False),
         Case("gpt2", gpt2.GPT2, gpt2.sizes(12, 1, 3, 24, n_inner=21), publish=publish_bin, nodes=False),
-        Case("bert_bfloat16", bert.BERT_HEAD, bert.sizes(12, 1, 3, 21, 24), dtype=torch.bfloat16, publish=publish_bin),
-    ]
+        Case("bert_bfloat16", bert.BERT.masked_lm, bert.sizes(12, 1, 3, 21, 24), dtype=torch.bfloat16, publish=publish_bin),
+    ],
+}

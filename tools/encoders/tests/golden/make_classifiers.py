@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
-"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say.
-
-Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their scores. Weights come from torch
-with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
-"""
+"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say."""
 
 import itertools
-import json
 import shutil
+from functools import partial
 from pathlib import Path
 
-from make_sentence_transformers import VOCABULARY, change_json, config_of, maker, new_folder, pack, randomize, rounded, save, scored
+from make_sentence_transformers import change_json, config_of, maker, new_model, pack, randomize, rounded, save, scored
 from make_sentence_transformers import write_expected, write_pieces, write_word_pieces
 
 import torch
@@ -76,17 +72,18 @@ def reranked(folder):
     return {"query": QUERY, "documents": DOCUMENTS, "scores": rounded(scores.tolist())}
 
 
-def new_model(name, task, config, write_tokenizer):
-    """Returns a new folder with a random model of transformers' class FAMILYForTASKClassification, and this class."""
-    folder = new_folder(FOLDER, name)
-    config.vocab_size = write_tokenizer(folder) or config.vocab_size
-    model_class = getattr(transformers, f"{type(config).__name__.removesuffix('Config')}For{task}Classification")
-    randomize(model_class(config), seed=sum(folder.parent.name.encode())).save_pretrained(folder)
-    return folder, model_class
+def rounded_scores(found):
+    return [each | {"score": rounded([each["score"]])[0]} for each in found]
+
+
+def classifier_of(task, config):
+    """Returns transformers' class FAMILYForTASKClassification."""
+    return getattr(transformers, f"{type(config).__name__.removesuffix('Config')}For{task}Classification")
 
 
 def write_case(name, config, write_tokenizer=write_word_pieces, change=None, cross_encoder=None, zero_shot=False):
-    folder, model_class = new_model(name, "Sequence", config, write_tokenizer)
+    model_class = classifier_of("Sequence", config)
+    folder = new_model(FOLDER, name, model_class, config, write_tokenizer)
     if cross_encoder:
         CrossEncoder(str(folder), **cross_encoder).save(str(folder), create_model_card=False)
     if change:
@@ -96,9 +93,7 @@ def write_case(name, config, write_tokenizer=write_word_pieces, change=None, cro
     first = [a for a, _ in TEXTS]
     expected = {"texts": TEXTS, "pairs": scores_of(tokenizer, model, TEXTS), "single": scores_of(tokenizer, model, first)}
     classify = pipeline("text-classification", model=model, tokenizer=tokenizer)
-    expected["classify"] = [
-        [each | {"score": rounded([each["score"]])[0]} for each in classify(text, top_k=None, truncation=True)] for text in first if text
-    ]
+    expected["classify"] = [rounded_scores(classify(text, top_k=None, truncation=True)) for text in first if text]
     if model.config.num_labels == 1:
         expected["rerank"] = reranked(folder)
     if zero_shot:
@@ -111,18 +106,14 @@ def write_case(name, config, write_tokenizer=write_word_pieces, change=None, cro
     write_expected(folder, expected)
 
 
-def write_albert_pieces(folder):
-    return write_scored(folder, AlbertTokenizer, "<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
-
-
-def write_t5_pieces(folder):
-    return write_scored(folder, T5Tokenizer, "<pad>", "</s>", "<unk>", extra_ids=0)
-
-
-def write_scored(folder, tokenizer_class, *special, **options):
+def write_scored(tokenizer_class, special, folder, **options):
     pieces = scored(*special)
     tokenizer_class(vocab=pieces, model_max_length=34, **options).save_pretrained(folder)
     return len(pieces)
+
+
+write_albert_pieces = partial(write_scored, AlbertTokenizer, ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"))
+write_t5_pieces = partial(write_scored, T5Tokenizer, ("<pad>", "</s>", "<unk>"), extra_ids=0)
 
 
 def scores(inputs, labels):
@@ -131,9 +122,7 @@ def scores(inputs, labels):
 
 def write_modular_case(name, modules, config):
     """Writes a CrossEncoder whose head is made of modules."""
-    folder = new_folder(FOLDER, name)
-    randomize(transformers.AutoModel.from_config(config), seed=sum(name.encode())).save_pretrained(folder)
-    write_word_pieces(folder)
+    folder = new_model(FOLDER, name, transformers.AutoModel.from_config, config, write_word_pieces)
     function = torch.nn.Identity() if name.endswith("identity") else None
     save(CrossEncoder, [Transformer(str(folder)), *(randomize(module, 7) for module in modules)], folder, activation_fn=function)
     ranker = CrossEncoder(str(folder), device="cpu")
@@ -155,12 +144,12 @@ def write_modular_case(name, modules, config):
 
 
 def write_tagger(name, config, write_tokenizer):
-    folder, _ = new_model(f"taggers/{name}", "Token", config, write_tokenizer)
+    folder = new_model(FOLDER, f"taggers/{name}", classifier_of("Token", config), config, write_tokenizer)
     tag = pipeline("token-classification", model=str(folder))
     expected = {"texts": TAGGED}
 
     def add(key, texts, **options):
-        expected[key] = [[each | {"score": rounded([each["score"]])[0]} for each in tag(text, **options)] for text in texts]
+        expected[key] = [rounded_scores(tag(text, **options)) for text in texts]
 
     for strategy in ("none", "simple", "first", "average", "max"):
         for ignored in (["O"], []):
@@ -196,7 +185,7 @@ def write_truncation():
                 rows.append([first, second, room, ids.count(1), ids.count(2)])
             except BaseException:  # the library panics if the text that it may shorten is too short
                 rows.append([first, second, room, None, None])
-    (FOLDER / "truncation.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n")
+    maker.write_json(FOLDER / "truncation.json", expected, indent=None, separators=(",", ":"))
 
 
 def main():
@@ -215,7 +204,7 @@ def main():
     write_case("inference", sized("Bert", **labelled("contradiction", "neutral", "Entailment")), zero_shot=True)
     write_case("inference_first", sized("Bert", **labelled("entailment", "not_entailment")), zero_shot=True)
     write_case("several_labels", sized("DistilBert", num_labels=4, problem_type="multi_label_classification"),
-               lambda folder: write_word_pieces(folder, DistilBertTokenizer))
+               partial(write_word_pieces, tokenizer_class=DistilBertTokenizer))
     write_case("reranker_albert", sized("Albert", **one, embedding_size=8), write_albert_pieces)
     euro = sized("EuroBert", num_labels=3, num_key_value_heads=1, pad_token_id=1, bos_token_id=0, eos_token_id=2)
     write_case("mean_of_logits", euro, write_pieces)

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Makes sentence_transformers/ and sparse_encoders/: tiny random sentence-transformers folders, and the library's embeddings.
-
-Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their embeddings. Weights come from
-torch with fixed seeds and one thread, so a second run on the same machine writes the same bytes.
+Every case is a packed folder: model/ as saved by the library, and expected.json with texts and their embeddings.
 """
 
 import json
@@ -63,9 +61,16 @@ def new_folder(folder, name):
     return path
 
 
+def new_model(root, name, make, config, write_tokenizer):
+    """Returns a new folder with a tokenizer and the model make(config) with random weights."""
+    folder = new_folder(root, name)
+    config.vocab_size = write_tokenizer(folder) or config.vocab_size
+    randomize(make(config), seed=sum(folder.parent.name.encode())).save_pretrained(folder)
+    return folder
+
+
 def write_expected(model_folder, expected):
-    text = json.dumps(expected, ensure_ascii=False) + "\n"
-    (model_folder.parent / "expected.json").write_text(text, encoding="utf-8")
+    maker.write_json(model_folder.parent / "expected.json", expected, indent=None, ensure_ascii=False)
 
 
 def save(library_class, modules, folder, **options):
@@ -81,9 +86,7 @@ def rounded(values):
 
 
 def write_case(name, modules, kind="Bert", max_length=None, change=None):
-    folder = new_folder(FOLDER, name)
-    randomize(getattr(transformers, kind + "Model")(config_of(kind)), seed=sum(name.encode())).save_pretrained(folder)
-    write_word_pieces(folder)
+    folder = new_model(FOLDER, name, getattr(transformers, kind + "Model"), config_of(kind), write_word_pieces)
     if modules is not None:
         transformer = Transformer(str(folder), max_seq_length=max_length)
         save(SentenceTransformer, [transformer, *(randomize(module, 5) for module in modules)], folder)
@@ -99,10 +102,8 @@ def write_word_pieces(folder, tokenizer_class=BertTokenizer):
 
 def write_sparse_case(name, kind, splade=None, change=None, **options):
     """Writes a masked language model: a folder with SpladePooling or, without `splade`, a bare one."""
-    folder = new_folder(SPARSE_FOLDER, name)
-    model = getattr(transformers, kind + "ForMaskedLM")(config_of(kind, pad_token_id=0, **options))
-    randomize(model, seed=sum(name.encode())).save_pretrained(folder)
-    write_word_pieces(folder)
+    config = config_of(kind, pad_token_id=0, **options)
+    folder = new_model(SPARSE_FOLDER, name, getattr(transformers, kind + "ForMaskedLM"), config, write_word_pieces)
     if splade is not None:
         save(SparseEncoder, [Transformer(str(folder), transformer_task="fill-mask"), SpladePooling(**splade)], folder)
     if change:
@@ -164,15 +165,20 @@ def write_m3_case():
 def change_json(path, change):
     content = json.loads(path.read_text())
     change(content)
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    maker.write_json(path, content)
+
+
+def rename_modules(folder, package, **names):
+    def change(modules):
+        for module in modules:
+            name = module["type"].rsplit(".", 1)[1]
+            module["type"] = f"{package}.{names.get(name, name)}"
+    change_json(folder / "modules.json", change)
 
 
 def use_older_splade(folder):
     """Rewrites the folder in the form of version 5.3 and earlier: the class MLMTransformer."""
-    def change(modules):
-        for module, name in zip(modules, ("MLMTransformer", "SpladePooling")):
-            module["type"] = f"sentence_transformers.sparse_encoder.models.{name}"
-    change_json(folder / "modules.json", change)
+    rename_modules(folder, "sentence_transformers.sparse_encoder.models", Transformer="MLMTransformer")
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20, "do_lower_case": false}\n')
 
 
@@ -181,12 +187,8 @@ def use_older_flags(folder):
     flags = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
     config = {"word_embedding_dimension": WIDTH}
     config |= {f"pooling_mode_{flag}": flag in ("max_tokens", "mean_tokens") for flag in flags}
-    next(folder.glob("*Pooling/config.json")).write_text(json.dumps(config, indent=2) + "\n")
-
-    def change(modules):
-        for module in modules:
-            module["type"] = "sentence_transformers.models." + module["type"].rsplit(".", 1)[1]
-    change_json(folder / "modules.json", change)
+    maker.write_json(next(folder.glob("*Pooling/config.json")), config)
+    rename_modules(folder, "sentence_transformers.models")
 
 
 def add_prompt(folder):
@@ -231,9 +233,8 @@ def main():
     write_sparse_case("bert_bare", "Bert")
     write_m3_case()
     for folder in (FOLDER, SPARSE_FOLDER):
-        for name in ("README.md", ".gitattributes"):
-            for path in folder.rglob(name):
-                path.unlink()
+        for path in [*folder.rglob("README.md"), *folder.rglob(".gitattributes")]:
+            path.unlink()
         pack(folder)
 
 

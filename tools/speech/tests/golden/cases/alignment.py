@@ -88,13 +88,9 @@ def cases():
         if matrix and matrix[0].numel():
             tensors[f"{name}/matrix"] = matrix[0].contiguous().numpy()
         pieces, piece_tokens = tokenizer.split_to_word_tokens([*text_tokens, tokenizer.eot])
-        expected.append({
-            "name": name,
-            "frames": frames,
-            "sot_sequence": len(tokenizer.sot_sequence),
-            "words": [{"text": piece, "tokens": own} for piece, own in zip(pieces, piece_tokens)],
-            "timings": [vars(word) for word in words],
-        })
+        words_of_tokens = [{"text": piece, "tokens": own} for piece, own in zip(pieces, piece_tokens)]
+        expected.append({"name": name, "frames": frames, "sot_sequence": len(tokenizer.sot_sequence), "words": words_of_tokens,
+                         "timings": [vars(word) for word in words]})  # fmt: skip
     return expected, tensors
 
 

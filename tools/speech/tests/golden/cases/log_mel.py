@@ -16,14 +16,9 @@ def cases():
     for bands in (80, 128):
         extractor = WhisperFeatureExtractor(feature_size=bands)
         log_mel = spectrogram(
-            samples.double().numpy(),
-            window_function(400, "hann"),
-            frame_length=400,
-            hop_length=160,
-            power=2.0,
-            mel_filters=extractor.mel_filters,
-            log_mel="log10",
-        )
+            samples.double().numpy(), window_function(400, "hann"), frame_length=400, hop_length=160, power=2.0,
+            mel_filters=extractor.mel_filters, log_mel="log10",
+        )  # fmt: skip
         features = extractor._torch_extract_fbank_features(samples[None].numpy())[0]
         outputs = {"log_mel": torch.tensor(log_mel[:, :-1].T), "features": torch.tensor(features.T).double()}
         yield Case(f"bands_{bands}", {"samples": samples.double()}, outputs)

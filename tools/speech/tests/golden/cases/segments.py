@@ -59,10 +59,8 @@ def with_words(segments, words, last_speech):
         for w in words
     ]
     timing.find_alignment = lambda *arguments, **named: timings
-    timing.add_word_timestamps(
-        segments=result, model=None, tokenizer=types.SimpleNamespace(eot=EOT), mel=None, num_frames=0,
-        last_speech_timestamp=last_speech,
-    )  # fmt: skip
+    tokenizer, unused = types.SimpleNamespace(eot=EOT), {"model": None, "mel": None, "num_frames": 0}
+    timing.add_word_timestamps(segments=result, tokenizer=tokenizer, last_speech_timestamp=last_speech, **unused)
     return result
 
 

@@ -97,13 +97,8 @@ def times():
             edges = np.sort(random.choice(asked, 2 * int(random.integers(0, 4)) + 2)).tolist()
             words = np.reshape(edges[1:-1], (-1, 2)).tolist()
             segments.append([edges[0], edges[-1], words])
-        yield {
-            "spans": spans,
-            "times": asked,
-            "spans_of_starts": [map_.get_chunk_index(time) for time in asked],
-            "spans_of_ends": [map_.get_chunk_index(time, is_end=True) for time in asked],
-            "starts": [map_.get_original_time(time) for time in asked],
-            "ends": [map_.get_original_time(time, is_end=True) for time in asked],
-            "segments": segments,
-            "restored": [restored(segment, spans) for segment in segments],
-        }
+        expected = {"spans": spans, "times": asked}
+        for prefix, ask in ("spans_of_", map_.get_chunk_index), ("", map_.get_original_time):
+            for kind, is_end in ("starts", False), ("ends", True):
+                expected[prefix + kind] = [ask(time, is_end=is_end) for time in asked]
+        yield expected | {"segments": segments, "restored": [restored(segment, spans) for segment in segments]}

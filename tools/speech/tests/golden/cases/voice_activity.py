@@ -12,21 +12,14 @@ SAMPLES = 60 * WINDOW + 200
 # Name, shape and limit. Names and shapes are those of silero_vad_16k.safetensors; the limits make the probabilities vary.
 TENSORS = [
     ("stft_conv.weight", [258, 1, 256], 0.25),
-    ("conv1.weight", [128, 129, 3], 0.125),
-    ("conv1.bias", [128], 0.25),
-    ("conv2.weight", [64, 128, 3], 0.125),
-    ("conv2.bias", [64], 0.25),
-    ("conv3.weight", [64, 64, 3], 0.25),
-    ("conv3.bias", [64], 0.25),
-    ("conv4.weight", [128, 64, 3], 0.25),
-    ("conv4.bias", [128], 0.25),
-    ("lstm_cell.weight_ih", [512, 128], 0.125),
-    ("lstm_cell.weight_hh", [512, 128], 0.125),
-    ("lstm_cell.bias_ih", [512], 0.5),
-    ("lstm_cell.bias_hh", [512], 0.5),
-    ("final_conv.weight", [1, 128, 1], 1.0),
-    ("final_conv.bias", [1], 0.25),
-]
+    ("conv1.weight", [128, 129, 3], 0.125), ("conv1.bias", [128], 0.25),
+    ("conv2.weight", [64, 128, 3], 0.125), ("conv2.bias", [64], 0.25),
+    ("conv3.weight", [64, 64, 3], 0.25), ("conv3.bias", [64], 0.25),
+    ("conv4.weight", [128, 64, 3], 0.25), ("conv4.bias", [128], 0.25),
+    ("lstm_cell.weight_ih", [512, 128], 0.125), ("lstm_cell.weight_hh", [512, 128], 0.125),
+    ("lstm_cell.bias_ih", [512], 0.5), ("lstm_cell.bias_hh", [512], 0.5),
+    ("final_conv.weight", [1, 128, 1], 1.0), ("final_conv.bias", [1], 0.25),
+]  # fmt: skip
 
 
 def samples():

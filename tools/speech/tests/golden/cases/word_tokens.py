@@ -5,13 +5,10 @@ from whisper.tokenizer import get_tokenizer
 
 TEXTS = {
     "en": [
-        "",
-        " Hello",
-        " Hello, world! It's 5 o'clock -- \"so\" (they say)...",
-        " A family 👨‍👩‍👧 and a flag 🏴󠁧󠁢󠁳󠁣󠁴󠁿, naïve café.",
-        "Unspaced start; tabs\tand\nlines\u3000and  blanks   .",
+        "", " Hello", " Hello, world! It's 5 o'clock -- \"so\" (they say)...",
+        " A family 👨‍👩‍👧 and a flag 🏴󠁧󠁢󠁳󠁣󠁴󠁿, naïve café.", "Unspaced start; tabs\tand\nlines\u3000and  blanks   .",
         " what U+FFFD \ufffd is \ufffd\ufffd in the text",
-    ],
+    ],  # fmt: skip
     "de": [" Überraschungsgäste grüßen: »Schön!«"],
     "ja": ["こんにちは、世界。今日は「晴れ」です！", " 東京 2024年 🎌龘"],
     "zh": ["你好，世界？𠮷野家"],
@@ -32,13 +29,8 @@ def case(language, tokens):
     tokens = [*tokens, tokenizer.eot]
     words, word_tokens = tokenizer.split_to_word_tokens(tokens)
     pieces = {str(token): tokenizer.encoding.decode_single_token_bytes(token).hex() for token in sorted(set(tokens))}
-    return {
-        "language": language,
-        "eot": tokenizer.eot,
-        "tokens": tokens,
-        "bytes": pieces,
-        "words": [{"text": word, "tokens": own} for word, own in zip(words, word_tokens, strict=True)],
-    }
+    words = [{"text": word, "tokens": own} for word, own in zip(words, word_tokens, strict=True)]
+    return {"language": language, "eot": tokenizer.eot, "tokens": tokens, "bytes": pieces, "words": words}
 
 
 def cases():
