@@ -244,11 +244,6 @@ TEST_P(Invariants, AQueueCanBeDestroyedAtAnyStep) {
 
 TEST_P(Invariants, ASourceThatIsTooLongIsRefusedAndNoOther) {
   if (GetParam().too_long.empty()) return;
-  if (worker_->compute) {
-    const int order[] = {0, static_cast<int>(GetParam().sources)};
-    EXPECT_THAT(message_of([&] { worker_->compute(order, 0); }), testing::HasSubstr(GetParam().too_long));
-    return;
-  }
   Calls good, bad;
   Steps steps, other_steps;
   RequestQueue queue(worker_->model);
