@@ -55,15 +55,20 @@ function(encdec_steps_test name)
     LIBS ${ARG_LIBRARIES})
 endfunction()
 
-# encdec_lesser_cpu_test(NAME ISA...): runs the program again for each ISA, as on an x86 CPU without anything better. On
-# emulated arm64 runs it for arm64 CPUs with fewer extensions instead. Each run is one test of CTest. Without our own
-# kernels, the bits of a row depend on the other rows there; encdec_backend_test() tests what then holds.
+# encdec_lesser_cpu_test(NAME ISA... [FILTER filter]): runs the program again, or its tests that match the filter of
+# GoogleTest, for each ISA, as on an x86 CPU without anything better. On emulated arm64 runs it for arm64 CPUs with fewer
+# extensions instead. Each run is one test of CTest. Without our own kernels, the bits of a row depend on the other rows
+# there; encdec_backend_test() tests what then holds.
 function(encdec_lesser_cpu_test name)
   if(NOT ENCDEC_MATMUL_KERNELS)
     return()
   endif()
+  cmake_parse_arguments(ARG "" "FILTER" "" ${ARGN})
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER *)
+  endif()
   set(limit ONEDNN_MAX_CPU_ISA)
-  set(values ${ARGN})
+  set(values ${ARG_UNPARSED_ARGUMENTS})
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(limit QEMU_CPU)
     set(values "")
@@ -72,7 +77,7 @@ function(encdec_lesser_cpu_test name)
     endif()
   endif()
   foreach(value IN LISTS values)
-    add_test(NAME ${name}.${value} COMMAND ${name} --gtest_brief=1)
+    add_test(NAME ${name}.${value} COMMAND ${name} --gtest_brief=1 "--gtest_filter=${ARG_FILTER}")
     set_tests_properties(${name}.${value} PROPERTIES ENVIRONMENT ${limit}=${value} TIMEOUT ${test_timeout})
   endforeach()
 endfunction()
