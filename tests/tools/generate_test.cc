@@ -130,6 +130,22 @@ TEST(Generate, SlowInputIsAnsweredLineByLine) {
   EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
+TEST(Commands, AnswerSlowInputLineByLine) {
+  const TemporaryFolder folder;
+  const std::string targets = folder.write("targets", "b\nb\n");
+  for (std::vector<std::string> words : {std::vector<std::string>{"tokenize"}, {"score", "--target", targets}}) {
+    SCOPED_TRACE(words.front());
+    words.insert(words.begin(), kEncdec);
+    words.insert(words.end(), {"--model", golden_model("text")});
+    Process process(words);
+    for (int line = 0; line < 2; ++line) {
+      process.write("a\n");
+      EXPECT_NE(process.read_line(), "");
+    }
+    EXPECT_EQ(process.wait().status, 0);
+  }
+}
+
 TEST(Generate, StatsHaveTheirKeys) {
   const TemporaryFolder folder;
   const auto sources = id_lines(read_tensor(golden_folder("text") / "expected.safetensors", "source_ids"));
