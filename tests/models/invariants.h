@@ -20,8 +20,8 @@
 #include "tests/support/message_of.h"
 #include "tests/support/random_tensors.h"
 
-// What holds for each task of a model (generate, embed, transcribe, ...) on a small checkpoint: a program of tests
-// instantiates the suite Invariants with a row for each of its tasks.
+// The promises that every task of a model keeps (generate, embed, transcribe, ...), on a small checkpoint: a program of
+// tests instantiates the suite Invariants with a row for each of its tasks.
 namespace encdec::invariants {
 
 // A counter of the calls that a worker makes to handlers and recordings. Call number `last` runs `act`.

@@ -128,7 +128,7 @@ TEST(CrossAttention, SequencesMayShareASource) {
   EXPECT_TRUE(is_close_to(c.expected(c), cross_runner(c, 1).run(c.inputs, sequences)));
 }
 
-// That the weights are those of the formula is tested with golden models.
+// Golden models test that the observed weights follow the formula.
 TEST(CrossAttention, AnObserverGetsEachRowAndHeadOnceAndChangesNothing) {
   const LayerCase c = cross_case(options_for({20, 4}), {2, 1, 7}, {6, 1, 19});
   const std::vector<Sequence> sequences = packed(c.rows, {}, c.memory_rows);
