@@ -16,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // Returns an archive with a pickle and with storage "0" of 6 floats, 0 to 5.
 std::string archive_of(const std::string& pickle, const std::vector<ZipWriterEntry>& more = {}) {
@@ -55,6 +56,9 @@ TEST(PyTorch, ReportsWhatItIgnores) {
     parse_torch(read_golden(file), &notes);
     EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'")) << file;
   }
+  std::vector<std::string> notes;
+  parse_torch(read_golden("pytorch/views.bin"), &notes);
+  EXPECT_THAT(notes, IsEmpty());
 }
 
 TEST(PyTorch, ReadsTheFilesOfAnIndex) {
