@@ -8,8 +8,8 @@ if(CMAKE_CROSSCOMPILING OR ENCDEC_SANITIZE)
   set(test_timeout 6000)
 endif()
 
-# Without our own kernels, and on an x86 CPU without AVX-512, the bits of a row depend on the other rows. Tests that ask for
-# equal bits are left out there.
+# The tests to leave out, as a filter of GoogleTest. Without our own kernels, and on an x86 CPU without AVX-512, the
+# bits of a row depend on the other rows: tests that ask for equal bits cannot pass.
 set(filter_of_bits "")
 if(NOT ENCDEC_MATMUL_KERNELS AND EXISTS /proc/cpuinfo)
   file(STRINGS /proc/cpuinfo avx512 REGEX "avx512f|asimd" LIMIT_COUNT 1)
@@ -72,9 +72,9 @@ function(encdec_steps_test name)
 endfunction()
 
 # encdec_lesser_cpu_test(NAME ISA... [FILTER filter]): runs the program again, or its tests that match the filter of
-# GoogleTest, for each ISA, as on an x86 CPU without anything better. On emulated arm64 runs it for arm64 CPUs with fewer
-# extensions instead. Each run is one test of CTest. Without our own kernels, the bits of a row depend on the other rows
-# there; encdec_backend_test() tests what then holds.
+# GoogleTest, for each ISA, as on an x86 CPU without anything better. On emulated arm64 runs it for arm64 CPUs with
+# fewer extensions instead. Each run is one test of CTest. Without our own kernels, the bits of a row depend on the other
+# rows there; encdec_backend_test() tests what then holds.
 function(encdec_lesser_cpu_test name)
   if(NOT ENCDEC_MATMUL_KERNELS)
     return()

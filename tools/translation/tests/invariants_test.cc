@@ -1,4 +1,4 @@
-// Translation under what tests/models/invariants.h states.
+// Translation keeps the promises of tests/models/invariants.h.
 #include "tests/models/invariants.h"
 
 #include "encdec/translation/translation_job.h"
