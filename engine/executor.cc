@@ -93,7 +93,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
       arguments[i] = memory.values[static_cast<std::size_t>(node.inputs[i].id)];
     }
     if (const KeyValueForm form = node.layer->key_value_form(); form.heads > 0) {
-      memory.caches[index].reserve(state.cache_index.row_limit(), form);
+      memory.caches[index].reserve(state.cache_index.of(form.window).row_limit(), form);
     }
     run_node(id, *node.layer, Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
   }

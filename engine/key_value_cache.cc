@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "encdec/engine/backend/onednn.h"
 #include "encdec/engine/kernels/quantization.h"
@@ -26,7 +27,7 @@ int take(std::vector<T>& all, std::vector<int>& free) {
 
 }  // namespace
 
-int CacheIndex::open() {
+int CacheRows::open() {
   const int group = take(groups_, free_groups_);
   const int slot = take(slots_, free_slots_);
   groups_[static_cast<std::size_t>(group)].members = 1;
@@ -34,7 +35,7 @@ int CacheIndex::open() {
   return slot;
 }
 
-int CacheIndex::fork(int slot) {
+int CacheRows::fork(int slot) {
   const int copy = take(slots_, free_slots_);
   const Slot& original = slots_[static_cast<std::size_t>(slot)];
   slots_[static_cast<std::size_t>(copy)].rows = original.rows;
@@ -43,7 +44,7 @@ int CacheIndex::fork(int slot) {
   return copy;
 }
 
-std::int32_t CacheIndex::next_row(ForkGroup& group) {
+std::int32_t CacheRows::next_row(ForkGroup& group) {
   if (!group.free_rows.empty()) {
     const std::int32_t row = group.free_rows.back();
     group.free_rows.pop_back();
@@ -63,20 +64,46 @@ std::int32_t CacheIndex::next_row(ForkGroup& group) {
   return group.pages.back() * kPageRows + group.used++;
 }
 
-void CacheIndex::append(int slot, int count) {
+void CacheRows::append(int slot, int count) {
   Slot& extended = slots_[static_cast<std::size_t>(slot)];
   ForkGroup& group = groups_[static_cast<std::size_t>(extended.group)];
-  for (int i = 0; i < count; ++i) extended.rows.push_back(next_row(group));
+  if (has_window()) free_unseen_rows(extended.group);
+  for (int i = 0; i < count; ++i) {
+    const std::int32_t row = next_row(group);
+    if (has_window()) group.taken.emplace_back(length(slot), row);
+    extended.rows.push_back(row);
+  }
 }
 
-void CacheIndex::shorten(int slot, int length) {
+// Frees the rows of positions that no later query of the fork group can see.
+void CacheRows::free_unseen_rows(int group) {
+  ForkGroup& its = groups_[static_cast<std::size_t>(group)];
+  int shortest = std::numeric_limits<int>::max();
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (slots_[slot].group == group) shortest = std::min(shortest, length(static_cast<int>(slot)));
+  }
+  const int seen = shortest - kMostDropped - window_;
+  for (; !its.taken.empty() && its.taken.front().first <= seen; its.taken.pop_front()) {
+    its.free_rows.push_back(its.taken.front().second);
+  }
+}
+
+void CacheRows::shorten(int slot, int length) {
   Slot& shortened = slots_[static_cast<std::size_t>(slot)];
   ForkGroup& group = groups_[static_cast<std::size_t>(shortened.group)];
   // The first row dropped is reused first, so that rows stay in the order of their positions.
-  for (; this->length(slot) > length; shortened.rows.pop_back()) group.free_rows.push_back(shortened.rows.back());
+  for (; this->length(slot) > length; shortened.rows.pop_back()) {
+    const std::int32_t row = shortened.rows.back();
+    group.free_rows.push_back(row);
+    const auto is_dropped = [row](const auto& taken) { return taken.second == row; };
+    if (const auto place = std::ranges::find_if(group.taken.rbegin(), group.taken.rend(), is_dropped);
+        place != group.taken.rend()) {
+      group.taken.erase(std::prev(place.base()));
+    }
+  }
 }
 
-void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parents) {
+void CacheRows::reorder(std::span<const int> slots, std::span<const int> parents) {
   if (reordered_.size() < slots.size()) reordered_.resize(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] != parents[i]) reordered_[i] = slots_[static_cast<std::size_t>(parents[i])].rows;
@@ -86,7 +113,7 @@ void CacheIndex::reorder(std::span<const int> slots, std::span<const int> parent
   }
 }
 
-void CacheIndex::close(int slot) {
+void CacheRows::close(int slot) {
   Slot& closed = slots_[static_cast<std::size_t>(slot)];
   if (closed.group < 0) return;
   ForkGroup& group = groups_[static_cast<std::size_t>(closed.group)];
@@ -94,6 +121,7 @@ void CacheIndex::close(int slot) {
     free_pages_.insert(free_pages_.end(), group.pages.begin(), group.pages.end());
     group.pages.clear();
     group.free_rows.clear();
+    group.taken.clear();
     group.used = kPageRows;
     free_groups_.push_back(closed.group);
   }
@@ -102,8 +130,28 @@ void CacheIndex::close(int slot) {
   free_slots_.push_back(slot);
 }
 
-void CacheIndex::close_all() {
+void CacheRows::close_all() {
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) close(static_cast<int>(slot));
+}
+
+int CacheIndex::open() {
+  int slot = -1;
+  for (CacheRows& rows : by_window_) slot = rows.open();
+  return slot;
+}
+
+int CacheIndex::fork(int slot) {
+  int copy = -1;
+  for (CacheRows& rows : by_window_) copy = rows.fork(slot);
+  return copy;
+}
+
+const CacheRows& CacheIndex::of(int window) const {
+  return *std::ranges::find(by_window_, window, &CacheRows::window);
+}
+
+void CacheIndex::add_window(int window) {
+  if (std::ranges::find(by_window_, window, &CacheRows::window) == by_window_.end()) by_window_.emplace_back(window);
 }
 
 DataType key_value_type(Precision precision) {
@@ -122,7 +170,7 @@ void store_as(DataType type, const float* from, Dim count, std::byte* to) {
 void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
   if (count <= rows_) return;
   form_ = form;
-  constexpr std::int64_t kPage = CacheIndex::kPageRows;
+  constexpr std::int64_t kPage = CacheRows::kPageRows;
   const std::int64_t grown = (std::max(count, 2 * rows_) + kPage - 1) / kPage * kPage;
   const Shape shape{static_cast<Dim>(grown) * static_cast<Dim>(form.bytes() / 2)};
   Tensor grown_keys = Tensor::uninitialized(shape, DataType::uint8);
@@ -147,7 +195,7 @@ void KeyValueCache::write(std::int64_t row, const float* keys, const float* valu
 }
 
 kernels::AttentionRows KeyValueCache::rows_of(const Tensor& tensor, const std::int32_t* index) const {
-  constexpr std::ptrdiff_t kPage = CacheIndex::kPageRows;
+  constexpr std::ptrdiff_t kPage = CacheRows::kPageRows;
   return {.data = tensor.raw(),
           .stride = form_.head_dim,
           .index = index,

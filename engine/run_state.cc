@@ -51,9 +51,12 @@ RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
   memory_->offsets.resize(count);
   memory_->caches.resize(count);
   memory_->carried.resize(count);
-  memory_->attention_observers.resize(count);
+  for (auto& observers : memory_->attention_observers) observers.resize(count);
   memory_->thread_scratch.resize(static_cast<std::size_t>(team_->size()));
   memory_->matmul_primitives.resize(static_cast<std::size_t>(team_->size()));
+  for (const Graph::Node& node : graph.nodes()) {
+    if (node.layer != nullptr) cache_index.add_window(node.layer->key_value_form().window);
+  }
 }
 
 RunState::~RunState() = default;
@@ -72,12 +75,13 @@ float* RunState::thread_scratch(int thread, std::size_t floats) {
   return scratch.data<float>();
 }
 
-void RunState::observe_attention(Edge node, AttentionObserver attention_observer) {
-  memory_->attention_observers[static_cast<std::size_t>(node.id)] = std::move(attention_observer);
+void RunState::observe_attention(Edge node, AttentionObserver attention_observer, AttendedRows to) {
+  memory_->attention_observers[static_cast<std::size_t>(to)][static_cast<std::size_t>(node.id)] =
+      std::move(attention_observer);
 }
 
-const AttentionObserver& RunState::attention_observer() const {
-  return memory_->attention_observers[static_cast<std::size_t>(memory_->running)];
+const AttentionObserver& RunState::attention_observer(AttendedRows to) const {
+  return memory_->attention_observers[static_cast<std::size_t>(to)][static_cast<std::size_t>(memory_->running)];
 }
 
 KeyValueCache& RunState::cache() {

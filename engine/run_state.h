@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -55,6 +56,9 @@ struct AttentionWeights {
 // A callback for the attention weights of a node, called for each row and head once its weights have been computed.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
+// The rows that a node attends to: those of one kind, or the source in a node that also attends to its own sequence.
+enum class AttendedRows : std::uint8_t { own, source };
+
 // One run of one node, with its times.
 struct NodeRun {
   using Time = std::chrono::steady_clock::time_point;  // on a clock that never goes back
@@ -81,15 +85,15 @@ class RunState {
 
   // Sequences of the next run, set by the caller.
   std::vector<Sequence> sequences;
-  CacheIndex cache_index;  // for each slot, the cache row of each of its positions; the same in all layers
+  CacheIndex cache_index;  // for each slot, the cache row of each of its positions
   // Set if runs are pieces of one sequence. The caller sets it before each run; `sequences` then has one element.
   std::optional<StreamPiece> stream;
   // Goes on with the stream of another state of the same graph, which is left as it is.
   void continue_stream(const RunState& other);
   NodeObserver observer;  // called with every node's output if set
   // Observes the attention of `node` in later runs; an empty observer stops observing. The attention of an observed
-  // node runs on one thread.
-  void observe_attention(Edge node, AttentionObserver attention_observer);
+  // node runs on one thread. A node that attends to its own sequence and to a source has an observer for each.
+  void observe_attention(Edge node, AttentionObserver attention_observer, AttendedRows to = AttendedRows::own);
   // Called after every node if set. If unset, no clock is read.
   NodeRunObserver run_observer;
 
@@ -102,7 +106,7 @@ class RunState {
   // Returns `floats` uninitialised floats for one thread of the team, valid until the next call for the same thread.
   float* thread_scratch(int thread, std::size_t floats);
   // Returns the attention observer of the running node; empty if its attention is not observed.
-  const AttentionObserver& attention_observer() const;
+  const AttentionObserver& attention_observer(AttendedRows to = AttendedRows::own) const;
   // Returns the key/value cache of the running node, large enough for all rows of cache_index.
   KeyValueCache& cache();
   // Returns the floats that the running node keeps from piece to piece of a stream; empty at first.

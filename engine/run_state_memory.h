@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "encdec/engine/backend/onednn.h"
@@ -29,12 +30,12 @@ struct RunState::Memory {
   std::vector<std::size_t> offsets;  // by edge id: place in the arena
   Symbols planned_for{-1, -1, -1};   // sizes for which `offsets` was computed
   ScratchStack scratch;
-  std::vector<Tensor> thread_scratch;                        // by thread
-  std::vector<backend::MatMulPrimitives> matmul_primitives;  // by thread
-  std::vector<KeyValueCache> caches;                         // by edge id
-  std::vector<std::vector<float>> carried;                   // by edge id
-  std::vector<AttentionObserver> attention_observers;        // by edge id
-  int running = -1;                                          // edge id of the running node
+  std::vector<Tensor> thread_scratch;                                 // by thread
+  std::vector<backend::MatMulPrimitives> matmul_primitives;           // by thread
+  std::vector<KeyValueCache> caches;                                  // by edge id
+  std::vector<std::vector<float>> carried;                            // by edge id
+  std::array<std::vector<AttentionObserver>, 2> attention_observers;  // by AttendedRows and edge id
+  int running = -1;                                                   // edge id of the running node
 };
 
 }  // namespace encdec

@@ -23,6 +23,10 @@ void gate_values(Activation activation, const float* gate, const float* value, i
   });
 }
 
+void cap_all(float cap, float* values, int count) {
+  cap_values(cap, values, count);
+}
+
 void mix_states(const float* candidate, const float* gate, int count, float* state) {
   const D d;
   for_each_vector(d, count, [&](int i, int some) HWY_ATTR {
@@ -39,11 +43,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace encdec::kernels {
 
+HWY_EXPORT(cap_all);
 HWY_EXPORT(gate_values);
 HWY_EXPORT(mix_states);
 
 void gate(Activation activation, const float* gate, const float* value, int count, float* output) {
   HWY_DYNAMIC_DISPATCH(gate_values)(activation, gate, value, count, output);
+}
+
+void cap(float cap, float* values, int count) {
+  HWY_DYNAMIC_DISPATCH(cap_all)(cap, values, count);
 }
 
 void update_state(const float* candidate, const float* gate, int count, float* state) {

@@ -8,6 +8,9 @@ namespace encdec::kernels {
 // same address as `gate` or `value`.
 void gate(Activation activation, const float* gate, const float* value, int count, float* output);
 
+// Replaces each value x by cap * tanh(x / cap), which lies between -cap and cap (Bello et al. 2016, "logit clipping").
+void cap(float cap, float* values, int count);
+
 // state = f * state + (1 - f) * candidate, element by element, with f = sigmoid(gate).
 void update_state(const float* candidate, const float* gate, int count, float* state);
 

@@ -20,7 +20,7 @@ enum class QuerySet : std::uint8_t {
 // A sum over j is a sum over keys_seen(i). The products with distances are DeBERTa's; there are none by default.
 //   output_i = sum_j softmax_j(scale * (<query_i, key_j> + <query_i, distance_key_{j - p_i}>
 //                                       + <distance_query_{p_i - j}, key_j>) + bias_{j - p_i}) * value_j
-// Query i is at position p_i = first_position + i.
+// Query i is at position p_i = first_position + i * position_step.
 struct HeadAttention {
   const float* query = nullptr;  // row i at query + i * query_stride, head_dim floats
   std::ptrdiff_t query_stride = 0;
@@ -32,9 +32,11 @@ struct HeadAttention {
   int key_count = 0;
   // Position of the first query; unset: key_count - query_count, so that the last query is at the last key.
   std::optional<int> first_position = {};
+  int position_step = 1;  // 0: all queries are at one position, as those of heads that share keys
   int head_dim = 0;
   int value_dim = 0;
   float scale = 1.0f;
+  float score_cap = 0.0f;  // c: a scaled score s becomes c * tanh(s / c) before the bias is added; 0: it stays
   KeyLimits limits = {};
   QuerySet queries = QuerySet::some;
   // Address of the bias for distance 0, or null for no bias. relative_bias[d] is the bias of a key d positions after
@@ -51,9 +53,13 @@ struct HeadAttention {
   // Address for the softmax weights, or null. The weight of key j for query i goes to weights[i * key_count + j], if
   // query i sees key j.
   float* weights = nullptr;
+  // Address for log(sum_j exp(score_j)) of each query, or null. That of query i goes to log_sums[i * log_sums_stride],
+  // if query i sees a key. Attention to two sets of keys is a mean with the exponentials of these as weights.
+  float* log_sums = nullptr;
+  std::ptrdiff_t log_sums_stride = 0;
 
   // Returns the position of query i.
-  int position_of(int i) const { return first_position.value_or(key_count - query_count) + i; }
+  int position_of(int i) const { return first_position.value_or(key_count - query_count) + i * position_step; }
 };
 
 // Keys [first, end), possibly none. Neither bound decreases from one query to the next.

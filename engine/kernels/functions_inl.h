@@ -48,8 +48,9 @@ HWY_INLINE V exp_of_nonpositive(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::Mul(p, power));
 }
 
-// Replaces `count` scores by exp(score - maximum) and pads them with zeros to whole vectors. Returns 1 / (their sum).
-HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
+// Replaces `count` scores by exp(score - maximum) and pads them with zeros to whole vectors. Returns 1 / (their sum),
+// and their maximum as `highest`.
+HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count, float& highest) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<hn::ScalableTag<float>>;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -58,6 +59,7 @@ HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count) {
   V maximum = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (int j = 0; j < padded; j += lanes) maximum = hn::Max(maximum, hn::LoadU(d, scores + j));
   maximum = hn::MaxOfLanes(d, maximum);
+  highest = hn::GetLane(maximum);
   V sum = hn::Zero(d);
   for (int j = 0; j < padded; j += lanes) {
     const V weight = exp_of_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), maximum));
@@ -90,6 +92,16 @@ HWY_INLINE V tanh(D d, V x) {
   p = hn::MulAdd(p, square, hn::Set(d, -3.33332819422e-1f));
   const V near = hn::MulAdd(hn::Mul(p, square), x, x);
   return hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), near, far);
+}
+
+// Replaces each value x by cap * tanh(x / cap).
+HWY_INLINE void cap_values(float cap, float* HWY_RESTRICT values, int count) {
+  const hn::ScalableTag<float> d;
+  const auto caps = hn::Set(d, cap);
+  for_each_vector(d, count, [&](int i, int some) HWY_ATTR {
+    const auto capped = hn::Mul(tanh(d, hn::Div(load_some(d, values + i, some), caps)), caps);
+    store_some(capped, d, values + i, some);
+  });
 }
 
 // x * (1 + tanh(u)) / 2 = x * sigmoid(2u) with u = sqrt(2 / pi) * (x + 0.044715 x^3)

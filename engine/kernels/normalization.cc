@@ -72,6 +72,7 @@ void layer_norm_row(const NormRow& row) {
     hn::StoreU(hn::MulAdd(normalized, hn::LoadU(d, scale + i), hn::LoadU(d, shift + i)), d, output + i);
   }
   for (; i < width; ++i) output[i] = (output[i] - mean) * factor * scale[i] + shift[i];
+  if (row.added != nullptr) add_residual(output, row.added, width, output);
 }
 
 void rms_norm_row(const NormRow& row) {
@@ -89,6 +90,7 @@ void rms_norm_row(const NormRow& row) {
     hn::StoreU(hn::Mul(normalized, hn::LoadU(d, scale + i)), d, output + i);
   }
   for (; i < width; ++i) output[i] = output[i] * factor * scale[i];
+  if (row.added != nullptr) add_residual(output, row.added, width, output);
 }
 
 }  // namespace

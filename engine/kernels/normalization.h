@@ -6,6 +6,7 @@ namespace encdec::kernels {
 struct NormRow {
   const float* input = nullptr;
   const float* residual = nullptr;  // or null
+  const float* added = nullptr;     // a row that is added to the output, or null
   const float* scale = nullptr;
   const float* shift = nullptr;  // for layer_norm() only
   float epsilon = 0.0f;

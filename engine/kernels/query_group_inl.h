@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <type_traits>
@@ -85,6 +86,7 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
   for (int q = 0; q < group.count; ++q) {
     const int i = group.first + q, first = group.keys[q].first, key_count = group.keys[q].count();
     float* HWY_RESTRICT scores = scratch + static_cast<std::size_t>(q) * stride + first;
+    if (head.score_cap != 0) cap_values(head.score_cap, scores, key_count);
     if (head.relative_bias != nullptr) {
       add_relative_bias(head, head.position_of(i) - first, key_count, scores);
     }
@@ -92,7 +94,9 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
       const float* HWY_RESTRICT added = head.added_scores + static_cast<std::ptrdiff_t>(i) * head.key_count + first;
       for (int j = 0; j < key_count; ++j) scores[j] += added[j];
     }
-    group.normalizers[q] = exponentials(scores, key_count);
+    float maximum;
+    group.normalizers[q] = exponentials(scores, key_count, maximum);
+    if (head.log_sums != nullptr) head.log_sums[i * head.log_sums_stride] = maximum - std::log(group.normalizers[q]);
     if (head.weights != nullptr) {
       float* weights = head.weights + static_cast<std::ptrdiff_t>(i) * head.key_count + first;
       for (int j = 0; j < key_count; ++j) weights[j] = scores[j] * group.normalizers[q];

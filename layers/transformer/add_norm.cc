@@ -16,21 +16,22 @@ Tensor shift_of(const WeightScope& weights, const NormOptions& options) {
   return bias.empty() ? Tensor::allocate({options.width}) : bias;
 }
 
-Tensor scale_of(const WeightScope& weights, const NormOptions& options) {
-  Tensor scale = weights.tensor("weight", {options.width});
+}  // namespace
+
+Tensor scale_of(const WeightScope& weights, const NormOptions& options, Dim width) {
+  Tensor scale = weights.tensor("weight", {width});
   if (options.less_one) {
-    for (Dim i = 0; i < options.width; ++i) scale.data<float>()[i] += 1.0f;
+    for (Dim i = 0; i < width; ++i) scale.data<float>()[i] += 1.0f;
   }
   return scale;
 }
 
-}  // namespace
-
 AddNorm::AddNorm(const WeightScope& weights, const NormOptions& options)
     : kind_(options.kind),
-      scale_(scale_of(weights, options)),
+      scale_(scale_of(weights, options, options.width)),
       shift_(kind_ == NormKind::layer ? shift_of(weights, options) : Tensor()),
-      epsilon_(options.epsilon) {}
+      epsilon_(options.epsilon),
+      adds_last_(options.adds_last) {}
 
 Shape AddNorm::output_shape(Shapes inputs) const {
   if (inputs.empty() || inputs.size() > 2) throw ShapeError(fmt::format("{} inputs, expected 1 or 2", inputs.size()));
@@ -45,8 +46,10 @@ Shape AddNorm::output_shape(Shapes inputs) const {
 void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const auto normalize = kind_ == NormKind::layer ? kernels::layer_norm : kernels::rms_norm;
   for_each_row(output, state.team(), [&](int row) {
+    const float* second = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
     normalize({.input = inputs[0].row(row),
-               .residual = inputs.size() == 2 ? inputs[1].row(row) : nullptr,
+               .residual = adds_last_ ? nullptr : second,
+               .added = adds_last_ ? second : nullptr,
                .scale = scale_.data<float>(),
                .shift = shift_.data<float>(),
                .epsilon = epsilon_,

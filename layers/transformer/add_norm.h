@@ -22,12 +22,17 @@ struct NormOptions {
   float epsilon = 1e-5f;            // keeps the divisor above zero
   Bias bias = Bias::required;       // bias of the layer norm
   bool less_one = false;            // the checkpoint stores weight - 1
+  bool adds_last = false;           // the second input is added to the norm of the first
 };
+
+// Returns the weight [width] of a norm. Throws WeightError, naming the tensor, if it is missing or does not fit.
+Tensor scale_of(const WeightScope& weights, const NormOptions& options, Dim width);
 
 // Residual connection around a sub-layer f and normalisation in one pass: "Add & Norm" (Vaswani et al. 2017, section
 // 5.4 and figure 1).
 //   norm last:  y = norm(x + f(x));  {x: [R, D], f(x): [R, D]} -> [R, D]
 //   norm first: y = norm(x), the input of f;  {x: [R, D]} -> [R, D]
+//   norms around f: y = x + norm(f(norm(x)));  {f(...): [R, D], x: [R, D]} -> [R, D] with options.adds_last
 // With norm first (Xiong et al. 2020) the last matmul of f computes the sum x + f(norm(x)), with x as its residual.
 class AddNorm final : public Layer {
  public:
@@ -44,6 +49,7 @@ class AddNorm final : public Layer {
   Tensor scale_;
   Tensor shift_;  // empty for the rms norm
   float epsilon_;
+  bool adds_last_;
 };
 
 }  // namespace encdec

@@ -18,11 +18,9 @@ Dim AttentionOptions::inner_dim() const {
 }
 
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision) {
-  if (options.heads_per_key() != 1) {
-    throw ShapeError(fmt::format("{} key/value heads for {} attention heads, expected as many outside of an encoder",
-                                 options.key_value_heads, options.heads));
-  }
-  return {.heads = options.heads, .head_dim = options.head_width(), .type = key_value_type(precision)};
+  return {.heads = options.heads / options.heads_per_key(),
+          .head_dim = options.head_width(),
+          .type = key_value_type(precision)};
 }
 
 bool packs_memory(const AttentionOptions& options, Precision precision) {

@@ -5,6 +5,7 @@
 
 #include "encdec/engine/kernels/attention_rows.h"
 #include "encdec/engine/key_value_cache.h"
+#include "encdec/layers/transformer/add_norm.h"
 #include "encdec/layers/transformer/disentangled_positions.h"
 #include "encdec/layers/transformer/linear.h"
 #include "encdec/layers/transformer/relative_position_bias.h"
@@ -14,17 +15,20 @@ namespace encdec {
 
 // Options of multi-head self-attention, masked self-attention and cross-attention.
 struct AttentionOptions {
-  Dim model_dim = 0;                   // D
-  int heads = 1;                       // H
-  Dim head_dim = 0;                    // K; 0 means D / H
-  Bias bias = Bias::required;          // bias of the query, value and output projections
-  std::optional<Bias> key_bias = {};   // bias of the key projection; unset: `bias`
-  Residual residual = Residual::none;  // whether the layer adds its last input to its output
-  float score_scale = 0.0f;            // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
-  // For self-attention only.
+  Dim model_dim = 0;                          // D
+  int heads = 1;                              // H
+  Dim head_dim = 0;                           // K; 0 means D / H
+  Bias bias = Bias::required;                 // bias of the query, value and output projections
+  std::optional<Bias> key_bias = {};          // bias of the key projection; unset: `bias`
+  Residual residual = Residual::none;         // whether the layer adds its last input to its output
+  std::optional<NormOptions> head_norm = {};  // rms norm of each head's queries and keys, before rotary positions
+  float score_scale = 0.0f;  // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
+  float score_cap = 0.0f;    // c: a score s becomes c * tanh(s / c) before positions add a bias; 0: it stays
   // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads head
-  // h / (H / key_value_heads) of them. 0 means H. Of these layers only MultiHeadAttention takes another number.
+  // h / (H / key_value_heads) of them. 0 means H.
   int key_value_heads = 0;
+  Dim memory_dim = 0;  // width of the encoder output that cross-attention reads; 0 means D
+  // For self-attention only.
   RelativePositions relative_positions = {};
   DisentangledOptions disentangled_positions = {};  // not in a decoder
   RotaryOptions rotary = {};
@@ -48,8 +52,7 @@ struct AttentionOptions {
   }
 };
 
-// Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`. Throws
-// ShapeError if heads share keys.
+// Returns the form in which an attention with these options keeps keys and values, for matmuls of `precision`.
 KeyValueForm key_value_form_of(const AttentionOptions& options, Precision precision);
 
 }  // namespace encdec

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "encdec/engine/kernels/activation.h"
+#include "encdec/engine/row_sharing.h"
 #include "encdec/layers/transformer/expectations.h"
 
 namespace encdec {
@@ -35,7 +37,8 @@ Linear::Linear(std::span<const WeightScope> weights, const LinearOptions& option
                std::span<const Dim> output_widths)
     : matmul_(pack(weights, options, biases, output_widths)),
       residual_(options.residual),
-      input_scale_(options.input_scale) {}
+      input_scale_(options.input_scale),
+      output_cap_(options.output_cap) {}
 
 Shape Linear::output_shape(Shapes inputs) const {
   return shape_of_rows(inputs, input_width(), output_width(), residual_);
@@ -46,10 +49,16 @@ void Linear::forward(Inputs inputs, Tensor& output, RunState& state) const {
 }
 
 void Linear::apply(const Tensor& input, const Tensor* residual, Tensor& output, RunState& state) const {
-  if (input_scale_ == 1.0f) return matmul_.forward(input, residual, output, state);
-  Tensor scaled = state.scratch(input.shape());
-  for (Dim i = 0; i < input.elements(); ++i) scaled.data<float>()[i] = input.data<float>()[i] * input_scale_;
-  matmul_.forward(scaled, residual, output, state);
+  if (input_scale_ == 1.0f) {
+    matmul_.forward(input, residual, output, state);
+  } else {
+    Tensor scaled = state.scratch(input.shape());
+    for (Dim i = 0; i < input.elements(); ++i) scaled.data<float>()[i] = input.data<float>()[i] * input_scale_;
+    matmul_.forward(scaled, residual, output, state);
+  }
+  if (output_cap_ == 0) return;
+  for_each_row(output, state.team(),
+               [&](int row) { kernels::cap(output_cap_, output.row(row), static_cast<int>(output.width())); });
 }
 
 }  // namespace encdec

@@ -29,6 +29,7 @@ struct LinearOptions {
   Activation activation = Activation::identity;  // applied after the bias
   Residual residual = Residual::none;            // added after the activation
   float input_scale = 1.0f;                      // factor of x; used for T5's logits
+  float output_cap = 0.0f;                       // c: an output y becomes c * tanh(y / c); 0: it stays
 };
 
 // Affine map, with an activation and a residual r if the options have them.
@@ -47,7 +48,7 @@ class Linear final : public Layer {
   // Returns a map to some of the outputs, such as a shortlist of tokens, in the order given, with the same bits.
   // REQUIRES: there is at least one.
   Linear with_outputs(std::span<const std::int32_t> outputs) const {
-    return {matmul_.with_outputs(outputs), residual_, input_scale_};
+    return {matmul_.with_outputs(outputs), residual_, input_scale_, output_cap_};
   }
 
   std::string_view kind() const override { return "linear"; }
@@ -64,12 +65,13 @@ class Linear final : public Layer {
   Dim output_width() const { return matmul_.output_width(); }  // N; the sum over merged projections
 
  private:
-  Linear(MatMul matmul, Residual residual, float input_scale)
-      : matmul_(std::move(matmul)), residual_(residual), input_scale_(input_scale) {}
+  Linear(MatMul matmul, Residual residual, float input_scale, float output_cap)
+      : matmul_(std::move(matmul)), residual_(residual), input_scale_(input_scale), output_cap_(output_cap) {}
 
   MatMul matmul_;
   Residual residual_;
   float input_scale_;
+  float output_cap_;
 };
 
 }  // namespace encdec

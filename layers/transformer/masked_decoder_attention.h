@@ -22,6 +22,15 @@ class MaskedDecoderAttention final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
   KeyValueForm key_value_form() const override { return form_; }
 
+  // The steps of forward(), for layers that combine this attention with another.
+  const SelfAttentionProjections& projections() const { return projections_; }
+  // Caches the keys and values of `projected`, which comes from projections().project().
+  void remember(const Tensor& projected, RunState& state) const;
+  // Attends to what is cached: queries of `projected` -> attended [T, H*K], and log_sums [T, H] if it is not null, see
+  // kernels::HeadAttention.
+  void attend(const Tensor& projected, Tensor& attended, Tensor* log_sums, RunState& state,
+              const AttentionObserver* observer = nullptr) const;
+
  private:
   AttentionOptions options_;
   KeyValueForm form_;

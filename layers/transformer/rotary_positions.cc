@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numbers>
 
 #include "encdec/engine/base/error.h"
 #include "encdec/engine/row_sharing.h"
@@ -28,7 +30,13 @@ std::vector<float> RotaryPositions::frequencies_of(int length) const {
   std::vector<float> frequencies;
   for (Dim i = 0; i < (width_ + 1) / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / width;
-    frequencies.push_back(static_cast<float>(options_.scale * std::pow(base, exponent)));
+    double frequency = options_.scale * std::pow(base, exponent);
+    const RotaryOptions::Slowdown& slow = options_.slowdown;
+    if (const double turns = slow.positions * frequency / (2 * std::numbers::pi); turns < slow.high) {
+      const double kept = std::clamp((turns - slow.low) / (slow.high - slow.low), 0.0, 1.0);
+      if (slow.positions > 0) frequency *= kept + (1 - kept) / slow.factor;
+    }
+    frequencies.push_back(static_cast<float>(frequency));
   }
   return frequencies;
 }

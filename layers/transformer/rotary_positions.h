@@ -17,6 +17,13 @@ struct RotaryOptions {
   // ("dynamic NTK" in transformers). For encoders, which read a sequence at once.
   float growth = 1.0f;
   int trained_positions = std::numeric_limits<int>::max();
+  // Slows pairs down that turn less than `high` times in `positions` positions: by `factor` if they turn less than
+  // `low` times, and by a mixture between ("llama3" in transformers).
+  struct Slowdown {
+    double factor = 1.0, low = 1.0, high = 4.0, positions = 0.0;  // 0 positions: no pair
+
+    bool operator==(const Slowdown&) const = default;
+  } slowdown = {};
   double share = 1.0;       // share of a head's numbers that turn, the first ones
   bool neighbours = false;  // the pairs are (x_2i, x_2i+1), as in the paper, rather than (x_i, x_{i + W/2})
 

@@ -9,6 +9,8 @@ namespace encdec {
 SelfAttentionProjections::SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options)
     : options_(options),
       positions_(weights, options),
+      query_norm_(weights / "query_norm", options.head_norm, options.head_width()),
+      key_norm_(weights / "key_norm", options.head_norm, options.head_width()),
       query_key_value_(std::array{weights / "query", weights / "key", weights / "value"},
                        {.input_width = options.model_dim},
                        std::array{options.bias, options.key_bias.value_or(options.bias), options.bias},
@@ -23,7 +25,10 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
-  positions_.rotate(projected, options_.heads + options_.heads / options_.heads_per_key(), state);
+  const int key_heads = options_.heads / options_.heads_per_key();
+  query_norm_.apply(projected, 0, options_.heads, state);
+  key_norm_.apply(projected, options_.inner_dim(), key_heads, state);
+  positions_.rotate(projected, options_.heads + key_heads, state);
   return projected;
 }
 

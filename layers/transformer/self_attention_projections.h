@@ -1,6 +1,7 @@
 #pragma once
 
 #include "encdec/layers/transformer/attention_positions.h"
+#include "encdec/layers/transformer/head_norm.h"
 #include "encdec/layers/transformer/linear.h"
 
 namespace encdec {
@@ -11,15 +12,15 @@ class SelfAttentionProjections {
  public:
   // Takes query.{weight [H*K, D], bias [H*K]}, {key,value}.{weight [G*K, D], bias [G*K]}, where G is the number of
   // key/value heads, and output.{weight [D, H*K], bias [D]}; options.bias and options.key_bias say which biases exist.
-  // Also takes the weights of AttentionPositions. Throws WeightError, naming the tensor, if one is missing or does not
-  // fit.
+  // Also takes the weights of AttentionPositions and, with options.head_norm, {query,key}_norm.weight [K]. Throws
+  // WeightError, naming the tensor, if one is missing or does not fit.
   SelfAttentionProjections(const WeightScope& weights, const AttentionOptions& options);
 
   // Returns [R, D], the shape of x, of the residual and of the output. Throws ShapeError if the inputs do not fit.
   Shape output_shape(Shapes inputs) const;
 
   // Computes queries, keys and values: x [R, D] -> [R, (H + 2*G)*K], the queries of all heads, then the keys, then the
-  // values. Rotary positions have turned queries and keys.
+  // values. Queries and keys are normalised and turned.
   Tensor project(const Tensor& input, RunState& state) const;
   const AttentionPositions& positions() const { return positions_; }
   // Returns the attention of one sequence's rows to each other, as attend_heads() takes it. `projected` comes from
@@ -44,6 +45,7 @@ class SelfAttentionProjections {
  private:
   AttentionOptions options_;
   AttentionPositions positions_;
+  HeadNorm query_norm_, key_norm_;
   Linear query_key_value_;  // D -> (H + 2*G)*K
   Linear output_;           // H*K -> D
 };

@@ -12,14 +12,14 @@ namespace encdec {
 namespace {
 
 // Compares with a model in which each position of a sequence has a number, and each row of the cache holds the number
-// that was written there last.
-TEST(CacheIndex, APositionHasItsRowUntilAllItsSequencesAreClosed) {
+// that was written there last. A position before the window of its sequence has no row.
+void compare_rows(int window) {
   struct Target {
     int group;
     std::vector<int> positions;
   };
   RandomTensors random(1);
-  CacheIndex index;
+  CacheRows index(window);
   std::map<int, Target> targets;  // by slot
   std::vector<int> cache;
   int written = 0;
@@ -68,13 +68,41 @@ TEST(CacheIndex, APositionHasItsRowUntilAllItsSequencesAreClosed) {
     for (const auto& [open, its] : targets) {
       std::vector<int> found;
       for (const std::int32_t row : index.rows(open)) found.push_back(cache.at(static_cast<std::size_t>(row)));
-      ASSERT_EQ(found, its.positions) << "step " << step << ", action " << action;
+      ASSERT_EQ(found.size(), its.positions.size());
+      const std::size_t seen = std::min(found.size(), static_cast<std::size_t>(window));
+      ASSERT_TRUE(std::equal(found.end() - static_cast<std::ptrdiff_t>(seen), found.end(),
+                             its.positions.end() - static_cast<std::ptrdiff_t>(seen)))
+          << "step " << step << ", action " << action;
     }
   }
 }
 
-TEST(CacheIndex, PagesOfClosedSlotsAreReused) {
-  CacheIndex index;
+TEST(CacheRows, APositionHasItsRowUntilAllItsSequencesAreClosed) {
+  compare_rows(CacheRows::kAll);
+}
+
+TEST(CacheRows, APositionWithinTheWindowHasItsRow) {
+  for (const int window : {1, 5, 40}) compare_rows(window);
+}
+
+TEST(CacheRows, RowsOutsideOfTheWindowAreUsedAgain) {
+  constexpr int kWindow = 20;
+  CacheRows index(kWindow);
+  const int first = index.open();
+  index.append(first, 300);  // as a prompt
+  const int second = index.fork(first);
+  for (int i = 0; i < 3000; ++i) {
+    index.append(first, 1);
+    index.append(second, 1);
+    const int slots[] = {first, second}, parents[] = {second, second};
+    index.reorder(slots, parents);
+  }
+  EXPECT_EQ(index.length(first), 3300);
+  EXPECT_LE(index.row_limit(), 300 + 2 * (CacheRows::kMostDropped + kWindow + CacheRows::kPageRows));
+}
+
+TEST(CacheRows, PagesOfClosedSlotsAreReused) {
+  CacheRows index(CacheRows::kAll);
   for (int repetition = 0; repetition < 100; ++repetition) {
     for (int sequence = 0; sequence < 4; ++sequence) {
       const int slot = index.open();
@@ -91,17 +119,17 @@ TEST(CacheIndex, PagesOfClosedSlotsAreReused) {
   }
 }
 
-TEST(CacheIndex, PositionsOfAPageAreContiguous) {
-  CacheIndex index;
+TEST(CacheRows, PositionsOfAPageAreContiguous) {
+  CacheRows index(CacheRows::kAll);
   const int first = index.open(), second = index.open();
-  for (int i = 0; i < 2 * CacheIndex::kPageRows; ++i) {
+  for (int i = 0; i < 2 * CacheRows::kPageRows; ++i) {
     index.append(first, 1);
     index.append(second, 1);
   }
   for (const int slot : {first, second}) {
     for (int i = 0; i < index.length(slot); ++i) {
       const auto rows = index.rows(slot);
-      const int page_start = i / CacheIndex::kPageRows * CacheIndex::kPageRows;
+      const int page_start = i / CacheRows::kPageRows * CacheRows::kPageRows;
       EXPECT_EQ(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(page_start)] + i - page_start);
     }
   }

@@ -49,6 +49,9 @@ inline std::map<std::string, Tensor> attention_weights(RandomTensors& random, co
     weights[name + ".weight"] = random.uniform({outputs, model_dim}, limit);
     weights[name + ".bias"] = random.uniform({outputs}, 0.5);
   }
+  for (const std::string name : {"query_norm", "key_norm"}) {
+    if (options.head_norm) weights[name + ".weight"] = random.uniform({options.head_width()}, 2.0);
+  }
   weights["output.weight"] = random.uniform({model_dim, inner}, limit);
   weights["output.bias"] = random.uniform({model_dim}, 0.5);
   if (const int buckets = options.relative_positions.buckets; buckets > 0) {
@@ -108,15 +111,26 @@ inline reference::Matrix repeated(const reference::Matrix& rows, Dim head_dim, i
   return result;
 }
 
+// Returns a projection as scores and sums take it: normalised and turned.
+inline reference::Matrix project_heads(const std::map<std::string, Tensor>& weights, const std::string& name,
+                                       const reference::Matrix& x, const AttentionOptions& options) {
+  const Dim head_dim = options.head_width();
+  reference::Matrix rows = project(weights, name, x);
+  if (name == "value") return rows;
+  if (options.head_norm) {
+    const Dim columns = rows.columns;
+    const reference::Matrix weight(weights.at(name + "_norm.weight"));
+    rows = rms_norm(rows.reshaped(head_dim), weight, options.head_norm->epsilon).reshaped(columns);
+  }
+  return options.rotary.base == 0 ? rows : rotated(rows, head_dim, options.rotary);
+}
+
 // Returns the attention of one sequence to itself.
 inline reference::Matrix attend_to_itself(const std::map<std::string, Tensor>& weights, const reference::Matrix& x,
                                           const AttentionOptions& options, reference::Mask mask) {
   const Dim head_dim = options.head_width();
-  const auto projected = [&](const std::string& name) {
-    const reference::Matrix rows = project(weights, name, x);
-    return options.rotary.base == 0 || name == "value" ? rows : rotated(rows, head_dim, options.rotary);
-  };
-  reference::ScoreOptions scores{.mask = mask, .scale = options.score_scale};
+  const auto projected = [&](const std::string& name) { return project_heads(weights, name, x, options); };
+  reference::ScoreOptions scores{.mask = mask, .scale = options.score_scale, .cap = options.score_cap};
   if (options.limits.before <= x.rows) scores.window = options.limits.before;
   if (options.limits.after <= x.rows) scores.ahead = options.limits.after;
   if (options.relative_positions.buckets > 0) {

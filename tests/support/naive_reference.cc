@@ -215,6 +215,14 @@ Matrix attention(const Matrix& query, const Matrix& key, const Matrix& value, co
       }
       // Two more roundings: of the scale, and of the product with it.
       scores.error(0, n) = scale * (inherited + gamma(query.columns + 3) * magnitude);
+      if (options.cap > 0) {
+        Matrix score(1, 1);
+        score.at(0, 0) = scores.at(0, n) / options.cap;
+        score.error(0, 0) = scores.error(0, n) / options.cap + kUnit * std::abs(score.at(0, 0));
+        score = tanh(std::move(score));
+        scores.at(0, n) = options.cap * score.at(0, 0);
+        scores.error(0, n) = options.cap * (score.error(0, 0) + kUnit);
+      }
       if (options.bias) {
         scores.at(0, n) += options.bias(options.head, j - position);
         scores.error(0, n) += kUnit * (std::abs(scores.at(0, n)) + scores.error(0, n));

@@ -85,6 +85,7 @@ using ScoreBias = std::function<double(int head, std::int64_t distance)>;
 struct ScoreOptions {
   Mask mask = Mask::none;
   double scale = 0.0;   // 0 means 1 / sqrt(columns of a head's query)
+  double cap = 0.0;     // c: a score s becomes c * tanh(s / c); 0: it stays
   ScoreBias bias = {};  // empty for none
   int head = 0;
   std::int64_t window = -1;  // maximum distance of a key that a query sees; -1 means no limit

@@ -16,7 +16,8 @@ using reference::Matrix;
 
 // Returns the rows of sources as CrossAttentionMemory lays them out, a head's row in each row of the result.
 Matrix heads_of(const Tensor& memory, const AttentionOptions& options) {
-  return Matrix(memory.reshape({2 * options.heads * memory.rows(), options.head_width()}));
+  const Dim heads = options.heads / options.heads_per_key();
+  return Matrix(memory.reshape({2 * heads * memory.rows(), options.head_width()}));
 }
 
 LayerCase cross_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
@@ -33,12 +34,13 @@ LayerCase cross_case(const AttentionOptions& options, std::vector<int> target_ro
           [options](const LayerCase& one) {
             const Matrix query = project(one.weights, "query", Matrix(one.inputs[0]));
             const Matrix memory = heads_of(one.inputs[1], options);
-            const Dim rows = one.memory_rows[0], width = options.head_width();
+            const Dim rows = one.memory_rows[0], width = options.head_width(), shared = options.heads_per_key();
             Matrix attended(query.rows, 0);
             for (int head = 0; head < options.heads; ++head) {
               attended = beside(
-                  attended, attention(query.slice_columns(head * width, width), memory.slice_rows(head * rows, rows),
-                                      memory.slice_rows((options.heads + head) * rows, rows), reference::Mask::none));
+                  attended,
+                  attention(query.slice_columns(head * width, width), memory.slice_rows(head / shared * rows, rows),
+                            memory.slice_rows((options.heads + head) / shared * rows, rows), reference::Mask::none));
             }
             const Matrix y = project(one.weights, "output", attended);
             return one.inputs.size() == 3 ? add(y, Matrix(one.inputs[2])) : y;
@@ -49,7 +51,7 @@ LayerCase cross_case(const AttentionOptions& options, std::vector<int> target_ro
   const Dim targets = std::accumulate(c.rows.begin(), c.rows.end(), 0);
   c.inputs = {
       random.uniform({targets, options.model_dim}),
-      random.uniform({std::accumulate(c.memory_rows.begin(), c.memory_rows.end(), 0), 2 * options.inner_dim()})};
+      random.uniform({std::accumulate(c.memory_rows.begin(), c.memory_rows.end(), 0), 2 * options.key_value_dim()})};
   if (options.residual == Residual::add) c.inputs.push_back(random.uniform({targets, options.model_dim}));
   return c;
 }
@@ -68,6 +70,9 @@ std::vector<LayerCase> cross_cases() {
       }
     }
   }
+  AttentionOptions grouped = options_for({20, 4});
+  grouped.key_value_heads = 2;
+  cases.push_back(cross_case(grouped, {2, 3, 1}, {4, 0, 30}));
   cases.push_back(cross_case(options_for({257, 1}), {3, 1, 8, 1}, {7, 30, 1, 12}));
   cases.back().expected = {};  // the error bound of a sum of 257 terms is too large
   const Shape target{kTargetRows, 10}, memory{kSourceRows, 20};

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "encdec/engine/base/error.h"
-#include "encdec/layers/transformer/masked_decoder_attention.h"
 #include "tests/layers/attention_fixture.h"
 #include "tests/support/message_of.h"
 
@@ -103,9 +102,6 @@ TEST(AttentionOptions, HeadsMustFitTheModelAndTheKeys) {
   EXPECT_EQ(
       message_of<ShapeError>([&] { MultiHeadAttention(none, {.model_dim = 12, .heads = 6, .key_value_heads = 4}); }),
       "4 key/value heads do not divide 6 attention heads");
-  EXPECT_EQ(message_of<ShapeError>(
-                [&] { MaskedDecoderAttention(none, {.model_dim = 12, .heads = 6, .key_value_heads = 3}); }),
-            "3 key/value heads for 6 attention heads, expected as many outside of an encoder");
 }
 
 }  // namespace
