@@ -26,9 +26,11 @@ struct Family {
   FILE(bart)                      \
   FILE(bert)                      \
   FILE(gpt2)                      \
+  FILE(llama)                     \
   FILE(moonshine)                 \
   FILE(rotary_encoders)           \
   FILE(t5)                        \
+  FILE(t5gemma)                   \
   FILE(whisper)
 
 #define ENCDEC_DECLARE_FAMILIES(name) std::vector<Family> name##_families();

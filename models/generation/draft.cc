@@ -75,7 +75,8 @@ ModelDraft::ModelDraft(Session& session, int source, DraftLength& length, int fi
 }
 
 std::size_t ModelDraft::begin(std::size_t most, std::size_t length) {
-  return session_ == nullptr ? 0 : std::min({most, length_.next(), limit_ - std::min(limit_, length - 1)});
+  constexpr std::size_t kDroppable = CacheRows::kMostDropped;  // all may be wrong
+  return session_ == nullptr ? 0 : std::min({most, length_.next(), limit_ - std::min(limit_, length - 1), kDroppable});
 }
 
 Session::TargetTokens ModelDraft::input(std::span<const std::int32_t> tokens) {

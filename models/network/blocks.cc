@@ -130,7 +130,7 @@ Edge Stack::add_blocks(Edge x) {
     Block block(*this, layer);
     x = config_.block ? config_.block(block, x) : block.add(x);
   }
-  if (config_.norm_order == NormOrder::first) x = norm("norm", {x});
+  if (config_.norm_order != NormOrder::last) x = norm("norm", {x});
   graph_.output(x);
   return x;
 }

@@ -48,6 +48,7 @@ class Block {
   // Adds a sub-layer f with its residual connection and norm. f(x, residual) adds its node.
   //   norm last:  x -> norm(x + f(x));  there is no residual
   //   norm first: x -> x + f(norm(x));  f adds the residual x
+  //   norms both: x -> x + norm(f(norm(x)));  there is no residual, and the second norm is called NAME_after
   template <class Sublayer>
   Edge with_residual(std::string_view norm, Edge x, const Sublayer& f) const;
   // The sub-layers alone: f(x), or f(x) + residual if there is one.
@@ -125,8 +126,12 @@ class Stack {
 
 template <class Sublayer>
 Edge Block::with_residual(std::string_view name, Edge x, const Sublayer& f) const {
-  const bool is_last = stack_.config().norm_order == NormOrder::last;
-  return is_last ? norm(name, {x, f(x, std::nullopt)}) : f(norm(name, {x}), std::optional(x));
+  const NormOrder order = stack_.config().norm_order;
+  if (order == NormOrder::last) return norm(name, {x, f(x, std::nullopt)});
+  if (order == NormOrder::first) return f(norm(name, {x}), std::optional(x));
+  NormOptions options = stack_.config().norm_of(stack_.width());
+  options.adds_last = true;
+  return layer<AddNorm>(std::string(name) + "_after", {f(norm(name, {x}), std::nullopt), x}, options);
 }
 
 template <class L, class Options>

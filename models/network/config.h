@@ -36,7 +36,8 @@ constexpr std::string_view to_string(Architecture architecture) {
 // Place of a sub-layer's normalisation.
 //   last:  after the residual is added (Vaswani et al. 2017)
 //   first: before the sub-layer, and once more at the end of the stack (Xiong et al. 2020)
-enum class NormOrder : std::uint8_t { last, first };
+//   both:  as first, and once more before the residual is added (Gemma 2)
+enum class NormOrder : std::uint8_t { last, first, both };
 
 // Place of a normalisation of the embeddings.
 enum class EmbeddingNorm : std::uint8_t { none, after_positions, before_positions };
@@ -102,6 +103,7 @@ struct TransformerConfig {
   StackConfig decoder;                                        // has 0 layers if there is no decoder
 
   float logits_scale = 1.0f;          // factor of the hidden states before the output projection
+  float logits_cap = 0.0f;            // c: a logit z becomes c * tanh(z / c); 0: it stays
   Bias output_bias = Bias::optional;  // bias of the logits
   HeadConfig head;                    // head of a classifier or a masked language model
   // Encoder-only: the encoder has an input of row numbers, and its last layer computes these rows alone, such as the

@@ -20,7 +20,8 @@ class OutputProjection {
       : OutputProjection(weights / "output_projection", {.input_width = config.model_dim(),
                                                          .output_width = config.decoder.vocabulary,
                                                          .bias = config.output_bias,
-                                                         .input_scale = config.logits_scale}) {}
+                                                         .input_scale = config.logits_scale,
+                                                         .output_cap = config.logits_cap}) {}
   // Takes the weights of a Linear from `weights`.
   OutputProjection(const WeightScope& weights, const LinearOptions& options)
       : name_(weights.path()),

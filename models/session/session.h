@@ -118,7 +118,8 @@ class Session : public ReadingSession {
  private:
   Encoded opened(Encoded encoded);
   int remember_source(int target, int source);
-  std::pair<RunState*, Edge> attention_of(AttentionKind kind, int layer);
+  struct ObservedAttention;
+  ObservedAttention attention_of(AttentionKind kind, int layer);
   Tensor wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs);
   Tensor logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs);
 

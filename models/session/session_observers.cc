@@ -1,9 +1,18 @@
 // The functions of Session by which callers observe attention and the runs of nodes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "encdec/models/session/session.h"
 
 namespace encdec {
+
+// A node's attention, and the state of its graph.
+struct Session::ObservedAttention {
+  RunState* state;
+  Edge node;
+  AttendedRows to = AttendedRows::own;
+};
 
 void Session::set_source_attention(SourceAttention mode) {
   const TransformerConfig& config = model_->config;
@@ -21,23 +30,28 @@ void Session::set_source_attention(SourceAttention mode) {
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += share * attention.weights[i];
     };
   }
-  const auto [state, node] = attention_of(AttentionKind::cross, config.decoder.layers - 1);
-  state->observe_attention(node, std::move(observer));
+  const ObservedAttention last = attention_of(AttentionKind::cross, config.decoder.layers - 1);
+  last.state->observe_attention(last.node, std::move(observer), last.to);
 }
 
-// Returns the node of an attention and the state of its graph.
-std::pair<RunState*, Edge> Session::attention_of(AttentionKind kind, int layer) {
+// Returns the node of an attention. Attention to the source is a node of its own, or part of the node that attends to
+// the target.
+Session::ObservedAttention Session::attention_of(AttentionKind kind, int layer) {
   const bool is_encoder = kind == AttentionKind::encoder_self;
-  const std::string node = fmt::format("{}.{}.{}_attention", is_encoder ? "encoder" : "decoder", layer,
-                                       kind == AttentionKind::cross ? "cross" : "self");
   const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();
-  return {&*(is_encoder ? encoder_state_ : decoder_state_), graph.find(node)};
+  const std::string block = fmt::format("{}.{}", is_encoder ? "encoder" : "decoder", layer);
+  RunState* const state = &*(is_encoder ? encoder_state_ : decoder_state_);
+  if (kind != AttentionKind::cross) return {state, graph.find(block + ".self_attention")};
+  const std::string cross = block + ".cross_attention";
+  const bool is_node = std::ranges::find(graph.nodes(), cross, &Graph::Node::name) != graph.nodes().end();
+  if (is_node) return {state, graph.find(cross)};
+  return {state, graph.find(block + ".self_attention"), AttendedRows::source};
 }
 
 Session::Observation Session::observe_attention(AttentionKind kind, int layer, AttentionObserver observer) {
-  const auto [state, node] = attention_of(kind, layer);
-  state->observe_attention(node, std::move(observer));
-  return {state, [node = node](RunState* observed) { observed->observe_attention(node, {}); }};
+  const ObservedAttention observed = attention_of(kind, layer);
+  observed.state->observe_attention(observed.node, std::move(observer), observed.to);
+  return {observed.state, [observed](RunState* state) { state->observe_attention(observed.node, {}, observed.to); }};
 }
 
 std::span<const float> Session::source_attention(std::size_t input) const {

@@ -12,9 +12,10 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 
 FOLDER = Path(__file__).parent
 CASES = """
-    bart/base bert/base blenderbot/base blenderbot_small/base distilbert/base gpt2/unscaled_attention gpt2/without_prefix
-    m2m_100/odd_width marian/odd_sizes marian/shared_swish mbart/fifty mt5/published pegasus/stored_positions plbart/base
-    roberta/base t5/few_buckets t5/v1_1 umt5/tied xlm_roberta/base
+    bart/base bert/base blenderbot/base blenderbot_small/base distilbert/base gemma3_text/base gpt2/unscaled_attention
+    gpt2/without_prefix m2m_100/odd_width marian/odd_sizes marian/shared_swish mbart/fifty mt5/published
+    pegasus/stored_positions plbart/base qwen2/windows roberta/base t5/few_buckets t5/v1_1 t5gemma2/base
+    umt5/tied xlm_roberta/base
 """.split()
 # Maps transformers' names to ours.
 KINDS = {"encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross"}

@@ -117,7 +117,8 @@ Json summary_of(const Model& model, const std::string& folder) {
   json["activation"] = to_string(last.activation);
   json["gated"] = last.feed_forward == FeedForwardKind::gated;
   json["norm"] = last.norm.kind == NormKind::rms ? "rms" : "layer";
-  json["norm_order"] = last.norm_order == NormOrder::first ? "first" : "last";
+  constexpr std::string_view kOrders[] = {"last", "first", "both"};
+  json["norm_order"] = kOrders[static_cast<int>(last.norm_order)];
   for (const CommandSlice& slice : command_slices()) {
     if (slice.inspect != nullptr) slice.inspect(model, json);
   }

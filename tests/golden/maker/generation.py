@@ -87,12 +87,13 @@ def generate_alone(family, model, source, prefix, options):
 
     As in `encdec generate --json`, hypotheses have neither the start token nor the prompt of a decoder-only model.
     """
+    settings = model.generation_config
     if family.kind == DECODER_ONLY:
         prompt, shown, inputs = source, len(source), {}
     else:
-        prompt, shown = [model.generation_config.decoder_start_token_id] + prefix, 1
+        start = settings.decoder_start_token_id
+        prompt, shown = [settings.bos_token_id if start is None else start] + prefix, 1
         inputs = {"decoder_input_ids": torch.tensor([prompt])}
-    settings = model.generation_config
     num_beams = options.get("num_beams", settings.num_beams) or 1
     wanted = options.get("num_return_sequences", settings.num_return_sequences) or 1
     watch = BeamWatch(num_beams, end_ids_of(model))

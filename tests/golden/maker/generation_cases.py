@@ -184,4 +184,10 @@ CHECKPOINTS = {
     "blenderbot/encoder_no_repeat": slice(3, None, 4),
     "t5/v1_0": slice(1, None, 4),
     "gpt2/with_prefix": slice(0, None, 2),
+    "t5gemma/base": slice(1, None, 9),
+    "t5gemma2/base": slice(0, None, 9),
+    "gemma2/base": slice(5, None, 9),
+    "gemma3_text/base": slice(6, None, 9),
+    "qwen2/windows": slice(7, None, 9),
+    "llama/llama3": slice(8, None, 9),
 }

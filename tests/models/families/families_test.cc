@@ -50,6 +50,17 @@ TEST(Families, RefuseWhatTheyDoNotCompute) {
        "'rope_scaling' is object of 1, expected null"},
       {R"("model_type": "eurobert", "num_attention_heads": 12, "rope_parameters": {"rope_type": "yarn"})",
        "'rope_parameters.rope_type' is \"yarn\", expected \"default\""},
+      {R"("model_type": "llama", "num_key_value_heads": 5)",
+       "num_key_value_heads 5 does not divide num_attention_heads 32"},
+      {R"("model_type": "qwen3", "rope_scaling": {"rope_type": "yarn", "factor": 4.0})",
+       "rope_type 'yarn' is not supported, expected default, linear or llama3"},
+      {R"("model_type": "llama", "rope_parameters": {"rope_type": "llama3", "low_freq_factor": 4})",
+       "low_freq_factor 4 is not below high_freq_factor 4"},
+      {R"("model_type": "gemma2", "layer_types": ["chunked_attention"])",
+       "layer_types has 'chunked_attention', expected full_attention or sliding_attention"},
+      {R"("model_type": "gemma3_text", "use_bidirectional_attention": true)",
+       "'use_bidirectional_attention' is true, expected false"},
+      {R"("model_type": "t5gemma")", "'decoder' is missing"},
       {R"("model_type": "deberta-v2", "pos_att_type": "C2P|p2c")",
        "pos_att_type 'C2P' is not supported, expected c2p or p2c"},
       {R"("model_type": "bert", "position_embedding_type": "relative_key")",
@@ -99,6 +110,49 @@ TEST(NomicBert, ReadsBothFormsOfTheBaseOfLongTexts) {
                          "rope_parameters": {"rope_type": "dynamic", "rope_theta": 500, "factor": 2})"),
             expected);
   EXPECT_EQ(rotary_of(R"("rotary_emb_base": 500, "rotary_scaling_factor": null)"), RotaryOptions{.base = 500});
+}
+
+// The windows of each layer, as the decoders' classes in transformers read both generations of settings; 0: none.
+std::vector<int> windows(const char* config) {
+  std::vector<int> found;
+  for (const AttentionOptions& layer : described(config).config.decoder.layer_attention) {
+    found.push_back(layer.limits.after == 0 ? layer.limits.before + 1 : 0);
+  }
+  return found;
+}
+
+TEST(RotaryStack, ReadsTheWindowsOfEachLayer) {
+  EXPECT_THAT(windows(R"({"model_type": "llama", "num_hidden_layers": 2, "sliding_window": 8})"), ElementsAre(0, 0));
+  EXPECT_THAT(windows(R"({"model_type": "mistral", "num_hidden_layers": 2})"), ElementsAre(4096, 4096));
+  EXPECT_THAT(windows(R"({"model_type": "mistral", "num_hidden_layers": 2, "sliding_window": null})"),
+              ElementsAre(0, 0));
+  EXPECT_THAT(
+      windows(R"({"model_type": "qwen2", "num_hidden_layers": 3, "sliding_window": 8, "max_window_layers": 1})"),
+      ElementsAre(0, 0, 0));
+  EXPECT_THAT(windows(R"({"model_type": "qwen2", "num_hidden_layers": 3, "sliding_window": 8, "max_window_layers": 1,
+                          "use_sliding_window": true})"),
+              ElementsAre(0, 8, 8));
+  EXPECT_THAT(windows(R"({"model_type": "gemma2", "num_hidden_layers": 3, "sliding_window": 8})"),
+              ElementsAre(8, 0, 8));
+  EXPECT_THAT(windows(R"({"model_type": "gemma3_text", "num_hidden_layers": 4, "sliding_window": 8,
+                          "sliding_window_pattern": 3})"),
+              ElementsAre(8, 8, 0, 8));
+  EXPECT_THAT(windows(R"({"model_type": "gemma3", "text_config": {"num_hidden_layers": 2, "sliding_window": 8,
+                          "layer_types": ["full_attention", "sliding_attention"]}})"),
+              ElementsAre(0, 8));
+}
+
+TEST(RotaryStack, ReadsTheRotationsOfEachGeneration) {
+  for (const char* config :
+       {R"({"model_type": "gemma3_text", "num_hidden_layers": 6, "rope_theta": 500.0, "rope_local_base_freq": 70.0,
+            "rope_scaling": {"rope_type": "linear", "factor": 8.0}})",
+        R"({"model_type": "gemma3_text", "num_hidden_layers": 6, "rope_parameters": {
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 500.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 70.0}}})"}) {
+    const auto layers = described(config).config.decoder.layer_attention;
+    EXPECT_EQ(layers[0].rotary, (RotaryOptions{.base = 70.0f}));
+    EXPECT_EQ(layers[5].rotary, (RotaryOptions{.base = 500.0f, .scale = 0.125f}));
+  }
 }
 
 TEST(DebertaV2, ReadsBothFormsOfTheTermsOfPositions) {

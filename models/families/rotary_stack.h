@@ -1,0 +1,75 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "encdec/models/checkpoint/json.h"
+#include "encdec/models/families/name_table.h"
+#include "encdec/models/network/config.h"
+
+namespace encdec {
+
+// The defaults of a kind of stack with rotary positions and gated feed-forward networks (Touvron et al. 2023): those
+// of its class in transformers.
+struct RotaryStackDefaults {
+  Dim vocabulary = 32'000;
+  Dim model_dim = 4096;
+  Dim hidden_dim = 11'008;
+  int layers = 32;
+  Dim heads = 32;
+  Dim key_value_heads = 0;  // 0: as many as heads
+  Dim head_dim = 0;         // 0: model_dim / heads
+  std::string_view activation_key = "hidden_act";
+  std::string_view activation = "silu";
+  // Layers whose queries see a window: none, all, all but each nth, or those from max_window_layers on.
+  enum class Windows { none, all, but_each_nth, last } windows = Windows::none;
+  int every = 1;            // n of but_each_nth
+  double local_base = 0.0;  // base of the rotation in layers with a window; 0: as in the others
+  double base = 10'000.0;
+  bool has_head_norm = false;
+  // Gemma's: embeddings are multiplied by sqrt(D), norms multiply by 1 + weight and stand on both sides of a sub-layer,
+  // scores are divided by the root of a setting, and may be capped.
+  bool is_gemma = false;
+  double score_cap = 0.0;
+};
+
+// Gemma 2's, which T5Gemma has too.
+inline constexpr RotaryStackDefaults kGemma2Stack{.vocabulary = 256'000,
+                                                  .model_dim = 2304,
+                                                  .hidden_dim = 9216,
+                                                  .layers = 26,
+                                                  .heads = 8,
+                                                  .key_value_heads = 4,
+                                                  .head_dim = 256,
+                                                  .activation_key = "hidden_activation",
+                                                  .activation = "gelu_pytorch_tanh",
+                                                  .windows = RotaryStackDefaults::Windows::but_each_nth,
+                                                  .every = 2,
+                                                  .is_gemma = true,
+                                                  .score_cap = 50.0};
+inline constexpr double kGemma2LogitsCap = 30.0;
+
+// Gemma 3's, which T5Gemma 2 has too.
+inline constexpr RotaryStackDefaults kGemma3Stack = [] {
+  RotaryStackDefaults gemma = kGemma2Stack;
+  gemma.vocabulary = 262'208;
+  gemma.every = 6;
+  gemma.local_base = 10'000;
+  gemma.base = 1'000'000;
+  gemma.has_head_norm = true;
+  gemma.score_cap = 0.0;
+  return gemma;
+}();
+
+// Reads the settings of a stack from its part of a config.json, as transformers 4 and 5 write them. Queries see keys up
+// to the window before and none after, as in a decoder. Throws ConfigError, naming the file and the key.
+StackConfig read_rotary_stack(const JsonObject& json, const RotaryStackDefaults& missing);
+
+// Returns the names of a stack's tensors: `stack` ("decoder") in canonical names, `prefix` ("model.") in stored ones.
+std::vector<NamePattern> rotary_stack_names(const std::string& stack, const std::string& prefix);
+
+// Returns the cap of the logits (final_logit_softcapping); 0 if there is none.
+float logits_cap_of(const JsonObject& json, double missing);
+
+}  // namespace encdec
