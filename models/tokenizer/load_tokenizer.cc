@@ -99,7 +99,11 @@ std::optional<NormalizationTable> normalization_table(const Json& file, const st
 }
 
 // Returns whether tokenizer.json has the kind of model that the family's pipeline needs.
-bool fits(const TokenizerJsonFile& file, std::string_view model) {
+bool fits(const TokenizerJsonFile& file, const PipelineFamily& family) {
+  const std::string_view model = family.model;
+  // Llama 3 is byte-level, but some checkpoints name the class of Llama 2.
+  const auto has_bytes = [&] { return file.rest->value().dump().find("\"ByteLevel\"") != std::string::npos; };
+  if (family.tokenizer_class == "LlamaTokenizer" && has_bytes()) return false;
   if (model == "Unigram") return file.pieces.has_value();
   if (model == "BPE") return file.vocabulary.has_value() && file.merges.has_value();
   return file.vocabulary.has_value() && !file.merges;
@@ -123,7 +127,7 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFi
     source.settings = TokenizerSettings::merge(files, std::move(named_tokens));
     if (!source.settings.truncation_side) source.settings.truncation_side = truncation_side_of(rest);
   };
-  if (family == nullptr || !fits(source.file, family->model)) {
+  if (family == nullptr || !fits(source.file, *family)) {
     merge({});
     return pipeline_tokenizer(family_parts::load(source), source.name);
   }
@@ -187,7 +191,7 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
 };
 
 // Model types whose tokenizer.json is used with its own pipeline, whichever class the checkpoint names.
-constexpr std::array kUsesOwnPipeline = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl"};
+constexpr std::array kUsesOwnPipeline = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl", "mistral"};
 
 // Returns the tokenizer class that tokenizer_config.json names, else the one that config.json names, else the default
 // of the model type; empty if there is none. Removes the ending "Fast".

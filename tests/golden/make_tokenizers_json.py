@@ -16,8 +16,8 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
 
 import maker
+import transformers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import PreTrainedTokenizerFast
 
 from maker.tokenizers import learn_merges, llama_parts, normalization_table
 from packed import pack
@@ -28,6 +28,13 @@ FEW_TEXTS = [text for text in TEXTS if text.startswith(("Hello", "  two", "\t", 
 
 GPT4_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+QWEN_PATTERN = GPT4_PATTERN.replace("{1,3}", "")
+TEKKEN_PATTERN = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
 # A few rules of each kind in published tables: the result is shorter, longer or empty, or two characters become one.
@@ -43,6 +50,7 @@ class Case:
     config: dict = field(default_factory=dict)  # tokenizer_config.json
     rewrite: object = None  # a function that changes the file's JSON into an older form
     few_texts: bool = False  # use only FEW_TEXTS, which are enough for this case
+    tokenizer_class: str = "PreTrainedTokenizerFast"  # this one follows tokenizer.json
 
 
 def with_parts(tokenizer, **parts):
@@ -222,9 +230,55 @@ def llama2():
     return Case(tokenizer, rewrite=lambda data: data.update(pre_tokenizer=None))
 
 
+def llama2_class():
+    """transformers' class makes its own pipeline from the file: the second part of a text gets no "▁"."""
+    case = llama2()
+    case.config, case.tokenizer_class = {"add_bos_token": True, "legacy": False}, "LlamaTokenizer"
+    return case
+
+
+def gemma():
+    """Runs of newlines and of "▁" are added tokens, which are not special. Spaces are merged to the same runs of "▁"."""
+    first = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "<start_of_turn>"]
+    runs = ["\n", "\n\n", "\n\n\n", "▁▁", "▁▁▁"]
+    normalizer, fallback = normalizers.Replace(" ", "▁"), ["\t" if byte == "<0x09>" else byte for byte in BYTES]
+    trained = bpe([*first, *runs, *fallback], 600, common_letters(normalizer, 120), normalizer,
+                  pre_tokenizers.Split("▁", "merged_with_next"))
+    model = json.loads(trained.to_str())["model"]
+    merges = [*map(tuple, model["merges"]), ("\n", "\n"), ("▁", "▁"), ("▁▁", "▁")]
+    options = {"unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True}
+    tokenizer = Tokenizer(models.BPE(vocab=model["vocab"], merges=merges, **options))
+    tokenizer.add_special_tokens([AddedToken(token, normalized=False) for token in first if token != "<mask>"])
+    tokenizer.add_tokens([AddedToken(token, normalized=False) for token in ["<mask>", *runs]])
+    decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    complete(tokenizer, [], "<bos> $A", "<bos> $A <bos>:1 $B:1", normalizer=normalizer, decoder=decoder,
+             pre_tokenizer=pre_tokenizers.Split(" ", "merged_with_previous"))
+    named = {"bos_token": "<bos>", "eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>"}
+    return Case(tokenizer, named, tokenizer_class="GemmaTokenizer")
+
+
+def split_byte_level(pattern):
+    """Returns the pre-tokenizer that cuts words by a pattern and writes their bytes as letters."""
+    split = pre_tokenizers.Split(Regex(pattern), "isolated")
+    return pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+
+def qwen2():
+    tokenizer = bpe([], 420, byte_alphabet(), normalizers.NFC(), split_byte_level(QWEN_PATTERN))
+    post_processor = processors.ByteLevel(add_prefix_space=False, trim_offsets=False, use_regex=False)
+    complete(tokenizer, ["<|endoftext|>"], decoder=decoders.ByteLevel(), post_processor=post_processor)
+    return Case(tokenizer, few_texts=True)
+
+
+def tekken():
+    """The form of Mistral Nemo."""
+    tokenizer = bpe(["<unk>", "<s>", "</s>"], 420, byte_alphabet(), None, split_byte_level(TEKKEN_PATTERN), ignore_merges=True)
+    complete(tokenizer, ["<unk>", "<s>", "</s>"], "<s> $A", "<s> $A <s>:1 $B:1", decoder=decoders.ByteLevel())
+    return Case(tokenizer, few_texts=True)
+
+
 def llama3():
-    split = pre_tokenizers.Split(Regex(GPT4_PATTERN), "isolated")
-    pre_tokenizer = pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    pre_tokenizer = split_byte_level(GPT4_PATTERN)
     tokenizer = bpe([], 420, byte_alphabet(), pre_tokenizer=pre_tokenizer, ignore_merges=True)
     model = json.loads(tokenizer.to_str())["model"]
     model["vocab"]["Ġworld!"] = len(model["vocab"])  # a piece that merges cannot produce
@@ -337,7 +391,7 @@ def splits():
     return {name: Case(letters(way, last=0x7F), few_texts=True) for name, way in ways.items()}
 
 
-CASES = [t5, xlm_roberta, unigram_bytes, unigram_unsplit, gpt2, roberta, llama2, llama3, byte_level_normalizer, nllb,
+CASES = [t5, xlm_roberta, unigram_bytes, unigram_unsplit, gpt2, roberta, llama2, llama2_class, llama3, gemma, qwen2, tekken, byte_level_normalizer, nllb,
          clip, bpe_prefix, bert, bert_cased, word_level, added_tokens, bos_in_config, old_metaspace]
 
 
@@ -353,12 +407,12 @@ def save(folder, case):
         case.rewrite(data)
     write(folder / "tokenizer.json", data)
     if case.config:
-        write(folder / "tokenizer_config.json", case.config | {"tokenizer_class": "PreTrainedTokenizerFast"})
+        write(folder / "tokenizer_config.json", case.config | {"tokenizer_class": case.tokenizer_class})
 
 
-def expected(folder, few_texts):
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
-    texts = FEW_TEXTS if few_texts else TEXTS
+def expected(folder, case):
+    tokenizer = getattr(transformers, case.tokenizer_class).from_pretrained(folder)
+    texts = FEW_TEXTS if case.few_texts else TEXTS
     ids = [tokenizer(text).input_ids for text in texts]
     pairs = [tokenizer(first, second, return_token_type_ids=True) for first, second in zip(TEXTS[3:9], TEXTS[10:16])]
     offsets = [tokenizer(text, return_offsets_mapping=True).offset_mapping for text in texts]
@@ -376,7 +430,7 @@ def main():
     maker.write_json(ROOT / "texts.json", TEXTS, indent=0)
     for name, case in ({make.__name__: make() for make in CASES} | splits()).items():
         save(ROOT / name, case)
-        write(ROOT / name / "expected.json", expected(ROOT / name, case.few_texts))
+        write(ROOT / name / "expected.json", expected(ROOT / name, case))
     pack(ROOT)
 
 

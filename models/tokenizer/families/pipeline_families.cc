@@ -199,18 +199,48 @@ PipelineParts make_gpt2(PipelineSource& source) {
   return generic_frame(source, family_parts::byte_level_document(source, false));
 }
 
+// Follows tokenizer.json, the family's only file. As a named token, <mask> is special, whatever the file says.
+PipelineParts make_gemma(PipelineSource& source) {
+  return family_parts::load(source);
+}
+
+// Llama 2. transformers 5 replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
+PipelineParts make_llama(PipelineSource& source) {
+  if (!source.is_tokenizer_json()) {
+    source.file.merges = native_files::merges_of(*source.file.vocabulary);
+    if (!source.settings.extra_tokens) source.add_special(source.sentencepiece_tokens);
+  }
+  Json document = Json::parse(R"({
+    "model": {"type": "BPE", "fuse_unk": true, "byte_fallback": true},
+    "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "split": false},
+    "decoder": {"type": "Sequence", "decoders": [
+      {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}
+    ]}
+  })");
+  const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
+  const bool legacy = source.config.boolean("legacy").value_or(false);
+  document["pre_tokenizer"]["prepend_scheme"] = !prefix ? "never" : legacy ? "always" : "first";
+  if (prefix) {
+    document["decoder"]["decoders"].push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  }
+  return generic_frame(source, std::move(document));
+}
+
 PipelineParts make_blenderbot(PipelineSource& source) {
   source.describe("mask_token", {.strip_left = true, .normalized = false});
   return generic_frame(source, family_parts::byte_level_document(source, true));
 }
 
 std::vector<PipelineFamily> all_families() {
-  using native_files::read_byte_pairs, native_files::read_lines;
+  using native_files::read_byte_pairs, native_files::read_lines, native_files::read_piece_vocabulary;
   const NamedTokens fairseq = family_parts::fairseq_tokens(), bert = family_parts::bert_tokens();
   const NamedTokens gpt2 = {
       {"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
   NamedTokens mpnet = fairseq;
   mpnet["unk_token"] = "[UNK]";
+  const NamedTokens llama = {{"unk_token", "<unk>"}, {"bos_token", "<s>"}, {"eos_token", "</s>"}};
+  NamedTokens gemma = {{"unk_token", "<unk>"}, {"bos_token", "<bos>"}, {"eos_token", "<eos>"}};
+  gemma.insert({{"pad_token", "<pad>"}, {"mask_token", "<mask>"}});
   using Files = std::vector<const char*>;
   const Files lines = {"vocab.txt"};
   const Files byte_pairs = {"vocab.json", "merges.txt"};
@@ -222,6 +252,8 @@ std::vector<PipelineFamily> all_families() {
       {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
+      {"GemmaTokenizer", {"tokenizer.json"}, nullptr, "BPE", gemma, make_gemma},
+      {"LlamaTokenizer", {"tokenizer.model"}, read_piece_vocabulary, "BPE", llama, make_llama},
       {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},
       {"WhisperTokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_whisper},
   };
