@@ -391,8 +391,8 @@ def splits():
     return {name: Case(letters(way, last=0x7F), few_texts=True) for name, way in ways.items()}
 
 
-CASES = [t5, xlm_roberta, unigram_bytes, unigram_unsplit, gpt2, roberta, llama2, llama2_class, llama3, gemma, qwen2, tekken, byte_level_normalizer, nllb,
-         clip, bpe_prefix, bert, bert_cased, word_level, added_tokens, bos_in_config, old_metaspace]
+CASES = [t5, xlm_roberta, unigram_bytes, unigram_unsplit, gpt2, roberta, llama2, llama2_class, llama3, gemma, qwen2, tekken,
+         byte_level_normalizer, nllb, clip, bpe_prefix, bert, bert_cased, word_level, added_tokens, bos_in_config, old_metaspace]
 
 
 def write(path, value):

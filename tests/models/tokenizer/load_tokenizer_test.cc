@@ -113,6 +113,16 @@ TEST_F(TokenizerFolder, AModelOfAnotherKindThanTheClassIsUsedUnchanged) {
   EXPECT_THAT(load_tokenizer(folder_.path(), "t5")->encode("a"), ElementsAre(0));
 }
 
+TEST_F(TokenizerFolder, LlamasClassIsNotUsedForMistralNorForByteLevelFiles) {
+  folder_.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizerFast"})");
+  for (const auto& [name, type] : {std::pair("llama2", "mistral"), std::pair("llama3", "llama")}) {
+    const fs::path golden = fs::path("tokenizer_json") / name;
+    folder_.write("tokenizer.json", read_json(golden_folder(golden) / "tokenizer.json").dump());
+    constexpr std::string_view kText = " a <s> b <unk>";
+    EXPECT_EQ(load_tokenizer(folder_.path(), type)->encode(kText), golden_tokenizer(golden)->encode(kText)) << name;
+  }
+}
+
 TEST_F(TokenizerFolder, AVocabularyAloneExpectsTokens) {
   folder_.write("shared_vocabulary.json", R"(["<unk>", "a"])");
   EXPECT_THAT(load_tokenizer(folder_.path(), "")->encode("a b"), ElementsAre(1, 0));
