@@ -16,7 +16,7 @@ struct PipelineFamily {
   std::string_view tokenizer_class;
   // Files with the vocabulary, if there is no tokenizer.json. A folder must have all of them or none.
   std::vector<const char*> files;
-  // Reads the content of `files` into `source`.
+  // Reads the content of `files` into `source`. Null if `files` is tokenizer.json.
   void (*read)(const std::vector<NamedText>& files, PipelineSource& source);
   std::string_view model;    // model.type in tokenizer.json
   NamedTokens named_tokens;  // defaults
