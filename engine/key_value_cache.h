@@ -13,7 +13,7 @@
 
 namespace encdec {
 
-// For each sequence, the row of each position in the key/value caches of layers whose queries see as many positions.
+// For each sequence, the row of each position in the key/value caches of the layers with one window.
 //
 // A fork group is a set of sequences that were forked from one another. They share the cache rows of their common
 // positions, so reordering beams moves no keys or values. Rows are allocated to fork groups in pages, so that the rows

@@ -56,7 +56,7 @@ struct AttentionWeights {
 // A callback for the attention weights of a node, called for each row and head once its weights have been computed.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
-// The rows that a node attends to: those of one kind, or the source in a node that also attends to its own sequence.
+// The rows that a node attends to. `source`: the second kind, in a node that also attends to its own sequence.
 enum class AttendedRows : std::uint8_t { own, source };
 
 // One run of one node, with its times.

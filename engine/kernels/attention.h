@@ -32,7 +32,7 @@ struct HeadAttention {
   int key_count = 0;
   // Position of the first query; unset: key_count - query_count, so that the last query is at the last key.
   std::optional<int> first_position = {};
-  int position_step = 1;  // 0: all queries are at one position, as those of heads that share keys
+  int position_step = 1;  // 0: all queries are at one position, as in heads that share keys
   int head_dim = 0;
   int value_dim = 0;
   float scale = 1.0f;
@@ -53,7 +53,7 @@ struct HeadAttention {
   // Address for the softmax weights, or null. The weight of key j for query i goes to weights[i * key_count + j], if
   // query i sees key j.
   float* weights = nullptr;
-  // Address for log(sum_j exp(score_j)) of each query, or null. That of query i goes to log_sums[i * log_sums_stride],
+  // Address for log(sum_j exp(score_j)) of each query, or null. Query i writes log_sums[i * log_sums_stride],
   // if query i sees a key. Attention to two sets of keys is a mean with the exponentials of these as weights.
   float* log_sums = nullptr;
   std::ptrdiff_t log_sums_stride = 0;

@@ -35,7 +35,7 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
                   const AttentionObserver* of_caller = nullptr) {  // null: the observer of the running node
   const AttentionObserver& observer = of_caller != nullptr ? *of_caller : state.attention_observer();
   const int head_dim = static_cast<int>(options.head_width());
-  // Of sequences with one row, heads that share keys are queries of one call, which reads each key once.
+  // In a step, heads that share keys are queries of one call, which reads each key once.
   const bool is_step = !observer && options.relative_positions.buckets == 0 &&
                        std::ranges::all_of(sequences, [](const Sequence& sequence) { return sequence.rows == 1; });
   const int at_once = is_step ? options.heads_per_key() : 1, calls = options.heads / at_once;

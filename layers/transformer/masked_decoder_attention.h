@@ -26,7 +26,7 @@ class MaskedDecoderAttention final : public Layer {
   const SelfAttentionProjections& projections() const { return projections_; }
   // Caches the keys and values of `projected`, which comes from projections().project().
   void remember(const Tensor& projected, RunState& state) const;
-  // Attends to what is cached: queries of `projected` -> attended [T, H*K], and log_sums [T, H] if it is not null, see
+  // Attends to the cache: queries of `projected` -> attended [T, H*K], and log_sums [T, H] if it is not null, see
   // kernels::HeadAttention.
   void attend(const Tensor& projected, Tensor& attended, Tensor* log_sums, RunState& state,
               const AttentionObserver* observer = nullptr) const;

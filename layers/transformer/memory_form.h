@@ -14,8 +14,8 @@ struct MemoryForm {
   KeyValueForm rows;
   bool is_packed;
 
-  // Returns the attention to the memory of a sequence, as attend_heads() takes it, without queries and output. A memory
-  // of another type than this is not packed: that of the model whose decoder's copy, a draft model, reads it.
+  // Returns the attention to the memory of a sequence, as attend_heads() takes it, without queries and output. A draft
+  // model that is a copy of the decoder reads its model's memory, which may have another type and is then not packed.
   kernels::HeadAttention attention(const Tensor& memory, const Sequence& sequence) const;
 };
 

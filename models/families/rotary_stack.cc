@@ -143,7 +143,7 @@ std::vector<NamePattern> rotary_stack_names(const std::string& stack, const std:
       {"*.feed_forward.gate", {layer + "mlp.gate_proj"}},
       {"*.feed_forward.expand", {layer + "mlp.up_proj"}},
       {"*.feed_forward.project", {layer + "mlp.down_proj"}},
-      // The names of T5Gemma come last, or first where Llama's name is that of another norm of Gemma.
+      // T5Gemma's names come last, or first where Gemma gives Llama's name to another norm.
       {"*.self_attention_norm", {layer + "input_layernorm", layer + "pre_self_attn_layernorm"}},
       {"*.self_attention_norm_after", {layer + "post_self_attn_layernorm", layer + "post_attention_layernorm"}},
       {"*.cross_attention_norm", {layer + "pre_cross_attn_layernorm"}},

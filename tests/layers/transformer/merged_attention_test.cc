@@ -12,7 +12,7 @@ namespace {
 
 using reference::Matrix;
 
-// The keys of the source come before those of the target: all queries see them.
+// The source's keys come before the target's: all queries see them.
 LayerCase merged_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
   RandomTensors random(1);
   LayerCase c{
