@@ -201,4 +201,27 @@ inline std::vector<LayerCase> self_attention_cases(const MakeAttention& make, re
   return cases;
 }
 
+// Returns the rows of sources as CrossAttentionMemory lays them out, a head's row in each row of the result.
+inline reference::Matrix heads_of(const Tensor& memory, const AttentionOptions& options) {
+  const Dim heads = options.heads / options.heads_per_key();
+  return reference::Matrix(memory.reshape({2 * heads * memory.rows(), options.head_width()}));
+}
+
+// Returns a case of an attention to the rows of sources, without weights and formula.
+template <class Attention>
+LayerCase memory_reader_case(RandomTensors& random, const AttentionOptions& options, std::vector<int> target_rows,
+                             std::vector<int> source_rows) {
+  const Dim targets = std::accumulate(target_rows.begin(), target_rows.end(), Dim{0});
+  const Dim sources = std::accumulate(source_rows.begin(), source_rows.end(), Dim{0});
+  return {
+      .name = "D " + std::to_string(options.model_dim) + ", target rows " + testing::PrintToString(target_rows) +
+              ", source rows " + testing::PrintToString(source_rows),
+      .make = [options](const WeightScope& weights) { return make_attention<Attention>(weights, options); },
+      .inputs = {random.uniform({targets, options.model_dim}), random.uniform({sources, 2 * options.key_value_dim()})},
+      .rows = std::move(target_rows),
+      .memory_rows = std::move(source_rows),
+      .input_kinds = {RowKind::rows, RowKind::memory},
+      .in_steps = true};
+}
+
 }  // namespace encdec

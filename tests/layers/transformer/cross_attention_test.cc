@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -14,45 +13,27 @@ namespace {
 
 using reference::Matrix;
 
-// Returns the rows of sources as CrossAttentionMemory lays them out, a head's row in each row of the result.
-Matrix heads_of(const Tensor& memory, const AttentionOptions& options) {
-  const Dim heads = options.heads / options.heads_per_key();
-  return Matrix(memory.reshape({2 * heads * memory.rows(), options.head_width()}));
-}
-
 LayerCase cross_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
   RandomTensors random(1);
-  LayerCase c{
-      .name = "D " + std::to_string(options.model_dim) + ", target rows " + testing::PrintToString(target_rows) +
-              ", source rows " + testing::PrintToString(source_rows),
-      .make = [options](const WeightScope& weights) { return std::make_shared<CrossAttention>(weights, options); },
-      .rows = std::move(target_rows),
-      .memory_rows = std::move(source_rows),
-      .input_kinds = {RowKind::rows, RowKind::memory},
-      .in_steps = true,
-      .expected =
-          [options](const LayerCase& one) {
-            const Matrix query = project(one.weights, "query", Matrix(one.inputs[0]));
-            const Matrix memory = heads_of(one.inputs[1], options);
-            const Dim rows = one.memory_rows[0], width = options.head_width(), shared = options.heads_per_key();
-            Matrix attended(query.rows, 0);
-            for (int head = 0; head < options.heads; ++head) {
-              attended = beside(
-                  attended,
-                  attention(query.slice_columns(head * width, width), memory.slice_rows(head / shared * rows, rows),
-                            memory.slice_rows((options.heads + head) / shared * rows, rows), reference::Mask::none));
-            }
-            const Matrix y = project(one.weights, "output", attended);
-            return one.inputs.size() == 3 ? add(y, Matrix(one.inputs[2])) : y;
-          }};
-  for (const auto& [name, weight] : attention_weights(random, options)) {
+  const std::map<std::string, Tensor> weights = attention_weights(random, options);
+  LayerCase c = memory_reader_case<CrossAttention>(random, options, std::move(target_rows), std::move(source_rows));
+  c.expected = [options](const LayerCase& one) {
+    const Matrix query = project(one.weights, "query", Matrix(one.inputs[0]));
+    const Matrix memory = heads_of(one.inputs[1], options);
+    const Dim rows = one.memory_rows[0], width = options.head_width(), shared = options.heads_per_key();
+    Matrix attended(query.rows, 0);
+    for (int head = 0; head < options.heads; ++head) {
+      attended = beside(
+          attended, attention(query.slice_columns(head * width, width), memory.slice_rows(head / shared * rows, rows),
+                              memory.slice_rows((options.heads + head) / shared * rows, rows), reference::Mask::none));
+    }
+    const Matrix y = project(one.weights, "output", attended);
+    return one.inputs.size() == 3 ? add(y, Matrix(one.inputs[2])) : y;
+  };
+  for (const auto& [name, weight] : weights) {
     if (name.starts_with("query") || name.starts_with("output")) c.weights[name] = weight;
   }
-  const Dim targets = std::accumulate(c.rows.begin(), c.rows.end(), 0);
-  c.inputs = {
-      random.uniform({targets, options.model_dim}),
-      random.uniform({std::accumulate(c.memory_rows.begin(), c.memory_rows.end(), 0), 2 * options.key_value_dim()})};
-  if (options.residual == Residual::add) c.inputs.push_back(random.uniform({targets, options.model_dim}));
+  if (options.residual == Residual::add) c.inputs.push_back(random.uniform(c.inputs[0].shape()));
   return c;
 }
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <utility>
 
 #include "tests/layers/attention_fixture.h"
@@ -15,38 +14,28 @@ using reference::Matrix;
 // The source's keys come before the target's: all queries see them.
 LayerCase merged_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
   RandomTensors random(1);
-  LayerCase c{
-      .name =
-          "target rows " + testing::PrintToString(target_rows) + ", source rows " + testing::PrintToString(source_rows),
-      .weights = attention_weights(random, options),
-      .make = [options](const WeightScope& weights) { return std::make_shared<MergedAttention>(weights, options); },
-      .rows = std::move(target_rows),
-      .memory_rows = std::move(source_rows),
-      .input_kinds = {RowKind::rows, RowKind::memory},
-      .in_steps = true,
-      .expected =
-          [options](const LayerCase& one) {
-            const Dim width = options.head_width(), rows = one.memory_rows[0], shared = options.heads_per_key();
-            const auto projected = [&](const std::string& name) {
-              return project_heads(one.weights, name, Matrix(one.inputs[0]), options);
-            };
-            const Matrix query = projected("query"), key = projected("key"), value = projected("value");
-            const Matrix memory(one.inputs[1].reshape({2 * options.heads / shared * rows, width}));
-            Matrix attended(query.rows, 0);
-            for (int head = 0; head < options.heads; ++head) {
-              const auto with_own = [&](int part, const Matrix& own) {
-                const Matrix parts[] = {memory.slice_rows((part + head) / shared * rows, rows),
-                                        own.slice_columns(head / shared * width, width)};
-                return reference::stack(parts);
-              };
-              attended = beside(attended, attention(query.slice_columns(head * width, width), with_own(0, key),
-                                                    with_own(options.heads, value), reference::Mask::causal));
-            }
-            return project(one.weights, "output", attended);
-          }};
-  c.inputs = {
-      random.uniform({std::accumulate(c.rows.begin(), c.rows.end(), 0), options.model_dim}),
-      random.uniform({std::accumulate(c.memory_rows.begin(), c.memory_rows.end(), 0), 2 * options.key_value_dim()})};
+  const std::map<std::string, Tensor> weights = attention_weights(random, options);
+  LayerCase c = memory_reader_case<MergedAttention>(random, options, std::move(target_rows), std::move(source_rows));
+  c.weights = weights;
+  c.expected = [options](const LayerCase& one) {
+    const Dim width = options.head_width(), rows = one.memory_rows[0], shared = options.heads_per_key();
+    const auto projected = [&](const std::string& name) {
+      return project_heads(one.weights, name, Matrix(one.inputs[0]), options);
+    };
+    const Matrix query = projected("query"), key = projected("key"), value = projected("value");
+    const Matrix memory = heads_of(one.inputs[1], options);
+    Matrix attended(query.rows, 0);
+    for (int head = 0; head < options.heads; ++head) {
+      const auto with_own = [&](int part, const Matrix& own) {
+        const Matrix parts[] = {memory.slice_rows((part + head) / shared * rows, rows),
+                                own.slice_columns(head / shared * width, width)};
+        return reference::stack(parts);
+      };
+      attended = beside(attended, attention(query.slice_columns(head * width, width), with_own(0, key),
+                                            with_own(options.heads, value), reference::Mask::causal));
+    }
+    return project(one.weights, "output", attended);
+  };
   return c;
 }
 
