@@ -50,7 +50,7 @@ struct AttentionWeights {
   int row = 0;                     // index among all packed rows of the run
   int head = 0;                    // counted from 0
   int first_key = 0;               // first key with a weight; keys outside `weights` have weight 0
-  std::span<const float> weights;  // weights of keys [first_key, first_key + weights.size()); their sum is 1
+  std::span<const float> weights;  // weights of keys [first_key, first_key + weights.size()); their sum is at most 1
 };
 
 // A callback for the attention weights of a node, called for each row and head once its weights have been computed.

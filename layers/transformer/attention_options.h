@@ -21,7 +21,7 @@ struct AttentionOptions {
   Bias bias = Bias::required;                 // bias of the query, value and output projections
   std::optional<Bias> key_bias = {};          // bias of the key projection; unset: `bias`
   Residual residual = Residual::none;         // whether the layer adds its last input to its output
-  std::optional<NormOptions> head_norm = {};  // rms norm of each head's queries and keys, before rotary positions
+  std::optional<NormOptions> head_norm = {};  // rms norm of a head's queries and keys; not in GatheredAttention
   float score_scale = 0.0f;  // factor of the scores; 0 means 1 / sqrt(K) (Vaswani et al. 2017, section 3.2.1)
   float score_cap = 0.0f;    // c: a score s becomes c * tanh(s / c) before positions add a bias; 0: it stays
   // Heads of keys and values, which groups of heads share (Ainslie et al. 2023): head h reads head

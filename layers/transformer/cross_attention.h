@@ -11,7 +11,7 @@ namespace encdec {
 //   encoder output [S, E] -> memory [S, 2*G*K], float32 or bfloat16; see key_value_form_of()
 // E is the encoder's width, G the number of key/value heads. The rows of one source together hold its keys [G, rows, K]
 // and then its values [G, rows, K], so that a head reads contiguous memory. If packs_memory() is true, a head's keys
-// are in the order of kernels::pack_bfloat16_keys(), its values in that of kernels::pack_bfloat16_values().
+// are in the order of kernels::pack_bfloat16_keys(), its values in the order of kernels::pack_bfloat16_values().
 class CrossAttentionMemory final : public Layer {
  public:
   // Takes {key,value}.{weight [G*K, E], bias [G*K]} and, with head_norm, key_norm.weight [K], in the scope of the

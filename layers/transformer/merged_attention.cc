@@ -48,14 +48,14 @@ void MergedAttention::forward(Inputs inputs, Tensor& output, RunState& state) co
   const AttentionObserver& source_observer = state.attention_observer(AttendedRows::source);
   if (observer || source_observer) {  // they get the weights of another pass, which are parts of one softmax
     std::vector<float> scaled;
-    const auto scaling = [&](const AttentionObserver& told, bool is_source) -> AttentionObserver {
-      if (!told) return {};
+    const auto scaling = [&](const AttentionObserver& receiver, bool is_source) -> AttentionObserver {
+      if (!receiver) return {};
       return [&, is_source](AttentionWeights attention) {
         const float share = share_of(attention.row, attention.head);
         scaled.assign(attention.weights.begin(), attention.weights.end());
         for (float& weight : scaled) weight *= is_source ? 1.0f - share : share;
         attention.weights = scaled;
-        told(attention);
+        receiver(attention);
       };
     };
     attend(scaling(observer, false), scaling(source_observer, true));

@@ -30,13 +30,11 @@ std::vector<float> RotaryPositions::frequencies_of(int length) const {
   std::vector<float> frequencies;
   for (Dim i = 0; i < (width_ + 1) / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / width;
-    double frequency = options_.scale * std::pow(base, exponent);
+    const double frequency = options_.scale * std::pow(base, exponent);
     const RotaryOptions::Slowdown& slow = options_.slowdown;
-    if (const double turns = slow.positions * frequency / (2 * std::numbers::pi); turns < slow.high) {
-      const double kept = std::clamp((turns - slow.low) / (slow.high - slow.low), 0.0, 1.0);
-      if (slow.positions > 0) frequency *= kept + (1 - kept) / slow.factor;
-    }
-    frequencies.push_back(static_cast<float>(frequency));
+    const double turns = slow.positions * frequency / (2 * std::numbers::pi);
+    const double kept = std::clamp((turns - slow.low) / (slow.high - slow.low), 0.0, 1.0);
+    frequencies.push_back(static_cast<float>(frequency * (kept + (1 - kept) / slow.factor)));
   }
   return frequencies;
 }

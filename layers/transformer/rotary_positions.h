@@ -20,7 +20,7 @@ struct RotaryOptions {
   // Slows pairs down that turn less than `high` times in `positions` positions: by `factor` if they turn less than
   // `low` times, and by a mixture between ("llama3" in transformers).
   struct Slowdown {
-    double factor = 1.0, low = 1.0, high = 4.0, positions = 0.0;  // 0 positions: no pair
+    double factor = 1.0, low = 1.0, high = 4.0, positions = 0.0;  // factor 1: no pair is slower
 
     bool operator==(const Slowdown&) const = default;
   } slowdown = {};

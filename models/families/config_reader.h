@@ -54,6 +54,12 @@ class ConfigReader {
     if (model_dim % heads == 0) return static_cast<int>(heads);
     refuse<ConfigError>(config_.file(), "{} {} does not divide the model dimension {}", key, heads, model_dim);
   }
+  // Returns num_key_value_heads. Throws unless it divides `heads`.
+  int key_value_heads(Dim missing, int heads) const {
+    const Dim shared = width("num_key_value_heads", missing);
+    if (heads % shared == 0) return static_cast<int>(shared);
+    refuse<ConfigError>(config_.file(), "num_key_value_heads {} does not divide num_attention_heads {}", shared, heads);
+  }
 
  private:
   const JsonObject& config_;

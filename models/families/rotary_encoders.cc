@@ -234,11 +234,7 @@ ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& w
   TransformerConfig network = read_sizes(config, 128'256);
   StackConfig& stack = network.encoder;
   AttentionOptions& attention = stack.attention;
-  attention.key_value_heads = static_cast<int>(config.width("num_key_value_heads", attention.heads));
-  if (attention.heads % attention.key_value_heads != 0) {
-    refuse<ConfigError>(json.file(), "num_key_value_heads {} does not divide num_attention_heads {}",
-                        attention.key_value_heads, attention.heads);
-  }
+  attention.key_value_heads = config.key_value_heads(attention.heads, attention.heads);
   stack.embedding_norm = EmbeddingNorm::none;
   read_rotary(json, "rope_theta", 10'000, stack);
   attention.head_dim = json.integer("head_dim", {1, 1 << 20}).value_or(0);

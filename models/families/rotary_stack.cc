@@ -91,12 +91,8 @@ StackConfig read_rotary_stack(const JsonObject& json, const RotaryStackDefaults&
   attention.heads = static_cast<int>(config.width("num_attention_heads", missing.heads));
   attention.head_dim = config.width("head_dim", missing.head_dim);
   if (attention.head_dim == 0) config.heads("num_attention_heads", missing.heads, stack.model_dim);  // K = D / H
-  attention.key_value_heads = static_cast<int>(
-      config.width("num_key_value_heads", missing.key_value_heads == 0 ? attention.heads : missing.key_value_heads));
-  if (attention.heads % attention.key_value_heads != 0) {
-    refuse<ConfigError>(json.file(), "num_key_value_heads {} does not divide num_attention_heads {}",
-                        attention.key_value_heads, attention.heads);
-  }
+  attention.key_value_heads =
+      config.key_value_heads(missing.key_value_heads == 0 ? attention.heads : missing.key_value_heads, attention.heads);
   attention.bias = Bias::optional;
   if (missing.has_head_norm) attention.head_norm = stack.norm;
   if (missing.is_gemma) {

@@ -61,8 +61,8 @@ struct AttentionSelection {
 struct AttentionMap {
   AttentionKind kind = AttentionKind::cross;  // kind of attention
   // float32 [layers, heads, queries, keys]. The first dimension is 1 if the mean of the layers or one layer is chosen;
-  // the same holds for heads. The weights of a query add up to 1, in T5Gemma 2
-  // over decoder self-attention and cross-attention together; keys that the query does not see have 0.
+  // the same holds for heads. The weights of a query add up to 1, in T5Gemma 2 over decoder self-attention and
+  // cross-attention together; keys that the query does not see have 0.
   Tensor weights;
 };
 

@@ -199,11 +199,6 @@ PipelineParts make_gpt2(PipelineSource& source) {
   return generic_frame(source, family_parts::byte_level_document(source, false));
 }
 
-// Follows tokenizer.json, the family's only file. As a named token, <mask> is special, whatever the file says.
-PipelineParts make_gemma(PipelineSource& source) {
-  return family_parts::load(source);
-}
-
 // Llama 2. transformers 5 replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
 PipelineParts make_llama(PipelineSource& source) {
   if (!source.is_tokenizer_json()) {
@@ -252,7 +247,8 @@ std::vector<PipelineFamily> all_families() {
       {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
-      {"GemmaTokenizer", {"tokenizer.json"}, nullptr, "BPE", gemma, make_gemma},
+      // Follows tokenizer.json, its only file. As a named token, <mask> is special, whatever the file says.
+      {"GemmaTokenizer", {"tokenizer.json"}, nullptr, "BPE", gemma, family_parts::load},
       {"LlamaTokenizer", {"tokenizer.model"}, read_piece_vocabulary, "BPE", llama, make_llama},
       {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},
       {"WhisperTokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_whisper},
