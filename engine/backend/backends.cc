@@ -22,7 +22,8 @@ bool has() {
 }
 
 using Cpu = InstructionSets;
-constexpr auto kFloat32 = Precision::float32, kBfloat16 = Precision::bfloat16, kInt8 = Precision::int8;
+constexpr auto kFloat32 = Precision::float32, kBfloat16 = Precision::bfloat16, kInt8 = Precision::int8,
+               kInt4 = Precision::int4;
 
 #if ENCDEC_MATMUL_KERNELS
 
@@ -44,6 +45,27 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(widened));
 }
 
+void by_nibbles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
+  const std::size_t blocks = static_cast<std::size_t>(rows.count) * rows.input_bytes / kNibbleBlock;
+  multiply_nibbles(matrix.panels(), rows,
+                   reinterpret_cast<std::int32_t*>(primitives.scratch(blocks * sizeof(std::int32_t))));
+}
+
+template <auto kernel>
+void by_unpacking(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
+  const PanelOrder order = matrix.spec().backend->panel_order;
+  std::byte* panel = primitives.scratch(order.panel_elements(matrix.spec().input_width));
+  multiply_unpacked(matrix.panels(), rows, order, kernel, reinterpret_cast<std::int8_t*>(panel));
+}
+
+#if defined(__x86_64__)
+template <auto kernel>
+void by_few_or_unpacking(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
+  rows.count <= kFewNibbleRows ? multiply_few_by_nibbles(matrix.panels(), rows)
+                               : by_unpacking<kernel>(matrix, rows, primitives);
+}
+#endif
+
 constexpr Backend kernel(std::string_view name, Precision precision, bool (*can_run)(), PanelOrder order,
                          InputForm input, std::size_t input_unit, decltype(Backend::multiply) multiply) {
   return {name, precision, can_run, weight_type(precision), order, input, input_unit, multiply};
@@ -64,6 +86,9 @@ constexpr Backend kKernels[] = {
     kernel("matrices", kInt8, has_matrix_products, {kNarrow, 8}, InputForm::int8, kNeonRowBytes,
            by<multiply_int8_matrices>),
     kernel("dots", kInt8, always, {kNarrow, 4}, InputForm::int8, kNeonRowBytes, by<multiply_dots>),
+    kernel("matrices", kInt4, has_matrix_products, {kNarrow, 8}, InputForm::int8, kNeonRowBytes,
+           by_unpacking<multiply_int8_matrices>),
+    kernel("dots", kInt4, always, {kNarrow, 4}, InputForm::int8, kNeonRowBytes, by_unpacking<multiply_dots>),
 #endif
 #if defined(__x86_64__)
     kernel("tiles", kBfloat16, has<&Cpu::amx>, {kWide, 2}, InputForm::bfloat16, kTileRowBytes,
@@ -72,6 +97,11 @@ constexpr Backend kKernels[] = {
     kernel("pairs", kBfloat16, has<&Cpu::avx512_bfloat16>, {kWide, 2}, InputForm::bfloat16, kProductsBytes,
            by<multiply_bfloat16_pairs>),
     kernel("bytes", kInt8, has<&Cpu::avx512_vnni>, {kWide, 4}, InputForm::uint8, kProductsBytes, by<multiply_bytes>),
+    kernel("tiles", kInt4, has<&Cpu::amx>, {kWide, 4}, InputForm::uint8, kTileRowBytes,
+           by_few_or_unpacking<multiply_int8_tiles>),
+    kernel("bytes", kInt4, has<&Cpu::avx512_vnni>, {kWide, 4}, InputForm::uint8, kNibbleBlock,
+           by_few_or_unpacking<multiply_bytes>),
+    kernel("pairs", kInt4, has_byte_pairs, {kNarrow, 4}, InputForm::int8, kNibbleBlock, by_nibbles),
 #endif
     panels(DataType::float32, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float32>),
     panels(DataType::float16, has<&Cpu::avx512>, kWide, by_panels<PanelForm::wide_float16>),
@@ -82,6 +112,7 @@ constexpr Backend kKernels[] = {
     kernel("panels", kBfloat16, always, {kNarrow, 1}, InputForm::rounded_float32, 4,
            by_panels<PanelForm::narrow_bfloat16>),
     kernel("integers", kInt8, always, {kNarrow, 2}, InputForm::int16, 4, by<multiply_integers>),
+    kernel("integers", kInt4, always, {kNarrow, 2}, InputForm::int16, 4, by_unpacking<multiply_integers>),
 };
 
 #else
@@ -112,6 +143,10 @@ BackendChoice default_backend() {
   return *known;
 }
 
+bool can_multiply(BackendChoice choice, Precision precision) {
+  return precision != kInt4 || (choice != BackendChoice::onednn && kernel_for(precision) != nullptr);
+}
+
 // The rule of BackendChoice::automatic: our kernel multiplies, if this build has it. Time of oneDNN 2.6.3 divided by
 // time of our kernel on a Xeon, for matrices of 512 x 2,048 in memory:
 //
@@ -128,6 +163,9 @@ const Backend& backend_for(BackendChoice choice, Precision precision) {
   const Backend* kernel = kernel_for(precision);
   if (choice == BackendChoice::encdec && kernel == nullptr) {
     throw ConfigError("backend is encdec, expected onednn: this library was built without its own matmul kernels");
+  }
+  if (!can_multiply(choice, precision)) {
+    throw ConfigError("precision is int4, which oneDNN does not multiply: use the backend encdec, or int8");
   }
   return choice == BackendChoice::onednn || kernel == nullptr ? onednn_backend(precision) : *kernel;
 }
@@ -154,6 +192,7 @@ bool multiplies_in(BackendChoice choice, Precision precision) {
 }
 
 std::string description(BackendChoice choice, Precision precision, std::span<const Dim> input_widths) {
+  if (!can_multiply(choice, precision)) return "";
   const Backend& backend = backend_for(choice, precision);
   const bool depend = std::ranges::any_of(
       input_widths, [&](Dim width) { return !rows_agree(choice, precision, static_cast<int>(width)); });

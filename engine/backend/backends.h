@@ -46,8 +46,11 @@ struct Backend {
 // Returns the choice that ENCDEC_BACKEND names; automatic if it is not set. Throws ConfigError for another name.
 BackendChoice default_backend();
 
+// Returns false for int4 if oneDNN multiplies.
+bool can_multiply(BackendChoice choice, Precision precision);
+
 // Returns the backend of a choice on this CPU. Unless it is oneDNN, no row's bits depend on the other rows.
-// Throws ConfigError if the choice is `encdec` and this build has no kernels.
+// Throws ConfigError if the choice is `encdec` and this build has no kernels, or without can_multiply().
 const Backend& backend_for(BackendChoice choice, Precision precision);
 
 // Returns the backends that give the same bits as backend_for() with fewer bytes of weights, for weights that have the
@@ -60,8 +63,8 @@ bool rows_agree(BackendChoice choice, Precision precision, int input_width, int 
 // Returns false if the backend rounds weights and inputs to the precision but multiplies them as float32.
 bool multiplies_in(BackendChoice choice, Precision precision);
 
-// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core)". Says it if the
-// bits of a row depend on the other rows.
+// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core)"; empty without
+// can_multiply(). Says it if the bits of a row depend on the other rows.
 std::string description(BackendChoice choice, Precision precision, std::span<const Dim> input_widths);
 
 // Returns a line for users about matrices that were packed in this process; empty if there is nothing to say. It says

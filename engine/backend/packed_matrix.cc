@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "encdec/engine/base/cancellation.h"
@@ -69,27 +70,48 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
   }
 }
 
-// Places of the parts of a packed matrix: panels, scales, offsets. Each part begins at a cache line.
+// A byte has two weights of 4 bits. The lower halves of a group's bytes are the codes of one group of inputs, the upper
+// halves are the codes of the next group.
+constexpr std::size_t kBlockBytes = kernels::kNibbleBlock / 2;
+
+// Calls body(byte, lower, upper) for each byte of a block, with the places of the two weights.
+template <class Body>
+void for_each_pair(std::size_t group, const Body& body) {
+  for (std::size_t first = 0; first < kBlockBytes; first += group) {
+    for (std::size_t i = 0; i < group; ++i) body(first + i, 2 * first + i, 2 * first + group + i);
+  }
+}
+
+// Places of the parts of a packed matrix: panels, steps, scales, offsets. Each part begins at a cache line.
 struct Layout {
   explicit Layout(const MatMulSpec& spec) : stored(spec.backend->stored), order(spec.backend->panel_order) {
-    if (stored == DataType::int8 && spec.input_width > kMaxIntegerWidth) {
-      throw BackendError(fmt::format("int8 matmul of {} inputs, expected at most {}: use bfloat16 or float32",
-                                     spec.input_width, kMaxIntegerWidth));
+    const bool is_integer = stored == DataType::int8 || is_nibbles();
+    if (is_integer && spec.input_width > kMaxIntegerWidth) {
+      throw BackendError(fmt::format("{} matmul of {} inputs, expected at most {}: use bfloat16 or float32",
+                                     to_string(spec.backend->precision), spec.input_width, kMaxIntegerWidth));
     }
-    row_bytes = order.padded_rows(spec.input_width) * size_of(stored);
+    blocks = (static_cast<std::size_t>(spec.input_width) + kernels::kNibbleBlock - 1) / kernels::kNibbleBlock;
+    row_bytes = is_nibbles() ? blocks * kBlockBytes : order.padded_rows(spec.input_width) * size_of(stored);
     panel_bytes = order.width() * row_bytes;
     panels = order.panels(spec.output_width);
     bytes = panels * panel_bytes;
-    if (stored != DataType::int8) return;
-    const auto add = [&] {
+    const auto add = [&](std::size_t size) {
       const std::size_t first = Tensor::aligned(bytes);
-      bytes = first + static_cast<std::size_t>(spec.output_width) * 4;
+      bytes = first + size;
       return first;
     };
-    scales = add();
-    if (spec.backend->input == InputForm::uint8) offsets = add();
+    if (is_nibbles()) steps = add(panels * order.width() * blocks);
+    if (is_integer) scales = add(static_cast<std::size_t>(spec.output_width) * 4);
+    if (is_integer && spec.backend->input == InputForm::uint8) {
+      offsets = add(static_cast<std::size_t>(spec.output_width) * 4);
+    }
   }
 
+  bool is_nibbles() const { return stored == DataType::uint8; }
+  // Returns the place of a block's step of a column among all steps.
+  std::size_t step_of(std::size_t column, std::size_t block) const {
+    return (column / order.width() * blocks + block) * order.width() + column % order.width();
+  }
   std::size_t unit_bytes() const { return size_of(stored) * static_cast<std::size_t>(order.group); }
 
   DataType stored;
@@ -97,7 +119,9 @@ struct Layout {
   std::size_t row_bytes = 0;
   std::size_t panel_bytes = 0;
   std::size_t panels = 0;
-  std::size_t scales = 0;   // [N], for int8; 0 for other precisions
+  std::size_t blocks = 0;   // blocks of a column, for weights of 4 bits
+  std::size_t steps = 0;    // [panels, blocks, columns], for weights of 4 bits
+  std::size_t scales = 0;   // [N], for int8 and int4; 0 for other precisions
   std::size_t offsets = 0;  // [N], if inputs are shifted by 128: 128 * the sum of the output's weights
   std::size_t bytes = 0;    // total
 };
@@ -116,6 +140,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   const Layout layout(spec);
   auto* scales = reinterpret_cast<float*>(packed.raw() + layout.scales);
   auto* offsets = reinterpret_cast<std::int32_t*>(packed.raw() + layout.offsets);
+  auto* steps = reinterpret_cast<std::int8_t*>(packed.raw() + layout.steps);
   const auto width = static_cast<Dim>(layout.order.width());
   const auto inputs = static_cast<std::size_t>(spec.input_width);
   std::vector<float> given(static_cast<std::size_t>(kernels::kWideColumns) * inputs);
@@ -124,6 +149,9 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   // first-level cache.
   const std::size_t stride = layout.row_bytes + kLineBytes;
   std::vector<std::byte> converted(layout.order.width() * stride);
+  const auto group = static_cast<std::size_t>(layout.order.group);
+  std::vector<std::uint8_t> codes(layout.is_nibbles() ? layout.blocks * kernels::kNibbleBlock : 0);
+  std::vector<std::int8_t> row_steps(layout.blocks);
   for (; first < last; first += width) {
     check_cancelled();
     const Dim before = first % kernels::kWideColumns;
@@ -133,19 +161,31 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
     for (Dim row = 0; row < count; ++row) {
       const float* from = given.data() + static_cast<std::size_t>(before + row) * inputs;
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
-      if (layout.stored == DataType::int8) {
+      const auto output = static_cast<std::size_t>(first + row);
+      std::int32_t sum = 0;
+      if (layout.is_nibbles()) {
+        scales[output] = kernels::quantize_nibbles(from, spec.input_width, codes.data(), row_steps.data());
+        for (std::size_t block = 0; block < layout.blocks; ++block) {
+          const std::uint8_t* code = codes.data() + block * kernels::kNibbleBlock;
+          for_each_pair(group, [&](std::size_t byte, std::size_t lower, std::size_t upper) {
+            to[byte] = static_cast<std::byte>(code[lower] | code[upper] << 4);
+          });
+          to += kBlockBytes;
+          steps[layout.step_of(output, block)] = row_steps[block];
+          sum += row_steps[block] * std::accumulate(code, code + kernels::kNibbleBlock, -8 * kernels::kNibbleBlock);
+        }
+      } else if (layout.stored == DataType::int8) {
         auto* integers = reinterpret_cast<std::int8_t*>(to);
         const float factor = factors[static_cast<std::size_t>(before + row)];
-        scales[first + row] = kernels::quantize_weights(from, spec.input_width, factor, integers);
-        std::int32_t sum = 0;
+        scales[output] = kernels::quantize_weights(from, spec.input_width, factor, integers);
         for (std::size_t i = 0; i < inputs; ++i) sum += integers[i];
-        if (layout.offsets != 0) offsets[first + row] = kInputZero * sum;
       } else if (layout.stored == DataType::float16) {
         kernels::convert_to_float16(from, spec.input_width, reinterpret_cast<std::uint16_t*>(to));
       } else {
         kernels::convert_row(layout.stored == DataType::bfloat16 ? InputForm::bfloat16 : spec.backend->input, from,
                              spec.input_width, to);
       }
+      if (layout.offsets != 0) offsets[output] = kInputZero * sum;
     }
     std::byte* to = packed.raw() + static_cast<std::size_t>(first / width) * layout.panel_bytes;
     with_unit_of(layout.unit_bytes(), [&](auto unit) {
@@ -180,6 +220,7 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, Tensor packed, const float* b
     epilogue.bias = bias_.data<float>();
     std::copy_n(bias, spec.output_width, bias_.data<float>());
   }
+  if (layout.steps != 0) panels_.steps = reinterpret_cast<const std::int8_t*>(packed_.raw() + layout.steps);
   if (layout.scales != 0) epilogue.column_scales = reinterpret_cast<const float*>(packed_.raw() + layout.scales);
   if (layout.offsets != 0) epilogue.offsets = reinterpret_cast<const std::int32_t*>(packed_.raw() + layout.offsets);
 }
@@ -189,6 +230,7 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, std::span<const Output> outpu
   const Layout layout(spec);
   auto* scales = reinterpret_cast<float*>(packed_.raw() + layout.scales);
   auto* offsets = reinterpret_cast<std::int32_t*>(packed_.raw() + layout.offsets);
+  auto* steps = reinterpret_cast<std::int8_t*>(packed_.raw() + layout.steps);
   if (!outputs.front().matrix->bias_.empty()) bias_ = Tensor::uninitialized({spec.output_width});
   panels_.epilogue.bias = bias_.empty() ? nullptr : bias_.data<float>();
   // The unused columns of the last panel are zeros.
@@ -203,6 +245,9 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, std::span<const Output> outpu
     with_unit_of(layout.unit_bytes(), [&](auto unit) {
       copy_column<decltype(unit)>(from, column % width, layout.row_bytes, width, i % width, to);
     });
+    for (std::size_t block = 0; layout.steps != 0 && block < layout.blocks; ++block) {
+      steps[layout.step_of(i, block)] = matrix->panels_.steps[layout.step_of(column, block)];
+    }
     if (layout.scales != 0) scales[i] = matrix->panels_.epilogue.column_scales[number];
     if (layout.offsets != 0) offsets[i] = matrix->panels_.epilogue.offsets[number];
     if (!bias_.empty()) bias_.data<float>()[i] = matrix->bias_.data<float>()[number];
@@ -221,19 +266,32 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
   // Works piece by piece in a buffer on the stack: glibc ends the process if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
-  const std::size_t element_bytes = size_of(layout.stored);
-  const int piece = static_cast<int>(stored.size() / element_bytes);
-  for (int first = 0; first < spec_.input_width; first += piece, row += piece) {
-    const std::size_t before = static_cast<std::size_t>(first) * element_bytes;
+  const int piece = static_cast<int>(stored.size() * (layout.is_nibbles() ? 2 : 1) / size_of(layout.stored));
+  std::size_t before = 0;
+  for (int first = 0; first < spec_.input_width; first += piece, row += piece, before += stored.size()) {
     with_unit_of(layout.unit_bytes(), [&](auto unit) {
       pick_row<decltype(unit)>(panel + before * width, std::min(stored.size(), layout.row_bytes - before), width,
                                index % width, stored.data());
     });
     const int count = std::min(piece, spec_.input_width - first);
-    if (layout.stored == DataType::int8) {
+    const float scale = layout.scales != 0 ? panels_.epilogue.column_scales[output] : 1.0f;
+    if (layout.is_nibbles()) {
+      for (int block = 0; block * kernels::kNibbleBlock < count; ++block) {
+        const auto all = static_cast<std::size_t>(first / kernels::kNibbleBlock + block);
+        const int step = panels_.steps[layout.step_of(index, all)];
+        std::array<float, kernels::kNibbleBlock> weights;
+        const std::byte* codes = stored.data() + static_cast<std::size_t>(block) * kBlockBytes;
+        for_each_pair(static_cast<std::size_t>(layout.order.group), [&](std::size_t byte, std::size_t lower,
+                                                                        std::size_t upper) {
+          weights[lower] = static_cast<float>((std::to_integer<int>(codes[byte] & std::byte{15}) - 8) * step) * scale;
+          weights[upper] = static_cast<float>((std::to_integer<int>(codes[byte] >> 4) - 8) * step) * scale;
+        });
+        std::copy_n(weights.data(), std::min(kernels::kNibbleBlock, count - block * kernels::kNibbleBlock),
+                    row + block * kernels::kNibbleBlock);
+      }
+    } else if (layout.stored == DataType::int8) {
       for (int i = 0; i < count; ++i) {
-        const auto integer = static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)]);
-        row[i] = static_cast<float>(integer) * panels_.epilogue.column_scales[output];
+        row[i] = static_cast<float>(static_cast<std::int8_t>(stored[static_cast<std::size_t>(i)])) * scale;
       }
     } else {
       copy_as_float(Tensor(stored.data(), layout.stored, {count}), 0, count, row);

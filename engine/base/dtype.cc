@@ -25,8 +25,4 @@ float float16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (widened << 23) | (mantissa << 13));
 }
 
-float bfloat16_to_float(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
 }  // namespace encdec

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -39,6 +40,8 @@ inline constexpr std::string_view kWeightTypes = "float32, float16, bfloat16 or 
 // Return the value of an IEEE 754 binary16 or of a bfloat16, given as bits. Exact: subnormals, infinities and NaN are
 // kept.
 float float16_to_float(std::uint16_t bits);
-float bfloat16_to_float(std::uint16_t bits);
+constexpr float bfloat16_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 }  // namespace encdec

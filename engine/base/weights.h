@@ -161,10 +161,10 @@ class WeightScope {
 
   // Returns the scope one level deeper.
   WeightScope operator/(std::string_view name) const;
-  // Returns this scope for layers whose matrix products are in float32, whatever pack().precision is.
-  WeightScope in_float32() const {
+  // Returns this scope for layers whose matrix products are in another precision than pack().precision.
+  WeightScope in(Precision precision) const {
     WeightScope scope = *this;
-    scope.pack_.precision = Precision::float32;
+    scope.pack_.precision = precision;
     return scope;
   }
   WeightScope operator/(int index) const { return *this / std::to_string(index); }  // the scope of a layer in a stack

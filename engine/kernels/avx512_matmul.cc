@@ -3,6 +3,7 @@
 
 #include "encdec/engine/kernels/lookahead.h"
 #include "encdec/engine/kernels/matmul_kernels.h"
+#include "encdec/engine/kernels/quantization.h"
 #include "encdec/engine/kernels/row_tiles.h"
 #include "encdec/engine/kernels/unroll.h"
 
@@ -39,7 +40,7 @@ struct Bytes {
         : offsets(_mm512_loadu_si512(epilogue.offsets + column)),
           scales(_mm512_loadu_ps(epilogue.column_scales + column)) {}
     ENCDEC_PRODUCTS __m512 value(__m512i sums, float row_scale) const {
-      // gcc 12 warns about uninitialised values in the unmasked intrinsic.
+      // gcc 12 warns about uninitialised values in unmasked intrinsics of conversion.
       return _mm512_maskz_cvtepi32_ps(0xFFFF, _mm512_sub_epi32(sums, offsets)) * (_mm512_set1_ps(row_scale) * scales);
     }
   };
@@ -76,6 +77,42 @@ struct Problem {
     return {panel(column), static_cast<std::size_t>(groups() * kWideGroupBytes), tiles, groups()};
   }
 };
+
+// Writes the outputs of a tile from its sums.
+template <class Products, int kRows, int kSumVectors>
+[[gnu::always_inline]] ENCDEC_PRODUCTS inline void finish_tile(const Problem<Products>& problem, int row, int column,
+                                                               const __m512i (&sums)[kRows][kSumVectors]) {
+  constexpr int kWidth = kSumVectors * 16;
+  const MatMulEpilogue& epilogue = problem.matrix.epilogue;
+  const OutputRows output = problem.rows.output.from(row);
+  if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
+    // In registers, which saves 3 % of the time of a tile.
+    ENCDEC_UNROLL
+    for (int v = 0; v < kSumVectors; ++v) {
+      const int first = column + v * 16;
+      const typename Products::Columns columns(epilogue, first);
+      const __m512 bias = epilogue.bias != nullptr ? _mm512_loadu_ps(epilogue.bias + first) : _mm512_set1_ps(-0.0f);
+      ENCDEC_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const std::ptrdiff_t at = r * output.stride + first;
+        __m512 y = columns.value(sums[r][v], output.row_scale(r)) + bias;
+        if (output.residual != nullptr) y += _mm512_loadu_ps(output.residual + at);
+        _mm512_storeu_ps(output.output + at, y);
+      }
+    }
+    return;
+  }
+  alignas(64) typename Products::Sum stored[kRows * kWidth];
+  ENCDEC_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kSumVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
+  }
+  finish_sums(epilogue,
+              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
+                                                std::min(kWidth, problem.matrix.output_width - column)},
+              output);
+}
 
 // Multiplies rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
 template <class Products, int kRows, int kPanels, bool kPrefetchesNext>
@@ -116,36 +153,7 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
       }
     }
   }
-  constexpr int kWidth = kPanels * kWideColumns;
-  const MatMulEpilogue& epilogue = problem.matrix.epilogue;
-  const OutputRows output = problem.rows.output.from(row);
-  if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
-    // In registers, which saves 3 % of the time of a tile.
-    ENCDEC_UNROLL
-    for (int v = 0; v < kPanels * kVectors; ++v) {
-      const int first = column + v * 16;
-      const typename Products::Columns columns(epilogue, first);
-      const __m512 bias = epilogue.bias != nullptr ? _mm512_loadu_ps(epilogue.bias + first) : _mm512_set1_ps(-0.0f);
-      ENCDEC_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        const std::ptrdiff_t at = r * output.stride + first;
-        __m512 y = columns.value(sums[r][v], output.row_scale(r)) + bias;
-        if (output.residual != nullptr) y += _mm512_loadu_ps(output.residual + at);
-        _mm512_storeu_ps(output.output + at, y);
-      }
-    }
-    return;
-  }
-  alignas(64) typename Products::Sum stored[kRows * kWidth];
-  ENCDEC_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    ENCDEC_UNROLL
-    for (int v = 0; v < kPanels * kVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
-  }
-  finish_sums(epilogue,
-              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
-                                                std::min(kWidth, problem.matrix.output_width - column)},
-              output);
+  finish_tile<Products>(problem, row, column, sums);
 }
 
 // Multiplies all rows by kPanels panels.
@@ -182,6 +190,71 @@ void multiply(const Problem<Products>& problem) {
                                  [&](auto height) { multiply_by_tiles_of<Products, height()>(problem); });
 }
 
+// Multiplies as multiply_tile() does, by weights of 4 bits. The sums over half a block fit 16 bits; one instruction
+// multiplies them by the block's step and adds them to the totals.
+template <int kRows, int kPanels>
+ENCDEC_PRODUCTS void multiply_nibble_tile(const Problem<Bytes>& problem, int row, int column) {
+  constexpr std::ptrdiff_t kBlockBytes = kNibbleBlock / 2 * kWideColumns;
+  const std::ptrdiff_t blocks = count_tiles<kNibbleBlock>(problem.matrix.input_width);
+  const std::ptrdiff_t first_panel = column / kWideColumns;
+  const std::ptrdiff_t ahead = prefetch_distance(kPanels, kWideGroupBytes);
+  const auto input_bytes = static_cast<std::ptrdiff_t>(problem.rows.input_bytes);
+  const std::byte* input = problem.rows.input + row * input_bytes;
+  const __m512i lower_half = _mm512_set1_epi8(15), eights = _mm512_set1_epi8(8);
+  __m512i totals[kRows][kPanels * kVectors];
+  ENCDEC_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) totals[r][v] = _mm512_setzero_si512();
+  }
+  for (std::ptrdiff_t block = 0; block < blocks; ++block, input += kNibbleBlock) {
+    ENCDEC_UNROLL
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      asm volatile("" : : : "memory");  // else gcc 12 keeps the inputs of all rows for the next vector, and spills
+      const std::ptrdiff_t at = (first_panel + v / kVectors) * blocks + block;
+      const std::byte* codes = problem.matrix.panels + at * kBlockBytes + v % kVectors * kLineBytes;
+      const __m128i steps = _mm_loadu_si128(
+          reinterpret_cast<const __m128i*>(problem.matrix.steps + at * kWideColumns + v % kVectors * 16));
+      const __m512i lower_steps =
+          _mm512_and_si512(_mm512_maskz_cvtepi8_epi32(0xFFFF, steps), _mm512_set1_epi32(0xFFFF));
+      ENCDEC_UNROLL
+      for (int half = 0; half < 2; ++half) {
+        __m512i sums[kRows];
+        ENCDEC_UNROLL
+        for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_si512();
+        ENCDEC_UNROLL
+        for (int group = 2 * half; group < 2 * half + 2; ++group) {
+          prefetch_line(codes + group * kWideGroupBytes + ahead);
+          const __m512i both = _mm512_loadu_si512(codes + group * kWideGroupBytes);
+          const __m512i low = _mm512_sub_epi8(_mm512_and_si512(both, lower_half), eights);
+          const __m512i high = _mm512_sub_epi8(_mm512_and_si512(_mm512_srli_epi16(both, 4), lower_half), eights);
+          ENCDEC_UNROLL
+          for (int r = 0; r < kRows; ++r) {
+            std::int32_t of_row[2];
+            std::memcpy(of_row, input + r * input_bytes + group * 8, sizeof(of_row));
+            sums[r] = Bytes::add(sums[r], _mm512_set1_epi32(of_row[0]), low);
+            sums[r] = Bytes::add(sums[r], _mm512_set1_epi32(of_row[1]), high);
+          }
+        }
+        ENCDEC_UNROLL
+        for (int r = 0; r < kRows; ++r) totals[r][v] = _mm512_dpwssd_epi32(totals[r][v], sums[r], lower_steps);
+      }
+    }
+  }
+  finish_tile<Bytes>(problem, row, column, totals);
+}
+
+// Multiplies all rows by kPanels panels at a time, from `column` on. Returns the first column that is left.
+template <int kRows, int kPanels>
+int multiply_nibble_panels(const Problem<Bytes>& problem, int column) {
+  for (; column + (kPanels - 1) * kWideColumns < problem.matrix.output_width; column += kPanels * kWideColumns) {
+    for_each_tile<kRows>(problem.rows.count, [&](auto height, int row, int /*tile*/) {
+      multiply_nibble_tile<height(), kPanels>(problem, row, column);
+    });
+  }
+  return column;
+}
+
 }  // namespace
 
 void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows) {
@@ -190,6 +263,15 @@ void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows) {
 
 void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows) {
   multiply(Problem<Pairs>{matrix, rows});
+}
+
+void multiply_few_by_nibbles(const PackedPanels& matrix, const MatMulRows& rows) {
+  const Problem<Bytes> problem{matrix, rows};
+  if (rows.count == 0) return;
+  with_tile_height<4>(rows.count, [&](auto height) {
+    const int column = multiply_nibble_panels<height(), std::max(1, 4 / height())>(problem, 0);
+    multiply_nibble_panels<height(), 1>(problem, column);
+  });
 }
 
 #endif

@@ -10,8 +10,9 @@ namespace encdec::kernels {
 // A matrix [K, N] in the panel order that a kernel reads, and the epilogue of the multiplication.
 struct PackedPanels {
   const std::byte* panels = nullptr;
-  int input_width = 0;   // K
-  int output_width = 0;  // N
+  int input_width = 0;                 // K
+  int output_width = 0;                // N
+  const std::int8_t* steps = nullptr;  // [panels, blocks, columns], for weights of 4 bits
   MatMulEpilogue epilogue = {};
 };
 
@@ -60,15 +61,32 @@ bool widens_float16();
 //   weights  int8 in PanelOrder{narrow, 2}
 void multiply_integers(const PackedPanels& matrix, const MatMulRows& rows);
 
+// Multiplies by weights of 4 bits, see quantize_nibbles(), without unpacking them. Sums of int8 products are exact, so
+// an int8 kernel gives the same result for the unpacked weights.
+//   input    InputForm::int8, read a block at a time
+//   weights  codes in PanelOrder{narrow, 4}, two in a byte: a group has 8 inputs, 4 of them in the lower halves
+// `shifts` is memory for an integer for each row and block. REQUIRES: has_byte_pairs().
+void multiply_nibbles(const PackedPanels& matrix, const MatMulRows& rows, std::int32_t* shifts);
+// Returns true if this CPU adds products of bytes in pairs: x86-64 with SSE4.1.
+bool has_byte_pairs();
+
+// Multiplies by weights of 4 bits with a kernel of int8, whose weights are in `order`: unpacks one panel after another
+// to `panel`, memory for order.panel_elements(K) bytes.
+void multiply_unpacked(const PackedPanels& matrix, const MatMulRows& rows, PanelOrder order,
+                       void (*kernel)(const PackedPanels&, const MatMulRows&), std::int8_t* panel);
+
 // Multiply with AVX-512. One instruction adds the products of a group of neighbours in k to a sum; groups are added in
 // the order of k. With few rows several panels are read side by side; with more rows the next panel is prefetched while
 // the current panel is in use. So weights are read as fast as memory delivers them.
 //   multiply_bytes           VNNI  InputForm::uint8     int8 weights in PanelOrder{wide, 4}
 //   multiply_bfloat16_pairs  BF16  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}
+//   multiply_few_by_nibbles  VNNI  InputForm::uint8     codes in PanelOrder{wide, 4}, as for multiply_nibbles()
 // REQUIRES: backend::instruction_sets() has the instructions.
 inline constexpr std::size_t kProductsBytes = 4;  // bytes of a row that are read at once
 void multiply_bytes(const PackedPanels& matrix, const MatMulRows& rows);
 void multiply_bfloat16_pairs(const PackedPanels& matrix, const MatMulRows& rows);
+void multiply_few_by_nibbles(const PackedPanels& matrix, const MatMulRows& rows);
+inline constexpr int kFewNibbleRows = 8;  // for more, unpacking takes less time
 
 // Multiply with the matrix instructions of AMX, on tiles of 16 rows of 64 bytes.
 //   multiply_bfloat16_tiles  InputForm::bfloat16  bfloat16 weights in PanelOrder{wide, 2}

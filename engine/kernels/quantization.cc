@@ -1,10 +1,13 @@
 #include "encdec/engine/kernels/quantization.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include "encdec/engine/kernels/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/quantization.cc"
@@ -170,6 +173,64 @@ float quantize_int8(const float* row, int width, float factor, std::int8_t* outp
   return 1.0f / factor;
 }
 
+// Quantises a block of int8 weights q, not rounded yet: tries each step that gives the weight farthest from zero a
+// level from -6 to -10, of which levels below -8 are cut, and takes the step with the least squared error.
+std::int8_t quantize_block(const float* HWY_RESTRICT q, std::uint8_t* HWY_RESTRICT codes) {
+  // Errors are added up in 8 lanes, or in several vectors, so that every CPU adds in the same order.
+  const hn::CappedTag<float, 8> d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d)), kSums = 8 / kLanes;
+  const float largest = largest_magnitude(q, kNibbleBlock);
+  const bool is_negative = std::find(q, q + kNibbleBlock, -largest) != q + kNibbleBlock;
+  const int first = std::clamp(static_cast<int>(std::ceil(largest / 9.5f)), 1, kMaxNibbleStep);
+  const int last = std::clamp(static_cast<int>(largest / 6.5f), first, kMaxNibbleStep);
+  float least = std::numeric_limits<float>::infinity();
+  std::int8_t best = 0;
+  const auto level = [&](hn::Vec<decltype(d)> x, hn::Vec<decltype(d)> inverse) HWY_ATTR {
+    return hn::Clamp(hn::Round(hn::Mul(x, inverse)), hn::Set(d, -8.0f), hn::Set(d, 7.0f));
+  };
+  for (int size = first; size <= last; ++size) {
+    const int step = is_negative ? size : -size;
+    const auto width = hn::Set(d, static_cast<float>(step)), inverse = hn::Set(d, 1.0f / static_cast<float>(step));
+    hn::Vec<decltype(d)> errors[kSums];
+    ENCDEC_UNROLL
+    for (int i = 0; i < kNibbleBlock / kLanes; ++i) {
+      const auto x = hn::Load(d, q + i * kLanes);
+      const auto lost = hn::Sub(x, hn::Mul(level(x, inverse), width));
+      const auto square = hn::Mul(lost, lost);
+      errors[i % kSums] = i < kSums ? square : hn::Add(errors[i % kSums], square);
+    }
+    for (int sums = kSums / 2; sums > 0; sums /= 2) {
+      for (int i = 0; i < sums; ++i) errors[i] = hn::Add(errors[i], errors[i + sums]);
+    }
+    const float error = sum_of_lanes(d, errors[0]);
+    if (error < least) {
+      least = error;
+      best = static_cast<std::int8_t>(step);
+    }
+  }
+  HWY_ALIGN std::int32_t levels[kNibbleBlock];
+  const auto inverse = hn::Set(d, 1.0f / static_cast<float>(best));
+  for (int i = 0; i < kNibbleBlock; i += kLanes) {
+    hn::Store(hn::NearestInt(level(hn::Load(d, q + i), inverse)), hn::RebindToSigned<decltype(d)>(), levels + i);
+  }
+  for (int i = 0; i < kNibbleBlock; ++i) codes[i] = static_cast<std::uint8_t>(levels[i] + 8);
+  return best;
+}
+
+float quantize_row(const float* HWY_RESTRICT row, int width, std::uint8_t* HWY_RESTRICT codes,
+                   std::int8_t* HWY_RESTRICT steps) {
+  constexpr float kLowest = 8.0f * kMaxNibbleStep;
+  const float largest = largest_magnitude(row, width);
+  const float factor = largest >= kSmallestScaled ? kLowest / largest : 0.0f;
+  for (int first = 0; first < width; first += kNibbleBlock, codes += kNibbleBlock) {
+    HWY_ALIGN float q[kNibbleBlock] = {};
+    const int count = factor == 0.0f ? 0 : std::min(kNibbleBlock, width - first);
+    for (int i = 0; i < count; ++i) q[i] = row[first + i] * factor;
+    *steps++ = quantize_block(q, codes);
+  }
+  return factor == 0.0f ? scaling_of(row, width).scale : largest / kLowest;
+}
+
 }  // namespace
 }  // namespace encdec::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -179,6 +240,7 @@ namespace encdec::kernels {
 
 HWY_EXPORT(convert);
 HWY_EXPORT(quantize_int8);
+HWY_EXPORT(quantize_row);
 HWY_EXPORT(fit_bfloat16);
 HWY_EXPORT(fit_float16);
 HWY_EXPORT(write_float16);
@@ -214,6 +276,10 @@ void convert_to_float16(const float* row, int width, std::uint16_t* output) {
 
 float quantize_weights(const float* row, int width, float factor, std::int8_t* output) {
   return HWY_DYNAMIC_DISPATCH(quantize_int8)(row, width, factor, output);
+}
+
+float quantize_nibbles(const float* row, int width, std::uint8_t* codes, std::int8_t* steps) {
+  return HWY_DYNAMIC_DISPATCH(quantize_row)(row, width, codes, steps);
 }
 
 }  // namespace encdec::kernels

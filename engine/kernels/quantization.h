@@ -38,4 +38,12 @@ void convert_to_float16(const float* row, int width, std::uint16_t* output);
 // more than 127, then q = round(x * factor) and the scale is 1 / factor.
 float quantize_weights(const float* row, int width, float factor, std::int8_t* output);
 
+// Weights of 4 bits are int8 weights q = (code - 8) * step. Codes are from 0 to 15. A step, from -15 to 15, belongs to
+// a block of kNibbleBlock weights of an output. So every kernel of int8 gives the same sums once q are unpacked.
+inline constexpr int kNibbleBlock = 32;
+inline constexpr int kMaxNibbleStep = 15;
+// Quantises a row of weights, whose last block is filled up with zeros. Returns the scale of q: max |x| / 120, or 0 or
+// NaN as above.
+float quantize_nibbles(const float* row, int width, std::uint8_t* codes, std::int8_t* steps);
+
 }  // namespace encdec::kernels

@@ -11,10 +11,10 @@ namespace encdec {
 FrameEmbedding::FrameEmbedding(const WeightScope& weights, const FrameEmbeddingOptions& options)
     : options_(options),
       factor_(std::exp(*(weights / "compression").tensor("log_k", {1}).data<float>())),
-      linear_((weights / "linear").in_float32(), {.input_width = options.frame,
-                                                  .output_width = options.model_dim,
-                                                  .bias = Bias::none,
-                                                  .activation = Activation::silu}) {}
+      linear_((weights / "linear").in(Precision::float32), {.input_width = options.frame,
+                                                            .output_width = options.model_dim,
+                                                            .bias = Bias::none,
+                                                            .activation = Activation::silu}) {}
 
 Shape FrameEmbedding::output_shape(Shapes inputs) const {
   expect_count(inputs, 1);

@@ -111,7 +111,7 @@ void add_convolutions(Stack& stack) {
   for (std::size_t i = 0; i < kConvolutions.size(); ++i) {
     const auto [kernel, stride] = kConvolutions[i];
     const WeightScope scope = stack.weights() / fmt::format("convolution_{}", i + 1);
-    x = graph.add<Convolution1d>(i == 0 ? scope.in_float32() : scope, {x},
+    x = graph.add<Convolution1d>(i == 0 ? scope.in(Precision::float32) : scope, {x},
                                  Convolution1dOptions{.input_width = widths[i],
                                                       .output_width = widths[i + 1],
                                                       .kernel = kernel,

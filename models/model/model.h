@@ -35,7 +35,7 @@ struct LoadOptions {
   std::optional<BackendChoice> backend = {};
   // Speculative decoding: another model guesses the next tokens, which the model then checks together. Greedy search
   // and sampling are faster and have the same results. See docs/speculative.md. With draft_precision alone: a copy of
-  // the decoder in this precision, bfloat16 or int8; none if it is `precision`.
+  // the decoder in this precision, bfloat16, int8 or int4; none if it is `precision`.
   std::optional<Precision> draft_precision = {};
   // The folder of a smaller checkpoint with the same vocabulary, loaded in draft_precision (if not set: `precision`).
   // load() throws ConfigError, naming what differs, for one that cannot guess for this model.

@@ -221,9 +221,9 @@ class Model::Loader {
       return other.network();
     }
     if (!config_.has_decoder() || own == precision()) return nullptr;
-    if (own != Precision::bfloat16 && own != Precision::int8) {
-      throw ConfigError(
-          fmt::format("draft_precision is {}, expected bfloat16 or int8: a copy of the model guesses", to_string(own)));
+    if (own == Precision::float32 || own == Precision::automatic) {
+      throw ConfigError(fmt::format(
+          "draft_precision is {}, expected bfloat16, int8 or int4: a copy of the model guesses", to_string(own)));
     }
     return make_network(pack_options(own), impl_->network.get());
   }

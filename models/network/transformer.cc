@@ -101,10 +101,10 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_) {
   // Logits of a vocabulary take as long as layers do. Logits of labels take no time, so they stay in float32.
-  const bool is_wide = config.head.kind == HeadKind::vocabulary;
-  const WeightScope head_weights = is_wide ? weights / "head" : (weights / "head").in_float32();
-  const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights)
-                                      : config.head.is_graph() ? head_projection(config, head_weights)
+  const Precision precision = output_precision(weights.pack().precision);
+  const auto scope = (weights / "head").in(config.head.kind == HeadKind::vocabulary ? precision : Precision::float32);
+  const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights.in(precision))
+                                      : config.head.is_graph() ? head_projection(config, scope)
                                                                : OutputProjection();
   if (config.has_encoder() && encodes_for_it == nullptr) {
     // Embeddings of an encoder-only model are not tied: they would have the rounding of the packed weights.
@@ -118,7 +118,7 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
     output.emplace(projection.graph(config));
     output_layer = projection.layer();
   }
-  if (config.head.is_graph()) head.emplace(build_head(config, head_weights, projection));
+  if (config.head.is_graph()) head.emplace(build_head(config, scope, projection));
 }
 
 KeyValueForm Transformer::key_value_form() const {

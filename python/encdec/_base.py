@@ -37,7 +37,7 @@ class Model:
         path: str | os.PathLike[str],
         *,
         precision: _options.Precision = "float32",
-        draft_precision: Literal["bfloat16", "int8"] | None = None,
+        draft_precision: Literal["bfloat16", "int8", "int4"] | None = None,
         assistant_model: str | os.PathLike[str] | None = None,
         backend: _options.Backend | None = None,
         threads: int | None = None,

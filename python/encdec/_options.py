@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Ids = Sequence[SupportsIndex]
 
 
-Precision = Literal["float32", "bfloat16", "int8", "auto"]
+Precision = Literal["float32", "bfloat16", "int8", "int4", "auto"]
 Backend = Literal["auto", "onednn", "encdec"]
 
 

@@ -23,8 +23,8 @@ class Model(_Methods):
     - ``path``: the checkpoint folder, as its publisher ships it, or ``"OWNER/NAME"`` of the Hugging Face hub, from its
       local cache.
     - ``precision``: the precision of matrix products.
-    - ``draft_precision``: ``"int8"`` or ``"bfloat16"``: a copy of the decoder in this lower precision guesses tokens,
-      and the model checks several at once. Results without beams come faster and are the same.
+    - ``draft_precision``: ``"bfloat16"``, ``"int8"`` or ``"int4"``: a copy of the decoder in this lower precision guesses
+      tokens, and the model checks several at once. Results without beams come faster and are the same.
     - ``assistant_model``: the folder of a smaller checkpoint with the same vocabulary that guesses instead.
     - ``backend``: what multiplies matrices: ``"onednn"``, ``"encdec"`` (this package's own kernels), or ``"auto"``, the
       faster of both. None: ENCDEC_BACKEND, else ``"auto"``.

@@ -123,12 +123,12 @@ LoadOptions load_options(const nb::dict& dict) {
   keywords.finish();
   const auto known = precision_named(precision);
   if (!known) {
-    throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8 or auto", precision));
+    throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8, int4 or auto", precision));
   }
   options.precision = *known;
   if (!draft.empty()) options.draft_precision = precision_named(draft);
   if (!draft.empty() && options.draft_precision.value_or(Precision::float32) == Precision::float32) {
-    throw ConfigError(fmt::format("draft_precision is '{}', expected bfloat16 or int8", draft));
+    throw ConfigError(fmt::format("draft_precision is '{}', expected bfloat16, int8 or int4", draft));
   }
   if (!backend.empty()) options.backend = backend_named(backend);
   if (!backend.empty() && !options.backend) {

@@ -223,7 +223,7 @@ def test_guesses_change_no_result(model: encdec.Model) -> None:
         guessing = encdec.Model(model.path, **loaded)  # type: ignore[arg-type]
         assert guessing.translate(words) == expected
         assert "draft_precision" in repr(guessing)
-    with pytest.raises(ValueError, match="draft_precision is 'float32', expected bfloat16 or int8"):
+    with pytest.raises(ValueError, match="draft_precision is 'float32', expected bfloat16, int8 or int4"):
         encdec.Model(model.path, draft_precision="float32")  # type: ignore[arg-type]
     with pytest.raises(encdec.FileError, match="/nowhere"):
         encdec.Model(model.path, assistant_model="/nowhere")

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "encdec/engine/backend/backends.h"
 #include "encdec/models/model.h"
 #include "tests/support/random_marian.h"
 
@@ -160,8 +161,8 @@ Task generating(const std::string& name, const GenerateOptions& options, Precisi
     });
     task.drafted.push_back([=](const LoadOptions& with) { return generator(load(with), random_inputs(of), own); });
   }
-  for (const Precision draft : {Precision::int8, Precision::bfloat16}) {
-    if (draft == precision) continue;
+  for (const Precision draft : {Precision::int8, Precision::bfloat16, Precision::int4}) {
+    if (draft == precision || !backend::can_multiply(backend::default_backend(), draft)) continue;
     task.drafted.push_back([=](LoadOptions with) {
       with.draft_precision = draft;
       return generator(load(with), random_inputs(of), options);
@@ -239,6 +240,13 @@ INSTANTIATE_TEST_SUITE_P(Generate, Invariants,
                                          generating("BeamsMerged", kWindowBeams, Precision::float32, kMerged),
                                          generating("GreedyMergedBfloat16", kWindows, Precision::bfloat16, kMerged)),
                          kName);
+std::vector<Task> int4_tasks() {
+  if (!backend::can_multiply(backend::default_backend(), Precision::int4)) return {};
+  return {generating("GreedyInt4", kGreedy, Precision::int4),
+          generating("BeamsDecoderInt4", kWindowBeams, Precision::int4, kDecoder)};
+}
+
+INSTANTIATE_TEST_SUITE_P(Int4, Invariants, testing::ValuesIn(int4_tasks()), kName);
 INSTANTIATE_TEST_SUITE_P(Score, Invariants,
                          testing::Values(scoring("Float32", Precision::float32), scoring("Int8", Precision::int8)),
                          kName);

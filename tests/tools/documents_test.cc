@@ -76,7 +76,7 @@ TEST(ManualPage, ShowsValuesDefaultsAndRequiredOptions) {
   const std::string page = output_of(kEncdec, {"--man"});
   const std::string generate = section(page, "ENCDEC GENERATE");
   EXPECT_THAT(generate, HasSubstr("\\fBencdec generate\\fR \\fB--model\\fR \\fIDIR\\fR [\\fIOPTION\\fR]...\n"));
-  EXPECT_THAT(generate, HasSubstr("\\fB--precision\\fR float32|bfloat16|int8|auto\n"));
+  EXPECT_THAT(generate, HasSubstr("\\fB--precision\\fR float32|bfloat16|int8|int4|auto\n"));
   EXPECT_THAT(generate, HasSubstr("(default: float32)\n"));
   EXPECT_THAT(generate, HasSubstr("\\fB--do-sample\\fR [true|false]\n"));
   EXPECT_THAT(generate, HasSubstr("from its local cache (required)\n"));
@@ -154,7 +154,7 @@ std::vector<std::string> called_by_bash(const std::string& typed) {
 TEST(BashCompletion, CompletesCommandsOptionsAndValues) {
   EXPECT_THAT(called_by_bash("encdec gen\t\n"
                              "encdec generate --prec\tbf\t\n"
-                             "encdec score --precision=i\t\n"
+                             "encdec score --precision=int8\t\n"
                              "encdec attention --layer m\t--hea\t\n"
                              "encdec generate --do-sample f\t--qui\t\n"
                              "encdec generate --do-sample --qui\t\n"

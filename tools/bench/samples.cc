@@ -69,8 +69,7 @@ double Work::operations() const {
 
 double Work::weight_bytes(Precision precision) const {
   double total = 0;
-  for (const auto& [rows, in, out] : matmuls)
-    total += static_cast<double>(in * out) * static_cast<double>(encdec::weight_bytes(precision));
+  for (const auto& [rows, in, out] : matmuls) total += static_cast<double>(in * out) * encdec::weight_bytes(precision);
   return total;
 }
 

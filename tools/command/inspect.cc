@@ -126,8 +126,8 @@ Json summary_of(const Model& model, const std::string& folder) {
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
   json["backend"] = to_string(model.backend());
-  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
-    json["backends"][to_string(precision)] = model.backend_of(precision);
+  for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8, Precision::int4}) {
+    if (std::string name = model.backend_of(precision); !name.empty()) json["backends"][to_string(precision)] = name;
   }
   json["tokenizer"] = tokenizer == nullptr ? Json::array() : Json(tokenizer_files(folder));
   if (tokenizer != nullptr) {

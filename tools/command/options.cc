@@ -83,7 +83,7 @@ void ModelArguments::add_draft_options(CLI::App& command) {
       "--draft-precision", [this](const std::string& name) { load_options.draft_precision = precision_named(name); },
       "A copy of the decoder in this lower precision guesses tokens, which the model checks together: search without "
       "beams is faster, results never change");
-  take_words(option, {"bfloat16", "int8"})->group("Guesses");
+  take_words(option, {"bfloat16", "int8", "int4"})->group("Guesses");
   add_value_option(command, "--draft-model", load_options.draft_model, "DIR",
                    "Another checkpoint, smaller and with the same vocabulary, guesses tokens instead")
       ->group("Guesses");

@@ -166,7 +166,7 @@ TEST(ModelGeneration, AnExceptionInOnProgressStopsAllWorkers) {
 TEST(ModelGeneration, RefusesACopyToGuessThatHasAHigherPrecision) {
   const LoadOptions options{.precision = Precision::int8, .draft_precision = Precision::float32};
   EXPECT_THAT(message_of([&] { Model::load(kMarianCases / "shared_swish" / "model", options); }),
-              HasSubstr("draft_precision is float32, expected bfloat16 or int8"));
+              HasSubstr("draft_precision is float32, expected bfloat16, int8 or int4"));
 }
 
 }  // namespace

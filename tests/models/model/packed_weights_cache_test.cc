@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "encdec/engine/backend/backends.h"
 #include "encdec/engine/base/error.h"
 #include "encdec/models/checkpoint/checkpoint.h"
 #include "encdec/models/families/model_description.h"
@@ -32,7 +33,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr Precision kPrecisions[] = {Precision::float32, Precision::bfloat16, Precision::int8};
+std::vector<Precision> precisions() {
+  std::vector<Precision> all = {Precision::float32, Precision::bfloat16, Precision::int8};
+  if (backend::can_multiply(backend::default_backend(), Precision::int4)) all.push_back(Precision::int4);
+  return all;
+}
 
 std::string content(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -96,7 +101,7 @@ class PackedWeightsCacheTest : public testing::Test {
 };
 
 TEST_F(PackedWeightsCacheTest, TheSecondLoadReadsEveryMatrixFromTheFileAndGivesTheSameBits) {
-  for (const Precision precision : kPrecisions) {
+  for (const Precision precision : precisions()) {
     for (const int threads : {1, 3}) {
       const PackOptions pack{.threads = threads, .precision = precision};
       const Tensor expected = probe_with({}, precision, threads);
@@ -173,12 +178,12 @@ TEST_F(PackedWeightsCacheTest, ModelsLoadedWithItGenerateTheSame) {
 
 TEST_F(PackedWeightsCacheTest, OtherPrecisionsThreadsAndContentsHaveOtherFiles) {
   const fs::path cache = folder_ / "cache";
-  for (const Precision precision : kPrecisions) load(cache, precision);
-  EXPECT_THAT(files_of(cache), SizeIs(3));
+  for (const Precision precision : precisions()) load(cache, precision);
+  EXPECT_THAT(files_of(cache), SizeIs(precisions().size()));
   load(cache, Precision::int8, 2);
-  EXPECT_THAT(files_of(cache), SizeIs(4));
+  EXPECT_THAT(files_of(cache), SizeIs(precisions().size() + 1));
   load(cache, Precision::int8, 2);
-  EXPECT_THAT(files_of(cache), SizeIs(4));
+  EXPECT_THAT(files_of(cache), SizeIs(precisions().size() + 1));
 
   // Changes one bit of one weight.
   const fs::path weights = checkpoint_.folder() / "model.safetensors";
@@ -187,7 +192,7 @@ TEST_F(PackedWeightsCacheTest, OtherPrecisionsThreadsAndContentsHaveOtherFiles) 
   std::ofstream(weights, std::ios::binary) << changed;
   const Tensor expected = probe_with({}, Precision::int8, 2);
   EXPECT_TRUE(same_bits(probe_with(cache, Precision::int8, 2), expected));
-  EXPECT_THAT(files_of(cache), SizeIs(5));
+  EXPECT_THAT(files_of(cache), SizeIs(precisions().size() + 2));
 }
 
 TEST_F(PackedWeightsCacheTest, ACopyOfTheCheckpointUsesTheSameFile) {
