@@ -4,6 +4,7 @@
 #   ./tools/install_packages.sh minimal        the preset minimal: the core, encdec-demo, encdec-bench and the core's tests
 #   ./tools/install_packages.sh demo           encdec and encdec-demo without the server and compressed audio
 #   ./tools/install_packages.sh serve          the same with the server
+#   ./tools/install_packages.sh pip            what fetches packages of PyPI
 #   ./tools/install_packages.sh docs           what the preset docs needs beside everything
 #   ./tools/install_packages.sh [SET] --list   prints the names of the packages instead
 set -euo pipefail
@@ -14,9 +15,9 @@ if grep --quiet --no-messages VERSION_CODENAME=bookworm /etc/os-release; then bo
 
 set=all
 case ${1:-} in
-  minimal | demo | serve | docs) set=$1 && shift ;;
+  minimal | demo | serve | pip | docs) set=$1 && shift ;;
   '' | --list) ;;
-  *) echo "install_packages.sh: no set $1, expected minimal, demo, serve or docs" >&2 && exit 2 ;;
+  *) echo "install_packages.sh: no set $1, expected minimal, demo, serve, pip or docs" >&2 && exit 2 ;;
 esac
 
 packages=(
@@ -41,6 +42,7 @@ if [[ $set == all ]]; then
   )
 fi
 
+if [[ $set == pip ]]; then packages=(python3-pip); fi
 if [[ $set == docs ]]; then packages=(doxygen furo pandoc python3-myst-parser python3-sphinx); fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

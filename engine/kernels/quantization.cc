@@ -174,7 +174,7 @@ float quantize_int8(const float* row, int width, float factor, std::int8_t* outp
 }
 
 // Quantises a block of int8 weights q, not rounded yet: tries each step that gives the weight farthest from zero a
-// level from -6 to -10, of which levels below -8 are cut, and takes the step with the least squared error.
+// level from -6.5 to -9.5, of which levels below -8 are cut, and takes the step with the least squared error.
 std::int8_t quantize_block(const float* HWY_RESTRICT q, std::uint8_t* HWY_RESTRICT codes) {
   // Errors are added up in 8 lanes, or in several vectors, so that every CPU adds in the same order.
   const hn::CappedTag<float, 8> d;
