@@ -45,12 +45,6 @@ void by_panels(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimiti
   multiply_panels(matrix.panels(), rows, form, reinterpret_cast<float*>(widened));
 }
 
-void by_nibbles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
-  const std::size_t blocks = static_cast<std::size_t>(rows.count) * rows.input_bytes / kNibbleBlock;
-  multiply_nibbles(matrix.panels(), rows,
-                   reinterpret_cast<std::int32_t*>(primitives.scratch(blocks * sizeof(std::int32_t))));
-}
-
 template <auto kernel>
 void by_unpacking(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
   const PanelOrder order = matrix.spec().backend->panel_order;
@@ -59,6 +53,12 @@ void by_unpacking(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrim
 }
 
 #if defined(__x86_64__)
+void by_nibbles(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
+  const std::size_t blocks = static_cast<std::size_t>(rows.count) * rows.input_bytes / kNibbleBlock;
+  multiply_nibbles(matrix.panels(), rows,
+                   reinterpret_cast<std::int32_t*>(primitives.scratch(blocks * sizeof(std::int32_t))));
+}
+
 template <auto kernel>
 void by_few_or_unpacking(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives& primitives) {
   rows.count <= kFewNibbleRows ? multiply_few_by_nibbles(matrix.panels(), rows)
