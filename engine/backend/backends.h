@@ -50,7 +50,7 @@ BackendChoice default_backend();
 bool can_multiply(BackendChoice choice, Precision precision);
 
 // Returns the backend of a choice on this CPU. Unless it is oneDNN, no row's bits depend on the other rows.
-// Throws ConfigError if the choice is `encdec` and this build has no kernels, or without can_multiply().
+// Throws ConfigError if !can_multiply(), or if the choice is `encdec` and this build has no kernels.
 const Backend& backend_for(BackendChoice choice, Precision precision);
 
 // Returns the backends that give the same bits as backend_for() with fewer bytes of weights, for weights that have the
@@ -63,8 +63,8 @@ bool rows_agree(BackendChoice choice, Precision precision, int input_width, int 
 // Returns false if the backend rounds weights and inputs to the precision but multiplies them as float32.
 bool multiplies_in(BackendChoice choice, Precision precision);
 
-// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core)"; empty without
-// can_multiply(). Says it if the bits of a row depend on the other rows.
+// Returns what multiplies matrices with these numbers of inputs, for users: "onednn (brg:avx512_core)"; empty if
+// !can_multiply(). Says it if the bits of a row depend on the other rows.
 std::string description(BackendChoice choice, Precision precision, std::span<const Dim> input_widths);
 
 // Returns a line for users about matrices that were packed in this process; empty if there is nothing to say. It says

@@ -8,7 +8,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/panel_matmul.cc"
-#include <hwy/foreach_target.h>  // compiles what follows once per instruction set
+#include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
 // after highway.h
 #include "encdec/engine/kernels/vectors_inl.h"
