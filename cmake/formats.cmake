@@ -1,7 +1,8 @@
-# The optional formats of checkpoints; safetensors is always read. models/checkpoint/CMakeLists.txt lists their sources.
-# - encdec_all_formats: all of them
-# - encdec_formats: those in this build, as ENCDEC_FORMATS asks: ON, OFF or a list
-# - encdec_needs_zlib, encdec_needs_yaml: what they link
+# Selects the optional checkpoint formats of a build; safetensors is always included. Their sources are listed in
+# models/checkpoint/CMakeLists.txt. Sets
+# - encdec_all_formats: all optional formats
+# - encdec_formats: the formats of this build, from the option ENCDEC_FORMATS (ON, OFF or a list)
+# - encdec_needs_zlib, encdec_needs_yaml: ON if one of these formats needs the library
 set(encdec_all_formats ctranslate2 marian pytorch)
 if(ENCDEC_FORMATS MATCHES "^([Oo][Nn]|[Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Yy]|1)$")
   set(encdec_formats ${encdec_all_formats})

@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY ENCDEC_LIBRARIES)
-# A static library must be linked with the same major version of oneDNN that it was compiled with.
+# Programs must link a static library with the major version of oneDNN that it was compiled with.
 get_directory_property(dnnl_major DIRECTORY "${PROJECT_SOURCE_DIR}/third_party" DEFINITION dnnl_VERSION_MAJOR)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/encdec")
 
@@ -26,7 +26,7 @@ if(ENCDEC_BUILD_TOOLS)
   if(ENCDEC_BUILD_BENCHMARKS)
     list(APPEND tools encdec-bench)
   endif()
-  # The loader does not search this folder by itself, so the tools need its path.
+  # The dynamic loader does not search the library folder by default, so the tools need its path.
   if(BUILD_SHARED_LIBS AND NOT CMAKE_INSTALL_FULL_LIBDIR IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
     file(RELATIVE_PATH libraries_from_tools "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
     set_target_properties(${tools} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")

@@ -1,7 +1,7 @@
-# A slice is one more thing to do with a model, in a folder of its own: tools/speech. ENCDEC_SLICES lists the slices of a
-# build. A new slice is added to all_slices; a slice whose folder is deleted is left out.
+# Selects the slices of a build. A slice adds one more use of a model, in a separate folder, such as tools/speech. The
+# option ENCDEC_SLICES lists the slices to build. Add a new slice to all_slices; deleted folders are skipped. Sets
 # - encdec_slices: the slices of this build, in alphabetical order
-# - encdec_left_out_slices: the others, which `encdec --help` names
+# - encdec_left_out_slices: the other slices, which `encdec --help` lists as missing
 set(all_slices encoders speech translation)
 set(present_slices "")
 foreach(slice IN LISTS all_slices)
@@ -24,13 +24,13 @@ list(REMOVE_DUPLICATES encdec_slices)
 set(encdec_left_out_slices ${all_slices})
 list(REMOVE_ITEM encdec_left_out_slices ${encdec_slices})
 
-# Hosts loop over the slices: they include slices.inc, which has a line ENCDEC_SLICE(name) for each.
+# Hosts loop over the slices by including slices.inc, which has a line ENCDEC_SLICE(name) for each slice.
 list(TRANSFORM encdec_slices REPLACE "(.+)" "ENCDEC_SLICE(\\1)\n" OUTPUT_VARIABLE rows)
 list(JOIN rows "" rows)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/slices/slices.inc" CONTENT "${rows}")
 
-# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): gives sources of a slice, and their libraries, to a host:
-# command, server, python, command_tests, server_tests or docs (the headers of the C++ reference).
+# encdec_add_to(HOST SOURCES file... [LIBRARIES library...]): adds sources of a slice, and the libraries that they need, to
+# a host: command, server, python, command_tests, server_tests or docs (headers for the C++ reference).
 function(encdec_add_to host)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
@@ -38,8 +38,8 @@ function(encdec_add_to host)
   set_property(GLOBAL APPEND PROPERTY ENCDEC_${host}_LIBRARIES ${ARG_LIBRARIES})
 endfunction()
 
-# encdec_take_slices(TARGET HOST): compiles what slices have given to a host into its target. tools/CMakeLists.txt adds the
-# slices before the hosts.
+# encdec_take_slices(TARGET HOST): compiles the sources that slices have added to a host into its target. This works
+# because tools/CMakeLists.txt adds the slices before the hosts.
 function(encdec_take_slices target host)
   get_property(sources GLOBAL PROPERTY ENCDEC_${host}_SOURCES)
   get_property(libraries GLOBAL PROPERTY ENCDEC_${host}_LIBRARIES)

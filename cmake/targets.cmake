@@ -1,14 +1,13 @@
-# Build options of all targets, and the function that declares a library.
+# Defines the build options of all targets, and the function that declares a library.
 
-# Warnings and sanitizers, for our own code only: this target is not exported.
-# -ffp-contract=off: compilers must not fuse a product and a sum on their own. Two copies of one loop could then round
-# differently, and a result would depend on the other rows of its batch. Kernels ask for a fused multiply-add
-# explicitly.
+# Warnings and sanitizers, only for encdec's own code: this target is not exported.
+# -ffp-contract=off: compilers must not fuse products and sums on their own, because two copies of one loop could then
+# round differently, and a result would depend on the other rows of its batch. Kernels use fused multiply-add explicitly.
 add_library(encdec_build_options INTERFACE)
 target_compile_options(encdec_build_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>
-  # In a unity build, gcc 12 for arm64 says of a local lambda in a coroutine that its type has no linkage.
+  # In a unity build, gcc 12 for arm64 warns that the type of a local lambda in a coroutine has no linkage.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
   -ffp-contract=off
   $<$<BOOL:${ENCDEC_WARNINGS_AS_ERRORS}>:-Werror>)
@@ -20,7 +19,7 @@ if(ENCDEC_SANITIZE)
   target_link_options(encdec_build_options INTERFACE -fsanitize=${ENCDEC_SANITIZE})
 endif()
 
-# Sources include headers as users do: "encdec/engine/base/tensor.h". These links stand in for an installed tree.
+# Sources include headers as users do: "encdec/engine/base/tensor.h". These symlinks imitate an installed tree.
 list(TRANSFORM encdec_slices PREPEND tools/ OUTPUT_VARIABLE folders)
 foreach(folder IN ITEMS engine layers models ${folders})
   cmake_path(GET folder FILENAME name)
@@ -36,8 +35,8 @@ function(encdec_interface target)
   target_compile_features(${target} PUBLIC cxx_std_20)
 endfunction()
 
-# libencdec, the one shared library. It exports the namespace encdec and no symbols of its dependencies. Before 1.0 each
-# minor version has its own binary interface.
+# libencdec, the only shared library. It exports the namespace encdec and no symbols of its dependencies. Before version
+# 1.0 each minor version has a different binary interface.
 if(BUILD_SHARED_LIBS)
   add_library(encdec_shared SHARED)
   encdec_interface(encdec_shared)
@@ -55,9 +54,9 @@ if(BUILD_SHARED_LIBS)
 endif()
 
 # encdec_library(NAME [SOURCES file...] [PUBLIC library...] [PRIVATE library...])
-# Declares the library encdec_NAME, which users know as encdec::NAME, and installs it with the package.
-# Static builds: a static library; without sources an interface library that links the PUBLIC libraries.
-# Shared builds: objects of libencdec, and encdec::NAME is an alias of libencdec.
+# Declares the library encdec_NAME with the public name encdec::NAME, and adds it to the installed package.
+# Static builds: a static library or, without sources, an interface library that links the PUBLIC libraries.
+# Shared builds: object files of libencdec; encdec::NAME is an alias of libencdec.
 function(encdec_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(library encdec_${name})

@@ -1,15 +1,15 @@
-# Functions that add tests, for the folder tests/ and for the tests of slices.
+# Functions that add tests, for the folder tests/ and for the tests in the folders of slices.
 include(GoogleTest)
 
-# Timeout of a test program in seconds, long enough for many programs at once on few processors. Emulated programs and
-# programs with a sanitizer get more.
+# Timeout of a test program in seconds, long enough for many parallel programs on few CPUs. Emulated programs and programs
+# with a sanitizer get more.
 set(test_timeout 900)
 if(CMAKE_CROSSCOMPILING OR ENCDEC_SANITIZE)
   set(test_timeout 6000)
 endif()
 
-# The tests to leave out, as a filter of GoogleTest. Without our own kernels, and on an x86 CPU without AVX-512, the
-# bits of a row depend on the other rows: tests that ask for equal bits cannot pass.
+# The tests to leave out, as a GoogleTest filter. Without encdec's own kernels, on an x86 CPU without AVX-512, a row's result
+# depends on the other rows: tests that require bitwise identical results cannot pass.
 set(filter_of_bits "")
 if(NOT ENCDEC_MATMUL_KERNELS AND EXISTS /proc/cpuinfo)
   file(STRINGS /proc/cpuinfo avx512 REGEX "avx512f|asimd" LIMIT_COUNT 1)
@@ -23,9 +23,9 @@ if(NOT ENCDEC_MATMUL_KERNELS AND EXISTS /proc/cpuinfo)
   endif()
 endif()
 
-# encdec_test(NAME [AS_ONE] SOURCES file... LIBS library...): adds a test program. Each of its tests is a test of CTest.
-# With AS_ONE the whole program is one test of CTest: for many short tests, which take less time than starting a process
-# for each.
+# encdec_test(NAME [AS_ONE] SOURCES file... LIBS library...): adds a test program. Each of its tests becomes a CTest test.
+# With AS_ONE the whole program is one CTest test: for many short tests, each of which takes less time than starting a
+# process.
 function(encdec_test name)
   cmake_parse_arguments(ARG "AS_ONE" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -47,8 +47,8 @@ function(encdec_test name)
   endif()
 endfunction()
 
-# encdec_steps_test(NAME SOURCES file... LIBRARIES name...): adds a test program that counts steps. It has the sources
-# of these libraries, compiled anew with a call at each basic block. Sanitizers have functions of the same names.
+# encdec_steps_test(NAME SOURCES file... LIBRARIES name...): adds a test program that counts steps. The sources of these
+# libraries are compiled again, with a call at each basic block. Not with sanitizers, which define the same functions.
 function(encdec_steps_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   if(ENCDEC_SANITIZE OR BUILD_SHARED_LIBS OR CMAKE_CROSSCOMPILING)
@@ -71,10 +71,10 @@ function(encdec_steps_test name)
     LIBS ${ARG_LIBRARIES})
 endfunction()
 
-# encdec_lesser_cpu_test(NAME ISA... [FILTER filter]): runs the program again, or its tests that match the filter of
-# GoogleTest, for each ISA, as on an x86 CPU without anything better. On emulated arm64 runs it for arm64 CPUs with
-# fewer extensions instead. Each run is one test of CTest. Without our own kernels, the bits of a row depend on the other
-# rows there; encdec_backend_test() tests what then holds.
+# encdec_lesser_cpu_test(NAME ISA... [FILTER filter]): runs the program again for each ISA, as on an x86 CPU that has
+# nothing better; with a GoogleTest filter, only the tests that match it. On emulated arm64, runs it for arm64 CPUs with
+# fewer extensions instead. Each run is one CTest test. Adds no tests without encdec's own kernels, because a row's result
+# then depends on the other rows; encdec_backend_test() tests that case.
 function(encdec_lesser_cpu_test name)
   if(NOT ENCDEC_MATMUL_KERNELS)
     return()
@@ -98,8 +98,8 @@ function(encdec_lesser_cpu_test name)
   endforeach()
 endfunction()
 
-# encdec_backend_test(NAME [ISA...]): runs the program again with oneDNN as the backend, also for each ISA, as on an x86
-# CPU without anything better.
+# encdec_backend_test(NAME [ISA...]): runs the program again with oneDNN as the backend, and once more for each ISA, as on
+# an x86 CPU that has nothing better.
 function(encdec_backend_test name)
   add_test(NAME ${name}.onednn COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name}.onednn PROPERTIES ENVIRONMENT ENCDEC_BACKEND=onednn TIMEOUT ${test_timeout})
@@ -121,9 +121,10 @@ if(ENCDEC_BUILD_FUZZERS)
   target_link_options(encdec_build_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# encdec_fuzzer(FORMAT [FOLDER folder] LIBS library... [SOURCES file...] [MUTATOR file]): in this folder of the caller
-# - FORMAT_fuzzer.cc defines LLVMFuzzerTestOneInput
-# - corpus/FORMAT holds its inputs
+# encdec_fuzzer(FORMAT [FOLDER folder] LIBS library... [SOURCES file...] [MUTATOR file]): adds a test that replays the
+# corpus and, in the preset fuzz, a libFuzzer target. FOLDER is relative to the caller.
+# - FOLDER/FORMAT_fuzzer.cc defines LLVMFuzzerTestOneInput
+# - FOLDER/corpus/FORMAT contains the inputs
 # - MUTATOR defines LLVMFuzzerCustomMutator
 function(encdec_fuzzer format)
   cmake_parse_arguments(ARG "" "FOLDER;MUTATOR" "SOURCES;LIBS" ${ARGN})

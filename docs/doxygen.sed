@@ -1,7 +1,7 @@
-# Comments of headers, as Doxygen wants them marked: /// before what they are about, ///< behind it.
+# Marks the comments of headers as Doxygen requires: /// before the declaration, ///< after it.
 /^ *#/b
 /\} *\/\/ namespace/b
-# Nothing is to be said about special members and comparisons.
+# Special members and comparisons need no comment.
 /= default;|= delete;|&&\) noexcept;/s/.*//
 s#^( *)// ?#\1/// #
 s#([;,{}]) +// #\1  ///< #

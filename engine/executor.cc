@@ -11,6 +11,7 @@ namespace encdec {
 
 Executor::Executor(Graph graph, MemoryPlanning planning)
     : graph_(std::move(graph)), order_(graph_.topological_order()), lifetimes_(graph_.nodes().size()) {
+  // A value is needed from the step that computes it to the last step that reads it.
   const int end = static_cast<int>(order_.size());
   for (int step = 0; step < end; ++step) {
     const auto id = static_cast<std::size_t>(order_[static_cast<std::size_t>(step)]);
@@ -23,7 +24,7 @@ Executor::Executor(Graph graph, MemoryPlanning planning)
   }
 }
 
-// Returns the values of the symbols, from the shapes of the inputs.
+// Returns the sizes of the symbols. Each symbol must have the same size in all inputs.
 Symbols Executor::bind(Inputs inputs) const {
   const auto mismatch = [this](const Graph::Node& node, const Tensor& tensor) {
     return ShapeError(fmt::format("graph '{}', input '{}': {} {}, expected {} {}", graph_.name(), node.name,
@@ -34,6 +35,7 @@ Symbols Executor::bind(Inputs inputs) const {
     throw ShapeError(
         fmt::format("graph '{}': {} inputs, expected {}", graph_.name(), inputs.size(), graph_.inputs().size()));
   }
+  // The first input with a symbol defines the size of this symbol. Later inputs must agree.
   Symbols symbols{-1, -1, -1};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Graph::Node& node = graph_.node(graph_.inputs()[i]);
@@ -49,24 +51,25 @@ Symbols Executor::bind(Inputs inputs) const {
       if (size != (symbol != nullptr ? *symbol : node.shape[axis])) throw mismatch(node, tensor);
     }
   }
-  // A symbol that no input has is 0.
+  // A symbol that is in no input has size 0.
   for (Dim* symbol : {&symbols.batch, &symbols.source_rows, &symbols.target_rows}) *symbol = std::max<Dim>(*symbol, 0);
   return symbols;
 }
 
-// Gives every node's output its place in the arena.
+// Computes a memory plan for these sizes, and assigns a part of the arena to the output of each node.
 void Executor::plan(const Symbols& symbols, RunState& state) const {
   RunState::Memory& memory = *state.memory_;
-  memory.planned_for = {-1, -1, -1};  // invalid until the plan is complete: an allocation may throw
+  memory.planned_for = {-1, -1, -1};  // marks the plan as invalid until it is complete: allocation may throw
   memory.lifetimes.assign(lifetimes_.begin(), lifetimes_.end());
   for (const int id : order_) {
     const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
     memory.lifetimes[static_cast<std::size_t>(id)].bytes =
         static_cast<std::size_t>(node.shape.bind(symbols).elements()) * size_of(node.type);
   }
+  // The arena never shrinks, even if later runs need less memory.
   const std::size_t bytes = plan_memory(memory.lifetimes, memory.offsets);
   if (memory.arena.empty() || memory.arena.bytes() < bytes) {
-    memory.arena = Tensor();  // free the old arena first: both at once may not fit
+    memory.arena = Tensor();  // free the old arena first: memory may be too small for both
     memory.arena = Tensor::of_bytes(bytes);
   }
   for (const int id : order_) {
@@ -85,6 +88,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
   }
   if (symbols != memory.planned_for) plan(symbols, state);
 
+  // For each node, collect its inputs, reserve rows in its cache, and compute its output.
   std::array<Tensor, kMaxInputs> arguments;
   for (const int id : order_) {
     const auto index = static_cast<std::size_t>(id);
@@ -92,7 +96,7 @@ std::span<const Tensor> Executor::run(Inputs inputs, RunState& state) const {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       arguments[i] = memory.values[static_cast<std::size_t>(node.inputs[i].id)];
     }
-    if (const KeyValueForm form = node.layer->key_value_form(); form.heads > 0) {
+    if (const KeyValueLayout form = node.layer->key_value_form(); form.heads > 0) {
       memory.caches[index].reserve(state.cache_index.of(form.window).row_limit(), form);
     }
     run_node(id, *node.layer, Inputs(arguments.data(), node.inputs.size()), memory.values[index], state);
@@ -107,7 +111,7 @@ void Executor::run_variant(const Layer& layer, Inputs inputs, Tensor& output, Ru
   run_node(order_.back(), layer, inputs, output, state);
 }
 
-// Runs `layer` as a node of the graph.
+// Runs `layer` as node `id`: with the name, caches and observers of this node.
 void Executor::run_node(int id, const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const {
   const Graph::Node& node = graph_.nodes()[static_cast<std::size_t>(id)];
   state.memory_->running = id;

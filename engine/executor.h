@@ -9,26 +9,24 @@
 namespace encdec {
 
 enum class MemoryPlanning {
-  share,     // outputs that are never needed together share memory
-  separate,  // every output has its own memory; for finding bugs in sharing
+  share,     // values that are never needed together share memory
+  separate,  // every value has its own memory; for finding bugs in sharing
 };
 
-// Runs a graph: nodes in topological order, outputs in the arena of a RunState, placed by liveness.
-// Each run binds the symbolic sizes to the shapes of its inputs. The memory plan is kept while the sizes stay the same.
-// An executor is read-only: one executor serves many threads, each with its own RunState.
+// Runs a graph's nodes in topological order. Outputs are stored in the arena of a RunState, at offsets that
+// plan_memory() chooses by liveness. The plan is reused while the sizes of the inputs stay the same. Read-only: one
+// executor serves many threads, each with its own RunState.
 class Executor {
  public:
   // Throws ShapeError if the graph has no outputs, or if a node does not contribute to any output.
   explicit Executor(Graph graph, MemoryPlanning planning = MemoryPlanning::share);
 
-  const Graph& graph() const { return graph_; }  // the graph that this executor runs
+  const Graph& graph() const { return graph_; }
 
-  // Runs the graph once. `inputs` are in the order in which the graph declares them. Returns the graph's outputs; they
-  // live in the arena and are valid until the next run with this state. Throws ShapeError, naming the input, if an
-  // input does not fit.
+  // Runs the graph once, with `inputs` in the order of Graph::inputs(). The outputs are valid until
+  // the next run with this state. Throws ShapeError, naming the input, if an input does not fit.
   std::span<const Tensor> run(Inputs inputs, RunState& state) const;
-  // Runs `layer` in place of the graph's last node, such as a projection to fewer outputs, on the caller's `inputs` and
-  // `output`. Observers see it as the last node.
+  // Runs `layer` in place of the last node, such as a projection to fewer outputs.
   void run_variant(const Layer& layer, Inputs inputs, Tensor& output, RunState& state) const;
 
  private:
@@ -38,7 +36,7 @@ class Executor {
 
   Graph graph_;
   std::vector<int> order_;
-  std::vector<Lifetime> lifetimes_;  // indexed by edge id; `bytes` is 0: plan() sets it in a copy
+  std::vector<Lifetime> lifetimes_;  // by edge id; plan() sets `bytes` in a copy
 };
 
 }  // namespace encdec

@@ -15,6 +15,7 @@ void Graph::check(Edge edge, const std::string& user) const {
 }
 
 Edge Graph::append(Node node) {
+  // A linear search is fast enough, because graphs have few nodes and are built once.
   for (const Node& other : nodes_) {
     if (other.name == node.name) {
       throw ShapeError(fmt::format("graph '{}': the name '{}' is taken, node names are unique", name_, node.name));
@@ -40,6 +41,7 @@ Edge Graph::add(std::string name, std::shared_ptr<const Layer> layer, std::vecto
     check(edge, fmt::format("node '{}'", name));
     shapes.push_back(node(edge).shape);
   }
+  // The layer checks the shapes of its inputs and computes the shape of its output.
   Node added{std::move(name), std::move(layer), std::move(inputs), {}};
   added.type = added.layer->output_type();
   try {
@@ -71,7 +73,7 @@ std::vector<int> Graph::topological_order() const {
   if (outputs_.empty()) throw ShapeError(fmt::format("graph '{}' has no output", name_));
   std::vector<bool> needed(nodes_.size(), false);
   for (const Edge edge : outputs_) needed[static_cast<std::size_t>(edge.id)] = true;
-  // Every edge leads from a smaller id to a larger one, so one backward pass finds all nodes that are needed.
+  // The inputs of a node have smaller ids than the node, so one backward pass finds all needed nodes.
   for (std::size_t id = nodes_.size(); id-- > 0;) {
     if (!needed[id]) throw ShapeError(fmt::format("graph '{}': node '{}' feeds no output", name_, nodes_[id].name));
     for (const Edge edge : nodes_[id].inputs) needed[static_cast<std::size_t>(edge.id)] = true;
@@ -84,6 +86,7 @@ std::vector<int> Graph::topological_order() const {
 }
 
 std::string Graph::to_text() const {
+  // Make each column as wide as its longest entry.
   std::size_t name_width = 0, kind_width = 0;
   const auto kind = [](const Node& node) { return node.layer ? node.layer->kind() : std::string_view("input"); };
   for (const Node& node : nodes_) {
@@ -106,6 +109,7 @@ std::string Graph::to_text() const {
 }
 
 std::string Graph::to_dot() const {
+  // In DOT, quotes and backslashes inside a string need a backslash before them.
   const auto escaped = [](std::string_view name) {
     std::string result;
     for (const char c : name) {

@@ -8,11 +8,10 @@
 #include "encdec/engine/kernels/quantization.h"
 
 namespace encdec {
-
 namespace {
 
-// Returns the index of a free element, or of a new one. Also reserves space in `free` for all elements, so that freeing
-// an element cannot throw.
+// Returns the index of a free element. If no element is free, appends one. Reserves space in `free` for all elements,
+// so that freeing an element never allocates.
 template <class T>
 int take(std::vector<T>& all, std::vector<int>& free) {
   if (!free.empty()) {
@@ -44,6 +43,8 @@ int CacheRows::fork(int slot) {
   return copy;
 }
 
+// Returns a row for the group: a freed row, else the next row of the group's last page, else the
+// first row of a new page.
 std::int32_t CacheRows::next_row(ForkGroup& group) {
   if (!group.free_rows.empty()) {
     const std::int32_t row = group.free_rows.back();
@@ -53,7 +54,7 @@ std::int32_t CacheRows::next_row(ForkGroup& group) {
   if (group.used == kPageRows) {
     if (free_pages_.empty()) {
       const std::size_t pages = static_cast<std::size_t>(page_count_) + 1;
-      if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // so that close() cannot throw
+      if (free_pages_.capacity() < pages) free_pages_.reserve(2 * pages);  // so that close() never allocates
       free_pages_.push_back(page_count_);
       ++page_count_;
     }
@@ -75,7 +76,7 @@ void CacheRows::append(int slot, int count) {
   }
 }
 
-// Frees the rows of positions that no later query of the fork group can see.
+// Frees the rows of positions that no later query of the fork group can see, even after shorten().
 void CacheRows::free_unseen_rows(int group) {
   ForkGroup& its = groups_[static_cast<std::size_t>(group)];
   int shortest = std::numeric_limits<int>::max();
@@ -91,7 +92,8 @@ void CacheRows::free_unseen_rows(int group) {
 void CacheRows::shorten(int slot, int length) {
   Slot& shortened = slots_[static_cast<std::size_t>(slot)];
   ForkGroup& group = groups_[static_cast<std::size_t>(shortened.group)];
-  // The first row dropped is reused first, so that rows stay in the order of their positions.
+  // Free the last row first. next_row() reuses the row that was freed last, so reused rows are in the order of
+  // positions.
   for (; this->length(slot) > length; shortened.rows.pop_back()) {
     const std::int32_t row = shortened.rows.back();
     group.free_rows.push_back(row);
@@ -104,6 +106,7 @@ void CacheRows::shorten(int slot, int length) {
 }
 
 void CacheRows::reorder(std::span<const int> slots, std::span<const int> parents) {
+  // Copy the rows of all parents first, because a slot may also be a parent.
   if (reordered_.size() < slots.size()) reordered_.resize(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (slots[i] != parents[i]) reordered_[i] = slots_[static_cast<std::size_t>(parents[i])].rows;
@@ -116,6 +119,7 @@ void CacheRows::reorder(std::span<const int> slots, std::span<const int> parents
 void CacheRows::close(int slot) {
   Slot& closed = slots_[static_cast<std::size_t>(slot)];
   if (closed.group < 0) return;
+  // If the fork group has no other sequence, free its pages.
   ForkGroup& group = groups_[static_cast<std::size_t>(closed.group)];
   if (--group.members == 0) {
     free_pages_.insert(free_pages_.end(), group.pages.begin(), group.pages.end());
@@ -167,14 +171,14 @@ void store_as(DataType type, const float* from, Dim count, std::byte* to) {
   kernels::convert_row(form, from, static_cast<int>(count), to);
 }
 
-void KeyValueCache::reserve(std::int64_t count, const KeyValueForm& form) {
+void KeyValueCache::reserve(std::int64_t count, const KeyValueLayout& form) {
   if (count <= rows_) return;
   form_ = form;
   constexpr std::int64_t kPage = CacheRows::kPageRows;
   const std::int64_t grown = (std::max(count, 2 * rows_) + kPage - 1) / kPage * kPage;
   const Shape shape{static_cast<Dim>(grown) * static_cast<Dim>(form.bytes() / 2)};
   Tensor grown_keys = Tensor::uninitialized(shape, DataType::uint8);
-  Tensor grown_values = Tensor::uninitialized(shape, DataType::uint8);  // if this throws, the cache is unchanged
+  Tensor grown_values = Tensor::uninitialized(shape, DataType::uint8);  // keys_ is unchanged if this throws
   if (rows_ > 0) {
     std::memcpy(grown_keys.raw(), keys_.raw(), keys_.bytes());
     std::memcpy(grown_values.raw(), values_.raw(), values_.bytes());

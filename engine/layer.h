@@ -10,14 +10,13 @@ namespace encdec {
 
 class RunState;
 
-// Maximum number of inputs of a node.
-inline constexpr int kMaxInputs = 8;
+inline constexpr int kMaxInputs = 8;  // maximum number of inputs of a node
 
 using Inputs = std::span<const Tensor>;
 using Shapes = std::span<const Shape>;
 
-// A node's computation. A layer holds its weights and is read-only after construction, so one layer serves many runs
-// and threads at once. Everything that changes during a run is in RunState.
+// The computation of a node. A layer holds its weights and is read-only after construction, so one
+// layer serves many runs and threads at once. RunState holds everything that changes.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -25,22 +24,21 @@ class Layer {
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
 
-  // Returns the name of the layer's type as graphs print it: "feed_forward".
+  // Returns the name of the layer's type in drawings, such as "feed_forward".
   virtual std::string_view kind() const = 0;
 
-  // Returns the shape of the output for inputs of these shapes, which may contain symbols. Called when a graph is
-  // built. Throws ShapeError, saying what was expected, if the shapes do not fit.
+  // Returns the output's shape. Called when a graph is built; shapes may contain symbols. Throws
+  // ShapeError with the expected shapes if `inputs` do not fit.
   virtual Shape output_shape(Shapes inputs) const = 0;
 
-  // Computes `output`, whose shape is output_shape() with the symbols bound. The inputs have the types and shapes
-  // of the graph's edges, and `output` does not overlap them.
+  // Computes `output`, which has the shape output_shape() and does not overlap the inputs. Inputs
+  // have the types and shapes of the graph's edges.
   virtual void forward(Inputs inputs, Tensor& output, RunState& state) const = 0;
 
-  // Element type of the output.
   virtual DataType output_type() const { return DataType::float32; }
 
-  // Layout of the keys and values that this layer keeps from run to run; none by default.
-  virtual KeyValueForm key_value_form() const { return {}; }
+  // Layout of the keys and values that this layer caches; by default none.
+  virtual KeyValueLayout key_value_form() const { return {}; }
 };
 
 }  // namespace encdec

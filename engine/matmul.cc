@@ -16,21 +16,21 @@
 namespace encdec {
 namespace {
 
-// Width of the widest panels of packed weights. Slices of whole panels waste no space.
+// Width of the widest panels. Slices begin at multiples of this width, so only the last panel may have unused columns.
 constexpr Dim kPanelColumns = kernels::kWideColumns;
-// Minimum number of multiplications that threads share. A smaller operation is over before another thread could start.
+// Minimum number of multiplications that several threads share. Less work ends before another thread could start.
 constexpr std::int64_t kWorkWorthSharing = 65'536;
 
 Dim panels_of(Dim outputs) {
   return (outputs + kPanelColumns - 1) / kPanelColumns;
 }
 
-// Returns the number of slices into which the outputs are cut, so that `threads` threads can work on one row.
+// Returns the number of slices of the outputs, so that `threads` threads can share the work of one row.
 Dim slices_for(Dim threads, Dim inputs, Dim outputs) {
   return inputs * outputs >= kWorkWorthSharing ? std::clamp<Dim>(threads, 1, panels_of(outputs)) : 1;
 }
 
-// Returns the first output of part `part`, if `outputs` are cut into `parts` nearly equal parts of whole panels.
+// Splits `outputs` into `parts` nearly equal parts of whole panels, and returns the first output of part `part`.
 // Returns `outputs` for part == parts.
 Dim begin_of(Dim part, Dim parts, Dim outputs) {
   return std::min(part * panels_of(outputs) / parts * kPanelColumns, outputs);
@@ -38,7 +38,7 @@ Dim begin_of(Dim part, Dim parts, Dim outputs) {
 
 }  // namespace
 
-// A range of outputs that is packed on its own, so that threads can compute different slices of one row.
+// Outputs [first, end()). They are packed separately, so that each thread can compute one slice.
 struct MatMul::Slice {
   Dim first = 0;
   backend::PackedMatrix matrix;
@@ -48,7 +48,7 @@ struct MatMul::Slice {
 
 namespace {
 
-// Rows [first, first + count) of several matrices, read as if the matrices were one.
+// Reads rows [first, first + count) of several matrices as if they were stacked into one.
 class StackedRows {
  public:
   StackedRows(std::span<const WeightMatrix> matrices, Dim first, Dim count) : matrices_(matrices), left_(count) {
@@ -69,7 +69,7 @@ class StackedRows {
   }
 
  private:
-  // Moves to the next matrix and selects its rows from `first` on, as far as they are wanted.
+  // Sets part_ to the wanted rows of the next matrix, which begin at `first`.
   void take(Dim first) {
     const Dim wanted = std::min(left_, matrices_.front().outputs() - first);
     part_ = matrices_.front().part(first, wanted);
@@ -78,14 +78,14 @@ class StackedRows {
     next_ = 0;
   }
 
-  std::span<const WeightMatrix> matrices_;  // matrices that come after the matrix of `part_`
-  Dim left_;                                // number of wanted rows that come after `part_`
+  std::span<const WeightMatrix> matrices_;  // the matrices after the matrix of `part_`
+  Dim left_;                                // number of wanted rows after `part_`
   std::optional<WeightMatrix> part_;        // the wanted rows of one matrix
   Dim next_ = 0;                            // next row of `part_`
 };
 
-// Returns a name for outputs [first, last) of the stacked matrices, packed for a backend; empty if one of the matrices
-// has no name.
+// Returns the name under which PackedWeights stores outputs [first, last) of the stacked matrices. Returns "" if one of
+// the matrices has no name.
 std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last, const backend::Backend& backend) {
   std::string names;
   for (const WeightMatrix& matrix : matrices) {
@@ -96,7 +96,7 @@ std::string name_of(std::span<const WeightMatrix> matrices, Dim first, Dim last,
   return fmt::format("{}: {}-{} in {}", names, first, last, to_string(backend.stored));
 }
 
-// Calls body(begin, end) for parts of the outputs, on the threads of the team.
+// Splits the outputs into parts, and calls body(begin, end) for each part on the threads of pack.team.
 template <class Body>
 void for_parts(Dim outputs, const PackOptions& pack, const Body& body) {
   std::shared_ptr<ThreadTeam> team = pack.team.lock();
@@ -107,7 +107,7 @@ void for_parts(Dim outputs, const PackOptions& pack, const Body& body) {
   });
 }
 
-// Returns true if all weights have values of a 16-bit type.
+// Returns true if `type` (float16 or bfloat16) can hold all weights exactly.
 bool have_values_of(DataType type, std::span<const WeightMatrix> matrices, Dim outputs, const PackOptions& pack) {
   if (std::ranges::all_of(matrices, [&](const WeightMatrix& matrix) { return matrix.is_stored_as(type); })) return true;
   std::atomic<bool> have = true;
@@ -123,7 +123,8 @@ bool have_values_of(DataType type, std::span<const WeightMatrix> matrices, Dim o
   return have;
 }
 
-// Returns the backend for these weights: one for a smaller type if they have its values.
+// Returns the backend for these weights. If they are already packed, returns the backend for which they are packed,
+// without reading them. Otherwise prefers 16-bit storage, which is smaller, if it holds the weights exactly.
 const backend::Backend& choose_backend(std::span<const WeightMatrix> matrices, Dim outputs, Dim first_slice_end,
                                        const PackOptions& pack) {
   const backend::Backend& whole = backend::backend_for(pack.backend, pack.precision);
@@ -141,8 +142,8 @@ const backend::Backend& choose_backend(std::span<const WeightMatrix> matrices, D
   return whole;
 }
 
-// Returns the packed weights of spec.output_width outputs, from output `first` of the stacked matrices on. Takes them
-// from `pack.packed` if it has them; otherwise packs them and offers them to `pack.packed`.
+// Returns the packed weights of spec.output_width outputs, starting at output `first` of the stacked matrices. If
+// pack.packed does not have them yet, packs them and stores them there.
 Tensor packed_slice(std::span<const WeightMatrix> matrices, Dim first, const backend::MatMulSpec& spec,
                     const PackOptions& pack) {
   PackedWeights* packed = pack.packed.get();
@@ -169,6 +170,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   if (!biases.empty() && biases.size() != weights.size()) {
     throw ShapeError(fmt::format("matmul of {} weights with {} biases", weights.size(), biases.size()));
   }
+  // Check that the sizes fit, and add up the outputs.
   input_width_ = weights[0].inputs();
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const Dim outputs = weights[i].outputs();
@@ -183,6 +185,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
     output_width_ += outputs;
   }
 
+  // Concatenate the biases, with zeros for a missing bias.
   std::vector<float> bias(biases.empty() ? 0 : static_cast<std::size_t>(output_width_), 0.0f);
   Dim column = 0;
   for (std::size_t i = 0; i < biases.size(); ++i) {
@@ -191,6 +194,7 @@ MatMul::MatMul(std::span<const WeightMatrix> weights, std::span<const Tensor> bi
   }
 
   const PackOptions& pack = options.pack;
+  // Pack each slice separately. All slices use the same backend.
   const Dim slices = slices_for(pack.threads, input_width_, output_width_);
   const backend::Backend& backend = choose_backend(weights, output_width_, begin_of(1, slices, output_width_), pack);
   for (Dim slice = 0; slice < slices; ++slice) {
@@ -230,6 +234,7 @@ MatMul MatMul::with_outputs(std::span<const std::int32_t> outputs) const {
   some.input_width_ = input_width_;
   some.output_width_ = std::ssize(outputs);
   some.residual_ = residual_;
+  // Locate the outputs in the slices, then copy them to new slices.
   std::vector<backend::PackedMatrix::Output> columns;
   for (const std::int32_t output : outputs) {
     const Slice& slice = slice_of(output);
@@ -248,7 +253,7 @@ MatMul MatMul::with_outputs(std::span<const std::int32_t> outputs) const {
   return some;
 }
 
-// Converts all rows to the input form of the backend.
+// Converts all rows to the backend's InputForm, and pads them with zeros.
 kernels::MatMulRows MatMul::convert(const Tensor& input, RunState& state) const {
   const backend::PackedMatrix& matrix = slices_.front().matrix;
   const kernels::InputForm form = matrix.spec().backend->input;
@@ -276,11 +281,11 @@ void MatMul::forward(const Tensor& input, const Tensor* residual, Tensor& output
   all.output.stride = output_width_;
   const backend::PackedMatrix& front = slices_.front().matrix;
   const int slices = static_cast<int>(slices_.size());
-  // Rows are cut into pieces. All pieces of equal size go to the team together, because each run() of the team has a
-  // cost.
+  // Split the rows into blocks. Run blocks of equal size together, because each team.run() has a cost.
   for (int first_row = 0; first_row < all.count;) {
-    const int piece = front.spec().backend->piece_rows(front, all.count - first_row, output_width_);
+    const int piece = front.spec().backend->block_rows(front, all.count - first_row, output_width_);
     const int pieces = (all.count - first_row) / piece;
+    // An item is the product of one block of rows and one slice.
     const auto body = [&](int item, int thread) {
       const Slice& slice = slices_[static_cast<std::size_t>(item % slices)];
       kernels::MatMulRows part = all.part(first_row + item / slices * piece, piece);

@@ -11,7 +11,7 @@ std::size_t plan_memory(std::span<const Lifetime> buffers, std::vector<std::size
   std::size_t arena = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const std::size_t size = Tensor::aligned(buffers[i].bytes);
-    // Moving past one buffer may cause an overlap with another that was checked before, so check all again.
+    // Moving past one buffer may cause an overlap with a buffer that was already checked, so check all buffers again.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t other = 0; other < i; ++other) {

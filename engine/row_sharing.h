@@ -9,11 +9,10 @@
 
 namespace encdec {
 
-// Calls body(row) or body(row, thread) for every row of `rows_of`. The threads of `team` share the rows if the tensor
-// is large enough.
+// Calls body(row) or body(row, thread) for each row of `rows_of`. Uses all threads if the tensor is large.
 template <class Body>
 void for_each_row(const Tensor& rows_of, ThreadTeam& team, const Body& body) {
-  // Minimum number of elements: with fewer, the work is done before another thread could start.
+  // Minimum number of elements that threads share. Less work ends before another thread could start.
   constexpr std::int64_t kWorkWorthSharing = 16'384;
   const int rows = static_cast<int>(rows_of.rows());
   const int parts = rows_of.elements() < kWorkWorthSharing ? 1 : team.size();

@@ -10,6 +10,7 @@
 namespace encdec {
 namespace {
 
+// Size in bytes of the first block of a ScratchStack. Each further block is at least twice as large.
 constexpr std::size_t kSmallestBlock = 65'536;
 
 }  // namespace
@@ -38,8 +39,8 @@ void expect_all_rows(std::span<const Sequence> sequences, Dim rows) {
   Dim covered = 0;
   for (const Sequence& sequence : sequences) covered += sequence.rows;
   if (covered == rows) return;
-  throw InputError(fmt::format("{} sequences have {} rows together, expected {}: those of RunState::sequences",
-                               sequences.size(), covered, rows));
+  throw InputError(fmt::format("RunState::sequences: {} sequences have {} rows together, expected {}", sequences.size(),
+                               covered, rows));
 }
 
 RunState::RunState(const Graph& graph, std::shared_ptr<ThreadTeam> team)
@@ -70,6 +71,7 @@ Tensor RunState::scratch(const Shape& shape) {
 float* RunState::thread_scratch(int thread, std::size_t floats) {
   Tensor& scratch = memory_->thread_scratch[static_cast<std::size_t>(thread)];
   if (scratch.empty() || scratch.bytes() < floats * sizeof(float)) {
+    // Allocate 1.5 times the requested size, so that slowly growing requests seldom allocate.
     scratch = Tensor::uninitialized({static_cast<Dim>(floats + floats / 2)});
   }
   return scratch.data<float>();

@@ -9,8 +9,8 @@
 
 namespace encdec {
 
-// Memory that is allocated piece by piece and released all at once. The stack grows by whole blocks, so earlier pieces
-// stay valid. reset() releases all pieces and replaces several blocks by one of their total size.
+// A stack allocator. take() adds whole blocks, so earlier tensors stay valid. reset() releases
+// everything and replaces several blocks by one of their total size.
 class ScratchStack {
  public:
   Tensor take(const Shape& shape);
@@ -18,17 +18,17 @@ class ScratchStack {
 
  private:
   std::vector<Tensor> blocks_;
-  std::size_t used_ = 0;  // bytes in use of the last block
+  std::size_t used_ = 0;  // bytes in use in the last block
 };
 
 // The executor's part of a RunState.
 struct RunState::Memory {
   Tensor arena;
-  std::vector<Tensor> values;  // by edge id: inputs and node outputs of the current run
+  std::vector<Tensor> values;  // by edge id: inputs and outputs of the nodes in the current run
   std::vector<Tensor> outputs;
   std::vector<Lifetime> lifetimes;   // by edge id
-  std::vector<std::size_t> offsets;  // by edge id: place in the arena
-  Symbols planned_for{-1, -1, -1};   // sizes for which `offsets` was computed
+  std::vector<std::size_t> offsets;  // by edge id: offset in the arena
+  Symbols planned_for{-1, -1, -1};   // sizes for which `offsets` were computed
   ScratchStack scratch;
   std::vector<Tensor> thread_scratch;                                 // by thread
   std::vector<backend::MatMulPrimitives> matmul_primitives;           // by thread

@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::uint64_t kItemsMask = 0xFFFFFFFFu;
 
-// Long enough for the gap between two operations of a decoder step; short enough to leave the CPU to others when idle.
+// Time for which helpers spin before they sleep. It is longer than the gap between operations of a decoder step.
 constexpr auto kSpinTime = std::chrono::microseconds(100);
 constexpr int kSpinsPerClockRead = 64;
 
+// Tells the CPU that this thread spins, so that the other thread of its core runs faster.
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -57,7 +58,7 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::stop() {
   stopping_.store(true);
-  tickets_.fetch_add(kItemsMask + 1);  // a new generation without items; wakes the sleeping helpers
+  tickets_.fetch_add(kItemsMask + 1);  // starts a new generation without items; sleeping helpers wake
   tickets_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
@@ -65,6 +66,7 @@ void ThreadTeam::stop() {
 bool ThreadTeam::work_on_one_item(int thread) {
   std::uint64_t tickets = tickets_.load(std::memory_order_acquire);
   while ((tickets & kItemsMask) != 0) {
+    // Claim an item. The lower half of `tickets` is the index of this item plus 1.
     if (!tickets_.compare_exchange_weak(tickets, tickets - 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       continue;
     }
@@ -83,7 +85,8 @@ bool ThreadTeam::work_on_one_item(int thread) {
 }
 
 void ThreadTeam::share(int items, Job job) {
-  job_ = job;  // no thread reads job_ now: all items of the last job are done
+  // Publish the items, work on them together with the helpers, then wait for the last items.
+  job_ = job;  // no thread reads job_ now, because the previous job is done
   unfinished_.store(items, std::memory_order_relaxed);
   const std::uint64_t generation = (tickets_.load(std::memory_order_relaxed) | kItemsMask) + 1;
   tickets_.store(generation | static_cast<std::uint64_t>(items), std::memory_order_release);
@@ -91,7 +94,7 @@ void ThreadTeam::share(int items, Job job) {
   while (work_on_one_item(0)) {
   }
   for (int spins = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spins) {
-    // The thread that runs the last item may have lost its CPU to this spinning loop.
+    // Yield now and then, because this loop may occupy the CPU that the thread with the last item needs.
     if (spins % 1024 == 1023) std::this_thread::yield();
     relax();
   }
@@ -107,6 +110,7 @@ void ThreadTeam::help(int thread) {
       continue;
     }
     if (stopping_.load(std::memory_order_relaxed)) return;
+    // Sleep until `tickets_` changes, unless items have arrived in the meantime.
     if (spins % kSpinsPerClockRead == 0 && Clock::now() - idle_since > kSpinTime) {
       const std::uint64_t seen = tickets_.load(std::memory_order_acquire);
       if ((seen & kItemsMask) == 0 && !stopping_.load()) tickets_.wait(seen, std::memory_order_acquire);

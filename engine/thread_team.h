@@ -12,14 +12,16 @@
 
 namespace encdec {
 
-// Starts a thread that runs `work`. `number` and `wanted` are for the error: "thread 3 of 8". Throws ResourceError,
-// naming the limits to check, if the system cannot start another thread.
+// Starts a thread that runs `work`. `number` and `wanted` are for the error: "thread 3 of 8".
+// Throws ResourceError, with the limits to check, if the operating system refuses.
 std::thread start_thread(int number, int wanted, std::function<void()> work);
 
-// A fixed team of threads: the calling thread and `size - 1` helpers. They share the items of one loop.
+// A fixed team of threads: the calling thread and `size - 1` helpers. They share the items of one
+// loop.
 //
-// A free thread claims the next item. So if the system takes the CPU from one thread, the others do its share, and the
-// caller waits only for items that have been started. Helpers spin briefly between loops, then sleep.
+// A free thread claims the next item. If the operating system suspends a thread, the others
+// therefore do its share, and the caller waits only for items that have been started. Helpers spin
+// briefly between loops, then sleep.
 //
 // Only the thread that owns the team may call run(), for one loop at a time.
 class ThreadTeam {
@@ -30,12 +32,12 @@ class ThreadTeam {
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  int size() const { return static_cast<int>(helpers_.size()) + 1; }  // the caller and the helpers
+  int size() const { return static_cast<int>(helpers_.size()) + 1; }  // including the caller
 
-  // Calls body(item, thread) for every item in [0, items), with `thread` in [0, size()). Returns when all calls are
-  // done. Each item begins with check_cancelled() in the caller's CancellationScope.
-  // If an item throws, the other items still run; afterwards run() rethrows one of the exceptions.
-  // REQUIRES: the result of an item does not depend on which thread runs it.
+  // Calls body(item, thread) for each item in [0, items), with `thread` in [0, size()), and waits
+  // for them. Each item begins with check_cancelled() in the caller's CancellationScope.
+  // If an item throws, the others still run; then run() rethrows one of the exceptions.
+  // REQUIRES: the result of an item does not depend on the thread.
   template <class Body>
   void run(int items, const Body& body) {
     if (items <= 0) return;
@@ -72,8 +74,8 @@ class ThreadTeam {
   bool work_on_one_item(int thread);
   void help(int thread);
 
-  // Upper 32 bits: generation of the job. Lower 32 bits: number of items not yet claimed. A claim is one
-  // compare-exchange, so a late thread can never claim an item of a job that it has not seen.
+  // Upper 32 bits: generation of the job. Lower 32 bits: number of unclaimed items. A claim is one
+  // compare-exchange, so a late thread cannot claim an item of a job that it has not seen.
   std::atomic<std::uint64_t> tickets_{0};
   std::atomic<int> unfinished_{0};
   std::atomic<bool> stopping_{false};

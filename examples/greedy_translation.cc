@@ -1,10 +1,10 @@
-// One greedy translation, token by token: what Model::generate() does for one source, without its batches, rules and
-// searches.
+// Translates one text greedily, token by token, as Model::generate() does for one source.
 //
-//     greedy_translation [MODEL [TEXT]]     by default the bundled model english-pronunciation, and "photography"
+//     greedy_translation [MODEL [TEXT]]
 //
-// MODEL is the checkpoint folder of an encoder-decoder. The program prints the text that it makes of the likeliest
-// token at each step, and whether Model::generate() makes the same.
+// MODEL is the folder of an encoder-decoder, by default the bundled model english-pronunciation.
+// The default of TEXT is "photography". Prints the text of the likeliest tokens, and whether Model::generate() returns
+// the same text.
 #include <encdec/engine/base/error.h>
 #include <encdec/models/model/model.h>
 #include <encdec/models/session/session.h>
@@ -29,12 +29,12 @@ std::string translate(const Model& model, const std::string& text) {
   const GenerateOptions& settings = model.generation_config();
   Session session(model.network(), std::make_shared<ThreadTeam>(1));
 
-  // The encoder reads the source once, with the end token that encode() appends. The session keeps the keys and values
-  // that each decoder layer's cross-attention reads at every step.
+  // The encoder reads the source once, with the end token that encode() appends. The session keeps
+  // the keys and values that the decoder's cross-attention reads at every step.
   const TokenIds source_ids = tokenizer.encode(text);
   const int source = session.encode(std::span(&source_ids, 1)).sources.front();
 
-  // The decoder reads one token at a time: the session keeps the keys and values of those before it.
+  // The decoder reads one token at a time. The session keeps the keys and values of earlier tokens.
   const int target = session.open_target(source);
   TokenIds tokens = {settings.decoder_start_token.value()};
   bool has_ended = false;
@@ -47,7 +47,7 @@ std::string translate(const Model& model, const std::string& text) {
   }
   session.close_target(target);
   session.close_source(source);
-  return tokenizer.decode(std::span(tokens).subspan(1));  // without the start token; decode() leaves out the end token
+  return tokenizer.decode(std::span(tokens).subspan(1));  // without the start token
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Several callers of one model. Each submits a request, with options of its own, to a queue that decodes all requests
-// together.
+// Shares one model between several callers. Each caller submits a request with its own options to a queue, which
+// decodes all requests together.
 //
 //     many_callers [MODEL_FOLDER]      by default the bundled model english-pronunciation
 #include <encdec/models/model/request_queue.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Submits one source and returns a future for its result, for a caller that waits in its own thread.
+// Submits one source and returns a future for its result.
 std::future<encdec::GenerateResult> generate(encdec::RequestQueue& queue, const std::string& source,
                                              const encdec::GenerateOptions& options) {
   auto promise = std::make_shared<std::promise<encdec::GenerateResult>>();
@@ -30,16 +30,18 @@ std::future<encdec::GenerateResult> generate(encdec::RequestQueue& queue, const 
 void run(const char* folder) {
   encdec::RequestQueue queue(encdec::Model::load(folder));
 
-  // A request that its caller cancels below. It leaves the batch without any effect on the other requests.
+  // Submit a large request, which is cancelled below. The cancellation does not affect the other requests.
   const std::vector<encdec::GenerateInput> unwanted(100, encdec::GenerateInput{"antidisestablishmentarianism"});
   const encdec::Request request = queue.submit(
       unwanted, {.num_beams = 4}, {.on_result = [](std::size_t, auto) {}, .on_failure = [](std::size_t, auto) {}});
 
+  // Submit three requests with different options. The queue decodes all three in the same batch.
   auto greedy = generate(queue, "photography", {});
   auto beams = generate(queue, "photograph", {.num_beams = 4, .num_return_sequences = 2});
   auto short_one = generate(queue, "photographic", {.max_new_tokens = 4});
   request.cancel();
 
+  // Wait for each result. "..." marks a text that reached the maximum length.
   for (auto* result : {&greedy, &beams, &short_one}) {
     const encdec::GenerateResult found = result->get();
     std::printf("%zu tokens read\n", found.source_tokens);

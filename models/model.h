@@ -1,4 +1,4 @@
 #pragma once
 
-// The name that programs include; the class stands in the folder of its target.
+// Public header: programs include this file for encdec::Model.
 #include "encdec/models/model/model.h"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Builds and tests, in fresh systems, cases that ./tools/test.sh does not cover: Debian 12 and 13, their compilers,
-# build options, encdec inside other projects, other versions of oneDNN. Prints a line for each case. Logs are in
-# build/check_builds. Needs root (for chroots), debootstrap, the network and 10 GB in /var/tmp. All cases take hours.
+# Builds and tests, in fresh systems, the cases that ./tools/test.sh does not cover: Debian 12 and 13 with their compilers,
+# build options, encdec inside other projects, other versions of oneDNN. Prints a line for each case, and writes logs to
+# build/check_builds. Needs root (for chroots), debootstrap, the network and 10 GB in /var/tmp. All cases together take
+# hours.
 #   ./packaging/check_builds.sh --list
 #   ./packaging/check_builds.sh                       all cases
 #   ./packaging/check_builds.sh shared-12 clang-13    only these cases
 # CHROOTS=DIR keeps the systems in DIR for the next run. For CCACHE_DIR and MIRROR see packaging/systems.sh.
-# shellcheck disable=SC2016,SC2317  # cases are called by their names, and are text for the shell in a system
+# shellcheck disable=SC2016,SC2317  # functions are called by computed names; quoted commands run in a chroot's shell
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . packaging/systems.sh
@@ -17,17 +18,17 @@ gcc-12 gcc-13            preset ci: gcc, each file compiled alone, no warnings
 clang-12 clang-13        preset clang: the same with clang
 asan-12 tsan-12          all tests under the sanitizers
 shared-12 shared-13      one libencdec.so, all tests
-minimal-12 minimal-13    the preset minimal in a system that has only its packages
+minimal-12 minimal-13    the preset minimal, in a system with only the packages that it needs
 small-12 small-13        only the libraries, without the packages of tools and tests; the examples as a separate project
-serverless-12            without the server
-make-12 make-13          make instead of ninja, installed
-multi-12 multi-13        Ninja Multi-Config, installed, and a project that uses it
+serverless-12            a build without the server
+make-12 make-13          make instead of ninja; the installed command
+multi-12 multi-13        Ninja Multi-Config, and a project that uses the installed package
 parent-12 parent-13      encdec as a part of another project: add_subdirectory, FetchContent
-onednn3-12               oneDNN 3.2 in a separate prefix, beside oneDNN 2.6 of the system; all tests
-sid-13                   oneDNN of Debian sid; all tests
+onednn3-12               oneDNN 3.2 in a separate prefix, while oneDNN 2.6 is installed; all tests
+sid-13                   the oneDNN of Debian sid; all tests
 arm64-12                 the arm64 preset, its kernels, layers and models under qemu'
 
-# The cases. as_user runs commands without root, in a copy of this folder that has no .git and a space in its path.
+# The cases. as_user runs commands without root, in a copy of this folder without .git whose path contains a space.
 
 case_demo() {
   bare_system "$1"
@@ -142,7 +143,7 @@ case_onednn3() {
 case_sid() {
   ready_system "$1"
   as_root 'sed "s/trixie/sid/" /etc/apt/sources.list >/etc/apt/sources.list.d/sid.list
-    apt-get update --option Acquire::Check-Valid-Until=false # a mirror may be behind
+    apt-get update --option Acquire::Check-Valid-Until=false # a mirror may be out of date
     apt-get install --target-release sid libdnnl-dev'
   as_user 'cmake --preset release
     cmake --build --preset release

@@ -2,8 +2,8 @@
 
     python3 packaging/make_spdx.py NAME PACKAGE...
 
-NAME is the file without its ending; each PACKAGE is a Debian package of this system that is in the file, or pypi/NAME,
-one of this Python. The time is SOURCE_DATE_EPOCH.
+NAME is the file's name without its extension. Each PACKAGE is part of the file: a Debian package that is installed here, or
+pypi/NAME, a package of this Python. SOURCE_DATE_EPOCH is the time of creation.
 """
 
 import datetime

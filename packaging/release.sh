@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# Makes what a release hands out, in fresh systems, and tries each part in a bare one:
+# Builds the files of a release in fresh systems, and tries each part in a bare system:
 #   ./packaging/release.sh [OUTPUT [PART...]]     OUTPUT is build/release-files if not given
 #   ./packaging/release.sh --list
-# Writes to OUTPUT the files, a bill of materials (SPDX) beside each archive and wheel, SHA256SUMS, and logs/. A second
-# run from another copy of the same commit writes the same archives and wheels, byte for byte.
-# oneDNN is Debian 13's version. It is built once, on Debian 12, as a static library without threads of its own, so that
-# archives and wheels have the same machine code of it.
-# Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 qemu-user-static and
-# binfmt-support, too. Takes three hours on two cores.
+# Writes to OUTPUT the files, a bill of materials (SPDX) for each archive and wheel, SHA256SUMS, and logs/. A second run
+# from another copy of the same commit writes identical archives and wheels.
+# oneDNN has Debian 13's version. It is built once, on Debian 12, as a static library without threads, so that archives and
+# wheels contain the same machine code.
+# Needs root (for chroots), debootstrap, zstd, the network and 10 GB in /var/tmp; for arm64 also qemu-user-static and
+# binfmt-support. Takes three hours on two cores.
 # CHROOTS=DIR keeps the systems and oneDNN in DIR for the next run. For CCACHE_DIR and MIRROR see packaging/systems.sh.
-# shellcheck disable=SC2016,SC2034  # commands and variables are text for the shell in a system
+# shellcheck disable=SC2016,SC2034  # quoted commands, and the variables they use, are for a chroot's shell
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . packaging/systems.sh
 
 parts='archive         encdec-VERSION-linux-x86_64.tar.zst: commands, bundled models, manual pages; for Debian 12 and later
-wheel-12        the wheel of Python 3.11
-wheel-13        the wheel of Python 3.12 and later
+wheel-12        the wheel for Python 3.11
+wheel-13        the wheel for Python 3.12 and later
 packages-12     Debian packages for Debian 12
 packages-13     Debian packages for Debian 13
-archive-arm64   as archive, cross-compiled
-wheel-12-arm64  as wheel-12, cross-compiled
-wheel-13-arm64  as wheel-13, cross-compiled'
+archive-arm64   the archive, cross-compiled
+wheel-12-arm64  wheel-12, cross-compiled
+wheel-13-arm64  wheel-13, cross-compiled'
 if [[ ${1:-} == --list ]]; then
   echo "$parts"
   exit
 fi
 
-# for_architecture amd64|arm64: sets what depends on it.
+# for_architecture amd64|arm64: sets the variables that depend on the architecture.
 for_architecture() {
   architecture=$1
   onednn=$chroots/onednn-$1
@@ -38,13 +38,13 @@ for_architecture() {
   fi
 }
 
-# building_system NUMBER: makes $root a system in which programs of the architecture are built.
+# building_system NUMBER: makes $root a Debian NUMBER that builds programs for the architecture.
 building_system() {
   if [[ $foreign ]]; then cross_system "$1"; else ready_system "$1"; fi
   [[ ! -e $onednn ]] || cp --archive "$onednn" "$root/opt/onednn"
 }
 
-# build COMMANDS: runs commands as a user, who has the variables and functions below.
+# build COMMANDS: runs commands as an ordinary user, with the variables and functions that are declared here.
 build() {
   as_user "$(declare -p architecture foreign machine preset loader epoch version)
     $(declare -f libraries packages_of notices)
@@ -53,13 +53,13 @@ build() {
     $1"
 }
 
-# libraries FILE...: lists the shared libraries of programs, without those that every system has.
+# libraries FILE...: lists the shared libraries of programs, except the libraries that every system has.
 libraries() {
   for file in "$@"; do $loader --list "$file"; done | sed -nE "s/.* => ([^ ]*) .*/\1/p" | sort -u |
     grep --invert-match --extended-regexp "/(libc|libm|libstdc\+\+|libgcc_s|ld-linux-[^/]*)\.so"
 }
 
-# packages_of FILE...: lists the packages of these shared libraries, and of those whose code is in our programs.
+# packages_of FILE...: lists the Debian packages of these shared libraries, and of the libraries compiled into the programs.
 packages_of() {
   for file in "$@"; do
     dpkg-query --search "*/$machine-linux-gnu/$(basename "$(realpath "$file")")" | sed 's/: .*//'
@@ -69,7 +69,7 @@ packages_of() {
     sed --quiet --regexp-extended "s/^installed ($architecture|all) //p"
 }
 
-# notices PACKAGE...: writes their notices, and those of oneDNN.
+# notices PACKAGE...: writes the copyright notices of oneDNN and of these packages.
 notices() {
   for notice in /opt/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} "${@/#//usr/share/doc/}"; do
     notice=${notice%:*}
@@ -88,8 +88,8 @@ build_onednn() {
   build 'cd ~
     apt-get source onednn
     source=$(echo onednn-*/)
-    # Removes source files of primitives that ONEDNN_ENABLE_PRIMITIVE leaves out, since compiling them takes most of the
-    # time. If the command encdec links without them, nothing else needs them.
+    # Removes the source files of primitives that ONEDNN_ENABLE_PRIMITIVE leaves out, because compiling them takes most of
+    # the time. They are not needed if the command encdec links without them.
     unneeded="_conv[_.o]|deconv|pool|softmax|normalization|resampling|reduction|(ref|uni)_(binary|eltwise|lrn|prelu|shuffle)"
     find "$source/src/cpu" -regextype egrep ! -name "*_list.cpp" \
       \( -regex ".*/cpu/(x64/)?(rnn|lrn|prelu|shuffle)/[^/]*cpp" -o -regex ".*/cpu/(x64/)?[^/]*($unneeded)[^/]*cpp" \) -delete
@@ -103,7 +103,7 @@ build_onednn() {
   mv "$root/opt/onednn" "$onednn"
 }
 
-# Commands with which each part is tried. All parts of an architecture must write the same bytes to ~/results.
+# Commands that try a part. All parts for an architecture must write identical files to ~/results.
 sample='models=$(realpath "${models:-models/pretrained}")
   mkdir ~/results
   cd ~/results
@@ -116,7 +116,7 @@ sample='models=$(realpath "${models:-models/pretrained}")
     "$models"/english-numbers/clips/*.wav
   cd - >/dev/null'
 
-# same_results: compares the results in $root with those of the first part that was tried.
+# same_results: compares the results in $root with the results of the first part that was tried.
 same_results() {
   local first=$output/logs/results-$architecture
   [[ -e $first ]] || cp --recursive "$root/home/user/results" "$first"
@@ -199,7 +199,8 @@ build_wheel() {
   cp "$root"/home/user/wheels/* "$output"
 }
 
-# try_wheel NUMBER: tests a wheel in a bare Debian NUMBER. Emulated, the package's own tests would take hours.
+# try_wheel NUMBER: tests a wheel in a bare Debian NUMBER. Skips the package's own tests under emulation, where they would
+# take hours.
 try_wheel() {
   local python=cp311
   [[ $1 == 12 ]] || python=cp312-abi3
@@ -222,7 +223,7 @@ try_wheel() {
   same_results
 }
 
-# profiles NUMBER: sets the build profile that a Debian NUMBER needs. Debian 12 has no nanobind.
+# profiles NUMBER: prints the setting of the build profile for Debian NUMBER. Debian 12 has no nanobind.
 profiles() { if [[ $1 == 12 ]]; then echo DEB_BUILD_PROFILES=pkg.encdec.nopython; fi; }
 
 # build_packages NUMBER: builds the Debian packages for Debian NUMBER.
@@ -279,7 +280,7 @@ done
 rm -rf "$output/logs"
 mkdir -p "$output/logs"
 version=$(sed -nE 's/^project\(encdec VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
-epoch=$(git log -1 --format=%ct)  # the time in all files
+epoch=$(git log -1 --format=%ct)  # timestamp of all files
 chroots=${CHROOTS:-$(mktemp -d /var/tmp/release.XXXXXX)}
 mkdir -p "$chroots"
 root=$chroots/case.$$

@@ -1,10 +1,10 @@
-# Functions, to be sourced, that make systems of Debian 12 and 13 in chroots. Each has a copy of the files of the current
-# folder that git does not ignore, without .git and at a path with a space. Needs root, debootstrap and the network. The
-# sourcing script sets
+# Functions that make systems of Debian 12 and 13 in chroots; source this file to use them. Each system has a copy of the
+# current folder without .git and files that git ignores, at a path with a space. Needs root, debootstrap and the network.
+# The sourcing script sets
 #   chroots=DIR   folder that keeps systems: bare-12, ready-13, ...
-#   root=DIR      system in which commands run: a copy of a kept one, removed by the script
-# Environment: CCACHE_DIR=DIR, owned by user id 1000, caches compilations; MIRROR=URL gives packages to debootstrap.
-# shellcheck shell=bash disable=SC2016,SC2034,SC2154  # text for the shell in the system; failed; chroots, root
+#   root=DIR      system in which commands run: a copy of a kept one; the script removes it
+# Environment: CCACHE_DIR=DIR, owned by user id 1000, caches compilations; MIRROR=URL is debootstrap's package mirror.
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154  # text for a chroot's shell; failed; chroots, root
 folder="home/user/en code"
 
 # die MESSAGE: ends the script.
@@ -13,14 +13,14 @@ die() {
   exit 1
 }
 
-# need_root_and_debootstrap: ends the script if one of them is missing.
+# need_root_and_debootstrap: ends the script if it does not run as root or debootstrap is missing.
 need_root_and_debootstrap() {
   [[ $EUID == 0 ]] || die "needs root, for chroots"
   command -v debootstrap >/dev/null || die "needs debootstrap: apt install debootstrap"
 }
 
-# logged NAME LOG COMMAND...: runs a command with its output in LOG, and prints a line with its time and result. Sets
-# failed=1 if the command fails.
+# logged NAME LOG COMMAND...: runs a command, writes the output to LOG, and prints a line with the duration and result.
+# Sets failed=1 if the command fails.
 logged() {
   local name=$1 log=$2 start=$SECONDS status result=passed
   shift 2
@@ -32,8 +32,8 @@ logged() {
   printf '%-16s %5d s  %s\n' "$name" $((SECONDS - start)) "$result"
 }
 
-# bare_system NUMBER [ARCHITECTURE]: makes $root a fresh system, Debian 12 or 13, with debootstrap's packages only. Another
-# architecture than this machine's needs the packages qemu-user-static and binfmt-support here.
+# bare_system NUMBER [ARCHITECTURE]: makes $root a fresh Debian 12 or 13 with only debootstrap's packages. A foreign
+# architecture needs the packages qemu-user-static and binfmt-support on this machine.
 bare_system() {
   local bare=$chroots/bare-$1${2:+-$2} suite=bookworm
   [[ $1 == 12 ]] || suite=trixie
@@ -48,8 +48,8 @@ bare_system() {
   begin_with "$bare"
 }
 
-# ready_system NUMBER: makes $root a system that also has the packages of tools/install_packages.sh. A kept system is made
-# again after a change of that script.
+# ready_system NUMBER: makes $root a system that also has the packages of tools/install_packages.sh. After a change of that
+# script, makes a kept system again.
 ready_system() {
   local ready=$chroots/ready-$1
   if ! cmp --quiet tools/install_packages.sh "$ready/$folder/tools/install_packages.sh"; then
@@ -67,12 +67,12 @@ cross_system() {
   ready_system "$1"
   as_root 'dpkg --add-architecture arm64
     apt-get update
-    apt-get purge libdnnl-dev # its headers differ with the architecture
+    apt-get purge libdnnl-dev # its headers differ between architectures
     packages=(g++-aarch64-linux-gnu pkgconf:arm64 qemu-user-static)
     for package in $(./tools/install_packages.sh --list | grep -e "-dev$" | grep --invert-match python3); do
       apt-cache show --no-all-versions "$package" | grep --quiet "^Architecture: all" || packages+=("$package:arm64")
     done
-    # Manual pages of libpsl-dev differ with the architecture.
+    # Manual pages of libpsl-dev differ between architectures.
     apt-get install --option Dpkg::Options::=--force-overwrite "${packages[@]}"'
 }
 
@@ -80,11 +80,11 @@ cross_system() {
 begin_with() {
   rm -rf "$root"
   cp --archive --reflink=auto "$1" "$root"
-  rm -rf "${root:?}/$folder"  # the copy from the time when the system was made
+  rm -rf "${root:?}/$folder"  # the outdated copy of this folder
   mkdir -p "$root/$folder"
   cp /etc/resolv.conf /etc/hosts "$root/etc"
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/certificates.crt"
-  # A file that is deleted but not yet committed cannot be read.
+  # --ignore-failed-read: git lists a file that was deleted without a commit.
   git ls-files -z --cached --others --exclude-standard | tar --create --null --files-from - --ignore-failed-read |
     tar --extract --directory "$root/$folder"
   chown -R 1000:1000 "$root/$folder"
@@ -93,7 +93,7 @@ begin_with() {
 as_root() { inside 0 "$1"; }
 as_user() { inside 1000 "$1"; }
 
-# inside USER COMMANDS: runs commands in $root, up to the first that fails. Their mounts and processes end with them.
+# inside USER COMMANDS: runs commands in $root, up to the first that fails. Mounts and processes end with the commands.
 inside() {
   export ROOT=$root CACHE=${CCACHE_DIR:-}
   unshare --mount --pid --fork --kill-child bash -euc '

@@ -2,7 +2,7 @@
 # Installs what is missing and builds into build/release.
 #   ./tools/build.sh                everything
 #   ./tools/build.sh demo|serve     only encdec and encdec-demo, without or with the server
-#   ./tools/build.sh all TARGET...  these targets of everything
+#   ./tools/build.sh all TARGET...  only these targets, in a build folder configured for everything
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 set=${1:-all}
@@ -12,7 +12,7 @@ case $set in
 esac
 targets=("${@:2}")
 
-# A smaller set leaves these out; a build folder that already has them keeps them.
+# CMake switches that the smaller sets turn off. A build folder in which they are on keeps them.
 switches=(SNDFILE BUILD_TESTS BUILD_BENCHMARKS BUILD_EXAMPLES)
 if [[ $set == demo ]]; then switches+=(SERVER); fi
 if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
@@ -20,7 +20,7 @@ if [[ $set != all ]]; then targets=(encdec encdec-demo); fi
 demo_slices=$(cd tools && ls -d */server/*_server.h | sed 's,/.*,,' | grep -v translation | paste -sd';')
 
 cache=build/release/CMakeCache.txt
-# A build folder that was configured elsewhere, before the project was moved or copied, would build there.
+# If the project was moved or copied after it was configured, the build folder would still build the old path.
 if [[ ! -f build/release/build.ninja ]] ||
   ! grep --quiet --line-regexp --fixed-strings "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache"; then
   ./tools/install_packages.sh "${set/#all/}"

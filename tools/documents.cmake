@@ -1,8 +1,8 @@
-# Files that come with the programs: manual pages, shell completion, the bundled models. The build tree has them at the
-# same relative paths as an installation, so that the programs find them in the same way in both.
+# Installs the files that come with the programs: manual pages, shell completion, the bundled models. The build tree has
+# them at the same relative paths as an installation, so that programs find them in the same way in both.
 
-# encdec_install_documents(PROGRAM WRITER): lets WRITER, which may be PROGRAM itself, write the manual page and completion
-# scripts of PROGRAM, and installs them.
+# encdec_install_documents(PROGRAM WRITER): runs WRITER, which may be PROGRAM itself, to write PROGRAM's manual page and
+# completion scripts, and installs them.
 function(encdec_install_documents program writer)
   set(page "${PROJECT_BINARY_DIR}/share/man/${program}.1")
   set(completion "${PROJECT_BINARY_DIR}/share/completion")
@@ -26,7 +26,7 @@ function(encdec_install_documents program writer)
   endif()
 endfunction()
 
-# Programs that are compiled for another machine may not run on this one.
+# Cross-compiled programs can only write their documents if there is an emulator.
 if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   if(ENCDEC_BUILD_COMMAND)
     if(TARGET encdec-server)
@@ -51,7 +51,7 @@ if(ENCDEC_INSTALL)
           PATTERN "test_words.tsv" EXCLUDE PATTERN "training" EXCLUDE)
 endif()
 
-# The build tree has a link in place of the installed models. The link is relative, so that the project can be moved
+# In the build tree, a symlink takes the place of the installed models. It is relative, so that the project can be moved
 # together with its build folder.
 set(data "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${data_from_program}")
 get_property(programs_lie_deeper GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files and texts (tests/fuzz, tools/*/tests/fuzz) under the address and undefined-behaviour sanitizers. Runs one
-# target per CPU at a time, and prints a line for each. Writes inputs that fail to build/fuzz/findings, and
-# ends with status 1 if there are any. Needs clang.
+# Fuzzes the readers of files and texts (tests/fuzz, tools/*/tests/fuzz) under the address and undefined-behaviour
+# sanitizers. Runs one target per CPU at a time, and prints a line for each target. Writes failing inputs to
+# build/fuzz/findings, and ends with status 1 if there are any. Needs clang.
 #   ./tools/fuzz.sh                   each target for 10 minutes
-#   ./tools/fuzz.sh 60 json pickle    these for 60 seconds
+#   ./tools/fuzz.sh 60 json pickle    only these targets, for 60 seconds each
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${1:-600}
 [[ $seconds =~ ^[0-9]+$ ]] || { echo "fuzz.sh: '$seconds', expected seconds" >&2; exit 2; }
 targets=("${@:2}")
-# corpus_of TARGET: prints the folder of its inputs.
+# corpus_of TARGET: prints the folder with the target's inputs in the repository.
 corpus_of() { ls -d {tests,tools/*/tests}/fuzz/corpus/"$1" 2>/dev/null; }
 export -f corpus_of
 if [[ ${#targets[@]} == 0 ]]; then mapfile -t targets < <(ls -d {tests,tools/*/tests}/fuzz/corpus/* | xargs -n1 basename); fi
@@ -21,7 +21,7 @@ done
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target "${targets[@]/%/_fuzzer}"
 
-# fuzz SECONDS TARGET: fuzzes a target. Keeps new inputs for the next run.
+# fuzz SECONDS TARGET: fuzzes a target, starting from its corpus. Keeps new inputs in build/fuzz/corpus for the next run.
 fuzz() {
   local seconds=$1 target=$2 log=build/fuzz/$2.log findings=build/fuzz/findings/$2
   rm -rf "$findings"

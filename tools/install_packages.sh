@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the missing Debian packages of a build. Prints nothing if none is missing.
+# Installs the Debian packages that a build needs and that are missing. Prints nothing if all are installed.
 #   ./tools/install_packages.sh                everything: building, testing, the Python package
 #   ./tools/install_packages.sh minimal        the preset minimal: the core, encdec-demo, encdec-bench and the core's tests
 #   ./tools/install_packages.sh demo           encdec and encdec-demo without the server and compressed audio
 #   ./tools/install_packages.sh serve          the same with the server
-#   ./tools/install_packages.sh pip            what fetches packages of PyPI
-#   ./tools/install_packages.sh docs           what the preset docs needs beside everything
-#   ./tools/install_packages.sh [SET] --list   prints the names of the packages instead
+#   ./tools/install_packages.sh pip            pip, to fetch packages from PyPI
+#   ./tools/install_packages.sh docs           additional packages for the preset docs
+#   ./tools/install_packages.sh [SET] --list   prints the package names instead of installing
 set -euo pipefail
 
 boost=libboost-dev
@@ -55,7 +55,7 @@ if [[ ${1:-} == --list ]]; then
   exit
 fi
 
-# install_missing PACKAGE...
+# install_missing PACKAGE...: installs the packages that are missing, with sudo if not run as root.
 install_missing() {
   local package status missing=() as_root=()
   for package in "$@"; do

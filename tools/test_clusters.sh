@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Python package, Ray and Spark into build/cluster-venv (1.4 GB), and tests the package on clusters whose
-# nodes are processes of this machine. Takes some minutes. Arguments are passed to pytest:
+# nodes are processes on this machine. Takes some minutes. Arguments are passed to pytest:
 #   ./tools/test_clusters.sh -k spark
 # Spark needs Java 17 (Debian: default-jre-headless); without it, its tests are skipped.
-# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
+# The variable PYTHON selects the interpreter; default: python3. Exits with status 77 if packages cannot be downloaded.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

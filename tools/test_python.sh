@@ -2,7 +2,7 @@
 # Installs the Python package and its tests' requirements into build/python-venv, and runs the tests. Arguments are
 # passed to pytest:
 #   ./tools/test_python.sh -k pickle
-# PYTHON is the interpreter of the environment, python3 if not set. Status 77: packages cannot be downloaded from PyPI.
+# The variable PYTHON selects the interpreter; default: python3. Exits with status 77 if packages cannot be downloaded.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

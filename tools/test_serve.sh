@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Tests the encdec serve of build/release with widely used clients, installed in virtual environments in
+# Tests encdec serve in build/release with widely used clients, which it installs into the virtual environments
 # build/serve-venv and build/wyoming-venv. Arguments are passed to pytest:
 #   ./tools/test_serve.sh -k openai
-# Status 77: packages cannot be downloaded from PyPI.
+# Exits with status 77 if packages cannot be downloaded from PyPI.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-shopt -s nullglob  # a slice may be deleted
+shopt -s nullglob  # the patterns below match nothing if a slice is deleted
 
 ./tools/make_venv.sh build/serve-venv tests/serve/requirements.txt
 for requirements in tools/*/tests/server/wyoming_requirements.txt; do

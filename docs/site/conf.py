@@ -1,5 +1,5 @@
-# The site of target docs. Its pages are the Markdown files of the repository, and references made from the command's
-# manual page, from docstrings, and by Doxygen.
+# Configures Sphinx for the target docs. The pages are the Markdown files of the repository, and references generated from
+# the command's manual page, from docstrings, and by Doxygen.
 import pathlib
 import re
 import subprocess
@@ -22,7 +22,7 @@ include_patterns = ["*.md", "docs/*.md", "docs/site/*.md", "docs/site/*.rst", "e
 exclude_patterns = ["build"]
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 highlight_language = "none"
-smartquotes = False  # would make dashes of the two hyphens of options
+smartquotes = False  # it would turn the two hyphens of options into dashes
 myst_enable_extensions = ["deflist", "html_image"]
 myst_heading_anchors = 4
 
@@ -36,7 +36,7 @@ html_theme = "furo"
 html_css_files = ["site.css"]
 html_static_path = ["site.css"]
 html_copy_source = False
-# Debian's furo does not follow the system's colours.
+# Debian's furo does not follow the browser's colour scheme.
 DARK = 'if (matchMedia("(prefers-color-scheme: dark)").matches) document.body.dataset.theme = "dark";'
 
 
@@ -51,7 +51,7 @@ def add_text(app, page, source):
 
 
 class MethodDocumenter(autodoc.MethodDocumenter):
-    """Documents a method by the module that defines it: class Model inherits from classes Model of several modules."""
+    """Documents a method with the module that defines it, because Model inherits from the Model classes of several modules."""
 
     def generate(self, more_content=None, real_modname=None, check_module=False, all_members=False):
         super().generate(more_content, None, check_module, all_members)

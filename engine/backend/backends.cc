@@ -16,6 +16,7 @@ namespace {
 
 using namespace kernels;
 
+// Returns true if the CPU has the instruction set `set`. Backend::can_run points to this function.
 template <auto set>
 bool has() {
   return instruction_sets().*set;
@@ -31,6 +32,7 @@ bool always() {
   return true;
 }
 
+// The functions below, up to kernel(), adapt a kernel to the signature of Backend::multiply().
 template <auto kernel>
 void by(const PackedMatrix& matrix, const MatMulRows& rows, MatMulPrimitives&) {
   kernel(matrix.panels(), rows);
@@ -71,14 +73,14 @@ constexpr Backend kernel(std::string_view name, Precision precision, bool (*can_
   return {name, precision, can_run, weight_type(precision), order, input, input_unit, multiply};
 }
 
-// Float32 panels whose weights are stored in `type`.
+// Returns a backend for precision float32 that multiplies panels of weights stored in `type`.
 constexpr Backend panels(DataType type, bool (*can_run)(), int columns, decltype(Backend::multiply) multiply) {
   return {"panels", kFloat32, can_run, type, {columns, 1}, InputForm::float32, 4, multiply};
 }
 
 constexpr int kNarrow = kNarrowColumns, kWide = kWideColumns;
 
-// The best first.
+// The kernels in order of preference: for each precision, the first kernel that this CPU can run is used.
 constexpr Backend kKernels[] = {
 #if defined(__aarch64__)
     kernel("matrices", kBfloat16, has_matrix_products, {kNarrow, 4}, InputForm::bfloat16, kNeonRowBytes,
@@ -129,7 +131,7 @@ const Backend* kernel_for(Precision precision) {
 
 }  // namespace
 
-int equal_pieces(const PackedMatrix&, std::int64_t remaining, std::int64_t) {
+int equal_blocks(const PackedMatrix&, std::int64_t remaining, std::int64_t) {
   constexpr int kMaxRows = 128;
   const std::int64_t pieces = (remaining + kMaxRows - 1) / kMaxRows;
   return static_cast<int>((remaining + pieces - 1) / pieces);
@@ -147,8 +149,8 @@ bool can_multiply(BackendChoice choice, Precision precision) {
   return precision != kInt4 || (choice != BackendChoice::onednn && kernel_for(precision) != nullptr);
 }
 
-// The rule of BackendChoice::automatic: our kernel multiplies, if this build has it. Time of oneDNN 2.6.3 divided by
-// time of our kernel on a Xeon, for matrices of 512 x 2,048 in memory:
+// BackendChoice::automatic uses our kernel if this build has it. The table shows the time of oneDNN 2.6.3 divided by
+// the time of our kernel, on a Xeon, for a matrix of 512 x 2,048 in memory:
 //
 //   rows                 1     2     3     4     6     8    16    32    64   128   256
 //   float32           1.21  1.21  1.20  1.08  1.03  1.08  1.05  1.11  1.07  1.00  1.00
@@ -157,8 +159,8 @@ bool can_multiply(BackendChoice choice, Precision precision) {
 //   int8, AMX         1.42  1.39  1.30  1.24  1.22  1.20  1.15  1.12  1.10  1.20  1.45
 //   int8, no AMX      1.18  1.22  1.20  1.16  1.28  1.26  1.25  1.39  1.30  1.25  1.25
 //
-// In whole models our kernels are as fast or faster from 1 to 128 rows, those with 0.8 to 0.9 above included: see
-// docs/performance.md. So there is no need to use both, whose sums would have to agree.
+// In whole models, our kernels are at least as fast as oneDNN for 1 to 128 rows, even where the table shows less than 1
+// (docs/performance.md). So neither the choice of the kernel nor the results depend on the number of rows.
 const Backend& backend_for(BackendChoice choice, Precision precision) {
   const Backend* kernel = kernel_for(precision);
   if (choice == BackendChoice::encdec && kernel == nullptr) {
@@ -171,6 +173,7 @@ const Backend& backend_for(BackendChoice choice, Precision precision) {
 }
 
 std::vector<const Backend*> smaller_backends(BackendChoice choice, Precision precision) {
+  // Multiplying by 16-bit weights must give the same results as by float32 weights, so the panels must be the same.
   const Backend& whole = backend_for(choice, precision);
   std::vector<const Backend*> smaller;
   if (precision != kFloat32 || whole.can_run == nullptr) return smaller;
@@ -181,7 +184,7 @@ std::vector<const Backend*> smaller_backends(BackendChoice choice, Precision pre
   return smaller;
 }
 
-bool rows_agree(BackendChoice choice, Precision precision, int input_width, int output_width) {
+bool rows_are_independent(BackendChoice choice, Precision precision, int input_width, int output_width) {
   const Backend& backend = backend_for(choice, precision);
   return backend.trial == nullptr || backend.trial(backend, input_width, output_width).agrees;
 }
@@ -195,7 +198,7 @@ std::string description(BackendChoice choice, Precision precision, std::span<con
   if (!can_multiply(choice, precision)) return "";
   const Backend& backend = backend_for(choice, precision);
   const bool depend = std::ranges::any_of(
-      input_widths, [&](Dim width) { return !rows_agree(choice, precision, static_cast<int>(width)); });
+      input_widths, [&](Dim width) { return !rows_are_independent(choice, precision, static_cast<int>(width)); });
   return fmt::format("{} ({}){}", backend.trial == nullptr ? "encdec" : "onednn", backend.name,
                      depend ? "; the bits of a row depend on the other rows" : "");
 }

@@ -1,7 +1,6 @@
-// The only file that includes oneDNN. Only describe() depends on the differences between the APIs of 2.x and 3.x.
-// Each primitive is created for one thread and runs on the calling thread. The threads of a ThreadTeam divide work
-// among primitives, not inside them. So no thread waits in an OpenMP region or spins there while another process has
-// its CPU.
+// This is the only file that includes oneDNN. Only describe() depends on the version of the API (2.x or 3.x).
+// Primitives are single-threaded and run on the calling thread. A ThreadTeam gives each of its threads whole
+// primitives, so no thread waits or spins in an OpenMP region.
 #include "encdec/engine/backend/onednn.h"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@
 #include "encdec/engine/base/tensor.h"
 
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
-// Declared here because <omp.h> needs compiler flags that link a second OpenMP runtime under clang.
+// The functions are declared here, because <omp.h> needs compiler flags that link a second OpenMP runtime under clang.
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -34,7 +33,7 @@ namespace {
 
 using dnnl::memory;
 
-// While an object of this class lives, oneDNN uses one thread. Its destructor restores the caller's setting.
+// Limits oneDNN to one thread while the object lives, then restores the caller's setting.
 class SingleThreaded {
  public:
 #if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
@@ -57,15 +56,14 @@ class SingleThreaded {
 };
 
 #if HWY_ARCH_X86
-// Returns true if oneDNN may use all of an instruction set. The bits of a set include the bits of all lesser sets.
+// Returns true if oneDNN may use an instruction set. The bits of a set include the bits of all smaller sets.
 bool allows(dnnl::cpu_isa isa) {
   using Bits = std::underlying_type_t<dnnl::cpu_isa>;
   return (static_cast<Bits>(dnnl::get_effective_cpu_isa()) & static_cast<Bits>(isa)) == static_cast<Bits>(isa);
 }
 #endif
 
-// Passes the limit of ENCDEC_MAX_ISA to oneDNN. Throws ConfigError if the limit is unknown or this process has used
-// oneDNN.
+// Passes ENCDEC_MAX_ISA to oneDNN. Throws ConfigError if the value is unknown, or if oneDNN was already used.
 void limit_onednn() {
   const char* const limit = std::getenv("ENCDEC_MAX_ISA");
   if (limit == nullptr || *limit == '\0') return;
@@ -85,15 +83,15 @@ void limit_onednn() {
   throw ConfigError(
       fmt::format("ENCDEC_MAX_ISA is '{}', expected sse4.1, avx2, avx512, avx512_vnni or avx512_bf16", limit));
 #else
-  throw ConfigError(fmt::format("ENCDEC_MAX_ISA is '{}', expected none on this kind of CPU", limit));
+  throw ConfigError(fmt::format("ENCDEC_MAX_ISA is '{}', expected it to be unset on this kind of CPU", limit));
 #endif
 }
 
-// Limits our own kernels to the instructions that oneDNN may use, so that a CPU computes what a lesser CPU would.
+// Limits our own kernels to the instructions that oneDNN may use.
 void follow_instruction_limit() {
   limit_onednn();
 #if HWY_ARCH_X86
-  // In Highway better sets have lower numbers. Highway has no set for AVX alone.
+  // In Highway, better instruction sets have lower numbers. There is no number for AVX without AVX2.
   if (!allows(dnnl::cpu_isa::avx2)) {
     hwy::DisableTargets(HWY_SSE4 - 1);
   } else if (!allows(dnnl::cpu_isa::avx512_core)) {
@@ -107,6 +105,7 @@ const dnnl::engine& cpu() {
   return engine;
 }
 
+// Runs `action`, and turns exceptions of oneDNN into BackendError.
 template <class Action>
 auto translate_errors(const PrimitiveSpec& spec, const Action& action) {
   try {
@@ -135,7 +134,7 @@ struct TaggedOrder {
   kernels::PanelOrder order;
 };
 
-// Orders of weights that packing can write. oneDNN 2.6 to 3.x asks for these; for another, it gets the last.
+// The orders of weights that packing can write. oneDNN 2.6 to 3.x prefers one of the first three orders.
 constexpr std::array kOrders = {
     TaggedOrder{memory::format_tag::BA16a64b, {64, 1}},
     TaggedOrder{memory::format_tag::BA16a64b2a, {64, 2}},
@@ -147,8 +146,7 @@ memory::format_tag tag_of(const kernels::PanelOrder& order) {
   return std::ranges::find(kOrders, order, &TaggedOrder::order)->tag;
 }
 
-// Describes how oneDNN would run a spec for `rows` rows. The scratchpad is the caller's, because oneDNN's own belongs
-// to the thread that created the primitive.
+// Describes a primitive. We provide the scratchpad, because a scratchpad of oneDNN would belong to the creating thread.
 dnnl::matmul::primitive_desc describe(const PrimitiveSpec& spec, int rows, memory::format_tag order) {
   const Types types = types_of(spec.type);
   const memory::desc source({rows, spec.input_width}, types.input, memory::format_tag::ab);
@@ -194,7 +192,7 @@ struct MatMulPrimitives::Impl {
       return hash * 4 + static_cast<std::size_t>(key.spec.type);
     }
   };
-  // A primitive with the memory objects of its arguments. From call to call only the addresses of the data change.
+  // A primitive and its arguments. Only the addresses of the data differ between calls.
   struct Call {
     dnnl::matmul primitive;
     std::string implementation;
@@ -216,6 +214,7 @@ MatMulPrimitives::Impl::Call& MatMulPrimitives::Impl::find(const PrimitiveSpec& 
   const Key key{spec, rows};
   auto found = calls.find(key);
   if (found == calls.end()) {
+    // Drop the least recently used primitive.
     if (calls.size() >= kMaxPrimitives) {
       calls.erase(std::ranges::min_element(calls, {}, [](const auto& entry) { return entry.second.last_use; }));
     }
@@ -247,7 +246,7 @@ void MatMulPrimitives::run(const PrimitiveSpec& spec, const PrimitiveArguments& 
   const SingleThreaded guard;
   translate_errors(spec, [&] {
     Impl::Call& call = impl_->find(spec, given.rows);
-    // Uses the C interface: the C++ interface builds a hash map for every call.
+    // Use the C interface, because the C++ interface builds a hash map in every call.
     std::array<dnnl_exec_arg_t, 4> arguments;
     int count = 0;
     const auto add = [&](int name, memory& argument, const void* data) {
@@ -284,6 +283,7 @@ std::optional<OneDnnImplementation> onednn_implementation(DataType type) {
   const SingleThreaded guard;
   PrimitiveSpec spec{.input_width = kWidth, .output_width = kWidth, .type = type};
   try {
+    // Use the order of weights that oneDNN prefers, if packing can write this order.
     const memory::desc wanted = describe(spec, kWidth, memory::format_tag::any).weights_desc();
     const auto* found = std::ranges::find_if(kOrders, [&](const TaggedOrder& known) {
       return wanted == memory::desc({kWidth, kWidth}, types_of(type).weights, known.tag);

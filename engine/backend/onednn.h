@@ -10,17 +10,16 @@
 
 namespace encdec::backend {
 
-// Instruction sets that this process uses: those of the CPU, unless ENCDEC_MAX_ISA or ONEDNN_MAX_CPU_ISA allows fewer.
+// Instruction sets of this CPU, limited by ENCDEC_MAX_ISA and ONEDNN_MAX_CPU_ISA.
 struct InstructionSets {
-  bool avx512 = false;           // AVX-512 with the byte, word and double word instructions of Skylake
-  bool avx512_vnni = false;      // sums of products of bytes
-  bool avx512_bfloat16 = false;  // sums of products of bfloat16
-  bool amx = false;              // both kinds of sums, on tiles
+  bool avx512 = false;           // with the byte, word and double word instructions of Skylake
+  bool avx512_vnni = false;      // dot products of bytes
+  bool avx512_bfloat16 = false;  // dot products of bfloat16
+  bool amx = false;              // both kinds of dot products, on tiles
 };
 
-// Returns the instruction sets. The first call also applies the limit to our own kernels; before that call they may use
-// more.
-// Throws ConfigError if ENCDEC_MAX_ISA is not a known set, or if this process used oneDNN before the first call.
+// The first call also applies the limit to our own kernels, which use all instructions until then. Throws ConfigError
+// if ENCDEC_MAX_ISA is unknown, or if oneDNN was used before the first call.
 const InstructionSets& instruction_sets();
 
 // y = x W: x [M, K], W [K, N], y [M, N].
@@ -36,7 +35,6 @@ struct PrimitiveSpec {
   friend bool operator==(const PrimitiveSpec& a, const PrimitiveSpec& b) = default;
 };
 
-// Dense rows.
 struct PrimitiveArguments {
   int rows = 0;  // M
   const void* input = nullptr;
@@ -44,8 +42,8 @@ struct PrimitiveArguments {
   void* output = nullptr;
 };
 
-// One thread's oneDNN primitives, with their argument lists: one for each (spec, M) that was used recently. At most
-// kMaxPrimitives are kept, and the least recently used is dropped, so memory stays bounded for any number of sizes.
+// The oneDNN primitives of one thread, with their argument lists. There is one primitive for each recently used pair of
+// spec and M, and at most kMaxPrimitives of them.
 class MatMulPrimitives {
  public:
   static constexpr std::size_t kMaxPrimitives = 512;
@@ -55,15 +53,13 @@ class MatMulPrimitives {
   MatMulPrimitives(MatMulPrimitives&&) noexcept;
   MatMulPrimitives& operator=(MatMulPrimitives&&) noexcept;
 
-  // Computes on the calling thread alone. Throws BackendError. A row's result may depend on the number of rows; see
-  // try_rows().
+  // Runs on the calling thread alone. Throws BackendError. A row's result may depend on the number
+  // of rows; see try_rows().
   void run(const PrimitiveSpec& spec, const PrimitiveArguments& arguments);
 
-  // Returns memory for the caller, valid until the next call.
-  std::byte* scratch(std::size_t bytes);
+  std::byte* scratch(std::size_t bytes);  // valid until the next call
 
-  // Returns the name of oneDNN's implementation, such as "brg:avx512_core".
-  std::string implementation(const PrimitiveSpec& spec, int rows);
+  std::string implementation(const PrimitiveSpec& spec, int rows);  // such as "brg:avx512_core"
   std::size_t size() const;
 
  private:
@@ -71,20 +67,18 @@ class MatMulPrimitives {
   std::unique_ptr<Impl> impl_;
 };
 
-// Order of a matrix [N, K] as checkpoints store it.
+// The order in which checkpoints store a matrix [N, K].
 inline constexpr kernels::PanelOrder kRowOrder = {.columns = 1, .group = 1, .padding = 1};
 
-// The implementation by which oneDNN multiplies in a type on this CPU.
+// The oneDNN implementation for a type on this CPU.
 struct OneDnnImplementation {
-  kernels::PanelOrder order = {};  // order in which it wants the weights; kRowOrder if packing has no such order
+  kernels::PanelOrder order = {};  // preferred order of weights, or kRowOrder if packing cannot write it
   std::string name;                // such as "brg:avx512_core"
 };
 
-// Returns nullopt if oneDNN has no matmul for the type, or only its reference implementation, which takes hundreds of
-// times as long.
+// Returns nullopt if oneDNN has no matmul for the type except its very slow reference implementation.
 std::optional<OneDnnImplementation> onednn_implementation(DataType type);
 
-// Returns the version of the library found at run time: "2.6.3".
-std::string onednn_version();
+std::string onednn_version();  // version of the loaded library: "2.6.3"
 
 }  // namespace encdec::backend

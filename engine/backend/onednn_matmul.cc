@@ -19,18 +19,19 @@ namespace {
 
 using kernels::InputForm;
 
-constexpr int kExactRows = 32;                         // up to this number of rows, a piece has all rows
-constexpr std::array kPieceRows = {256, 128, 64, 32};  // numbers of rows in a piece, if there are more
-// Maximum number of elements in a dense tile of outputs, so that it stays in the second-level cache.
+constexpr int kExactRows = 32;                         // up to this many rows form one block
+constexpr std::array kBlockRows = {256, 128, 64, 32};  // block sizes for more rows
+// Maximum number of outputs in a dense block, so that the block stays in the L2 cache.
 constexpr std::int64_t kTileElements = 262'144;
 
-// Numbers of rows that a trial multiplies.
+// The numbers of rows that a Trial compares.
 constexpr std::array kRowCounts = {1, 2, 3, 4, 5, 8, 13, 16, 24, 31, 32, 64, 128, 256};
 
-// Returns values whose products need rounding; without rounding, every order of sums would give the same bits.
+// Returns values whose products are rounded, so that the order of additions matters.
 std::vector<float> random_values(std::size_t count, std::uint32_t state) {
   std::vector<float> values(count);
   for (float& x : values) {
+    // This is the linear congruential generator of Numerical Recipes.
     state = state * 1664525u + 1013904223u;
     x = static_cast<float>(state >> 8) / 0x1p24f - 0.5f;
   }
@@ -49,13 +50,14 @@ PackedMatrix random_matrix(const MatMulSpec& spec) {
   return PackedMatrix(spec, std::move(packed), nullptr, {});
 }
 
-// Multiplies a matrix by copies of one row, for several numbers of copies.
+// Multiplies different numbers of copies of one row, and compares the outputs.
 class Trial {
  public:
   explicit Trial(const MatMulSpec& spec) : matrix_(random_matrix(spec)), row_(matrix_.input_row_bytes()) {}
 
-  // Tries several rows if there are few outputs, because a few sums may be equal by chance.
+  // Tests several rows if there are few outputs, because few outputs may be equal by chance.
   RowTrial run() {
+    // `all` is the range of row counts that is safe for all tested rows.
     RowTrial all = try_row(0);
     for (std::uint32_t row = 1; all.agrees && static_cast<int>(row) * spec().output_width < kManyOutputs; ++row) {
       const RowTrial next = try_row(row);
@@ -70,7 +72,7 @@ class Trial {
   RowTrial try_row(std::uint32_t row) {
     const auto values = random_values(static_cast<std::size_t>(spec().input_width), row * 7919 + 1);
     scale_ = kernels::convert_row(spec().backend->input, values.data(), spec().input_width, row_.data());
-    // Pieces have at most kExactRows rows or one of kPieceRows.
+    // Extend the range around kExactRows in both directions while the outputs stay equal.
     const std::vector<float> expected = first_output(kExactRows);
     const auto agrees = [&](int rows) { return !expected.empty() && first_output(rows) == expected; };
     const auto* const exact = std::ranges::find(kRowCounts, kExactRows);
@@ -78,7 +80,7 @@ class Trial {
     while (first != kRowCounts.begin() && agrees(first[-1])) --first;
     const auto* last = exact;
     while (last + 1 != kRowCounts.end() && agrees(last[1])) ++last;
-    constexpr int kMostCopies = 24;  // more would cost too much
+    constexpr int kMostCopies = 24;  // more copies would take too much time
     RowTrial trial;
     trial.agrees = !expected.empty() && *first <= kMostCopies;
     if (!trial.agrees) return trial;
@@ -87,7 +89,7 @@ class Trial {
     return trial;
   }
 
-  // Returns the outputs of the first row; empty if the rows' outputs differ.
+  // Returns the outputs of the first row, or an empty vector if the rows differ.
   std::vector<float> first_output(int rows) {
     std::vector<std::byte> input;
     for (int i = 0; i < rows; ++i) input.insert(input.end(), row_.begin(), row_.end());
@@ -112,9 +114,10 @@ class Trial {
   MatMulPrimitives primitives_;
 };
 
+// Results of all trials in this process.
 struct Trials {
   Mutex mutex;
-  // By backend, inputs and outputs.
+  // Results by backend, number of inputs and number of outputs.
   std::map<std::tuple<const Backend*, int, int>, RowTrial> known ENCDEC_GUARDED_BY(mutex);
 };
 
@@ -123,8 +126,8 @@ Trials& trials() {
   return all;
 }
 
-// Returns true if sums of the largest products of bytes are exact. With the instructions of AVX2 they are not: two
-// products are added in 16 bits.
+// Returns true if sums of the largest products of bytes are exact. AVX2 adds two products in 16
+// bits, which is not exact.
 bool sums_are_exact(const kernels::PanelOrder& order) {
   constexpr int kWidth = 64, kRows = 2;
   const std::vector<std::uint8_t> inputs(kRows * kWidth, 255);
@@ -136,20 +139,20 @@ bool sums_are_exact(const kernels::PanelOrder& order) {
   return std::ranges::all_of(sums, [](std::int32_t sum) { return sum == kWidth * 255 * 127; });
 }
 
-// Returns the number of rows in the next piece: all remaining rows if there are at most 32, otherwise 256, 128, 64 or
-// 32. A oneDNN primitive is for one number of rows. With these sizes few primitives are needed, and no row is padding.
+// Returns the number of rows in the next block: all remaining rows if they are at most 32, otherwise 256, 128, 64 or
+// 32. There are few sizes, because each size needs its own primitive.
 int onednn_pieces(const PackedMatrix& matrix, std::int64_t remaining, std::int64_t output_width) {
   if (remaining <= kExactRows) return static_cast<int>(remaining);
   const MatMulSpec& spec = matrix.spec();
+  // Products that are written in place need no scratch memory, so the L2 cache does not limit the block.
   const bool in_place = spec.output_width == output_width && spec.backend->stored != DataType::int8;
-  const std::int64_t fitting = in_place ? kPieceRows.front() : kTileElements / spec.output_width;
+  const std::int64_t fitting = in_place ? kBlockRows.front() : kTileElements / spec.output_width;
   const std::int64_t most = std::clamp<std::int64_t>(fitting, kExactRows, matrix.trial().most);
-  return *std::ranges::find_if(kPieceRows, [&](int rows) { return rows <= remaining && rows <= most; });
+  return *std::ranges::find_if(kBlockRows, [&](int rows) { return rows <= remaining && rows <= most; });
 }
 
-// A primitive writes dense rows of products, and our epilogue finishes them: in place if the output's rows are dense
-// and the products are floats. Rows too few to get the bits of other numbers of rows are multiplied together with
-// copies of the last one.
+// Writes dense products, then applies our epilogue. Works in place if the output is dense and the products are floats.
+// Pads with copies of the last row if there are too few rows for a reproducible result.
 void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& rows, MatMulPrimitives& primitives) {
   const MatMulSpec& spec = matrix.spec();
   const kernels::OutputRows& output = rows.output;
@@ -161,6 +164,7 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
   std::byte* scratch = primitives.scratch(sums_bytes + copied_bytes);
   std::byte* sums = in_place ? reinterpret_cast<std::byte*>(output.output) : scratch;
   std::byte* copies = scratch + sums_bytes;
+  // Copy the rows, then fill up with copies of the last row.
   for (int row = 0; has_copies && row < count; ++row) {
     const auto from = static_cast<std::size_t>(std::min(row, rows.count - 1));
     std::memcpy(copies + static_cast<std::size_t>(row) * rows.input_bytes, rows.input + from * rows.input_bytes,
@@ -170,7 +174,8 @@ void multiply_by_onednn(const PackedMatrix& matrix, const kernels::MatMulRows& r
       {spec.input_width, width, spec.backend->stored, spec.backend->panel_order},
       {.rows = count, .input = has_copies ? copies : rows.input, .weights = matrix.panels().panels, .output = sums});
   const auto finish = [&]<class Sum>(const Sum* from) {
-    kernels::finish_sums(matrix.panels().epilogue, kernels::SumsBlock<Sum>{from, width, rows.count, 0, width}, output);
+    kernels::finish_accumulators(matrix.panels().epilogue,
+                                 kernels::AccumulatorBlock<Sum>{from, width, rows.count, 0, width}, output);
   };
   has_integers ? finish(reinterpret_cast<const std::int32_t*>(sums)) : finish(reinterpret_cast<const float*>(sums));
 }
@@ -179,8 +184,9 @@ std::array<Backend, 3> make_backends() {
   static std::array<std::string, 3> names;
   std::array<Backend, 3> all;
   for (const Precision precision : {Precision::float32, Precision::bfloat16, Precision::int8}) {
+    // Fall back to float32 if oneDNN has no fast and exact matmul.
     auto found = onednn_implementation(weight_type(precision));
-    // Without instructions for bfloat16, oneDNN would widen the weights in every call.
+    // Without bfloat16 instructions, oneDNN would widen the weights in every call.
     if (found && precision == Precision::bfloat16 && found->order == kRowOrder) found.reset();
     if (found && precision == Precision::int8 && !sums_are_exact(found->order)) found.reset();
     const DataType stored = found ? weight_type(precision) : DataType::float32;
@@ -198,7 +204,7 @@ std::array<Backend, 3> make_backends() {
                   .panel_order = found ? found->order : kRowOrder,
                   .input = input,
                   .multiply = multiply_by_onednn,
-                  .piece_rows = onednn_pieces,
+                  .block_rows = onednn_pieces,
                   .trial = try_rows};
   }
   return all;

@@ -12,32 +12,31 @@ namespace encdec::backend {
 struct Backend;
 class PackedMatrix;
 
-// Returns the backend that multiplies with oneDNN. Weights are in the order that oneDNN wants. Where oneDNN has no fast
-// or no exact matmul for a precision, it multiplies rounded numbers as float32.
+// Returns the oneDNN backend. If oneDNN has no fast and exact matmul for a precision, the backend
+// multiplies rounded numbers as float32.
 const Backend& onednn_backend(Precision precision);
 
-// Result of trying whether a row's bits from oneDNN depend on the other rows. Versions of oneDNN and CPUs differ in
-// this.
+// Result of testing whether a row's result from oneDNN depends on the other rows. This differs
+// between versions of oneDNN and between CPUs.
 struct RowTrial {
-  // From `fewest` to `most` rows, a row gets the same bits for any number of rows and any place among them.
+  // True if a row's result is bitwise identical at any position in a block of `fewest` to `most` rows.
   bool agrees = false;
-  // Fewer rows than this are multiplied together with copies. For example, from oneDNN 3.7 on, a single row of more
-  // than 1,024 float32 inputs gets other bits than two.
+  // Fewer rows are multiplied together with copies of a row. Example: since oneDNN 3.7, one row of more than 1,024
+  // float32 inputs gets a different result than two rows.
   int fewest = 1;
-  // Maximum number of rows that are multiplied together.
-  int most = 256;
+  int most = 256;  // more rows are split into blocks
 };
 
-// From this number of outputs on, their number does not matter: versions from 2.6 to 3.12 were tried with up to 32,000
-// outputs. With fewer it may: with AMX, oneDNN 2.6 multiplies otherwise if rows x outputs <= 256.
+// With at least this many outputs, the number of outputs does not change a row's result (tested with oneDNN 2.6 to 3.12
+// and up to 32,000 outputs). With fewer outputs, it may: with AMX, oneDNN 2.6 uses another algorithm if rows x outputs
+// <= 256.
 inline constexpr int kManyOutputs = 320;
 
-// Tries a size once for a backend and returns the result. Costs up to 190,000 multiplications per input, so 96 million
-// for 512 inputs. Thread-safe. Weights in kRowOrder count as not agreeing and are not tried, because more depends on
-// the number of outputs.
+// Tests each size once per backend. A test takes up to 190,000 multiplications per input: 96 million for 512 inputs.
+// Thread-safe. Reports kRowOrder as dependent without a test, because its results also depend on the number of outputs.
 RowTrial try_rows(const Backend& backend, int input_width, int output_width);
 
-// Returns a note that lists the widths for which a backend's rows did not agree; empty if there are none.
+// Returns a note with the input widths for which a row's result depends on the other rows; may be empty.
 std::string disagreement(const Backend& backend);
 
 }  // namespace encdec::backend

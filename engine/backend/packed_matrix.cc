@@ -17,12 +17,11 @@ namespace {
 
 using kernels::InputForm;
 
-// Zero point of inputs that are stored as unsigned bytes.
-constexpr std::int32_t kInputZero = 128;
-// Maximum number of inputs: the sum of this many products 255 * 127 fits an int32.
+constexpr std::int32_t kInputZero = 128;  // zero point of inputs stored as unsigned bytes
+// Maximum number of inputs for which a sum of products, each at most 255 * 127, fits an int32.
 constexpr int kMaxIntegerWidth = 66'000;
 
-// Calls body(Unit()), where Unit is an unsigned integer with the size of a group.
+// Calls body(Unit()), where Unit is an unsigned integer type with the size of a group.
 template <class Body>
 void with_unit_of(std::size_t group_bytes, const Body& body) {
   switch (group_bytes) {
@@ -34,7 +33,6 @@ void with_unit_of(std::size_t group_bytes, const Body& body) {
   }
 }
 
-// Copies one column of a panel to a column of another.
 template <class Unit>
 void copy_column(const std::byte* from, std::size_t from_column, std::size_t row_bytes, std::size_t width,
                  std::size_t to_column, std::byte* to) {
@@ -47,11 +45,11 @@ void copy_column(const std::byte* from, std::size_t from_column, std::size_t row
 
 constexpr std::size_t kLineBytes = 64;
 
-// Writes `width` rows as a panel: unit 0 of all rows, then unit 1 of all rows, and so on. A unit is a group.
+// Interleaves `width` rows to a panel: unit 0 of all rows, then unit 1 of all rows, and so on.
 template <class Unit>
 void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t stride, std::size_t width, std::byte* panel) {
   const std::size_t units = row_bytes / sizeof(Unit);
-  constexpr std::size_t kBlock = kLineBytes / sizeof(Unit);  // units of each row at a time
+  constexpr std::size_t kBlock = kLineBytes / sizeof(Unit);  // number of units in a cache line
   for (std::size_t first = 0; first < units; first += kBlock) {
     const std::size_t last = std::min(first + kBlock, units);
     for (std::size_t unit = first; unit < last; ++unit) {
@@ -63,6 +61,7 @@ void interleave(const std::byte* rows, std::size_t row_bytes, std::size_t stride
   }
 }
 
+// Copies a column of a panel to a dense row. This is the inverse of interleave().
 template <class Unit>
 void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, std::size_t column, std::byte* row) {
   for (std::size_t unit = 0; unit < row_bytes / sizeof(Unit); ++unit) {
@@ -70,11 +69,11 @@ void pick_row(const std::byte* panel, std::size_t row_bytes, std::size_t width, 
   }
 }
 
-// A byte has two weights of 4 bits. The lower halves of a group's bytes are the codes of one group of inputs, the upper
-// halves are the codes of the next group.
+// A byte holds two weights of 4 bits. The lower halves of a group's bytes hold the codes of one
+// group of inputs, the upper halves the codes of the next group.
 constexpr std::size_t kBlockBytes = kernels::kNibbleBlock / 2;
 
-// Calls body(byte, lower, upper) for each byte of a block, with the places of the two weights.
+// Calls body(byte, lower, upper) for each byte of a block. `lower` and `upper` are the indices of its weights.
 template <class Body>
 void for_each_pair(std::size_t group, const Body& body) {
   for (std::size_t first = 0; first < kBlockBytes; first += group) {
@@ -82,7 +81,8 @@ void for_each_pair(std::size_t group, const Body& body) {
   }
 }
 
-// Places of the parts of a packed matrix: panels, steps, scales, offsets. Each part begins at a cache line.
+// Offsets of the parts of a packed matrix: panels, steps, scales, zero-point offsets. Each part is aligned to a cache
+// line.
 struct Layout {
   explicit Layout(const MatMulSpec& spec) : stored(spec.backend->stored), order(spec.backend->panel_order) {
     const bool is_integer = stored == DataType::int8 || is_nibbles();
@@ -108,7 +108,7 @@ struct Layout {
   }
 
   bool is_nibbles() const { return stored == DataType::uint8; }
-  // Returns the place of a block's step of a column among all steps.
+  // Returns the index of the step of a column's block.
   std::size_t step_of(std::size_t column, std::size_t block) const {
     return (column / order.width() * blocks + block) * order.width() + column % order.width();
   }
@@ -119,11 +119,11 @@ struct Layout {
   std::size_t row_bytes = 0;
   std::size_t panel_bytes = 0;
   std::size_t panels = 0;
-  std::size_t blocks = 0;   // blocks of a column, for weights of 4 bits
-  std::size_t steps = 0;    // [panels, blocks, columns], for weights of 4 bits
-  std::size_t scales = 0;   // [N], for int8 and int4; 0 for other precisions
-  std::size_t offsets = 0;  // [N], if inputs are shifted by 128: 128 * the sum of the output's weights
-  std::size_t bytes = 0;    // total
+  std::size_t blocks = 0;   // number of blocks of a column, for weights of 4 bits
+  std::size_t steps = 0;    // offset of the steps [panels, blocks, columns], for weights of 4 bits
+  std::size_t scales = 0;   // offset of the scales [N], for int8 and int4; 0 for other precisions
+  std::size_t offsets = 0;  // offset of kInputZero * (sum of an output's weights) [N], for InputForm::uint8
+  std::size_t bytes = 0;    // total size
 };
 
 }  // namespace
@@ -131,7 +131,7 @@ struct Layout {
 Tensor PackedMatrix::reserve(const MatMulSpec& spec, WeightMemory* memory) {
   const Layout layout(spec);
   Tensor packed = memory != nullptr ? memory->take(layout.bytes) : Tensor::of_bytes(layout.bytes);
-  // Gaps between the parts are zero, so that equal weights give equal bytes.
+  // Zero the gaps between the parts, so that equal weights give equal bytes.
   std::fill(packed.raw() + layout.panel_bytes * layout.panels, packed.raw() + layout.bytes, std::byte{0});
   return packed;
 }
@@ -145,8 +145,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   const auto inputs = static_cast<std::size_t>(spec.input_width);
   std::vector<float> given(static_cast<std::size_t>(kernels::kWideColumns) * inputs);
   std::array<float, kernels::kWideColumns> factors{};
-  // One cache line of padding after each row: otherwise rows of a power of two bytes would evict each other from the
-  // first-level cache.
+  // Pad each row by a cache line, because rows of 2^n bytes would evict each other from the L1 cache.
   const std::size_t stride = layout.row_bytes + kLineBytes;
   std::vector<std::byte> converted(layout.order.width() * stride);
   const auto group = static_cast<std::size_t>(layout.order.group);
@@ -154,6 +153,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
   std::vector<std::int8_t> row_steps(layout.blocks);
   for (; first < last; first += width) {
     check_cancelled();
+    // Request kWideColumns rows at once, even if panels are narrower.
     const Dim before = first % kernels::kWideColumns;
     if (before == 0) weight(first, std::min<Dim>(kernels::kWideColumns, last - first), given.data(), factors.data());
     const Dim count = std::min(width, last - first);
@@ -162,6 +162,7 @@ void PackedMatrix::pack(const MatMulSpec& spec, Dim first, Dim last, const Weigh
       const float* from = given.data() + static_cast<std::size_t>(before + row) * inputs;
       std::byte* to = converted.data() + static_cast<std::size_t>(row) * stride;
       const auto output = static_cast<std::size_t>(first + row);
+      // `sum` adds up the integer weights, for the offset of unsigned inputs.
       std::int32_t sum = 0;
       if (layout.is_nibbles()) {
         scales[output] = kernels::quantize_nibbles(from, spec.input_width, codes.data(), row_steps.data());
@@ -233,10 +234,11 @@ PackedMatrix::PackedMatrix(const MatMulSpec& spec, std::span<const Output> outpu
   auto* steps = reinterpret_cast<std::int8_t*>(packed_.raw() + layout.steps);
   if (!outputs.front().matrix->bias_.empty()) bias_ = Tensor::uninitialized({spec.output_width});
   panels_.epilogue.bias = bias_.empty() ? nullptr : bias_.data<float>();
-  // The unused columns of the last panel are zeros.
+  // Zero the last panel, because some of its columns may be unused.
   std::fill(packed_.raw() + layout.panel_bytes * (layout.panels - 1),
             packed_.raw() + layout.panel_bytes * layout.panels, std::byte{0});
   const std::size_t width = layout.order.width();
+  // Copy each output: its column of the panel, steps, scale, offset and bias.
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [matrix, number] = outputs[i];
     const auto column = static_cast<std::size_t>(number);
@@ -264,7 +266,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
   const Layout layout(spec_);
   const auto index = static_cast<std::size_t>(output), width = layout.order.width();
   const std::byte* panel = packed_.raw() + index / width * layout.panel_bytes;
-  // Works piece by piece in a buffer on the stack: glibc ends the process if it cannot allocate a thread_local buffer.
+  // Use a buffer on the stack, because glibc aborts if it cannot allocate a thread_local buffer.
   std::array<std::byte, 1024> stored;
   const int piece = static_cast<int>(stored.size() * (layout.is_nibbles() ? 2 : 1) / size_of(layout.stored));
   std::size_t before = 0;
@@ -273,6 +275,7 @@ void PackedMatrix::copy_row(int output, float* row) const {
       pick_row<decltype(unit)>(panel + before * width, std::min(stored.size(), layout.row_bytes - before), width,
                                index % width, stored.data());
     });
+    // Convert to floats.
     const int count = std::min(piece, spec_.input_width - first);
     const float scale = layout.scales != 0 ? panels_.epilogue.column_scales[output] : 1.0f;
     if (layout.is_nibbles()) {

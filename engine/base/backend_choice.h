@@ -9,11 +9,11 @@
 
 namespace encdec {
 
-// Choice between oneDNN and this library's own kernels for matrix products.
+// The code that multiplies matrices.
 enum class BackendChoice : std::uint8_t {
-  automatic,  // the faster of the others: where this build has them, the library's own kernels
-  onednn,     // oneDNN, in every precision
-  encdec,     // this library's own kernels
+  automatic,  // the library's own kernels if this build has them, otherwise oneDNN
+  onednn,
+  encdec,
 };
 
 inline constexpr std::array kBackendNames = {

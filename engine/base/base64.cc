@@ -11,6 +11,8 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 }  // namespace
 
 std::string encode_base64(std::span<const std::byte> bytes) {
+  // Each group of three bytes becomes four characters. Missing bytes of the last group are zeros, and a character that
+  // has only bits of missing bytes is written as '='.
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
@@ -33,6 +35,7 @@ std::optional<std::string> decode_base64(std::string_view text) {
   } else if (text.ends_with('=')) {
     text.remove_suffix(1);
   }
+  // `bits` holds the last `count` bits, which do not fill a byte yet. At the end, these bits must be zeros.
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3 + 2);
   std::uint32_t bits = 0;

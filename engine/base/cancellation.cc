@@ -5,6 +5,7 @@
 namespace encdec {
 namespace {
 
+// The check function of this thread's innermost CancellationScope.
 thread_local const std::function<void()>* current_check = nullptr;
 
 }  // namespace

@@ -5,17 +5,16 @@
 
 namespace encdec {
 
-// A scope in which the work that this thread gives to the library can be cancelled. Loading, tokenizing and running
-// call `check` at least every 100 ms. To cancel, `check` throws: the work stops, and the exception leaves the library
-// call.
-// REQUIRES: `check` is quick, and may be called by several threads at once, because helper threads call it too.
-// Scopes nest; only the innermost one is checked.
+// Makes the library calls of this thread cancellable while the scope lives. Loading, tokenizing and
+// running call `check` at least every 100 ms. To cancel, `check` throws; the exception leaves the
+// library call.
+// Scopes nest; only the innermost `check` is called.
+// REQUIRES: `check` is quick and thread-safe, because helper threads call it too.
 class CancellationScope {
  public:
   // Keeps a reference to `check`.
   explicit CancellationScope(const std::function<void()>& check) : CancellationScope(&check) {}
-  // For a helper thread. `check` is what check_of_this_thread() returned in the thread that is helped; null for no
-  // check.
+  // For a helper thread. `check` is what check_of_this_thread() returned in the thread that is helped, or null.
   explicit CancellationScope(const std::function<void()>* check);
   ~CancellationScope();
   CancellationScope(const CancellationScope&) = delete;
@@ -31,7 +30,7 @@ class CancellationScope {
 // Calls the check of this thread's innermost scope, if there is one. Throws what the check throws.
 void check_cancelled();
 
-// Calls check_cancelled() once in 4096 calls. For steps that take less than a microsecond.
+// Calls check_cancelled() on every 4096th call. For steps that take less than a microsecond.
 inline void poll_cancelled() {
   constexpr std::uint32_t kSteps = 4096;
   constinit static thread_local std::uint32_t steps = 0;

@@ -5,8 +5,7 @@
 
 namespace encdec {
 
-// Sums and products of sizes that come from files; nullopt if the result does not fit the type. All arithmetic on such
-// sizes uses these functions.
+// Return a + b and a * b, or nullopt on overflow. Used for all sizes that come from files.
 template <std::unsigned_integral T>
 constexpr std::optional<T> checked_add(T a, T b) {
   T result;

@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// Element types of tensors. Activations are float32, token ids int32. The other types are for storage.
+// Element types of tensors. Activations are float32, token ids int32; the rest are for storage.
 enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8, int16, int32, int64, uint8, boolean };
 
 // Returns the size of one element in bytes.
@@ -27,18 +27,17 @@ constexpr std::size_t size_of(DataType type) {
   return 1;
 }
 
-// Returns the type's name: "float32", "bfloat16", ...
+// Example: "bfloat16".
 std::string_view to_string(DataType type);
 
-// Returns true for the types in which a weight may be stored without a scale.
+// Returns true if weights of this type need no scale.
 constexpr bool is_weight_type(DataType type) {
   return type == DataType::float32 || type == DataType::float16 || type == DataType::bfloat16 ||
          type == DataType::float64;
 }
 inline constexpr std::string_view kWeightTypes = "float32, float16, bfloat16 or float64";
 
-// Return the value of an IEEE 754 binary16 or of a bfloat16, given as bits. Exact: subnormals, infinities and NaN are
-// kept.
+// Convert the bits of an IEEE 754 binary16 or a bfloat16. Subnormals, infinities and NaN are kept.
 float float16_to_float(std::uint16_t bits);
 constexpr float bfloat16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);

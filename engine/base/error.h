@@ -8,9 +8,10 @@
 
 namespace encdec {
 
-// Base class of everything that this library throws, except for std::bad_alloc. A message is one line that says where,
-// what was found and what was expected: "model.safetensors: tensor 'x': shape [2, 3], expected [2, 4]". The library
-// never prints and never aborts.
+// Base class of all exceptions of this library except std::bad_alloc. The message is one line with
+// the place, what was found and what was expected: "model.safetensors: tensor 'x': shape [2, 3],
+// expected [2, 4]".
+// The library never prints and never aborts.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,37 +32,37 @@ struct FileError : Error {
   using Error::Error;
 };
 
-// config.json, generation_config.json or options contradict themselves or ask for something that is not supported.
+// config.json, generation_config.json or the options are contradictory or not supported.
 struct ConfigError : Error {
   using Error::Error;
 };
 
-// A checkpoint is valid as far as checked, but this version does not support its kind of model.
+// The checkpoint passed all checks so far, but its kind of model is not supported.
 struct UnsupportedModelError : ConfigError {
   using ConfigError::ConfigError;
 };
 
-// A tokenizer's files are not valid, or the tokenizer cannot process a text.
+// The tokenizer's files are invalid, or it cannot process a text.
 struct TokenizerError : Error {
   using Error::Error;
 };
 
-// The model cannot process the caller's data, such as a token id outside the vocabulary.
+// The caller's data is invalid for the model, such as a token id outside the vocabulary.
 struct InputError : Error {
   using Error::Error;
 };
 
-// The system cannot start another thread.
+// The operating system cannot start another thread.
 struct ResourceError : Error {
   using Error::Error;
 };
 
-// The compute library refused a call or failed.
+// oneDNN failed or does not support the operation.
 struct BackendError : Error {
   using Error::Error;
 };
 
-// There is no memory for a tensor. The message gives the size.
+// A tensor could not be allocated. The message contains its size.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(std::string message) : message_(std::make_shared<const std::string>(std::move(message))) {}
@@ -71,7 +72,7 @@ class OutOfMemory : public std::bad_alloc {
   std::shared_ptr<const std::string> message_;  // shared, so that copying does not throw
 };
 
-// Returns a message for users. Other classes than OutOfMemory have only a name in what().
+// Returns a message for users: for a plain std::bad_alloc, what() returns only the class name.
 inline const char* message_of(const std::bad_alloc& error) {
   return dynamic_cast<const OutOfMemory*>(&error) != nullptr ? error.what() : "out of memory";
 }

@@ -25,13 +25,14 @@
 namespace encdec {
 namespace {
 
+// Asks Linux for permission to use AMX. Returns false if the CPU has no AMX or Linux refuses.
 bool ask_for_tiles() {
 #if defined(__x86_64__) && defined(__linux__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned kBfloat16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
   if ((d & (kBfloat16 | kTile | kInt8)) != (kBfloat16 | kTile | kInt8)) return false;
-  // Linux: arch_prctl(2), x86/xstate.rst. A process asks once, for all its threads.
+  // One request covers all threads of the process (Linux, Documentation/arch/x86/xstate.rst).
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
@@ -39,13 +40,14 @@ bool ask_for_tiles() {
 #endif
 }
 
+// Returns quota / period, rounded down but at least 1. Returns a large number if the quota is unlimited.
 int whole_cpus(const std::string& quota, double period) {
   constexpr int kNoLimit = 1 << 20;
   if (quota == "max" || quota.starts_with('-') || period <= 0) return kNoLimit;
   return std::max(1, static_cast<int>(std::strtod(quota.c_str(), nullptr) / period));
 }
 
-// Returns the CPUs that control groups grant (version 2 or 1), or a large number if they set no limit.
+// Returns the number of CPUs that control groups (version 2 or 1) grant. Returns a large number if there is no limit.
 int control_group_cpus() {
   int fewest = whole_cpus("max", 0);
   for (const std::string& limit : control_group_files("cpu.max")) {
@@ -63,7 +65,7 @@ int control_group_cpus() {
   return fewest;
 }
 
-// Returns a size that a file of /proc gives in KiB, "VmRSS: 1234 kB", in bytes; nullopt if the file does not have it.
+// Returns the size in bytes after `key` in a /proc file, which has lines such as "VmRSS: 1234 kB".
 std::optional<std::int64_t> bytes_in(const char* file, std::string_view key) {
   std::ifstream lines(file);
   std::string word;
@@ -74,7 +76,7 @@ std::optional<std::int64_t> bytes_in(const char* file, std::string_view key) {
   return std::nullopt;
 }
 
-// getrusage() would also count the memory of the program that called exec(), such as a large Python program.
+// The source of memory sizes. getrusage() would count the memory of the program that called exec(), such as Python.
 constexpr const char* kProcess = "/proc/self/status";
 
 }  // namespace
@@ -101,7 +103,7 @@ int default_threads() {
     throw ConfigError(fmt::format("ENCDEC_THREADS is '{}', expected a number from 1 to {}", ours, kMaxThreads));
   }
   if (const char* openmp = std::getenv("OMP_NUM_THREADS")) {
-    const std::string_view all = openmp;  // one number for each level of nesting
+    const std::string_view all = openmp;  // one number for each level of nesting, separated by commas
     if (const int number = number_in(all.substr(0, all.find(','))); number > 0) return number;
   }
   return available_cpus();
@@ -134,6 +136,7 @@ bool has_matrix_tiles() {
 
 std::vector<std::string> control_group_files(std::string_view name, const std::filesystem::path& process,
                                              const std::filesystem::path& groups) {
+  // The line "0::/path" of /proc/self/cgroup contains the path of the group (version 2).
   std::filesystem::path group = "/";
   std::ifstream membership(process / "cgroup");
   constexpr std::string_view kUnified = "0::";
@@ -141,6 +144,7 @@ std::vector<std::string> control_group_files(std::string_view name, const std::f
     if (line.starts_with(kUnified)) group = line.substr(kUnified.size());
   }
   std::vector<std::string> contents;
+  // Read the file in the group and in all its parents.
   for (group = group.lexically_normal();; group = group.parent_path()) {
     std::ifstream file(groups / group.relative_path() / name);
     std::string content;

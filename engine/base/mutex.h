@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
-// Clang's thread-safety annotations: with -Wthread-safety the compiler checks that a member is used only while its
-// mutex is held. Other compilers ignore them.
+// Annotations for clang's -Wthread-safety, which checks that a member is used only while its mutex
+// is held. Other compilers ignore them.
 #if defined(__clang__)
 #define ENCDEC_ANNOTATION(attribute) __attribute__((attribute))
 #else
@@ -39,7 +39,7 @@ class ENCDEC_ANNOTATION(scoped_lockable) MutexLock {
   Mutex& mutex_;
 };
 
-// std::condition_variable for a Mutex. The wait functions may return early; callers check their condition in a loop.
+// std::condition_variable for a Mutex. Waits may return early; check the condition in a loop.
 class Condition {
  public:
   void wait(Mutex& mutex) ENCDEC_REQUIRES(mutex) {

@@ -9,7 +9,7 @@
 
 namespace encdec {
 
-// A row of a table that gives each value of a type its name.
+// One row of a table of values and their names.
 template <class Value>
 struct Named {
   Value value;
@@ -18,20 +18,19 @@ struct Named {
 template <class Value>
 Named(Value, const char*) -> Named<Value>;
 
-// Returns the name of a value. REQUIRES: the table has the value.
+// REQUIRES: the table contains `value`.
 template <class Value>
 constexpr std::string_view name_of(const auto& table, Value value) {
   return std::ranges::find(table, value, &Named<Value>::value)->name;
 }
 
-// Returns the value with a name; nullopt if there is none.
+// Returns nullopt if the table has no such name.
 template <class Value>
 constexpr std::optional<Value> value_named(const auto& table, std::string_view name) {
   const auto found = std::ranges::find(table, name, &Named<Value>::name);
   return found == std::ranges::end(table) ? std::nullopt : std::optional(found->value);
 }
 
-// Returns all names, in the order of the table.
 std::vector<std::string> names_of(const auto& table) {
   std::vector<std::string> names;
   for (const auto& row : table) names.emplace_back(row.name);

@@ -7,16 +7,15 @@
 
 namespace encdec {
 
-// A store of packed matrices, such as a file, that outlives the network that packed them. Each matrix has a name that
-// says which weights of which stored tensors it holds. Packing the same weights again gives the same bytes.
+// A store of packed matrices, such as a file, that outlives the network. A matrix's name identifies
+// its source tensors and the range of their weights. Equal weights are packed to equal bytes.
 class PackedWeights {
  public:
   virtual ~PackedWeights() = default;
 
-  // Returns true if a matrix is stored under `name`.
   virtual bool contains(std::string_view name) const = 0;
-  // Returns the matrix stored under `name` if it has exactly `bytes` bytes and is aligned to Tensor::kAlignment;
-  // otherwise an empty tensor.
+  // Returns the matrix stored under `name`, or an empty tensor unless it has exactly `bytes` bytes
+  // and is aligned to Tensor::kAlignment.
   virtual Tensor find(std::string_view name, std::size_t bytes) = 0;
   // Stores a matrix that find() did not return. REQUIRES: `packed` does not change afterwards.
   virtual void keep(std::string_view name, const Tensor& packed) = 0;

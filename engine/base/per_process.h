@@ -8,8 +8,9 @@
 
 namespace encdec {
 
-// A T for each process. A forked process creates its own T. It never uses or destroys its parent's T, whose threads do
-// not exist in the child and cannot be joined, and whose mutexes may be locked. Thread-safe.
+// Holds one T per process. After a fork the child creates its own T and never uses or destroys the
+// parent's: the parent's threads do not exist in the child, and its mutexes may be locked.
+// Thread-safe.
 template <class T>
 class PerProcess {
  public:
@@ -21,13 +22,13 @@ class PerProcess {
   PerProcess(const PerProcess&) = delete;
   PerProcess& operator=(const PerProcess&) = delete;
 
-  // Returns this process's T; null if it has none yet.
+  // Returns this process's T, or null if this process has not called get() yet.
   T* find() const {
     const Entry* known = entry_;
     return known != nullptr && known->is_ours() ? known->value.get() : nullptr;
   }
-  // Returns this process's T. At first use it takes the T from `make`, which returns a unique_ptr. If several threads
-  // call `make` at once, one T is kept and the others are destroyed.
+  // Returns this process's T. The first call creates it with `make`, which returns a unique_ptr. If
+  // several threads call `make` at once, one T is kept and the others are destroyed.
   template <class Make>
   T& get(Make&& make) {
     const Entry* known = entry_;

@@ -11,21 +11,22 @@
 
 namespace encdec {
 
-// The type in which matmuls keep their weights and multiply their inputs. Sums are float32, or exact integers for int8.
-// Everything else is float32, except attention: in the others it keeps keys and values in bfloat16, and on some CPUs
-// also multiplies in bfloat16.
+// The type of matmul weights and of the inputs that they are multiplied with. Accumulators are
+// float32, or exact integers for int8 and int4. Everything else is float32, except attention: with
+// precisions other than float32 it stores keys and values in bfloat16, and with AVX-512 BF16 it
+// multiplies in bfloat16 too.
 enum class Precision : std::uint8_t {
   float32,
-  // Weights and inputs rounded to bfloat16: 8 bits of mantissa, half the memory of float32.
+  // Weights and inputs are rounded to bfloat16 (8 bits of mantissa). Half the memory of float32.
   bfloat16,
-  // Weights are integers from -127 to 127 with a scale for each output. Inputs are quantised at run time in the same
-  // way, with a scale for each row. A quarter of the memory of float32.
+  // Weights are integers from -127 to 127 with one scale per output. Inputs are quantised at run
+  // time with one scale per row. A quarter of the memory of float32.
   int8,
-  // Weights of int8 in 4 bits: each is one of 16 multiples of a step, which 32 neighbouring inputs of an output share.
-  // 0.13 of the memory of float32.
+  // Like int8, but each weight is one of 16 multiples of a step. In an output, the weights of 32
+  // neighbouring inputs share one step. 0.13 of the memory of float32.
   int4,
-  // Model::load() replaces this by the fastest of the others that gives the same results as float32. Code below Model
-  // never sees it.
+  // Model::load() replaces this value by the fastest precision whose results equal float32. Code below Model never sees
+  // it.
   automatic,
 };
 
@@ -38,12 +39,12 @@ constexpr std::string_view to_string(Precision precision) {
   return name_of(kPrecisionNames, precision);
 }
 
-// Returns the precision of this name; nullopt if there is none.
+// Returns nullopt if no precision has this name.
 constexpr std::optional<Precision> precision_named(std::string_view name) {
   return value_named<Precision>(kPrecisionNames, name);
 }
 
-// Returns the type of matmul weights in a precision. A byte (uint8) of int4 has two weights.
+// Returns the storage type of matmul weights. For int4 it is uint8, two weights per byte.
 constexpr DataType weight_type(Precision precision) {
   return precision == Precision::bfloat16 ? DataType::bfloat16
          : precision == Precision::int8   ? DataType::int8
@@ -51,12 +52,12 @@ constexpr DataType weight_type(Precision precision) {
                                           : DataType::float32;
 }
 
-// Returns the precision of output projections: with 4 bits, logits would be less exact than their time is worth.
+// Returns the precision of output projections. Logits would lose too much accuracy in int4.
 constexpr Precision output_precision(Precision precision) {
   return precision == Precision::int4 ? Precision::int8 : precision;
 }
 
-// Returns the size of one matmul weight in bytes: 4, 2, 1, or 0.53125 with its part of a step.
+// Returns the bytes per matmul weight: 4, 2 or 1, or for int4 17 / 32, because 32 weights and their step take 17 bytes.
 constexpr double weight_bytes(Precision precision) {
   return precision == Precision::int4 ? 0.53125 : static_cast<double>(size_of(weight_type(precision)));
 }

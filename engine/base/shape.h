@@ -8,7 +8,7 @@
 
 namespace encdec {
 
-// One dimension: a size >= 0, or one of the negative symbols below, whose sizes are known when a graph runs.
+// One dimension: a size >= 0, or a negative symbol (below) whose size is known only at run time.
 using Dim = std::int64_t;
 
 // Letters for the dimensions of a Transformer:
@@ -17,10 +17,10 @@ using Dim = std::int64_t;
 //   T  target rows               K  head dimension
 //   R  rows: S or T              F  hidden
 //                                V  vocabulary
-// S and T count packed rows: the tokens of all sequences one after another, without padding. So a sequence costs the
-// same whichever sequences are beside it.
-// Comments on other things have letters of their own. In a matrix product, for example, K is the number of inputs and N
-// the number of outputs, as in BLAS.
+// S and T count packed rows: the tokens of all sequences one after another, without padding. So the
+// cost of a sequence does not depend on the other sequences of the batch.
+// Some comments define letters of their own. In a matrix product, for example, K is the number of
+// inputs and N the number of outputs, as in BLAS.
 inline constexpr Dim kBatch = -1;
 inline constexpr Dim kSourceRows = -2;
 inline constexpr Dim kTargetRows = -3;
@@ -31,7 +31,7 @@ struct Symbols {
   Dim source_rows = 0;  // S
   Dim target_rows = 0;  // T
 
-  // Returns the size of `dim`: `dim` itself if it is a size, else the symbol's size.
+  // Returns `dim` if it is a size, otherwise the size of the symbol.
   Dim value(Dim dim) const;
 
   friend bool operator==(const Symbols& a, const Symbols& b) = default;
@@ -40,23 +40,22 @@ struct Symbols {
 // Up to four dimensions, row-major. A value type that never allocates.
 class Shape {
  public:
-  static constexpr int kMaxRank = 4;  // maximum number of dimensions
+  static constexpr int kMaxRank = 4;
 
   Shape() = default;  // rank 0: a scalar
-  // Throws ShapeError if there are more than kMaxRank dimensions.
+  // Throw ShapeError if there are more than kMaxRank dimensions.
   Shape(std::initializer_list<Dim> dims);
-  // Throws ShapeError if there are more than kMaxRank dimensions.
   explicit Shape(std::span<const Dim> dims);
 
-  int rank() const { return rank_; }  // number of dimensions
-  // Returns dimension `axis`; a negative axis counts from the end.
+  // Number of dimensions.
+  int rank() const { return rank_; }
+  // A negative axis counts from the end.
   Dim operator[](int axis) const;
-  // Returns all dimensions, the outermost first.
   std::span<const Dim> dims() const { return {dims_.data(), static_cast<std::size_t>(rank_)}; }
-  Dim last() const { return (*this)[-1]; }  // the innermost dimension
+  Dim last() const { return (*this)[-1]; }
 
-  bool is_symbolic() const;                  // true if any dimension is a symbol
-  Shape bind(const Symbols& symbols) const;  // this shape with the symbols replaced by their sizes
+  bool is_symbolic() const;
+  Shape bind(const Symbols& symbols) const;  // replaces symbols by sizes
   // Returns the product of the dimensions, 1 for a scalar. REQUIRES: !is_symbolic().
   std::int64_t elements() const;
 

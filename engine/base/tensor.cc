@@ -15,6 +15,7 @@
 namespace encdec {
 namespace {
 
+// Allocates memory, or throws OutOfMemory with the shape and size in the message.
 void* take(std::size_t bytes, std::align_val_t alignment, const Shape& shape) {
   try {
     return ::operator new(bytes, alignment);
@@ -27,12 +28,12 @@ void* take(std::size_t bytes, std::align_val_t alignment, const Shape& shape) {
 
 Tensor Tensor::uninitialized(const Shape& shape, DataType type) {
   const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(type);
-  // One alignment unit more than needed, so that an empty tensor has an address too.
+  // Reserve an extra alignment unit, so that an empty tensor has an address, too.
   const std::size_t reserved = bytes + kAlignment;
   const std::align_val_t alignment{reserved >= kHugePageBytes ? kHugePageBytes : kAlignment};
   void* memory = take(reserved, alignment, shape);
 #if defined(__linux__)
-  // Every step reads all weights. With small pages the CPU would spend much of its time looking up addresses.
+  // Use huge pages. Every step reads all weights; with small pages, address translation would take much time.
   if (reserved >= kHugePageBytes) ::madvise(memory, reserved, MADV_HUGEPAGE);
 #endif
   std::shared_ptr<const void> owner(
@@ -61,7 +62,7 @@ Tensor Tensor::slice(std::int64_t first, std::int64_t count) const {
 
 Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.elements() != elements()) {
-    throw ShapeError("shape " + to_string(shape_) + " seen as " + to_string(shape) + ": the sizes differ");
+    throw ShapeError("shape " + to_string(shape_) + " cannot become " + to_string(shape) + ": the sizes differ");
   }
   return {data_, type_, shape, owner_};
 }

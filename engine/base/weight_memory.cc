@@ -3,7 +3,7 @@
 namespace encdec {
 namespace {
 
-// Bytes of a shared piece. Pages that are never written use no physical memory.
+// Size in bytes of a shared block. Pages that are never written use no physical memory.
 constexpr std::size_t kSharedBytes = 16u << 20;
 
 }  // namespace

@@ -18,15 +18,15 @@ std::span<const Dim> without_leading_ones(std::span<const Dim> dims) {
   return dims;
 }
 
-// Returns the dimensions of `shape` without trailing ones, as far as there are more than `rank` dimensions.
-// Convolutions of width 1 have such trailing ones.
+// Drops trailing dimensions of 1 while there are more than `rank` dimensions, as in weights of convolutions of width 1.
 std::span<const Dim> without_extra_trailing_ones(const Shape& shape, int rank) {
   std::span<const Dim> dims = shape.dims();
   while (std::ssize(dims) > rank && dims.back() == 1) dims = dims.first(dims.size() - 1);
   return dims;
 }
 
-// Extra trailing ones are not accepted for a tensor with scales: each scale belongs to a row of the stored shape.
+// Returns true if the shapes are equal except for leading and extra trailing dimensions of 1. With a scale, extra
+// trailing dimensions are refused, because each element of the scale belongs to a row of the stored shape.
 bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
   const std::span<const Dim> dims = without_leading_ones(expected.dims());
   if (std::ranges::equal(without_leading_ones(stored.dims()), dims)) return true;
@@ -34,10 +34,10 @@ bool fits(const Shape& stored, const Shape& expected, const Tensor* scale) {
   return scale == nullptr && std::ranges::equal(without_leading_ones(fewer), dims);
 }
 
-// Bytes of a tensor that are read at a time.
+// Size in bytes of the buffer for reading a tensor in parts.
 constexpr std::size_t kPieceBytes = std::size_t{32} << 10;
 
-// Converts integers to floats and divides them. The integers may be unaligned, as in a file.
+// Writes each integer divided by `divisor`. `integers` may be unaligned, as they are in a file.
 void divide(DataType type, const std::byte* integers, std::span<float> output, float divisor) {
   for (std::size_t i = 0; i < output.size(); ++i) {
     if (type == DataType::int8) {
@@ -76,6 +76,7 @@ void WeightStore::add_files_of(const WeightStore& other) {
 
 void WeightStore::read(std::span<const std::byte> bytes, std::byte* to) const {
   check_cancelled();
+  // A tensor that is not in a file is in memory, and can be copied directly.
   const auto reads = [&](const auto& file) { return file->read(bytes, to); };
   if (std::ranges::none_of(files_, reads) && !bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
 }
@@ -86,6 +87,7 @@ void WeightStore::read_as_float(const Tensor& tensor, Dim first, Dim count, floa
     return std::span(tensor.raw() + at * size, static_cast<std::size_t>(elements * size));
   };
   if (tensor.type() == DataType::float32) return read(bytes(first, count), reinterpret_cast<std::byte*>(output));
+  // Convert other types in parts that fit the buffer.
   alignas(Tensor::kAlignment) std::array<std::byte, kPieceBytes> piece;
   const Dim most = static_cast<Dim>(kPieceBytes) / size;
   for (Dim done = 0; done < count; done += most) {
@@ -118,7 +120,8 @@ WeightScope WeightScope::operator/(std::string_view name) const {
   return deeper;
 }
 
-// Returns the first candidate that is stored and sets `stored` to it. If none is, `stored` lists all candidates.
+// Returns the first candidate tensor that is in the store, and sets `stored` to this candidate. If no candidate is in
+// the store, returns null and lists all candidates in stored.name.
 const Tensor* WeightScope::find(std::string_view name, StoredName& stored) const {
   std::string all;
   for (StoredName& candidate : names_((*this / name).path_)) {
@@ -143,6 +146,7 @@ WeightScope::Located WeightScope::locate(std::string_view name, const Shape& sha
   const Tensor* tensor = found.tensor = find(name, stored);
   const auto where = [&] { return fmt::format("{}: tensor '{}'", store_->origin(), stored.name); };
   found.transposed = stored.transposed && shape.rank() == 2;
+  // `expected` is the shape of the whole stored tensor: of all parts, and transposed if it is stored transposed.
   Shape& expected = found.shape = shape;
   if (shape.rank() > 0 && (found.transposed || stored.parts > 1)) {
     const Dim outputs = shape[0] * stored.parts;
@@ -189,6 +193,7 @@ WeightMatrix WeightScope::matrix_of(const Located& found, const Shape& shape) co
   matrix.outputs_ = shape[0];
   matrix.inputs_ = shape[1];
   matrix.store_ = store_;
+  // PackedWeights may find the matrix under this name: the stored tensor with its range of rows or columns.
   matrix.name_ = fmt::format("{}[{}{}:{}]", found.stored.name, found.transposed ? ":," : "", matrix.first_,
                              matrix.first_ + matrix.outputs_);
   return matrix;
@@ -205,15 +210,16 @@ WeightMatrix::WeightMatrix(const Tensor& tensor) : stored_(tensor) {
   inputs_ = tensor.shape()[1];
 }
 
-// Copies elements of the stored tensor as floats.
+// Converts elements [first, first + count) of the stored tensor to floats, and applies the scales.
 void WeightMatrix::copy(Dim first, Dim count, float* output) const {
   if (count == 0) return;
   if (store_ == nullptr) return copy_as_float(stored_, first, count, output);
   if (scale_.empty()) return store_->read_as_float(stored_, first, count, output);
   std::array<std::byte, kPieceBytes> piece;
   const Dim size = static_cast<Dim>(size_of(stored_.type())), most = static_cast<Dim>(kPieceBytes) / size;
-  const Dim scale_width = stored_.elements() / scale_.elements();  // elements that share a scale
+  const Dim scale_width = stored_.elements() / scale_.elements();  // number of elements that share a scale
   for (Dim done = 0; done < count;) {
+    // End each part where the buffer is full or where the next scale begins.
     const Dim at = first + done, part = std::min({count - done, most, scale_width - at % scale_width});
     float divisor = 1.0f;
     store_->read_as_float(scale_, at / scale_width, 1, &divisor);
@@ -225,6 +231,7 @@ void WeightMatrix::copy(Dim first, Dim count, float* output) const {
 
 void WeightMatrix::copy_rows(Dim first, Dim count, float* rows) const {
   if (!transposed_) return copy((first_ + first) * inputs_, count * inputs_, rows);
+  // A stored row of a transposed matrix holds one weight of each output.
   std::vector<float> outputs(static_cast<std::size_t>(count));
   for (Dim i = 0; i < inputs_; ++i) {
     copy(i * stored_.width() + first_ + first, count, outputs.data());
@@ -244,6 +251,7 @@ WeightMatrix WeightMatrix::part(Dim first, Dim count) const {
   part.outputs_ = count;
   part.first_ += first;
   if (!transposed_ || store_ == nullptr) return part;
+  // The weights of the part are not contiguous, so copy them, converted to float32.
   part.stored_ = Tensor::uninitialized({inputs_, count});
   for (Dim i = 0; i < inputs_; ++i) copy(i * stored_.width() + part.first_, count, part.stored_.row(i));
   part.scale_ = {};

@@ -19,45 +19,45 @@
 
 namespace encdec {
 
-// A file that tensors are views of. The library reads such tensors with read(), never through the view. So if another
-// process truncates the file, the result is an exception and not a signal, and data that was read once does not stay in
-// this process's memory.
+// A file mapped into memory, with tensors as views of the mapping. The library reads such tensors
+// with read(), never through the view. If another process truncates the file, the result is
+// therefore an exception, not a signal, and data that was read once does not stay in this process's
+// memory.
 class WeightFile {
  public:
   virtual ~WeightFile() = default;
-  // Copies `bytes`, given as addresses in the views, from the file to `to`. Returns false if the addresses are not of
-  // this file. Throws FileError if the file has become too short.
+  // Copies `bytes` from the file to `to`. `bytes` are addresses in the views. Returns false if the
+  // addresses do not belong to this file. Throws FileError if the file is now too short.
   virtual bool read(std::span<const std::byte> bytes, std::byte* to) const = 0;
 };
 
-// The tensors of a checkpoint by stored name. Usually they are views of files that the tensors keep open, so filling a
-// store is cheap and only tensors that are used are read from disk. Readers of file formats fill the store. Afterwards
-// it is read-only, and any number of threads may use it.
+// A checkpoint's tensors by stored name. They are usually views of open files, so filling a store
+// is cheap, and only tensors that are used are read from disk. Readers of file formats fill the
+// store. Afterwards it is read-only and thread-safe.
 class WeightStore {
  public:
-  // `origin` is the checkpoint's folder or file, used in messages.
+  // `origin` is the checkpoint's folder or file, for messages.
   explicit WeightStore(std::string origin) : origin_(std::move(origin)) {}
 
   // Adds a tensor. Throws WeightError if the name is taken.
   void add(std::string name, Tensor tensor);
-  // Adds a tensor of quantised integers, int8 or int16, with value = integer / scale. `scale` is float32 and has one
-  // element for each row of `tensor`, or one for all rows. Throws WeightError if the name is taken or the types or
-  // sizes do not fit.
+  // Adds int8 or int16 integers with value = integer / scale. `scale` is float32 and has one element per row of
+  // `tensor`, or a single element. Throws WeightError if the name is taken, or if types or sizes do not fit.
   void add(std::string name, Tensor tensor, Tensor scale);
 
-  // Adds a file. Tensors that are views of it are read with WeightFile::read().
+  // Adds a file. Tensors that are views of the file are then read with WeightFile::read().
   void add_file(std::shared_ptr<const WeightFile> file) { files_.push_back(std::move(file)); }
-  // Adds all files of another store.
+  // Adds the files of another store, so that its tensors can be added here, too.
   void add_files_of(const WeightStore& other);
-  // Copies bytes of this store's tensors. Throws FileError if a file has become too short.
+  // Copies bytes of this store's tensors. Throws FileError if a file is now too short.
   void read(std::span<const std::byte> bytes, std::byte* to) const;
-  // Copies elements [first, first + count) of one of this store's tensors, converted like copy_as_float(). Throws
-  // FileError if a file has become too short.
+  // Converts elements [first, first + count) like copy_as_float(). `tensor` belongs to this store.
+  // Throws FileError if a file is now too short.
   void read_as_float(const Tensor& tensor, Dim first, Dim count, float* output) const;
 
-  const std::string& origin() const { return origin_; }  // folder or file, used in messages
-  const Tensor* find(std::string_view name) const;       // null if it does not exist
-  // Returns the scale of a quantised tensor; null for other tensors.
+  const std::string& origin() const { return origin_; }
+  const Tensor* find(std::string_view name) const;  // null if absent
+  // Returns null if the tensor is not quantised.
   const Tensor* find_scale(std::string_view name) const;
   const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }  // by stored name
 
@@ -68,16 +68,16 @@ class WeightStore {
   std::vector<std::shared_ptr<const WeightFile>> files_;
 };
 
-// The place in which one family of checkpoints stores a tensor. The stored tensor may be merged from several or
-// transposed.
+// Names a tensor in the checkpoints of one family. The stored tensor may be transposed, or may
+// merge several tensors.
 struct StoredName {
   StoredName() = default;
   StoredName(std::string name_) : name(std::move(name_)) {}  // a whole tensor
   StoredName(const char* name_) : name(name_) {}             // a whole tensor
 
   std::string name;  // name in the checkpoint
-  // Number of the wanted part, if the outputs of the stored tensor are cut into `parts` equal parts. For example
-  // queries, keys and values in one merged projection are parts 0, 1 and 2 of 3.
+  // The wanted part, if the stored outputs are split into `parts` equal parts. Example: queries,
+  // keys and values in one merged projection are parts 0, 1 and 2 of 3.
   int part = 0;
   int parts = 1;            // 1 for the whole tensor
   bool transposed = false;  // true for a matrix stored as [K, N], for y = x W
@@ -85,7 +85,7 @@ struct StoredName {
   friend bool operator==(const StoredName& a, const StoredName& b) = default;
 };
 
-// Returns where one family of checkpoints may store a tensor: candidates for a canonical name, best first.
+// Returns the stored names that one family may use for a canonical name, in order of preference.
 // "encoder.0.self_attention.query.weight" -> {{"model.encoder.layers.0.self_attn.q_proj.weight"}}.
 using WeightNames = std::function<std::vector<StoredName>(const std::string& canonical)>;
 
@@ -93,44 +93,41 @@ class ThreadTeam;
 
 // Options for packing weights.
 struct PackOptions {
-  // Number of slices that a matrix's outputs are cut into, so that this many threads can work on one row. Results do
-  // not depend on it.
+  // Number of slices per matrix, so that this many threads can share one row.
   int threads = 1;
-  // Precision of matmuls, and what multiplies in it.
   Precision precision = Precision::float32;
   BackendChoice backend = BackendChoice::automatic;
-  // Store in which packed matrices are looked up and kept; null for none.
+  // A store that is searched before a matrix is packed, and extended afterwards; may be null.
   std::shared_ptr<PackedWeights> packed = nullptr;
-  // Memory for the packed matrices; if null, each matrix has its own. One thread at a time may take memory.
+  // Memory for packed matrices, used by one thread at a time. If null, each matrix allocates its own memory.
   std::shared_ptr<WeightMemory> memory = nullptr;
-  // Team whose threads pack, while it exists; otherwise the calling thread packs alone.
+  // Matrices are packed on the threads of this team while it exists, otherwise on the calling thread.
   std::weak_ptr<ThreadTeam> team = {};
 };
 
-// A matrix [N, K] of weights, one row per output, whatever its stored form. Its rows are read as floats, a few at a
-// time, so a full copy need not exist.
+// A weight matrix [N, K], one row per output, in any storage type. Rows are read as floats, a few
+// at a time, so no full copy is needed.
 class WeightMatrix {
  public:
-  // Throws ShapeError unless `tensor` has two dimensions, WeightError unless it is float32, float16 or bfloat16.
+  // Throws ShapeError unless there are two dimensions, and WeightError unless is_weight_type().
   WeightMatrix(const Tensor& tensor);
 
   Dim outputs() const { return outputs_; }  // N
   Dim inputs() const { return inputs_; }    // K
 
-  // Name that says which weights of which stored tensor this matrix holds; empty if it does not come from a store.
+  // Identifies the stored tensor and the range of its weights; empty without a store.
   const std::string& name() const { return name_; }
 
-  // Writes rows [first, first + count) to `rows`. Throws FileError if the file has become too short.
+  // Writes rows [first, first + count) to `rows`. Throws FileError if the file is now too short.
   void copy_rows(Dim first, Dim count, float* rows) const;
-  // Returns the factor of a row: weight * factor = the int8 integer that is stored for it; 0 if weights are stored in
-  // another form.
+  // Returns the factor from weights to stored integers (weight * factor = integer); 0 unless int8 integers are stored.
   float integer_factor(Dim row) const;
-  // Returns true if the weights are stored in this type, without scales.
+  // Returns true if the weights are stored in this type without scales.
   bool is_stored_as(DataType type) const { return scale_.empty() && stored_.type() == type; }
-  // Returns rows [first, first + count) as a matrix, for callers that read all of them. If these rows are scattered in
-  // the file (a transposed matrix), they are copied to memory.
+  // Returns rows [first, first + count), for callers that read all of them. Rows that are scattered
+  // in the file (in a transposed matrix) are copied to memory.
   WeightMatrix part(Dim first, Dim count) const;
-  // Returns true if both matrices have the same weights at the same address.
+  // Returns true if both are the same range of the same stored tensor.
   bool is_same_as(const WeightMatrix& other) const;
 
  private:
@@ -139,59 +136,60 @@ class WeightMatrix {
   void copy(Dim first, Dim count, float* output) const;
 
   std::string name_;
-  Tensor stored_;  // [rows, K] or, transposed, [K, rows]; the matrix is rows [first_, first_ + N)
-  Tensor scale_;   // scales of quantised integers; empty for other types
+  Tensor stored_;  // [rows, K] or, transposed, [K, rows]; this matrix is rows [first_, first_ + N)
+  Tensor scale_;   // empty unless the weights are quantised
   bool transposed_ = false;
   Dim first_ = 0;
   Dim outputs_ = 0;
   Dim inputs_ = 0;
-  std::shared_ptr<const WeightStore> store_;  // the store through which stored_ is read; null if stored_ is in memory
+  std::shared_ptr<const WeightStore> store_;  // reads stored_; null if stored_ is in memory
 };
 
-// A prefix into a WeightStore: first "encoder.0", then "encoder.0.self_attention". A layer's constructor takes a scope
-// and asks it for tensors by canonical names. Errors contain the stored names. All scopes that come from one scope
-// share one record of the tensors that were used, so that the unused tensors can be reported.
+// A prefix of canonical names in a WeightStore, such as "encoder.0.self_attention". A layer's constructor takes a scope
+// and requests its tensors by canonical name. Errors show the stored names. Scopes that are derived from one scope
+// share a record of the tensors in use; unused() returns the others.
 class WeightScope {
  public:
-  // The scope of all tensors of a store. `names` gives the stored names of the checkpoint's family. `pack` says how
-  // layers pack their weights.
+  // The scope of a whole store. `names` maps canonical names to stored names of the checkpoint's family. `pack`
+  // contains options for the layers that pack weights.
   WeightScope(std::shared_ptr<const WeightStore> store, WeightNames names, const PackOptions& pack = {});
-  // For a store whose names are the canonical names.
+  // For a store with canonical names.
   explicit WeightScope(std::shared_ptr<const WeightStore> store);
 
-  // Returns the scope one level deeper.
+  // Return a nested scope: scope / "encoder" / 0 is "encoder.0".
   WeightScope operator/(std::string_view name) const;
-  // Returns this scope for layers whose matrix products are in another precision than pack().precision.
+  // Returns this scope with another precision for the matrix products.
   WeightScope in(Precision precision) const {
     WeightScope scope = *this;
     scope.pack_.precision = precision;
     return scope;
   }
-  WeightScope operator/(int index) const { return *this / std::to_string(index); }  // the scope of a layer in a stack
+  WeightScope operator/(int index) const { return *this / std::to_string(index); }
 
-  // Returns the prefix without a final dot: "encoder.0.self_attention". It is also the name of the node that is built
-  // from this scope.
+  // Returns the prefix without a final dot. The node built from this scope has the same name.
   const std::string& path() const { return path_; }
 
-  const PackOptions& pack() const { return pack_; }  // how layers pack their weights
+  // How layers of this scope pack their weights.
+  const PackOptions& pack() const { return pack_; }
 
-  // Returns a float32 copy of a tensor of this scope. The stored tensor may be float32, float16, bfloat16 or quantised.
-  // Its shape must be `shape`, but leading dimensions of 1 may be missing or extra, and trailing dimensions of 1 may be
-  // extra.
-  // Throws WeightError, naming the stored tensor and its file or folder, if the tensor is missing or does not fit.
-  // Throws FileError if a file has become too short.
+  // Returns a float32 copy of a tensor of this scope, which may be stored in any type with
+  // is_weight_type(), or quantised. The stored shape must be `shape`. Leading dimensions of 1 may
+  // be missing or extra; trailing ones may only be extra.
+  // Throws WeightError, naming the stored tensor and its file or folder, if the tensor is missing
+  // or does not fit, and FileError if a file is now too short.
   Tensor tensor(std::string_view name, const Shape& shape) const;
-  // Returns a matrix of this scope of shape [outputs, inputs], under the same conditions, without copying it.
+  // Like tensor() for a matrix [outputs, inputs], but does not copy it.
   WeightMatrix matrix(std::string_view name, const Shape& shape) const;
-  bool has(std::string_view name) const;  // true if the checkpoint has it
+  // Returns true if the checkpoint has the tensor.
+  bool has(std::string_view name) const;
 
-  // All tensors by stored name.
+  // The whole store, not only this scope.
   const WeightStore& store() const { return *store_; }
-  // Returns the stored names of the tensors that no scope with the same record has used, in alphabetical order.
+  // Returns the stored names, in alphabetical order, that no scope with the same record has used.
   std::vector<std::string> unused() const;
 
  private:
-  // A stored tensor that has been found and checked.
+  // A stored tensor that passed all checks.
   struct Located {
     const Tensor* tensor = nullptr;
     const Tensor* scale = nullptr;
@@ -200,9 +198,11 @@ class WeightScope {
     bool transposed = false;
   };
   const Tensor* find(std::string_view name, StoredName& stored) const;
+  // Finds a stored tensor, checks its type and shape, and records its name as used.
   Located locate(std::string_view name, const Shape& shape) const;
   WeightMatrix matrix_of(const Located& found, const Shape& shape) const;
 
+  // Names of the stored tensors that scopes with the same record have used.
   struct Usage {
     Mutex mutex;
     std::set<std::string, std::less<>> names ENCDEC_GUARDED_BY(mutex);

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/activation.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include these headers after highway.h.
 #include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
@@ -27,6 +27,7 @@ void cap_all(float cap, float* values, int count) {
   cap_values(cap, values, count);
 }
 
+// Computes one step of a recurrent unit; see update_state().
 void mix_states(const float* candidate, const float* gate, int count, float* state) {
   const D d;
   for_each_vector(d, count, [&](int i, int some) HWY_ATTR {

@@ -4,11 +4,11 @@
 
 namespace encdec::kernels {
 
-// output = activation(gate) * value, element by element: the gated linear units of Shazeer 2020. `output` may be the
-// same address as `gate` or `value`.
+// output = activation(gate) * value, element by element: gated linear units (Shazeer 2020).
+// `output` may be `gate` or `value`.
 void gate(Activation activation, const float* gate, const float* value, int count, float* output);
 
-// Replaces each value x by cap * tanh(x / cap), which lies between -cap and cap (Bello et al. 2016, "logit clipping").
+// x = cap * tanh(x / cap), which is between -cap and cap (Bello et al. 2016, "logit clipping").
 void cap(float cap, float* values, int count);
 
 // state = f * state + (1 - f) * candidate, element by element, with f = sigmoid(gate).

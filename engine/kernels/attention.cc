@@ -13,7 +13,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/attention.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include these headers after highway.h.
 #include "encdec/engine/kernels/dot_products_inl.h"
 #include "encdec/engine/kernels/query_group_inl.h"
 #include "encdec/engine/kernels/tile_products_inl.h"
@@ -24,13 +24,12 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Few queries: keys and values are read where they lie.
-constexpr int kChunksAtOnce = 4;  // vectors of a value row that are summed together
-// Maximum number of queries that share each load of a key or value: the registers hold one set of sums for each.
+// These constants are for few queries, whose keys and values are read in place.
+constexpr int kChunksAtOnce = 4;  // number of vectors of a value row that are summed together
+// Number of queries that share each load of a key or value. The registers hold accumulators for all these queries.
 constexpr int kQueriesAtOnce = kHasManyRegisters ? 6 : 2;
 
-// Many queries: keys and values are copied once, keys in panels.
-// Minimum numbers of queries and keys for which the copies are worth their time.
+// Minimum numbers of queries and keys for which it pays off to copy the keys (to panels) and the values.
 constexpr int kManyQueries = 16;
 constexpr int kManyKeys = 16;
 
@@ -45,8 +44,8 @@ HWY_INLINE void score_four_keys(const HeadAttention& head, const float* HWY_REST
   }
 }
 
-// Returns the floats between the scores of neighbouring queries. Scores are padded to whole panels; with a window, the
-// first panel may begin before the first key of the window.
+// Returns the distance between the scores of neighbouring queries. Each row of scores is padded to whole panels. With a
+// window, the row has one more panel, because the first panel may begin before the window.
 std::size_t scores_stride(const HeadAttention& head) {
   const std::size_t panels = static_cast<std::size_t>(head.key_count) / kPanelKeys + 1;
   return (head.limits.before < head.key_count ? panels + 1 : panels) * kPanelKeys;
@@ -65,6 +64,7 @@ HWY_INLINE void prefetch_row(const T* row, int count) {
   for (int i = 0; i < count; i += static_cast<int>(kLineBytes / sizeof(T))) prefetch_line(row + i);
 }
 
+// Computes attention for up to kQueries queries. Reads keys and values in place.
 template <class T, int kQueries>
 HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const std::size_t stride = scores_stride(head);
@@ -79,36 +79,36 @@ HWY_NOINLINE void attend_few(const HeadAttention& head, int first, float* HWY_RE
     score_four_keys<kQueries>(head, group.queries, keys, scratch + j, stride);
   }
   weigh_keys(head, scratch, stride, group);
-  // The next head's keys, which this thread reads next.
+  // Prefetch the next head's keys, which this thread reads next.
   for (int j = group.first_key(); j < group.end_key(); ++j) {
     prefetch_row(head.keys.row<T>(j) + head.keys.head_stride, head.head_dim);
   }
   weigh_values<kChunksAtOnce>(head, ScatteredValues<T>{head.values}, scratch, stride, group);
 }
 
-// Returns the lane at `place` in the order in which sum_lanes adds lanes: (0 + 2) + (1 + 3), then the next four lanes.
-// Many queries add in this order too, so that a query has the same bits as alone.
+// sum_lanes() adds four lanes in the order (0 + 2) + (1 + 3), then the next four in the same order. Returns the lane at
+// index `place` of this order. The code for many queries adds in the same order, so that results are bitwise identical.
 constexpr int lane_at(int place) {
   constexpr int kOrder[] = {0, 2, 1, 3};
   return kLanes == 1 ? 0 : place / 4 * 4 + kOrder[place % 4];
 }
 
-// Copies the keys to panels of kPanelKeys keys. A panel has one row per dimension: that dimension of all keys in the
-// panel. The rows are in the order in which score_panel() reads dimensions: lane by lane for QuerySet::some, else
-// ascending. The last key fills the places of missing keys.
+// Copies the keys to panels of kPanelKeys keys, and repeats the last key to fill the last panel. A panel has one row
+// per dimension, in the order of score_panel(): lane by lane for QuerySet::some, else ascending.
 template <class T>
 void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
-  int places[kLanes];  // for each lane, the panel's row of its first dimension
+  int places[kLanes];  // for each lane, the panel row of the lane's first dimension
   for (int place = 0, taken = 0; place < kLanes; ++place) {
     const int lane = lane_at(place);
     places[lane] = taken;
-    taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // 0 for a lane without dimensions
+    taken += (head.head_dim - lane + kLanes - 1) / kLanes;  // adds 0 for a lane without dimensions
   }
   const auto row_of = [&](int i) {
     return panel + (head.queries != QuerySet::some ? i : places[i % kLanes] + i / kLanes) * kPanelKeys;
   };
   for (int first = 0; first < head.key_count; first += kPanelKeys, panel += kPanelKeys * head.head_dim) {
     for (int k = 0; k < kPanelKeys; k += 4) {
+      // Transpose four keys at a time.
       const T* keys[4];
       for (int n = 0; n < 4; ++n) keys[n] = head.keys.row<T>(std::min(first + k + n, head.key_count - 1));
       int i = 0;
@@ -123,7 +123,7 @@ void pack_keys(const HeadAttention& head, float* HWY_RESTRICT panel) {
   }
 }
 
-// Copies of the values, row after row, each padded with zeros to whole vectors.
+// A copy of the values. Each row is padded with zeros to whole vectors.
 struct PackedValues {
   float* data;
   int width;
@@ -143,8 +143,8 @@ struct PackedValues {
   }
 };
 
-// Sums the products of all dimensions with the same additions, in the same order, as score_four_keys: for each lane,
-// the products of every kLanes'th dimension are summed first.
+// Adds the products of all dimensions in the same order as score_four_keys(): first sums every kLanes'th product to one
+// lane, then adds up the lanes.
 HWY_INLINE void sum_lane_by_lane(const HeadAttention& head, const float* HWY_RESTRICT const* queries,
                                  const float* HWY_RESTRICT panel, Tile& total) {
   const auto sum_lane = [&](int lane, Tile& sums) HWY_ATTR {
@@ -189,7 +189,7 @@ bool has_many_queries(const HeadAttention& head) {
   return head.query_count >= kManyQueries && head.key_count >= kManyKeys;
 }
 
-// Places in the scratch memory of attend_many, in floats. The scores come first.
+// Offsets in the scratch memory of attend_many(), in floats. The scores begin at offset 0.
 struct ManyQueriesScratch {
   std::size_t stride;
   std::size_t keys;    // first float of the keys
@@ -205,8 +205,8 @@ struct ManyQueriesScratch {
         end(values + static_cast<std::size_t>(head.key_count) * static_cast<std::size_t>(value_width)) {}
 };
 
-// Processes the queries from `first` on in tiles, as long as at least half a tile of queries is left. Returns the first
-// query that is left.
+// Computes attention for one tile of queries after another, starting at query `first`, while at least half a tile is
+// left. Returns the first query that is left.
 template <class T>
 int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratch) {
   const ManyQueriesScratch places(head);
@@ -227,6 +227,7 @@ int attend_many(const HeadAttention& head, int first, float* HWY_RESTRICT scratc
   return first;
 }
 
+// Returns true if attend_in_bfloat16() computes this head.
 bool is_in_bfloat16(const HeadAttention& head) {
   if (head.keys.form == RowForm::packed) return head.query_count > 0 && head.key_count > 0;
   return head.queries == QuerySet::all_in_bfloat16 && has_many_queries(head) &&
@@ -234,7 +235,7 @@ bool is_in_bfloat16(const HeadAttention& head) {
          head.head_dim <= Bfloat16Head::kLargestDim;
 }
 
-// Places in the scratch memory of attend_in_bfloat16, in floats. The scores come first.
+// Offsets in the scratch memory of attend_in_bfloat16(), in floats. The scores begin at offset 0.
 struct Bfloat16Scratch {
   Bfloat16Head packed;
   std::size_t stride;  // floats between the scores of neighbouring queries
@@ -277,7 +278,7 @@ bool has_distances(const HeadAttention& head) {
   return head.distance_keys.count > 0 || head.distance_queries.count > 0;
 }
 
-// Returns queries [first, first + count) of a head, whose scores of distances are in `added`.
+// Returns the part of `head` with queries [first, first + count). `added` holds the scores of their distances.
 HeadAttention part_of(const HeadAttention& head, int first, int count, const float* added) {
   HeadAttention part = head;
   part.query += first * head.query_stride;
@@ -294,7 +295,7 @@ std::size_t scratch_of(const HeadAttention& head) {
   if (has_distances(head)) {
     const int count = std::min(head.query_count, kDistanceQueries);
     const std::size_t scores = static_cast<std::size_t>(count) * static_cast<std::size_t>(head.key_count);
-    // The last part may have few queries, which need other memory than many.
+    // The last part may have so few queries that another algorithm computes it.
     const HeadAttention many = part_of(head, 0, count, nullptr), few = part_of(head, 0, std::min(count, 1), nullptr);
     return scores + std::max({distance_scratch(head), scratch_of(many), scratch_of(few)});
   }
@@ -302,7 +303,7 @@ std::size_t scratch_of(const HeadAttention& head) {
   return has_many_queries(head) ? ManyQueriesScratch(head).end : kQueriesAtOnce * scores_stride(head);
 }
 
-// Processes the queries from `first` on in as few groups as possible, of nearly equal sizes.
+// Divides the queries into as few groups as possible, of nearly equal sizes, and computes attention group by group.
 template <class T, int... kQueriesLessOne>
 void attend_groups(const HeadAttention& head, int first, float* scratch,
                    std::integer_sequence<int, kQueriesLessOne...>) {
@@ -318,7 +319,7 @@ void attend_groups(const HeadAttention& head, int first, float* scratch,
 
 template <class T>
 void attend_typed(const HeadAttention& head, float* scratch) {
-  // Queries without keys come first: limits move with the query.
+  // Write zeros for queries that see no key. They come first, because the visible keys move forward with the query.
   int i = 0;
   for (; i < head.query_count && keys_seen(head, i).count() == 0; ++i) {
     std::fill_n(head.output + i * head.output_stride, head.value_dim, 0.0f);
@@ -328,6 +329,7 @@ void attend_typed(const HeadAttention& head, float* scratch) {
 }
 
 void attend_head(const HeadAttention& head, float* scratch) {
+  // Compute the scores of distances first, for a limited number of queries at a time.
   if (has_distances(head)) {
     const int at_once = std::min(head.query_count, kDistanceQueries);
     float* rest = scratch + static_cast<std::ptrdiff_t>(at_once) * head.key_count;

@@ -13,17 +13,17 @@ namespace encdec::kernels {
 enum class RowForm : std::uint8_t {
   float32,
   bfloat16,
-  packed,  // bfloat16, as pack_bfloat16_keys() and pack_bfloat16_values() write a head; only on CPUs with AVX-512 BF16
+  packed,  // bfloat16, packed by pack_bfloat16_keys() and pack_bfloat16_values()
 };
 
 constexpr RowForm row_form(DataType type) {
   return type == DataType::float32 ? RowForm::float32 : RowForm::bfloat16;
 }
 
-// A view of keys or of values: one row for each head and position.
+// A view of keys or values: one row per head and position.
 //
-// In a key/value cache the rows lie in pages of 16 positions. A page holds its rows of head 0, then its rows of head 1,
-// and so on, because attention reads one head after another. Two pages of two heads:
+// A key/value cache has pages of 16 positions. A page holds the rows of head 0, then of head 1, and
+// so on, because attention reads one head after another. Two pages of two heads:
 //
 //            |               page 0                |               page 1                |
 //    head    |        0         |        1         |        0         |        1         |
@@ -33,26 +33,25 @@ constexpr RowForm row_form(DataType type) {
 //   before(15) = 15 * stride
 //   before(16) = 16 * stride + page_gap
 //
-// `index` gives the place of each position of a sequence. Without an index, position j is at place j. Outside a cache,
-// page_gap is 0.
+// `index` maps the positions of a sequence to places. Without an index, position j is at place j.
+// Outside a cache, page_gap is 0.
 struct AttentionRows {
   static constexpr int kPageRows = 16;
 
-  const void* data = nullptr;  // the row of head 0 at place 0
+  const void* data = nullptr;  // row of head 0 at place 0
   std::ptrdiff_t stride = 0;   // elements between neighbouring places
   const std::int32_t* index = nullptr;
-  std::ptrdiff_t page_gap = 0;     // elements of the other heads, between two pages of one head
+  std::ptrdiff_t page_gap = 0;     // elements of the other heads between pages
   std::ptrdiff_t head_stride = 0;  // elements between neighbouring heads
   RowForm form = RowForm::float32;
 
-  // Returns the number of elements between `data` and the row at `place`.
+  // Returns the offset of the row at `place` from `data`, in elements.
   std::ptrdiff_t before(std::ptrdiff_t place) const { return place * stride + (place / kPageRows) * page_gap; }
-  // Returns the row of position j.
   template <class T>
   const T* row(int j) const {
     return static_cast<const T*>(data) + before(index != nullptr ? index[j] : j);
   }
-  // Returns the rows of head `number` as a view whose `data` is that head's first row.
+  // Returns the rows of head `number`, with its first row as `data`.
   AttentionRows of_head(int number) const {
     AttentionRows rows = *this;
     rows.data = static_cast<const std::byte*>(data) +
@@ -62,21 +61,21 @@ struct AttentionRows {
   }
 };
 
-// Rows for the distances between queries and keys, in ascending order; neighbouring distances may share a row. The rows
-// are stored in one of two orders.
+// Rows for the distances between query and key, in ascending order of distance. Neighbouring distances may share a row.
+// The rows are stored in one of two orders: `columns` or `packed`.
 struct DistanceRows {
-  static constexpr int kPadding = 64;  // floats after the last row's number of each dimension
+  static constexpr int kPadding = 64;  // floats after each column
 
-  const float* columns = nullptr;         // number i of row n at columns[i * stride() + n]
-  const std::uint16_t* packed = nullptr;  // as pack_bfloat16_keys() writes them
-  int count = 0;                          // number of rows; 0 if there are none
-  const std::int32_t* place = nullptr;    // place[d] is the row of distance d, for d in [-reach, reach]
-  int reach = 0;                          // distances farther away have the row of -reach or reach
-  std::ptrdiff_t head_elements = 0;       // numbers from the rows of a head to the next head's rows
+  const float* columns = nullptr;         // dimension i of row n at columns[i * stride() + n]
+  const std::uint16_t* packed = nullptr;  // as written by pack_bfloat16_keys()
+  int count = 0;                          // rows; may be 0
+  const std::int32_t* place = nullptr;    // place[d] is the row of distance d in [-reach, reach]
+  int reach = 0;                          // larger distances use the rows of -reach or reach
+  std::ptrdiff_t head_elements = 0;       // elements from one head to the next
 
   std::ptrdiff_t stride() const { return count + kPadding; }
   int place_of(int distance) const { return place[std::clamp(distance, -reach, reach)]; }
-  // Returns the rows of head `number`. REQUIRES: these are the rows of head 0.
+  // REQUIRES: these are the rows of head 0.
   DistanceRows of_head(int number) const {
     DistanceRows rows = *this;
     if (rows.columns != nullptr) rows.columns += number * head_elements;
@@ -85,12 +84,12 @@ struct DistanceRows {
   }
 };
 
-// The keys that a query sees: those up to `before` positions before its own, and up to `after` positions after it.
+// A query sees keys from `before` positions before its own to `after` positions after it.
 struct KeyLimits {
   int before = std::numeric_limits<int>::max();
   int after = std::numeric_limits<int>::max();
 
-  // Returns whether they hide none of `count` keys from a query at any of these places.
+  // Returns true if a query among `count` positions sees all of them.
   bool hide_none_of(int count) const { return before >= count && after >= count; }
 };
 

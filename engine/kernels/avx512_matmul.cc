@@ -17,22 +17,22 @@ namespace encdec::kernels {
 
 namespace {
 
-// One target for both kinds of products. Compilers use the bfloat16 instructions only where an intrinsic asks for them.
+// All kernels here share one target attribute. Compilers emit bfloat16 instructions only for bfloat16 intrinsics.
 #define ENCDEC_PRODUCTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")))
 
-constexpr int kVectors = 4;  // vectors of 16 columns in a panel
+constexpr int kVectors = 4;  // number of vectors of 16 columns in a panel
 constexpr int kMaxTileRows = 6;
-constexpr int kSums = kMaxTileRows * kVectors;  // registers for sums
+constexpr int kAccumulators = kMaxTileRows * kVectors;  // number of registers for accumulators
 
-// Products that one instruction adds to each of 16 sums: a group of inputs times a group of weights, of four bytes
-// each.
+// In Bytes and Pairs, one instruction multiplies four bytes of inputs by four bytes of weights in each of 16 columns,
+// and adds the dot products to 16 accumulators.
 struct Bytes {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;
   ENCDEC_PRODUCTS static __m512i add(__m512i sums, __m512i inputs, __m512i weights) {
     return _mm512_dpbusd_epi32(sums, inputs, weights);
   }
-  // Columns of the epilogue, which turn sums into values as finish_sums() does.
+  // Constants of 16 columns. value() scales the accumulators exactly as finish_accumulators() does.
   struct Columns {
     __m512i offsets;
     __m512 scales;
@@ -40,7 +40,7 @@ struct Bytes {
         : offsets(_mm512_loadu_si512(epilogue.offsets + column)),
           scales(_mm512_loadu_ps(epilogue.column_scales + column)) {}
     ENCDEC_PRODUCTS __m512 value(__m512i sums, float row_scale) const {
-      // gcc 12 warns about uninitialised values in unmasked intrinsics of conversion.
+      // Use the masked conversion, because gcc 12 warns about uninitialised values in the unmasked one.
       return _mm512_maskz_cvtepi32_ps(0xFFFF, _mm512_sub_epi32(sums, offsets)) * (_mm512_set1_ps(row_scale) * scales);
     }
   };
@@ -59,6 +59,7 @@ struct Pairs {
   };
 };
 
+// A matrix, the rows to multiply by it, and their layout.
 template <class Products>
 struct Problem {
   const PackedPanels& matrix;
@@ -72,13 +73,13 @@ struct Problem {
   const std::byte* panel(int column) const {
     return matrix.panels + static_cast<std::size_t>(column / kWideColumns) * panel_bytes();
   }
-  // Returns the panel at `column`, for prefetching by the tiles of the panel before it.
+  // Returns the panel at `column`, which the tiles of the preceding panel prefetch.
   NextPanel next_panel(int column, int tiles) const {
     return {panel(column), static_cast<std::size_t>(groups() * kWideGroupBytes), tiles, groups()};
   }
 };
 
-// Writes the outputs of a tile from its sums.
+// Applies the epilogue to a tile's accumulators and writes the outputs.
 template <class Products, int kRows, int kSumVectors>
 [[gnu::always_inline]] ENCDEC_PRODUCTS inline void finish_tile(const Problem<Products>& problem, int row, int column,
                                                                const __m512i (&sums)[kRows][kSumVectors]) {
@@ -86,7 +87,7 @@ template <class Products, int kRows, int kSumVectors>
   const MatMulEpilogue& epilogue = problem.matrix.epilogue;
   const OutputRows output = problem.rows.output.from(row);
   if (column + kWidth <= problem.matrix.output_width && epilogue.activation == Activation::identity) {
-    // In registers, which saves 3 % of the time of a tile.
+    // Without an activation, finish whole vectors in registers. This takes 3 % less time per tile.
     ENCDEC_UNROLL
     for (int v = 0; v < kSumVectors; ++v) {
       const int first = column + v * 16;
@@ -108,13 +109,13 @@ template <class Products, int kRows, int kSumVectors>
     ENCDEC_UNROLL
     for (int v = 0; v < kSumVectors; ++v) _mm512_store_si512(stored + r * kWidth + v * 16, sums[r][v]);
   }
-  finish_sums(epilogue,
-              SumsBlock<typename Products::Sum>{stored, kWidth, kRows, column,
-                                                std::min(kWidth, problem.matrix.output_width - column)},
-              output);
+  finish_accumulators(epilogue,
+                      AccumulatorBlock<typename Products::Sum>{stored, kWidth, kRows, column,
+                                                               std::min(kWidth, problem.matrix.output_width - column)},
+                      output);
 }
 
-// Multiplies rows [row, row + kRows) by kPanels panels from `column` on. Each sum is added up in the order of k.
+// Multiplies rows [row, row + kRows) by kPanels panels, starting at `column`. Adds products in the order of inputs.
 template <class Products, int kRows, int kPanels, bool kPrefetchesNext>
 ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, int column, NextPanel::Share next) {
   const auto panel_bytes = static_cast<std::ptrdiff_t>(problem.panel_bytes());
@@ -128,6 +129,7 @@ ENCDEC_PRODUCTS void multiply_tile(const Problem<Products>& problem, int row, in
     for (int v = 0; v < kPanels * kVectors; ++v) sums[r][v] = _mm512_setzero_si512();
   }
   const int groups = problem.groups();
+  // For each group of inputs, load the weights of all columns, then multiply them by each row.
   for (int group = 0; group < groups; ++group, panel += kWideGroupBytes) {
     if constexpr (kPrefetchesNext) next.ask();
     ENCDEC_UNROLL
@@ -170,11 +172,11 @@ void multiply_tiles(const Problem<Products>& problem, int column) {
   });
 }
 
-// Multiplies several panels side by side, because a CPU reads several streams of memory faster than one. The registers
-// that hold the sums limit the number of panels.
+// Multiplies by several panels at once, because a CPU reads several streams of memory faster than one stream. The
+// number of panels is limited by the registers for accumulators.
 template <class Products, int kRows>
 void multiply_by_tiles_of(const Problem<Products>& problem) {
-  constexpr int kPanels = std::clamp(kSums / (kVectors * kRows), 1, 4);
+  constexpr int kPanels = std::clamp(kAccumulators / (kVectors * kRows), 1, 4);
   const int width = problem.matrix.output_width;
   int column = 0;
   for (; column + (kPanels - 1) * kWideColumns < width; column += kPanels * kWideColumns) {
@@ -190,8 +192,8 @@ void multiply(const Problem<Products>& problem) {
                                  [&](auto height) { multiply_by_tiles_of<Products, height()>(problem); });
 }
 
-// Multiplies as multiply_tile() does, by weights of 4 bits. The sums over half a block fit 16 bits; one instruction
-// multiplies them by the block's step and adds them to the totals.
+// Like multiply_tile(), but for 4-bit weights. The accumulators of half a block fit 16 bits, so one instruction can
+// multiply them by the block's steps and add the products to the totals.
 template <int kRows, int kPanels>
 ENCDEC_PRODUCTS void multiply_nibble_tile(const Problem<Bytes>& problem, int row, int column) {
   constexpr std::ptrdiff_t kBlockBytes = kNibbleBlock / 2 * kWideColumns;
@@ -210,7 +212,8 @@ ENCDEC_PRODUCTS void multiply_nibble_tile(const Problem<Bytes>& problem, int row
   for (std::ptrdiff_t block = 0; block < blocks; ++block, input += kNibbleBlock) {
     ENCDEC_UNROLL
     for (int v = 0; v < kPanels * kVectors; ++v) {
-      asm volatile("" : : : "memory");  // else gcc 12 keeps the inputs of all rows for the next vector, and spills
+      asm volatile("" : : : "memory");  // otherwise gcc 12 loads all inputs early and spills registers
+      // Load the codes and the steps of 16 columns.
       const std::ptrdiff_t at = (first_panel + v / kVectors) * blocks + block;
       const std::byte* codes = problem.matrix.panels + at * kBlockBytes + v % kVectors * kLineBytes;
       const __m128i steps = _mm_loadu_si128(
@@ -225,6 +228,7 @@ ENCDEC_PRODUCTS void multiply_nibble_tile(const Problem<Bytes>& problem, int row
         ENCDEC_UNROLL
         for (int group = 2 * half; group < 2 * half + 2; ++group) {
           prefetch_line(codes + group * kWideGroupBytes + ahead);
+          // Each byte holds the codes of two inputs. Unpack both codes to signed bytes.
           const __m512i both = _mm512_loadu_si512(codes + group * kWideGroupBytes);
           const __m512i low = _mm512_sub_epi8(_mm512_and_si512(both, lower_half), eights);
           const __m512i high = _mm512_sub_epi8(_mm512_and_si512(_mm512_srli_epi16(both, 4), lower_half), eights);
@@ -244,7 +248,7 @@ ENCDEC_PRODUCTS void multiply_nibble_tile(const Problem<Bytes>& problem, int row
   finish_tile<Bytes>(problem, row, column, totals);
 }
 
-// Multiplies all rows by kPanels panels at a time, from `column` on. Returns the first column that is left.
+// Multiplies by kPanels panels at a time, starting at `column`. Returns the first column of the panels that are left.
 template <int kRows, int kPanels>
 int multiply_nibble_panels(const Problem<Bytes>& problem, int column) {
   for (; column + (kPanels - 1) * kWideColumns < problem.matrix.output_width; column += kPanels * kWideColumns) {

@@ -21,25 +21,25 @@ namespace {
 
 #define ENCDEC_BFLOAT16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 
-constexpr __mmask16 kAll = 0xFFFF;  // with unmasked intrinsics gcc 12 warns about uninitialised values
+constexpr __mmask16 kAll = 0xFFFF;  // gcc 12 warns about uninitialised values in instructions without a mask
 
 inline __mmask16 mask_of(int count) {
   return static_cast<__mmask16>(count >= 16 ? kAll : (1 << std::max(count, 0)) - 1);
 }
 
-// Loads the first `count` of sixteen numbers; the others are zeros.
+// Loads the first `count` of 16 floats and sets the others to zero.
 ENCDEC_BFLOAT16 inline __m512 some(const float* from, int count) {
   return _mm512_maskz_loadu_ps(mask_of(count), from);
 }
 
-// Returns sixteen pairs (first[i], second[i]), rounded to bfloat16.
+// Returns 16 pairs (first[i], second[i]), rounded to bfloat16.
 ENCDEC_BFLOAT16 inline __m512i pairs_of(__m512 first, __m512 second) {
   const __m512i low = _mm512_maskz_cvtepu16_epi32(kAll, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(first)));
   const __m512i high = _mm512_maskz_cvtepu16_epi32(kAll, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(second)));
   return _mm512_or_si512(low, _mm512_maskz_slli_epi32(kAll, high, 16));
 }
 
-// Rounds `count` numbers to bfloat16 and writes neighbours as pairs. Pads with zeros to a multiple of 32 numbers.
+// Rounds a row to bfloat16, two numbers per element of `to`. Pads with zeros to a multiple of 32 numbers.
 ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_t* to) {
   for (int i = 0; i < count; i += 32, to += 16) {
     const __m512 low = some(from + i, count - i), high = some(from + i + 16, count - i - 16);
@@ -47,8 +47,8 @@ ENCDEC_BFLOAT16 inline void round_row(const float* from, int count, std::uint32_
   }
 }
 
-// Rows of a panel from `data` on. A row is `columns` pairs, or `columns` single numbers. In a cross-attention's memory
-// the next head's keys or values follow those of this head, `head_elements` numbers further on; they are prefetched.
+// Rows of a panel, starting at `data`. A row has `columns` pairs or single numbers. The same row of the next head,
+// which is prefetched, is `head_elements` numbers later.
 struct Panel {
   const std::uint16_t* data;
   int columns;
@@ -69,7 +69,7 @@ ENCDEC_BFLOAT16 inline void clear(Sums<kRows, kVectors>& sums) {
   }
 }
 
-// sums[q][v] += products of `pairs` pairs of each row with the pairs of the panel.
+// Adds to sums[q] the dot products of row q's first `pairs` pairs with the columns of the panel.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel panel, int pairs,
                                          Sums<kRows, kVectors>& sums) {
@@ -90,8 +90,8 @@ ENCDEC_BFLOAT16 inline void add_products(const std::uint32_t* const* rows, Panel
   }
 }
 
-// The same for a last number without a partner: multiplies the first number of pair number `pair` of each row by a
-// panel row of single numbers.
+// Like add_products(), but for a last number without a partner. Multiplies the first number of pair `pair` of each row
+// by a panel row of single numbers.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void add_halves(const std::uint32_t* const* rows, const Panel& panel, int pair,
                                        Sums<kRows, kVectors>& sums) {
@@ -137,7 +137,7 @@ ENCDEC_BFLOAT16 void score_rows(const Bfloat16Head& head, const std::uint32_t* c
   }
 }
 
-// Computes the panel's dimensions of the outputs, from dimension `first` on.
+// Writes dimensions [first, first + n) of the outputs, where n is the panel's number of columns.
 template <int kRows, int kVectors>
 ENCDEC_BFLOAT16 inline void weigh_panel(const std::uint32_t* const* weights, const Panel& values, int rows,
                                         const std::uint16_t* last, const float* normalizers, int first,
@@ -172,7 +172,7 @@ ENCDEC_BFLOAT16 void weigh_rows(const Bfloat16Head& head, const std::uint32_t* c
   }
 }
 
-// Calls action(rows) with `count` as an integral_constant.
+// Calls action(n), where n is an integral_constant with the value `count`.
 template <class Action>
 ENCDEC_BFLOAT16 inline void with_rows(int count, const Action& action) {
   static_assert(kBfloat16Queries == 6);
@@ -215,6 +215,7 @@ ENCDEC_BFLOAT16 void pack_bfloat16_values(const Bfloat16Head& head, const float*
       }
     }
   }
+  // Write the last value, which has no partner, as single numbers.
   if (head.key_count % 2 == 0) return;
   const float* last = values + (head.key_count - 1) * stride;
   for (int column = 0; column < head.value_dim; column += 16) {
@@ -241,7 +242,7 @@ ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* w
                                               float* const* outputs) {
   const std::uint32_t* rows[kBfloat16Queries];
   for (int q = 0; q < count; ++q) {
-    // In place: a pair takes half the space of its two floats, so writing never overtakes reading.
+    // Round in place. A pair takes half the space of its two floats, so no float is overwritten before it is read.
     auto* rounded = reinterpret_cast<std::uint32_t*>(weights + q * stride);
     round_row(weights + q * stride, head.key_count, rounded);
     rows[q] = rounded;
@@ -251,7 +252,7 @@ ENCDEC_BFLOAT16 void bfloat16_weighted_values(const Bfloat16Head& head, float* w
 
 #else
 
-// Never called on CPUs without these instructions.
+// These functions are never called on CPUs without the instructions.
 void pack_bfloat16_keys(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
 void pack_bfloat16_values(const Bfloat16Head&, const float*, std::ptrdiff_t, std::uint16_t*) {}
 void bfloat16_scores(const Bfloat16Head&, const float* const*, int, const std::uint16_t*, float, float*,

@@ -9,22 +9,22 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/distance_scores.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include this header after highway.h.
 #include "encdec/engine/kernels/tile_products_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace encdec::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr int kMostRows = std::max(kTileQueries, kBfloat16Queries);  // rows that are multiplied together
-// Keys whose scores are computed before they are added: a multiple of both numbers of rows, and of 4.
+constexpr int kMostRows = std::max(kTileQueries, kBfloat16Queries);  // most rows that are multiplied together
+// Number of keys per group. It is a multiple of 4, of kTileQueries and of kBfloat16Queries.
 constexpr int kKeyGroup = 24;
 static_assert(kKeyGroup % kTileQueries == 0 && kKeyGroup % kBfloat16Queries == 0 && kDistanceQueries % 4 == 0);
 
-// Places in the scratch memory, in floats. Products of a tile of rows with the rows of distances come first.
+// Offsets in the scratch memory, in floats. The products of a tile begin at offset 0.
 struct Scratch {
   std::size_t stride;  // floats between the products of neighbouring rows
-  std::size_t turned;  // first float of the scores of a group of keys, kDistanceQueries for each key
+  std::size_t turned;  // first transposed score of a group of keys, which has kDistanceQueries scores per key
   std::size_t end;
 
   explicit Scratch(const HeadAttention& head)
@@ -34,15 +34,15 @@ struct Scratch {
         end(turned + kKeyGroup * kDistanceQueries) {}
 };
 
-// Products of a tile of rows with the rows of some distances.
+// Products of a tile of rows (queries or keys) with the rows of a range of distances.
 struct Products {
   float* data;
   std::size_t stride;
   const DistanceRows& table;
-  int first = 0;  // row of the table that the first column belongs to
+  int first = 0;  // row of `table` whose products are in column 0
 
   int rows_at_once() const { return table.packed != nullptr ? kBfloat16Queries : kTileQueries; }
-  // Multiplies `count` rows, `row_stride` floats apart, with the rows of distances [nearest, farthest].
+  // Multiplies `count` rows by the rows of `table` for distances [nearest, farthest].
   void multiply(const HeadAttention& head, const float* rows, std::ptrdiff_t row_stride, int count, int nearest,
                 int farthest) {
     const float* addresses[kMostRows];
@@ -64,7 +64,7 @@ struct Products {
     }
   }
 
-  // to[n] = the product of row r with the row of distance nearest + n.
+  // to[n] = the product of row r and the row of `table` for distance nearest + n, clamped to [-reach, reach].
   void spread(int r, int nearest, int count, float* HWY_RESTRICT to) const {
     const D d;
     const float* HWY_RESTRICT row = data + static_cast<std::size_t>(r) * stride - first;
@@ -85,7 +85,7 @@ struct Products {
   }
 };
 
-// scores[i * stride + k] += from[k][i] for four keys.
+// scores[i * stride + k] += from[k][i] for `keys` keys, at most four.
 HWY_INLINE void add_turned(const float* const* from, int count, int keys, float* HWY_RESTRICT scores,
                            std::ptrdiff_t stride) {
   for (int i = 0; i < count; i += 4) {
@@ -119,6 +119,7 @@ void score(const HeadAttention& head, int first, int count, float* HWY_RESTRICT 
     }
   }
   if (head.distance_queries.count == 0) return;
+  // Compute the scores of one group of keys at a time, with one row per key. Then add the transposed scores.
   Products of_keys{scratch, places.stride, head.distance_queries};
   for (int group = 0; group < head.key_count; group += kKeyGroup) {
     check_cancelled();

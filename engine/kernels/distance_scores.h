@@ -6,14 +6,12 @@
 
 namespace encdec::kernels {
 
-// Number of queries that are scored together.
+// Maximum number of queries in a call.
 inline constexpr int kDistanceQueries = 256;
 
-// Returns the number of floats that score_distances() needs as scratch memory.
-std::size_t distance_scratch(const HeadAttention& head);
+std::size_t distance_scratch(const HeadAttention& head);  // floats of scratch memory needed
 
-// Computes the part of the scores that depends on distances, for queries [first, first + count), at most
-// kDistanceQueries:
+// Computes the part of the scores that depends on distances, for queries [first, first + count):
 //   scores[(i - first) * key_count + j] =
 //       scale * (<query_i, distance_keys_{j - p_i}> + <distance_queries_{p_i - j}, key_j>)
 void score_distances(const HeadAttention& head, int first, int count, float* scores, float* scratch);

@@ -1,5 +1,5 @@
-// Dot products of queries and keys, for kernels. Include this file after highway.h, outside all namespaces; Highway
-// compiles it once per instruction set.
+// Dot products of queries and keys. Include after highway.h, outside all namespaces; Highway
+// compiles this file once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_DOT_PRODUCTS_INL_H_
@@ -21,8 +21,7 @@ namespace {
 
 constexpr int kKeysAtOnce = 4;
 
-// Writes the sums of the lanes of vectors a, b, c and e to sums[0] to sums[3]. The order of the additions is always the
-// same.
+// Writes the sums of the lanes of a, b, c and e to sums[0] to sums[3], adding in a fixed order.
 template <class D, class V>
 HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 #if HWY_TARGET == HWY_SCALAR
@@ -46,7 +45,7 @@ HWY_INLINE void sum_lanes(D d, V a, V b, V c, V e, float* HWY_RESTRICT sums) {
 #endif
 }
 
-// products[q * stride + j] = <query q, key j> for four keys. The order of the additions is the same for any kQueries.
+// products[q * stride + j] = <query q, key j> for four keys. kQueries does not change results.
 template <int kQueries, class T>
 HWY_INLINE void multiply_four_keys(const float* HWY_RESTRICT const* queries, const T* HWY_RESTRICT const* keys,
                                    int width, float* HWY_RESTRICT products, std::ptrdiff_t stride) {

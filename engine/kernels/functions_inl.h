@@ -1,6 +1,6 @@
-// The exponential function on vectors, and functions that use it: softmax of a row, activations. Highway's own versions
-// may return other bits in other versions of Highway. Include this file after highway.h, outside all namespaces;
-// Highway compiles it once per instruction set.
+// exp on vectors, and functions that use it: softmax, activations. Highway has such functions, but their results may
+// differ between versions. Include after highway.h, outside all namespaces; Highway compiles this file once per
+// instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_FUNCTIONS_INL_H_
@@ -23,21 +23,21 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Returns exp(x) for x <= 0, with an error of at most 2 units in the last place. Returns 0 for x < -87, where floats
-// lose digits, and NaN for NaN. This takes half the operations of Highway's Exp, which accepts every x but returns 0
-// for NaN.
+// lose digits, and NaN for NaN. Needs half the operations of Highway's Exp, which accepts every x but returns 0 for
+// NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_of_nonpositive(D d, V x) {
   const hn::RebindToSigned<D> integers;
-  // Adding `shift` to a small number rounds it to an integer and leaves this integer in the lowest bits. The 127 turns
-  // these bits into a float's exponent.
+  // Adding `shift` rounds a small number to an integer and leaves it in the lowest bits. The 127
+  // makes these bits the exponent of a float.
   const V shift = hn::Set(d, 0x1.8p23f + 127.0f);
   const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
   const V exponent = hn::Sub(shifted, shift);
   const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(integers, shifted)));
-  // ln(2) as a sum of two numbers. The first has so few digits that its product with the exponent is exact.
+  // ln(2) as a sum of two numbers. The first has few digits, so it is multiplied exactly.
   V r = hn::MulAdd(exponent, hn::Set(d, -0.693145752f), x);
   r = hn::MulAdd(exponent, hn::Set(d, -1.42860677e-6f), r);
-  // exp(r) = 1 + r + r^2 p(r) for |r| <= ln(2) / 2. The polynomial p minimises the maximum relative error.
+  // exp(r) = 1 + r + r^2 p(r) for |r| <= ln(2) / 2. p minimises the maximum relative error.
   V p = hn::Set(d, 0.00138145406f);
   p = hn::MulAdd(p, r, hn::Set(d, 0.00836874545f));
   p = hn::MulAdd(p, r, hn::Set(d, 0.041668389f));
@@ -48,8 +48,8 @@ HWY_INLINE V exp_of_nonpositive(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::Mul(p, power));
 }
 
-// Replaces `count` scores by exp(score - maximum) and pads them with zeros to whole vectors. Returns 1 / (their sum),
-// and their maximum as `highest`.
+// Replaces `count` scores by exp(score - maximum) and pads them with zeros to whole vectors.
+// Returns 1 / sum, and the maximum in `highest`.
 HWY_INLINE float exponentials(float* HWY_RESTRICT scores, int count, float& highest) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<hn::ScalableTag<float>>;
@@ -76,8 +76,8 @@ HWY_INLINE V sigmoid(D d, V x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), decay, one), hn::Add(one, decay));
 }
 
-// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)) with the sign of x. Near zero the difference would cancel. There the result is
-// x + x^3 p(x^2), with the polynomial p of Cephes' tanhf.
+// Computes tanh(x) = (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)) with the sign of x. Near zero, the difference would lose
+// digits, so the result is x + x^3 p(x^2) with the polynomial p of Cephes' tanhf.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
   const V one = hn::Set(d, 1.0f);
@@ -113,8 +113,9 @@ HWY_INLINE V gelu_tanh(D d, V x) {
   return hn::Mul(x, sigmoid(d, hn::Mul(u, hn::Set(d, kTwiceRootTwoOverPi))));
 }
 
-// x * (1 + erf(z)) / 2 with z = x / sqrt(2). For |z|, 1 - erf(|z|) = P(t) exp(-z^2) with t = 1 / (1 + 0.3275911 |z|)
-// and the polynomial P of Abramowitz and Stegun, 7.1.26. The error is at most 1.5e-7.
+// x * (1 + erf(z)) / 2 with z = x / sqrt(2). For |z|, 1 - erf(|z|) = P(t) exp(-z^2) with
+// t = 1 / (1 + 0.3275911 |z|) and the polynomial P of Abramowitz and Stegun, 7.1.26. The error is
+// at most 1.5e-7.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V gelu(D d, V x) {
   const V z = hn::Mul(x, hn::Set(d, 0.70710678f));

@@ -18,8 +18,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kColumns = kNarrowColumns;
-// With more rows, AVX2 runs out of registers because the compiler moves multiplications forward. If it is kept from
-// that, six rows are only as fast as four.
+// With more rows, AVX2 has too few registers, because compilers move multiplications forward. Even without these moves,
+// six rows are only as fast as four.
 constexpr int kTileRows = 4;
 constexpr std::ptrdiff_t kPairBytes = 2 * kColumns;
 
@@ -64,7 +64,7 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
       const auto x = hn::BitCast(d16, hn::Set(d, both));
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        // On x86 this adds both products of a pair to the pair's own lane.
+        // On x86, this instruction adds both products of a pair to the same lane.
         totals[r][v] = hn::ReorderWidenMulAccumulate(d, x, weights[v], totals[r][v], unused);
       }
     }
@@ -92,6 +92,7 @@ HWY_INLINE void sum_products(const std::int8_t* HWY_RESTRICT panel, int pairs, c
 
 #endif
 
+// Multiplies the rows of a tile by one panel and writes the outputs.
 template <int kRows, bool kPrefetchesNext>
 HWY_INLINE void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, const std::int8_t* panel, int column,
                               NextPanel::Share next) {
@@ -99,11 +100,13 @@ HWY_INLINE void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows
   sum_products<kRows, kPrefetchesNext>(panel, pairs_of(matrix), reinterpret_cast<const std::int16_t*>(rows.input),
                                        static_cast<std::ptrdiff_t>(rows.input_bytes / sizeof(std::int16_t)), next,
                                        sums);
-  finish_sums(matrix.epilogue,
-              SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
-              rows.output);
+  finish_accumulators(
+      matrix.epilogue,
+      AccumulatorBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
+      rows.output);
 }
 
+// Multiplies all rows by one panel after another.
 template <int kRows>
 void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows) {
   const std::size_t panel_bytes = PanelOrder{kNarrowColumns, 2}.panel_elements(matrix.input_width);

@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/logits.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include these headers after highway.h.
 #include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
@@ -20,14 +20,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-// Number of scores that are processed together: they stay in the first-level cache.
+// Number of scores that are processed together. They fit the L1 cache.
 constexpr std::size_t kBlock = 1024;
 
-// Returns the largest score, ignoring NaN; -infinity if no score is above it.
+// Returns the largest score, ignoring NaN. Returns -infinity if no score is above -infinity.
 float largest(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
-  // `candidate` is the first operand: if it is NaN, the comparison is false and the maximum so far stays.
+  // If `candidate` is NaN, the comparison is false, and `maximum` is kept.
   const auto larger = [d](const float* score, auto maximum) HWY_ATTR {
     const auto candidate = hn::LoadU(d, score);
     return hn::IfThenElse(hn::Gt(candidate, maximum), candidate, maximum);
@@ -51,22 +51,23 @@ float exp_of_one(float x) {
   return hn::GetLane(exp_of_nonpositive(one, hn::Set(one, x)));
 }
 
-// Works block by block, relative to the largest score so far.
+// Passes over the scores once, block by block. When a block has a larger maximum, rescales the previous sum to it.
 float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   float maximum = kLowest;
   auto sums = hn::Zero(d);
-  float rest = 0.0f;  // sum of the last scores, which fill no vector
+  float rest = 0.0f;  // sum over the last scores, which do not fill a vector
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t end = std::min(count, first + kBlock);
     if (const float here = largest(scores + first, end - first); here > maximum) {
       sums = hn::Mul(sums, hn::Set(d, exp_of_one(maximum - here)));
       maximum = here;
     }
+    // Skip the block if all scores up to its end are -infinity (banned tokens): exp(-infinity - maximum) would be NaN.
     if (maximum == kLowest) {
       const float* other = std::find_if(scores + first, scores + end, [](float score) { return score != kLowest; });
-      if (other != scores + end) return *other;  // NaN: the only value that is neither -infinity nor above it
+      if (other != scores + end) return *other;  // `other` is NaN, because it is neither -infinity nor above it
       continue;
     }
     const auto maxima = hn::Set(d, maximum);
@@ -80,9 +81,10 @@ float log_sum_exp_of(const float* HWY_RESTRICT scores, std::size_t count) {
   return maximum + std::log(sum_of_lanes(d, sums) + rest);
 }
 
+// First finds the block with the largest score, then the first score in the block that equals the maximum.
 std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
   float maximum = kLowest;
-  std::size_t block = 0;  // the first block with the maximum
+  std::size_t block = 0;  // first block with the maximum
   for (std::size_t first = 0; first < count; first += kBlock) {
     const float here = largest(scores + first, std::min(kBlock, count - first));
     if (here > maximum) maximum = here, block = first;
@@ -98,8 +100,8 @@ std::int32_t arg_max_of(const float* HWY_RESTRICT scores, std::size_t count) {
   return static_cast<std::int32_t>(i);
 }
 
-// Keeps the best indices so far in a heap whose front is the worst of them. Skips whole vectors of scores that are not
-// above the score at the front.
+// Keeps the best indices in a heap, whose front is the worst of them. Skips whole vectors if none of their scores is
+// larger than the score of the front.
 void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std::vector<std::int32_t>& best) {
   const auto limit = static_cast<std::size_t>(std::max(count, 0));
   const auto is_better = [scores](std::int32_t a, std::int32_t b) {
@@ -107,7 +109,8 @@ void top_k_of(const float* HWY_RESTRICT scores, std::size_t size, int count, std
   };
   best.clear();
   if (limit == 0) return;
-  float threshold = kLowest;  // a new score must be above this
+  float threshold = kLowest;  // a new score must be larger
+  // Adds index i if its score is above the threshold. If the heap is full, first removes the worst index.
   const auto consider = [&](std::size_t i) {
     if (!(scores[i] > threshold)) return;
     if (best.size() == limit) {

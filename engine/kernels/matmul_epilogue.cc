@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/matmul_epilogue.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include these headers after highway.h.
 #include "encdec/engine/kernels/functions_inl.h"
 #include "encdec/engine/kernels/vectors_inl.h"
 
@@ -29,7 +29,7 @@ HWY_NOINLINE V activated(Activation activation, V x) {
   return activate(activation, D(), x);
 }
 
-// Turns the sums of a vector of columns into values, bias included.
+// Constants of a vector of columns. value() turns accumulators into outputs before the activation.
 template <class T>
 struct Columns;
 
@@ -37,7 +37,7 @@ template <>
 struct Columns<float> {
   V bias;
 
-  // Written out, because gcc compiles implicit constructors without the instructions of the target.
+  // This constructor is written out, because gcc compiles an implicit constructor without the target's instructions.
   HWY_INLINE Columns() {}
   HWY_INLINE void read(const MatMulEpilogue& epilogue, int first, int count) {
     bias = epilogue.bias != nullptr ? load_some(D(), epilogue.bias + first, count) : hn::Set(D(), -0.0f);
@@ -67,17 +67,17 @@ struct Columns<std::int32_t> {
   }
 };
 
-// Computes all rows of kVectors vectors of columns from column `i` of the block on. Scales, offsets and bias are read
-// once. `count` is the number of columns in the last vector.
+// Finishes kVectors vectors of columns in all rows, starting at column `i` of the block. Reads the columns' constants
+// once. `count` is the number of columns in each vector.
 template <int kVectors, class T, class Activate>
-HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows, int i,
-                               int count, const Activate& activate) {
+HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const AccumulatorBlock<T>& block, const OutputRows& rows,
+                               int i, int count, const Activate& activate) {
   const D d;
   const int column = block.first_column + i;
   Columns<T> columns[kVectors];
   ENCDEC_UNROLL
   for (int v = 0; v < kVectors; ++v) columns[v].read(epilogue, column + v * kLanes, count);
-  // Local copies: the compiler must assume that a store changes members.
+  // Use local copies, because the compiler must assume that a store changes members.
   const T* sums = block.sums + i;
   const float* row_scales = rows.row_scales;
   const float* residual = rows.residual != nullptr ? rows.residual + column : nullptr;
@@ -99,7 +99,7 @@ HWY_INLINE void finish_columns(const MatMulEpilogue& epilogue, const SumsBlock<T
 }
 
 template <class T>
-void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, const OutputRows& rows) {
+void finish_block(const MatMulEpilogue& epilogue, const AccumulatorBlock<T>& block, const OutputRows& rows) {
   const auto finish = [&](const auto& activate) HWY_ATTR {
     int i = 0;
     for (; i + kVectorsAtOnce * kLanes <= block.columns; i += kVectorsAtOnce * kLanes) {
@@ -109,6 +109,7 @@ void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, con
       finish_columns<1>(epilogue, block, rows, i, std::min(kLanes, block.columns - i), activate);
     }
   };
+  // Frequent activations are inlined into the loops. Other activations are called.
   switch (const Activation activation = epilogue.activation) {
     case Activation::identity: return finish([](V y) HWY_ATTR { return y; });
     case Activation::relu: return finish([](V y) HWY_ATTR { return hn::Max(y, hn::Zero(D())); });
@@ -116,11 +117,12 @@ void finish_block(const MatMulEpilogue& epilogue, const SumsBlock<T>& block, con
   }
 }
 
-void finish_floats(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows) {
+void finish_floats(const MatMulEpilogue& epilogue, const AccumulatorBlock<float>& block, const OutputRows& rows) {
   finish_block(epilogue, block, rows);
 }
 
-void finish_integers(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows) {
+void finish_integers(const MatMulEpilogue& epilogue, const AccumulatorBlock<std::int32_t>& block,
+                     const OutputRows& rows) {
   finish_block(epilogue, block, rows);
 }
 
@@ -139,11 +141,12 @@ HWY_EXPORT(finish_floats);
 HWY_EXPORT(finish_integers);
 HWY_EXPORT(target_name);
 
-void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<float>& block, const OutputRows& rows) {
+void finish_accumulators(const MatMulEpilogue& epilogue, const AccumulatorBlock<float>& block, const OutputRows& rows) {
   HWY_DYNAMIC_DISPATCH(finish_floats)(epilogue, block, rows);
 }
 
-void finish_sums(const MatMulEpilogue& epilogue, const SumsBlock<std::int32_t>& block, const OutputRows& rows) {
+void finish_accumulators(const MatMulEpilogue& epilogue, const AccumulatorBlock<std::int32_t>& block,
+                         const OutputRows& rows) {
   HWY_DYNAMIC_DISPATCH(finish_integers)(epilogue, block, rows);
 }
 

@@ -18,8 +18,7 @@ namespace encdec::kernels {
 
 #if defined(__aarch64__)
 
-// gcc needs the architecture of the extensions. clang 19 needs only their names; clang 14 and older do not know these
-// names.
+// gcc needs an architecture and its extensions, clang 19 only extensions. In clang 14, arm_neon.h lacks the intrinsics.
 #if defined(__clang__)
 #define ENCDEC_DOTS __attribute__((target("dotprod")))
 #define ENCDEC_MATRICES __attribute__((target("i8mm,bf16")))
@@ -33,9 +32,9 @@ namespace {
 constexpr int kPanelWidth = kNarrowColumns;
 constexpr std::ptrdiff_t kRowStep = kNeonRowBytes;
 constexpr std::ptrdiff_t kPanelStep = kRowStep * kPanelWidth;
-constexpr std::ptrdiff_t kBytesAhead = 1024;
+constexpr std::ptrdiff_t kBytesAhead = 1024;  // prefetch distance
 
-// Some rows, and panels that lie side by side.
+// A few rows of the input, and a few neighbouring panels of weights.
 struct Operands {
   const std::byte* panel;
   std::ptrdiff_t panel_bytes;
@@ -45,7 +44,7 @@ struct Operands {
   const std::int8_t* row(int index, std::ptrdiff_t byte) const {
     return reinterpret_cast<const std::int8_t*>(input + index * input_bytes + byte);
   }
-  // Returns the weights of panel `index` for bytes [byte, byte + kRowStep) of a row. Prefetches later weights.
+  // Returns the weights in panel `index` for bytes [byte, byte + kRowStep) of a row. Prefetches later weights.
   const std::int8_t* weights(int index, std::ptrdiff_t byte) const {
     const std::byte* from = panel + index * panel_bytes + byte * kPanelWidth;
     for (std::ptrdiff_t line = 0; line < kPanelStep; line += 64) __builtin_prefetch(from + kBytesAhead + line);
@@ -60,12 +59,12 @@ inline int8x16_t four_at(const std::int8_t* input) {
   return vreinterpretq_s8_s32(vdupq_n_s32(four));
 }
 
-// Each struct below has sum_products(), which computes sums[r][c] = <row r, column c of kPanels panels>. Of the 32
-// registers, 16 to 24 hold sums; compilers do not keep more there.
+// Each struct below has a function sum_products(), which computes sums[r][c] = <row r, column c of kPanels panels>. It
+// uses 16 to 24 of the 32 registers as accumulators, because compilers do not keep more accumulators in registers.
 
 struct Sdot {
   using Sum = std::int32_t;
-  static constexpr int kGroup = 4;  // rows in a group of the panels
+  static constexpr int kGroup = 4;  // PanelOrder::group
   static constexpr int kMaxRows = 6;
   static constexpr int panels_for(int rows) { return std::clamp(6 / rows, 1, 4); }
 
@@ -94,7 +93,7 @@ struct Sdot {
   }
 };
 
-// Replaces Sdot, for the same panels, on CPUs without SDOT. The sum of two products of at most 127 * 127 fits 16 bits.
+// Uses the same panels as Sdot, on CPUs without SDOT. A sum of two products, each at most 127 * 127, fits 16 bits.
 struct Smull {
   using Sum = std::int32_t;
   static constexpr int kGroup = 4;
@@ -104,7 +103,7 @@ struct Smull {
   template <int kRows, int kPanels>
   static void sum_products(const Operands& operands, Sum* sums) {
     constexpr int kVectors = 4 * kPanels;
-    // A vector holds two columns, with two partial sums each.
+    // Each vector holds two partial sums for each of two columns.
     int32x4_t low[kRows][kVectors], high[kRows][kVectors];
     for (auto& row : low) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
     for (auto& row : high) std::fill(std::begin(row), std::end(row), vdupq_n_s32(0));
@@ -138,8 +137,8 @@ ENCDEC_MATRICES inline float32x4_t add_products(float32x4_t sums, int8x16_t rows
   return vbfmmlaq_f32(sums, vreinterpretq_bf16_s8(rows), vreinterpretq_bf16_s8(columns));
 }
 
-// Multiplies two rows by two columns at a time. A vector of sums holds two columns of one row, then the same two
-// columns of the other row.
+// Multiplies two rows by two columns at a time. An accumulator holds two columns of one row, then
+// the same columns of the other row.
 template <class Vector, class Element>
 struct MatrixProducts {
   using Sum = Element;
@@ -156,7 +155,7 @@ struct MatrixProducts {
     for (std::ptrdiff_t byte = 0; byte < operands.input_bytes; byte += kRowStep) {
       int8x16_t rows[kPairs];
       for (int pair = 0; pair < kPairs; ++pair) {
-        // If the last row has no partner, it is multiplied twice.
+        // If the last row has no partner, multiply the row twice.
         rows[pair] = vcombine_s8(vld1_s8(operands.row(2 * pair, byte)),
                                  vld1_s8(operands.row(std::min(2 * pair + 1, kRows - 1), byte)));
       }
@@ -179,7 +178,7 @@ struct MatrixProducts {
   }
 };
 
-// Multiplies rows [row, row + kRows) by kPanels panels from `column` on.
+// Multiplies rows [row, row + kRows) by kPanels panels, starting at `column`.
 template <class Kernel, int kRows, int kPanels>
 void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, int column) {
   using Sum = typename Kernel::Sum;
@@ -194,9 +193,10 @@ void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows, int row, 
        .input = rows.input + static_cast<std::size_t>(row) * rows.input_bytes,
        .input_bytes = static_cast<std::ptrdiff_t>(rows.input_bytes)},
       sums);
-  finish_sums(matrix.epilogue,
-              SumsBlock<Sum>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
-              rows.output.from(row));
+  finish_accumulators(
+      matrix.epilogue,
+      AccumulatorBlock<Sum>{sums, kWidth, kRows, column, std::min(kWidth, matrix.output_width - column)},
+      rows.output.from(row));
 }
 
 // Multiplies all rows by kPanels panels.

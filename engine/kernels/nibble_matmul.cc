@@ -19,6 +19,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// unpack_panel() writes a panel of codes as int8 weights (code - 8) * step.
 #if HWY_TARGET == HWY_SCALAR
 
 void unpack_panel(const std::uint8_t* HWY_RESTRICT codes, const std::int8_t* HWY_RESTRICT steps, int blocks,
@@ -35,8 +36,8 @@ void unpack_panel(const std::uint8_t* HWY_RESTRICT codes, const std::int8_t* HWY
 
 #else
 
-// Writes a panel as int8 weights. A lane of 16 bits has two bytes, four codes, of one column. The product of a code
-// and a step's magnitude is at most 225, so one multiplication of a lane gives two products.
+// A 16-bit lane holds two bytes of one column, which are four codes. The product of a code and |step| is at most 225
+// and fits 8 bits, so one multiplication of a lane computes two products.
 void unpack_panel(const std::uint8_t* HWY_RESTRICT codes, const std::int8_t* HWY_RESTRICT steps, int blocks,
                   PanelOrder order, std::int8_t* HWY_RESTRICT to) {
   const hn::CappedTag<std::uint8_t, 64> d8;
@@ -54,6 +55,7 @@ void unpack_panel(const std::uint8_t* HWY_RESTRICT codes, const std::int8_t* HWY
     }
     for (int group = 0; group < kNibbleBlock / 2 / order.group; ++group, codes += group_bytes, to += 2 * group_bytes) {
       for (int i = 0; i < group_bytes; i += lanes) {
+        // Write the lower halves to this group of weights, and the upper halves to the next group.
         const auto both = hn::LoadU(d8, codes + i);
         const auto size = hn::Load(d16, sizes + i / 2);
         const auto weights = [&](hn::Vec<decltype(d8)> half) HWY_ATTR {
@@ -74,7 +76,7 @@ void unpack_panel(const std::uint8_t* HWY_RESTRICT codes, const std::int8_t* HWY
 
 constexpr int kColumns = kNarrowColumns;
 constexpr int kTileRows = 4;
-constexpr int kGroups = kNibbleBlock / 8;  // groups of a block; each has 4 bytes, 8 weights, of each column
+constexpr int kGroups = kNibbleBlock / 8;  // groups in a block; a group has 4 bytes (8 weights) per column
 constexpr std::ptrdiff_t kGroupBytes = 4 * kColumns;
 
 using D = hn::CappedTag<std::int32_t, 16>;
@@ -83,7 +85,7 @@ using D8 = hn::Repartition<std::uint8_t, D>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = kColumns / kLanes;
 
-// A tile of rows times a panel.
+// Operands of a tile: rows of the input and a panel of weights.
 struct Tile {
   const std::uint8_t* codes;
   const std::int8_t* steps;
@@ -93,7 +95,7 @@ struct Tile {
   const std::int32_t* shifts;  // [rows, blocks]
 };
 
-// Returns the sums of the products of neighbouring pairs. They fit: codes are at most 15.
+// Multiplies bytes and adds neighbouring products in 16 bits. The sums fit 16 bits, because codes are at most 15.
 HWY_INLINE hn::Vec<D16> multiply_pairs(hn::Vec<D8> codes, hn::Vec<D8> inputs) {
 #if HWY_TARGET <= HWY_AVX3
   return hn::Vec<D16>{_mm512_maddubs_epi16(codes.raw, inputs.raw)};
@@ -104,7 +106,7 @@ HWY_INLINE hn::Vec<D16> multiply_pairs(hn::Vec<D8> codes, hn::Vec<D8> inputs) {
 #endif
 }
 
-// Multiplies pairs of 16 bits and adds both products of a pair to its sum.
+// Adds both products of each pair of 16-bit integers to the accumulator of this pair.
 HWY_INLINE hn::Vec<D> add_pairs(hn::Vec<D16> a, hn::Vec<D16> b, hn::Vec<D> sums) {
   auto unused = hn::Zero(D());
   return hn::ReorderWidenMulAccumulate(D(), a, b, sums, unused);
@@ -116,8 +118,8 @@ HWY_INLINE hn::Vec<D> set_four(const std::int8_t* inputs) {
   return hn::Set(D(), four);
 }
 
-// Returns -8 * the sum of a block of inputs x: added to the sum of code * x, it gives the sum of (code - 8) * x. As in
-// multiply_pairs(), the lower 16 bits have the inputs 0, 1, 4, 5, 8, 9 ..., the upper 16 bits have the others.
+// Returns -8 * sum(x) for a block of inputs, which turns sum(code * x) into sum((code - 8) * x). The lower 16 bits are
+// for inputs 0, 1, 4, 5, 8, 9 ..., the upper 16 bits for the other inputs, as in the sums of multiply_pairs().
 std::int32_t shift_of(const std::int8_t* inputs) {
   const __m128i eights = _mm_set1_epi8(8);
   const auto* halves = reinterpret_cast<const __m128i*>(inputs);
@@ -144,7 +146,7 @@ HWY_INLINE void sum_products(const Tile& tile, NextPanel::Share next, std::int32
   const std::uint8_t* HWY_RESTRICT codes = tile.codes;
   const std::int8_t* HWY_RESTRICT steps = tile.steps;
   for (int block = 0; block < tile.blocks; ++block, steps += kColumns) {
-    // The sums of a block: |(code - 8) * x| is at most 8 * 127, and 16 of them fit 16 bits.
+    // Each 16-bit accumulator adds 16 terms (code - 8) * x of at most 8 * 127, so it does not overflow.
     hn::Vec<D16> pairs[kRows][kVectors];
     ENCDEC_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -163,6 +165,7 @@ HWY_INLINE void sum_products(const Tile& tile, NextPanel::Share next, std::int32
       hn::Vec<D8> low[kVectors], high[kVectors];
       ENCDEC_UNROLL
       for (int v = 0; v < kVectors; ++v) {
+        // Split each byte into two codes: `low` for the first four inputs of the group, `high` for the last four.
         const auto both = hn::LoadU(d8, codes + v * 4 * kLanes);
         low[v] = hn::And(both, lower_half);
         high[v] =
@@ -181,6 +184,7 @@ HWY_INLINE void sum_products(const Tile& tile, NextPanel::Share next, std::int32
     }
     ENCDEC_UNROLL
     for (int v = 0; v < kVectors; ++v) {
+      // Multiply the block's accumulators by its steps.
       const auto wide = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::int8_t, D>(), steps + v * kLanes));
       const auto twice = hn::Or(hn::ShiftLeft<16>(wide), hn::And(wide, hn::Set(d, 0xFFFF)));
       ENCDEC_UNROLL
@@ -199,9 +203,10 @@ HWY_INLINE void multiply_tile(const PackedPanels& matrix, const MatMulRows& rows
                               NextPanel::Share next) {
   HWY_ALIGN std::int32_t sums[kRows * kColumns];
   sum_products<kRows, kPrefetchesNext>(tile, next, sums);
-  finish_sums(matrix.epilogue,
-              SumsBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
-              rows.output);
+  finish_accumulators(
+      matrix.epilogue,
+      AccumulatorBlock<std::int32_t>{sums, kColumns, kRows, column, std::min(kColumns, matrix.output_width - column)},
+      rows.output);
 }
 
 template <int kRows>
@@ -233,6 +238,7 @@ void multiply_tiles(const PackedPanels& matrix, const MatMulRows& rows, const st
 void multiply(const PackedPanels& matrix, const MatMulRows& rows, std::int32_t* shifts) {
   if (rows.count == 0) return;
   const int blocks = count_tiles<kNibbleBlock>(matrix.input_width);
+  // Compute each block's shift once for all panels.
   for (int row = 0; row < rows.count; ++row) {
     const auto* input = reinterpret_cast<const std::int8_t*>(rows.part(row, 1).input);
     for (int block = 0; block < blocks; ++block) shifts[row * blocks + block] = shift_of(input + block * kNibbleBlock);
@@ -281,9 +287,11 @@ void multiply_unpacked(const PackedPanels& matrix, const MatMulRows& rows, Panel
   const auto* codes = reinterpret_cast<const std::uint8_t*>(matrix.panels);
   const std::int8_t* steps = matrix.steps;
   std::fill(panel + weights, panel + order.panel_elements(matrix.input_width), std::int8_t{0});
+  // Unpack one panel at a time, and multiply by it.
   PackedPanels part = matrix;
   part.panels = reinterpret_cast<const std::byte*>(panel);
   MatMulRows part_rows = rows;
+  // Advances a pointer to the columns of the next panel.
   const auto move = [&](auto*& of_columns) {
     if (of_columns != nullptr) of_columns += order.columns;
   };

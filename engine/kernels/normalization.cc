@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/normalization.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include this header after highway.h.
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -38,7 +38,7 @@ float sum_of(const float* HWY_RESTRICT values, int width) {
   return sum;
 }
 
-// Returns the sum of (x - mean)^2. The formula sum(x^2) - width * mean^2 would lose digits if the mean is large.
+// Returns the sum of (x - mean)^2; sum(x^2) - width * mean^2 would lose digits for a large mean.
 float sum_of_squares(const float* HWY_RESTRICT values, float mean, int width) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -62,6 +62,7 @@ void layer_norm_row(const NormRow& row) {
   const hn::ScalableTag<float> d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   add_residual(row.input, row.residual, width, output);
+  // Compute the mean in a first pass, then the variance in a second pass.
   const float mean = sum_of(output, width) / static_cast<float>(width);
   const float variance = sum_of_squares(output, mean, width) / static_cast<float>(width);
   const float factor = 1.0f / std::sqrt(variance + row.epsilon);

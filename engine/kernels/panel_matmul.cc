@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/panel_matmul.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include this header after highway.h.
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,24 +22,25 @@ using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-// Number of registers for sums; the rest are for weights and inputs.
-constexpr int kSums = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
-// Maximum number of panels that are read side by side: a CPU reads several streams of memory faster than one.
+// Number of registers for accumulators. The other registers hold weights and inputs.
+constexpr int kAccumulators = kLanes == 16 || HWY_ARCH_ARM ? 24 : 12;
+// Maximum number of panels that are read together, because several streams of memory are faster than one stream.
 constexpr int kMaxPanels = 4;
 constexpr int kMaxTileRows = 6;
 
+// Sizes for panels with kColumns columns and weights of type Weight.
 template <int kColumns, class Weight>
 struct Layout {
   using WeightType = Weight;
   static constexpr int kWidth = kColumns;
   static constexpr int kVectors = kWidth / kLanes;
-  static constexpr int kTileRows = std::clamp(kSums / kVectors, 1, kMaxTileRows);
+  static constexpr int kTileRows = std::clamp(kAccumulators / kVectors, 1, kMaxTileRows);
 
-  // Returns the number of panels side by side for this many rows: together they fill the registers.
-  static constexpr int panels_for(int rows) { return std::clamp(kSums / (kVectors * rows), 1, kMaxPanels); }
+  // Returns the number of panels that are read together, so that their accumulators fill the registers.
+  static constexpr int panels_for(int rows) { return std::clamp(kAccumulators / (kVectors * rows), 1, kMaxPanels); }
 };
 
-// Inputs [first, first + count) of a matrix, and of the rows to multiply by it.
+// Inputs [first, first + count) of each row. All rows are multiplied by the weights of one chunk before the next chunk.
 struct Chunk {
   const PackedPanels& matrix;
   const MatMulRows& rows;
@@ -51,7 +52,7 @@ struct Chunk {
   bool ends() const { return first + count == matrix.input_width; }
 };
 
-// Rows [row, row + rows) by columns [column, column + columns). The last columns may lie beyond the matrix.
+// Rows [row, row + rows) and columns [column, column + columns) of the output. Columns may be beyond its end.
 struct Tile {
   int row;
   int rows;
@@ -59,7 +60,7 @@ struct Tile {
   int columns;
 };
 
-// Adds the sums of the previous chunks, which are in the output, to the first `count` sums of a row.
+// Adds the results of previous chunks, which the output holds, to `count` accumulators of a row.
 HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT sums) {
   const D d;
   int i = 0;
@@ -69,8 +70,8 @@ HWY_INLINE void add_chunks(const float* before, int count, float* HWY_RESTRICT s
   for (; i < count; ++i) sums[i] = before[i] + sums[i];
 }
 
-// Adds the sums of the previous chunks to a tile's sums, applies the epilogue if this chunk is the last one, and writes
-// the output. Not inline: each size of tile would get a copy.
+// Adds the results of previous chunks, applies the epilogue after the last chunk, and writes the output. The function
+// is not inlined, because each size of tile would get a copy of it.
 HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRICT sums) {
   const int width = std::min(tile.columns, chunk.matrix.output_width - tile.column);
   OutputRows rows = chunk.rows.output.from(tile.row);
@@ -80,8 +81,8 @@ HWY_NOINLINE void finish(const Chunk& chunk, const Tile& tile, float* HWY_RESTRI
     }
   }
   if (!chunk.ends()) rows.residual = nullptr;
-  finish_sums(chunk.ends() ? chunk.matrix.epilogue : MatMulEpilogue(),
-              SumsBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
+  finish_accumulators(chunk.ends() ? chunk.matrix.epilogue : MatMulEpilogue(),
+                      AccumulatorBlock<float>{sums, tile.columns, tile.rows, tile.column, width}, rows);
 }
 
 template <class L>
@@ -89,14 +90,14 @@ std::ptrdiff_t panel_size(const Chunk& chunk) {
   return std::ptrdiff_t{(chunk.matrix.input_width + 15) / 16 * 16} * L::kWidth;
 }
 
-// Returns the chunk's weights of the panel at `column`.
+// Returns a chunk's weights in the panel at `column`.
 template <class L>
 const typename L::WeightType* weights_of(const Chunk& chunk, int column) {
   return reinterpret_cast<const typename L::WeightType*>(chunk.matrix.panels) +
          column / L::kWidth * panel_size<L>(chunk) + chunk.first * L::kWidth;
 }
 
-// Multiplies rows [row, row + kRows) of a chunk by kPanels panels from `column` on, whose weights begin at `panel`.
+// Multiplies kRows rows of a chunk by kPanels panels, starting at `column`. `panel` has the weights of the first panel.
 template <class L, int kRows, int kPanels, bool kPrefetchesNext>
 HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typename L::WeightType* HWY_RESTRICT panel,
                               NextPanel::Share next) {
@@ -110,6 +111,7 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typ
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Zero(d);
   }
+  // For each input, load the weights of all columns, then multiply them by each row.
   for (int k = 0; k < chunk.count; ++k, ++input, panel += L::kWidth) {
     V weights[kVectors];
     if constexpr (kPrefetchesNext) next.ask();
@@ -138,9 +140,9 @@ HWY_INLINE void multiply_tile(const Chunk& chunk, int row, int column, const typ
   finish(chunk, {row, kRows, column, kVectors * kLanes}, stored);
 }
 
-// Returns what to prefetch while tiles multiply the panel at `column`: the same chunk of the next panel or, after the
-// last panel, the next chunk of the first panel. After the last chunk of the last panel, returns the memory behind the
-// matrix. Returns nothing if a tile has several panels.
+// Returns the weights to prefetch while the panel at `column` is multiplied: the same chunk of the next panel. During
+// the last panel, returns the next chunk of the first panel or, if there is no next chunk, the memory after the matrix.
+// If a tile has several panels, returns an empty NextPanel.
 template <class L, int kPanels>
 NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
   if (kPanels != 1) return {};
@@ -156,8 +158,7 @@ NextPanel next_panel(const Chunk& chunk, int column, int tiles) {
           chunk.count};
 }
 
-// Multiplies all rows by kPanels panels, whose weights begin at `panel` in layout T: where they lie in the matrix, or
-// widened.
+// Multiplies all rows by kPanels panels. `panel` has weights in layout T: either L, or the layout of widened weights.
 template <class L, class T, int kRows, int kPanels>
 HWY_INLINE void multiply_tiles(const Chunk& chunk, int column, const typename T::WeightType* panel) {
   const int rows = chunk.rows.count;
@@ -171,7 +172,7 @@ HWY_INLINE void multiply_tiles(const Chunk& chunk, int column, const typename T:
   });
 }
 
-// Widens the chunk's weights of the panel at `column`.
+// Widens the chunk's weights in the panel at `column` to float32, and writes them to chunk.widened.
 template <class L>
 void widen(const Chunk& chunk, int column) {
   const D d;
@@ -179,7 +180,7 @@ void widen(const Chunk& chunk, int column) {
   for (int i = 0; i < chunk.count * L::kWidth; i += kLanes) hn::StoreU(load(d, from + i), d, chunk.widened + i);
 }
 
-// Minimum number of tiles for which weights are widened once, into memory, instead of by each tile.
+// Minimum number of tiles for which weights are first widened to memory, so that not every tile widens them.
 constexpr int kTilesWorthWidening = 3;
 
 template <class L, int kRows>
@@ -207,7 +208,7 @@ void multiply_chunk(const Chunk& chunk) {
 template <class L>
 void multiply(const PackedPanels& matrix, const MatMulRows& rows, float* widened) {
   with_tile_height<L::kTileRows>(rows.count, [&](auto height) HWY_ATTR {
-    // Multiplies all rows by one chunk of the weights before the next chunk, so each weight is read from memory once.
+    // Multiply all rows by one chunk of weights before the next chunk, so that each weight is read from memory once.
     for (int k = 0; k < matrix.input_width; k += kPanelChunk) {
       multiply_chunk<L, height()>({matrix, rows, k, std::min(kPanelChunk, matrix.input_width - k), widened});
     }

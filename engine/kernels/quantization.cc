@@ -13,7 +13,7 @@
 #define HWY_TARGET_INCLUDE "encdec/engine/kernels/quantization.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once per instruction set
 #include <hwy/highway.h>
-// after highway.h
+// Include this header after highway.h.
 #include "encdec/engine/kernels/vectors_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,16 +23,16 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 
-// For a smaller max |x|, 127 / max |x| would overflow.
+// If max |x| is smaller, the row is treated as zeros, because 127 / max |x| would overflow.
 constexpr float kSmallestScaled = 1e-35f;
-constexpr float kLevels = 127.0f;
+constexpr float kLevels = 127.0f;  // number of levels on each side of zero
 
 // Returns max |x|, or NaN if a value is not finite.
 float largest_magnitude(const float* HWY_RESTRICT row, int width) {
   constexpr std::int32_t kInfinity = 0x7F800000;
   const D d;
   const hn::RebindToSigned<D> di;
-  // Without the sign bit, floats compare like their bits as integers. NaN compares above infinity.
+  // Without sign bits, floats compare like integers with the same bits, and NaN is greater than infinity.
   auto largest = hn::Zero(di);
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
     largest = hn::Max(largest, hn::BitCast(di, hn::Abs(load_some(d, row + i, count))));
@@ -41,7 +41,7 @@ float largest_magnitude(const float* HWY_RESTRICT row, int width) {
   return bits < kInfinity ? std::bit_cast<float>(bits) : std::numeric_limits<float>::quiet_NaN();
 }
 
-// Writes round(x * factor) + shift. REQUIRES: T can hold these numbers.
+// Writes round(x * factor) + shift. REQUIRES: the results fit T.
 template <class T>
 void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int shift, T* HWY_RESTRICT output) {
   const D d;
@@ -57,7 +57,7 @@ void write_quantized(const float* HWY_RESTRICT row, int width, float factor, int
   });
 }
 
-// q = round(x * factor), x = q * scale. For a row without a scale, the factor is 0 and the scale 0 or NaN.
+// q = round(x * factor), and x is about q * scale. If the scale is 0 or NaN (see convert_row()), the factor is 0.
 struct Scaling {
   float factor;
   float scale;
@@ -80,13 +80,13 @@ float quantize(const float* HWY_RESTRICT row, int width, int shift, T* HWY_RESTR
   return scaling.scale;
 }
 
-// Returns the bits of a float, with the nearest bfloat16 in the upper half.
+// Rounds x to bfloat16, which is the upper half of the returned bits. The lower half has no meaning.
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_bits(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> du;
   const auto bits = hn::BitCast(du, x);
   const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
   const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFF)));
-  // The addition could turn a NaN into infinity or zero. A NaN instead keeps its bits and gets the quiet bit.
+  // Do not round a NaN, because rounding could turn it into infinity or zero. Only set its quiet bit.
   return hn::IfThenElse(hn::BitCast(du, hn::VecFromMask(d, hn::IsNaN(x))) == hn::Zero(du), rounded,
                         hn::Or(bits, hn::Set(du, 0x00400000)));
 }
@@ -97,7 +97,7 @@ void write_bfloat16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::int16_t, D> di16;
   for_each_vector(d, width, [&](int i, int count) HWY_ATTR {
-    // Signed, so that DemoteTo keeps the bits as they are.
+    // Use signed integers, so that DemoteTo keeps the bits.
     const auto upper = hn::ShiftRight<16>(hn::BitCast(di, rounded_bits(d, load_some(d, row + i, count))));
     store_some(hn::BitCast(d16, hn::DemoteTo(di16, upper)), d16, output + i, count);
   });
@@ -112,7 +112,7 @@ void write_rounded(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT
   });
 }
 
-// Writes what quantize() would write, multiplied by the scale.
+// Writes q * scale, where q and scale are the results of quantize().
 void write_dequantized(const float* HWY_RESTRICT row, int width, float* HWY_RESTRICT output) {
   const D d;
   const Scaling scaling = scaling_of(row, width);
@@ -122,6 +122,7 @@ void write_dequantized(const float* HWY_RESTRICT row, int width, float* HWY_REST
   });
 }
 
+// Converts a row and returns its scale. The scale is 1 unless `form` is an integer form.
 float convert(InputForm form, const float* row, int width, std::byte* output) {
   switch (form) {
     case InputForm::float32: std::memcpy(output, row, static_cast<std::size_t>(width) * sizeof(float)); break;
@@ -135,7 +136,7 @@ float convert(InputForm form, const float* row, int width, std::byte* output) {
   return 1.0f;
 }
 
-bool fit_bfloat16(const float* HWY_RESTRICT row, int width) {
+bool is_exact_in_bfloat16(const float* HWY_RESTRICT row, int width) {
   const D d;
   const hn::RebindToUnsigned<D> du;
   auto lost = hn::Zero(du);
@@ -165,6 +166,7 @@ void write_float16(const float* HWY_RESTRICT row, int width, std::uint16_t* HWY_
   });
 }
 
+// Quantises with `factor`. If it is 0, or if a weight would round to more than 127, computes a factor from the row.
 float quantize_int8(const float* row, int width, float factor, std::int8_t* output) {
   if (factor == 0.0f || !(largest_magnitude(row, width) * factor < kLevels + 0.5f)) {
     return quantize(row, width, 0, output);
@@ -173,12 +175,12 @@ float quantize_int8(const float* row, int width, float factor, std::int8_t* outp
   return 1.0f / factor;
 }
 
-// Quantises a block of int8 weights q, not rounded yet: tries each step that gives the weight farthest from zero a
-// level from -6.5 to -9.5, of which levels below -8 are cut, and takes the step with the least squared error.
+// Quantises a block of weights q, which are scaled but not yet rounded. Tries each step for which the weight of largest
+// magnitude is -9.5 to -6.5 steps before it is clamped to -8. Uses the step with the least squared error.
 std::int8_t quantize_block(const float* HWY_RESTRICT q, std::uint8_t* HWY_RESTRICT codes) {
-  // Errors are added up in 8 lanes, or in several vectors, so that every CPU adds in the same order.
+  // Use 8 partial sums of errors in any number of vectors, so that all CPUs add in the same order.
   const hn::CappedTag<float, 8> d;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d)), kSums = 8 / kLanes;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(d)), kAccumulators = 8 / kLanes;
   const float largest = largest_magnitude(q, kNibbleBlock);
   const bool is_negative = std::find(q, q + kNibbleBlock, -largest) != q + kNibbleBlock;
   const int first = std::clamp(static_cast<int>(std::ceil(largest / 9.5f)), 1, kMaxNibbleStep);
@@ -191,15 +193,15 @@ std::int8_t quantize_block(const float* HWY_RESTRICT q, std::uint8_t* HWY_RESTRI
   for (int size = first; size <= last; ++size) {
     const int step = is_negative ? size : -size;
     const auto width = hn::Set(d, static_cast<float>(step)), inverse = hn::Set(d, 1.0f / static_cast<float>(step));
-    hn::Vec<decltype(d)> errors[kSums];
+    hn::Vec<decltype(d)> errors[kAccumulators];
     ENCDEC_UNROLL
     for (int i = 0; i < kNibbleBlock / kLanes; ++i) {
       const auto x = hn::Load(d, q + i * kLanes);
       const auto lost = hn::Sub(x, hn::Mul(level(x, inverse), width));
       const auto square = hn::Mul(lost, lost);
-      errors[i % kSums] = i < kSums ? square : hn::Add(errors[i % kSums], square);
+      errors[i % kAccumulators] = i < kAccumulators ? square : hn::Add(errors[i % kAccumulators], square);
     }
-    for (int sums = kSums / 2; sums > 0; sums /= 2) {
+    for (int sums = kAccumulators / 2; sums > 0; sums /= 2) {
       for (int i = 0; i < sums; ++i) errors[i] = hn::Add(errors[i], errors[i + sums]);
     }
     const float error = sum_of_lanes(d, errors[0]);
@@ -208,6 +210,7 @@ std::int8_t quantize_block(const float* HWY_RESTRICT q, std::uint8_t* HWY_RESTRI
       best = static_cast<std::int8_t>(step);
     }
   }
+  // Write the codes for the best step.
   HWY_ALIGN std::int32_t levels[kNibbleBlock];
   const auto inverse = hn::Set(d, 1.0f / static_cast<float>(best));
   for (int i = 0; i < kNibbleBlock; i += kLanes) {
@@ -222,6 +225,7 @@ float quantize_row(const float* HWY_RESTRICT row, int width, std::uint8_t* HWY_R
   constexpr float kLowest = 8.0f * kMaxNibbleStep;
   const float largest = largest_magnitude(row, width);
   const float factor = largest >= kSmallestScaled ? kLowest / largest : 0.0f;
+  // Scale the row to a largest magnitude of 120 = 8 * kMaxNibbleStep, and quantise each block.
   for (int first = 0; first < width; first += kNibbleBlock, codes += kNibbleBlock) {
     HWY_ALIGN float q[kNibbleBlock] = {};
     const int count = factor == 0.0f ? 0 : std::min(kNibbleBlock, width - first);
@@ -241,7 +245,7 @@ namespace encdec::kernels {
 HWY_EXPORT(convert);
 HWY_EXPORT(quantize_int8);
 HWY_EXPORT(quantize_row);
-HWY_EXPORT(fit_bfloat16);
+HWY_EXPORT(is_exact_in_bfloat16);
 HWY_EXPORT(fit_float16);
 HWY_EXPORT(write_float16);
 
@@ -263,7 +267,7 @@ float convert_row(InputForm form, const float* row, int width, std::byte* output
 }
 
 bool are_bfloat16(const float* row, int width) {
-  return HWY_DYNAMIC_DISPATCH(fit_bfloat16)(row, width);
+  return HWY_DYNAMIC_DISPATCH(is_exact_in_bfloat16)(row, width);
 }
 
 bool are_float16(const float* row, int width) {

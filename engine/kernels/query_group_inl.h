@@ -1,5 +1,5 @@
-// Steps of attention that are the same for few and for many queries. Include this file after highway.h, outside all
-// namespaces; Highway compiles it once per instruction set.
+// Steps of attention shared by the kernels for few and for many queries. Include after highway.h,
+// outside all namespaces; Highway compiles this file once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_QUERY_GROUP_INL_H_
@@ -39,8 +39,7 @@ HWY_INLINE float as_float(std::uint16_t x) {
   return value;
 }
 
-// Adds the relative bias of each key to scores[0, key_count). `position` is the query's, counted from the first of
-// these keys.
+// Adds relative biases to scores[0, key_count). `position` is the query's, counted from key 0.
 HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int key_count, float* HWY_RESTRICT scores) {
   const D d;
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -55,8 +54,7 @@ HWY_INLINE void add_relative_bias(const HeadAttention& head, int position, int k
   for (; j < key_count; ++j) scores[j] += head.relative_bias[head.bias_reach];
 }
 
-// kQueries neighbouring queries, each of which sees at least one key. If fewer queries are left, the last one fills the
-// missing places.
+// kQueries neighbouring queries, each of which sees a key. If there are fewer, the last query is repeated.
 template <int kQueries>
 struct QueryGroup {
   int first;
@@ -73,13 +71,13 @@ struct QueryGroup {
       keys[q] = keys_seen(head, i);
     }
   }
-  // Range of keys that at least one of these queries sees.
+  // The keys that at least one query sees.
   int first_key() const { return keys[0].first; }
   int end_key() const { return keys[kQueries - 1].end; }
 };
 
-// Replaces each query's scores by weights that are not yet normalised, and sets the query's normalizer. Also writes the
-// normalised weights if head.weights is set.
+// Replaces scores by weights that are not normalised yet. Sets each query's normalizer: 1 / the sum of its weights.
+// Writes the normalised weights to head.weights if it is set.
 template <int kQueries>
 HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratch, std::size_t stride,
                            QueryGroup<kQueries>& group) {
@@ -104,7 +102,7 @@ HWY_INLINE void weigh_keys(const HeadAttention& head, float* HWY_RESTRICT scratc
   }
 }
 
-// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, summed in the order of j.
+// output_q = normalizers[q] * sum_j weights[q * stride + j] * value_j, added in the order of j.
 // `values` has row(j), and load_first(address, count) for the last columns of a row.
 template <int kChunks, int kQueries, class Values>
 HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, const float* HWY_RESTRICT weights,
@@ -130,6 +128,7 @@ HWY_INLINE void weigh_values(const HeadAttention& head, const Values& values, co
         add_value(j, [&](int q) { return group.keys[q].first <= j && j < group.keys[q].end; });
       }
     };
+    // The keys form three ranges: keys that some queries see, then keys that all see, then keys that some see.
     const int last_first = group.keys[kQueries - 1].first, first_end = group.keys[0].end;
     if constexpr (kQueries > 1) add_to_some({group.first_key(), last_first});
     for (int j = last_first; j < first_end; ++j) add_value(j, [](int) { return true; });

@@ -4,16 +4,16 @@
 
 namespace encdec::kernels {
 
-// Rows are multiplied in tiles of nearly equal height: a low tile at the end would leave registers unused. For example,
-// 13 rows in tiles of at most 6 rows are 5 + 4 + 4, not 6 + 6 + 1.
+// Rows are multiplied in tiles of nearly equal height, because a low tile at the end would leave
+// registers unused: 13 rows in tiles of at most 6 rows are 5 + 4 + 4, not 6 + 6 + 1.
 
 template <int kRows>
 int count_tiles(int rows) {
   return (rows + kRows - 1) / kRows;
 }
 
-// Cuts `rows` into the fewest tiles of at most kMost rows and nearly equal height. Calls multiply(height) with the
-// height of the tallest tile, as an integral_constant. REQUIRES: rows > 0.
+// Splits `rows` into the fewest tiles of at most kMost rows and nearly equal height. Calls
+// multiply(height) with the height of the tallest tile as an integral_constant. REQUIRES: rows > 0.
 template <int kMost, int kRows = kMost, class Multiply>
 void with_tile_height(int rows, const Multiply& multiply) {
   const int tiles = count_tiles<kMost>(rows);

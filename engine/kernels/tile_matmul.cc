@@ -17,10 +17,10 @@ namespace encdec::kernels {
 namespace {
 
 constexpr int kTileRows = 16;
-constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // bytes of a panel for 64 bytes of an input row
-constexpr std::ptrdiff_t kTileBytesAhead = 2 * kStepBytes;
+constexpr std::ptrdiff_t kStepBytes = kTileRows * kWideGroupBytes;  // bytes of a panel per 64 bytes of a row
+constexpr std::ptrdiff_t kTileBytesAhead = 2 * kStepBytes;          // prefetch distance
 
-// Layout: Intel 64 and IA-32 Architectures Software Developer's Manual, LDTILECFG.
+// The operand of LDTILECFG (Intel 64 and IA-32 Architectures Software Developer's Manual).
 struct alignas(64) TileConfiguration {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -30,8 +30,8 @@ struct alignas(64) TileConfiguration {
 };
 
 // Configures the eight tiles for both kinds of output blocks:
-//   tall: up to 32 rows x 32 columns: sums 0 1 / 2 3, inputs 4 and 5, weights 6 and 7
-//   flat: up to 16 rows x 64 columns: sums 0 1 2 3, input 4, weights 6 and 7 in turn
+//   tall: up to 32 rows x 32 columns; accumulators are tiles 0, 1, 2 and 3, inputs 4 and 5, weights 6 and 7
+//   flat: up to 16 rows x 64 columns; accumulators are tiles 0, 1, 2 and 3, input 4, weights 6 and 7 in turn
 TileConfiguration configuration(int upper_rows, int lower_rows) {
   TileConfiguration result;
   const auto set = [&](int tile, int rows) {
@@ -51,7 +51,7 @@ TileConfiguration configuration(int upper_rows, int lower_rows) {
     _tile_dpbusd(sums, input, weights);            \
   }
 
-// Computes up to 16 rows from `row` on by the 64 columns of a panel.
+// Multiplies up to 16 rows, starting at `row`, by the 64 columns of a panel.
 template <class Sum>
 ENCDEC_TILES void flat_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
@@ -80,8 +80,8 @@ ENCDEC_TILES void flat_block(const MatMulRows& rows, int row, const std::byte* p
   _tile_stored(3, sums + 192, kWideGroupBytes);
 }
 
-// Computes 17 to 32 rows from `row` on by 32 columns, half a panel. The block of the first rows also prefetches the
-// same half of the next panel. It does not prefetch the other half of its own panel, which lies in the same pages.
+// Multiplies 17 to 32 rows, starting at `row`, by 32 columns (half a panel). If `row` is 0, also prefetches the same
+// half of the next panel. The other half of this panel needs no prefetch, because it is in the same pages.
 template <class Sum>
 ENCDEC_TILES void tall_block(const MatMulRows& rows, int row, const std::byte* panel, std::byte* sums) {
   const auto stride = static_cast<std::ptrdiff_t>(rows.input_bytes);
@@ -128,7 +128,7 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
       const int count = std::min(2 * kTileRows, rows.count - row);
       if (count != configured) {
         const TileConfiguration tiles = configuration(std::min(count, kTileRows), std::max(0, count - kTileRows));
-        // gcc 12 does not know that the instruction reads all of `tiles`.
+        // Make gcc 12 store `tiles`. It does not see that the next instruction reads them.
         asm volatile("" : : "r"(&tiles) : "memory");
         _tile_loadconfig(&tiles);
         configured = count;
@@ -141,11 +141,12 @@ ENCDEC_TILES void multiply_by_tiles(const PackedPanels& matrix, const MatMulRows
           tall_block<Sum>(rows, row, panel + half * 4, reinterpret_cast<std::byte*>(sums + half));
         }
       }
-      // Finishes 64 columns at once: twice 32 columns take 10 to 20 % more time in int8.
-      finish_sums(matrix.epilogue, SumsBlock<Sum>{sums, kWideColumns, count, column, width}, rows.output.from(row));
+      // Finish 64 columns at once. In int8, finishing 32 columns twice takes 10 to 20 % more time.
+      finish_accumulators(matrix.epilogue, AccumulatorBlock<Sum>{sums, kWideColumns, count, column, width},
+                          rows.output.from(row));
     }
   }
-  // A context switch takes longer while a thread holds data in tiles.
+  // Release the tiles, because context switches take longer while tiles hold data.
   _tile_release();
 }
 

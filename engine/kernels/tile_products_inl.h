@@ -1,5 +1,5 @@
-// Products of a tile of queries with a panel of keys, whose sums stay in registers. Include this file after highway.h,
-// outside all namespaces; Highway compiles it once per instruction set.
+// Multiplies a tile of queries by a panel of keys, with accumulators in registers. Include after
+// highway.h, outside all namespaces; Highway compiles this file once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_TILE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_TILE_PRODUCTS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_TILE_PRODUCTS_INL_H_
@@ -27,8 +27,8 @@ constexpr int kPanelKeys = kTileVectors * kLanes;
 
 using Tile = V[kTileQueries][kTileVectors];
 
-// sums[q][v] = sum of the products of dimensions first, first + step, ... of head_dim. The panel's rows of these
-// dimensions lie row_stride floats apart. Returns the address after these rows.
+// sums[q][v] = sum of the products of dimensions first, first + step, ... of head_dim. `row_stride`
+// is the distance between the panel's rows of these dimensions. Returns the end of these rows.
 HWY_INLINE const float* sum_dimensions(int head_dim, const float* HWY_RESTRICT const* queries,
                                        const float* HWY_RESTRICT panel, std::ptrdiff_t row_stride, int first, int step,
                                        Tile& sums) {
@@ -64,7 +64,7 @@ HWY_INLINE void store_scaled(const Tile& sums, float scale, float* HWY_RESTRICT 
   }
 }
 
-// to[r][c] = from[c][i + r] for r and c from 0 to 3: transposes a block of four by four floats.
+// Transposes a block of 4 x 4 floats: to[r][c] = from[c][i + r].
 template <class T>
 HWY_INLINE void transpose_four(const T* const* from, int i, float* const* to) {
 #if HWY_TARGET == HWY_SCALAR

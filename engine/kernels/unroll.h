@@ -1,7 +1,7 @@
 #pragma once
 
-// Put this before a loop over sums that must stay in registers: gcc may keep the sums in memory if it does not unroll
-// the loop first.
+// Put this before a loop over accumulators. Unless gcc unrolls the loop early, it may keep the accumulators in memory
+// instead of registers.
 #if defined(__clang__)
 #define ENCDEC_UNROLL
 #else

@@ -1,5 +1,5 @@
-// Loads and stores of vectors, parts of vectors and bfloat16, for kernels. Include this file after highway.h, outside
-// all namespaces; Highway compiles it once per instruction set.
+// Loads and stores of vectors, of their first lanes, and of 16-bit floats. Include after highway.h,
+// outside all namespaces; Highway compiles this file once per instruction set.
 #if defined(ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
 #undef ENCDEC_ENGINE_KERNELS_VECTORS_INL_H_
@@ -23,7 +23,7 @@ HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
 }
 
-// Loads a vector of floats from bfloat16 numbers, which are the upper halves of floats.
+// Loads bfloat16 numbers, which are the upper halves of floats.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   const hn::RebindToUnsigned<D> du;
@@ -31,13 +31,13 @@ HWY_INLINE hn::Vec<D> load(D d, const std::uint16_t* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(d16, from))));
 }
 
-// Loads a vector of floats from IEEE binary16 numbers.
+// Loads IEEE binary16 numbers.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
 }
 
-// Loads the first `count` lanes; the other lanes are zero.
+// Loads the first `count` lanes and sets the others to zero.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* from, int count) {
   if (count >= static_cast<int>(hn::Lanes(d))) return load(d, from);
@@ -55,8 +55,8 @@ HWY_INLINE void store_some(hn::Vec<D> value, D d, hn::TFromD<D>* to, int count) 
   for (int i = 0; i < count; ++i) to[i] = lanes[i];
 }
 
-// Calls body(i, count) for each vector of a row: the elements [i, i + count). `count` is smaller than a vector only in
-// the last call.
+// Calls body(i, count) for elements [i, i + count) of each vector of a row. Only the last `count`
+// can be smaller than a vector.
 template <class D, class Body>
 HWY_INLINE void for_each_vector(D d, int width, const Body& body) {
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -65,8 +65,8 @@ HWY_INLINE void for_each_vector(D d, int width, const Body& body) {
   if (i < width) body(i, width - i);
 }
 
-// Returns the sum of the lanes: adds the upper half to the lower half until one lane is left. Highway's own sum adds
-// lanes in different orders in different versions, so results would depend on Highway's version.
+// Returns the sum of the lanes. Adds the upper half to the lower half until one lane is left. Highway's sum is not
+// used, because its order of additions differs between versions, which would change results.
 template <class D>
 HWY_INLINE hn::TFromD<D> sum_of_lanes([[maybe_unused]] D d, hn::Vec<D> value) {
 #if HWY_TARGET != HWY_SCALAR

@@ -10,7 +10,7 @@
 namespace encdec {
 namespace {
 
-// Returns the bias of a layer norm, zeros if it has none.
+// Returns the bias of a layer norm, or zeros if the norm has no bias.
 Tensor shift_of(const WeightScope& weights, const NormOptions& options) {
   const Tensor bias = bias_of(weights, options.bias, options.width);
   return bias.empty() ? Tensor::allocate({options.width}) : bias;
@@ -46,6 +46,7 @@ Shape AddNorm::output_shape(Shapes inputs) const {
 void AddNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const auto normalize = kind_ == NormKind::layer ? kernels::layer_norm : kernels::rms_norm;
   for_each_row(output, state.team(), [&](int row) {
+    // The second input is added either before or after the norm.
     const float* second = inputs.size() == 2 ? inputs[1].row(row) : nullptr;
     normalize({.input = inputs[0].row(row),
                .residual = adds_last_ ? nullptr : second,

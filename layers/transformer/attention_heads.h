@@ -9,39 +9,37 @@
 
 namespace encdec {
 
-// Returns whether the keys and values of cross-attentions are stored in packed bfloat16 order; see
-// CrossAttentionMemory. They are if encoders attend in bfloat16, K is at most 256, and K is even (an odd K would need
-// padding).
-bool packs_memory(const AttentionOptions& options, Precision precision);
+// Returns true if cross-attention stores keys and values in packed bfloat16 order
+// (CrossAttentionKeyValues): if encoders attend in bfloat16, and the head width is even and at most 256.
+bool packs_key_values(const AttentionOptions& options, Precision precision);
 
-// Returns how encoders attend, which pass all rows of a sequence at once.
+// Returns the query set of encoders, which pass all rows of a sequence at once.
 inline kernels::QuerySet all_queries(Precision precision) {
   return attends_in_bfloat16(precision) ? kernels::QuerySet::all_in_bfloat16 : kernels::QuerySet::all;
 }
 
-// Calls `observer` with the weights that attend() left in head.weights, query by query.
+// Passes the weights that attend() wrote to head.weights to `observer`, query by query.
 //   first_row: row of the first query among all rows of the run
-//   number: number of the head
+//   number: index of the head
 void report_attention(const kernels::HeadAttention& head, int first_row, int number, const AttentionObserver& observer);
 
-// Computes attention for every head of every sequence; the threads of the team share the work.
-// describe(sequence) returns the kernels::HeadAttention of the sequence's first head, without head_dim and scale. It
-// may leave value_dim at 0, which stands for head_dim.
-// The queries of head h lie h * head_dim floats after those of head 0, and its outputs h * value_dim floats after. The
-// bias tables of the heads follow each other.
+// Computes attention for each head of each sequence, on the threads of the team.
+// describe(sequence) returns the HeadAttention of the sequence's first head, without head_dim and
+// scale. If its value_dim is 0, head_dim is used.
+// From head to head, queries advance by head_dim, outputs by value_dim, bias tables by their size.
 template <class Describe>
 void attend_heads(const AttentionOptions& options, std::span<const Sequence> sequences, RunState& state,
                   const Describe& describe,
-                  const AttentionObserver* of_caller = nullptr) {  // null: the observer of the running node
+                  const AttentionObserver* of_caller = nullptr) {  // null: the node's observer
   const AttentionObserver& observer = of_caller != nullptr ? *of_caller : state.attention_observer();
   const int head_dim = static_cast<int>(options.head_width());
-  // In a step, heads that share keys are queries of one call, which reads each key once.
+  // In a decoding step, heads that share keys become queries of one call, so that the keys are read once.
   const bool is_step = !observer && options.relative_positions.buckets == 0 &&
                        std::ranges::all_of(sequences, [](const Sequence& sequence) { return sequence.rows == 1; });
   const int at_once = is_step ? options.heads_per_key() : 1, calls = options.heads / at_once;
   const int items = static_cast<int>(sequences.size()) * calls;
-  // Four parts for each thread, since sequences differ in length. With an observer one part, so that one thread calls
-  // the observer.
+  // Use four parts per thread, because sequences differ in length. Use one part if there is an observer, which must be
+  // called by one thread.
   const int parts = observer || state.team().size() == 1 ? 1 : std::min(items, 4 * state.team().size());
   state.team().run(parts, [&](int part, int thread) {
     for (int item = part * items / parts; item < (part + 1) * items / parts; ++item) {
@@ -65,7 +63,7 @@ void attend_heads(const AttentionOptions& options, std::span<const Sequence> seq
       if (head.log_sums != nullptr) head.log_sums += number;
       if (head.relative_bias != nullptr) head.relative_bias += number * (2 * head.bias_reach + 1);
       const std::size_t scratch = kernels::attention_scratch(head);
-      const std::size_t observer_floats =  // floats for the observer's weights, after the scratch
+      const std::size_t observer_floats =  // for the observer's weights, after the scratch memory
           observer ? static_cast<std::size_t>(head.query_count) * static_cast<std::size_t>(head.key_count) : 0;
       float* memory = state.thread_scratch(thread, scratch + observer_floats);
       if (observer) head.weights = memory + scratch;

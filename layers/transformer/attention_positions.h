@@ -4,16 +4,16 @@
 
 namespace encdec {
 
-// The parts of self-attention that depend on positions; AttentionOptions says which there are.
+// The position-dependent parts of self-attention, as chosen by AttentionOptions.
 class AttentionPositions {
  public:
-  // With relative positions, takes relative_position_bias.weight [buckets, H]; with disentangled positions, the weights
-  // of DisentangledPositions. Throws WeightError, naming the tensor, if one is missing or does not fit.
+  // Takes relative_position_bias.weight [buckets, H] for relative positions, and the weights of
+  // DisentangledPositions for disentangled ones. Throws WeightError, naming the tensor.
   AttentionPositions(const WeightScope& weights, const AttentionOptions& options);
 
-  // Sets the fields of a sequence's first head that depend on positions.
+  // Sets the position-dependent fields of a sequence's first head.
   void set(kernels::HeadAttention& head) const;
-  // Turns queries and keys; see RotaryPositions::rotate().
+  // Rotates queries and keys; see RotaryPositions.
   void rotate(Tensor& rows, int heads, RunState& state) const { rotary_.rotate(rows, heads, state); }
 
  private:

@@ -1,4 +1,4 @@
-// MultiHeadAttention of a sequence that comes in pieces; see StreamPiece.
+// Implements MultiHeadAttention for a sequence that arrives in chunks; see StreamChunk.
 #include <algorithm>
 #include <array>
 
@@ -6,13 +6,15 @@
 
 namespace encdec {
 
-void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const {
+void MultiHeadAttention::attend_to_chunk(Inputs inputs, Tensor& output, RunState& state) const {
   const Tensor projected = projections_.project(inputs[0], state);
   const Dim rows = output.rows(), inner = options_.inner_dim(), width = projected.width() + output.width();
   const Dim before = options_.limits.before, after = options_.limits.after, kept = before + after;
-  // The last rows. A row has queries, keys, values and residual. The first query is in row number `before`.
+  // `recent` holds the rows that the queries of this chunk may see: `kept` rows of previous chunks, then the new rows.
+  // Each row holds queries, keys, values and residual. The first query is in row `before`.
   Tensor recent = state.scratch({kept + rows, width});
   std::vector<float>& carried = state.carried();
+  // Before the first chunk, `carried` is empty. resize() fills it with zeros.
   carried.resize(static_cast<std::size_t>(kept * width));
   std::ranges::copy(carried, recent.data<float>());
   for (Dim row = 0; row < rows; ++row) {
@@ -21,17 +23,21 @@ void MultiHeadAttention::attend_to_piece(Inputs inputs, Tensor& output, RunState
   }
   std::copy_n(recent.data<float>() + rows * width, carried.size(), carried.begin());
 
-  StreamPiece& piece = *state.stream;
+  // The output is late: the first query is `after` rows before the first new row. Ignore keys outside [begin, end) and
+  // queries outside [query, query_end), which are outside the sequence.
+  StreamChunk& piece = *state.stream;
   piece.first -= static_cast<int>(after);
   const Dim first = piece.first;  // position of the first query
   const Dim begin = std::max<Dim>(before - first, 0), end = std::min(kept + rows, piece.end - first + before);  // keys
   const Dim query = std::clamp<Dim>(-first, 0, rows), query_end = std::clamp<Dim>(piece.end - first, query, rows);
+  // The residual is late by the same number of rows.
   Tensor attended = state.scratch({rows, inner}), residual = state.scratch(output.shape());
   std::fill_n(attended.data<float>(), attended.elements(), 0.0f);
   for (Dim row = 0; row < rows; ++row) {
     std::copy_n(recent.row(before + row) + projected.width(), output.width(), residual.row(row));
   }
   if (query < query_end) {
+    // Queries and keys are views of `recent`.
     attend_heads(options_, state.sequences, state, [&](const Sequence& /*sequence*/) {
       const float* key = recent.row(begin) + inner;
       kernels::HeadAttention head{

@@ -14,6 +14,7 @@
 namespace encdec {
 namespace {
 
+// Returns the options. Throws ConfigError if they are invalid.
 const Convolution1dOptions& checked(const Convolution1dOptions& options) {
   if (options.stride < 1 || options.stride > options.kernel) {
     throw ConfigError(fmt::format("convolution_1d: kernel {} and stride {}, expected 1 <= stride <= kernel",
@@ -26,7 +27,7 @@ const Convolution1dOptions& checked(const Convolution1dOptions& options) {
   return options;
 }
 
-// Reorders weights [N, C, kernel] to [N, kernel * C], so that the positions of a window can be copied as whole rows.
+// Reorders weights [N, C, kernel] to [N, kernel * C], because windows consist of copies of whole positions.
 Tensor by_position(const Tensor& weight) {
   const Dim outputs = weight.shape()[0], width = weight.shape()[1], kernel = weight.shape()[2];
   Tensor turned = Tensor::uninitialized({outputs, kernel * width});
@@ -64,6 +65,7 @@ Shape Convolution1d::output_shape(Shapes inputs) const {
 void Convolution1d::forward(Inputs inputs, Tensor& output, RunState& state) const {
   expect_all_rows(state.sequences, inputs[0].rows());
   const Dim in = options_.positions_per_row, out = in / options_.stride;
+  // View the input with one position per row.
   const Tensor positions = inputs[0].reshape({inputs[0].rows() * in, options_.input_width});
   Tensor outputs = output.reshape({output.rows() * out, options_.output_width});
   convolve(positions, 0, in, outputs, state);
@@ -85,7 +87,7 @@ void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim position
                              RunState& state) const {
   const Dim width = options_.input_width;
   Tensor windows = state.scratch({output.rows(), options_.kernel * width});
-  // The last `padding` positions of the previous piece of a stream.
+  // In a stream, `carried` holds the last `padding` positions of the previous chunk.
   std::vector<float>* carried = state.stream ? &state.carried() : nullptr;
   if (carried != nullptr) carried->resize(static_cast<std::size_t>(options_.padding * width));
   int first = 0;
@@ -93,6 +95,7 @@ void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim position
     const Dim positions = sequence.rows * positions_per_row, begin = sequence.first_row * positions_per_row;
     const int outputs = output_positions(static_cast<int>(positions));
     Tensor own = windows.slice(first, outputs);
+    // Gather the window of each output.
     for_each_row(own, state.team(), [&](int row) {
       float* to = own.row(row);
       Dim position = row * options_.stride - options_.padding;
@@ -109,6 +112,7 @@ void Convolution1d::convolve(const Tensor& input, Dim first_column, Dim position
     first += outputs;
   }
   if (carried != nullptr) {
+    // Keep the last `padding` positions for the next chunk.
     carried->insert(carried->end(), input.data<float>(), input.data<float>() + input.elements());
     carried->erase(carried->begin(), carried->end() - options_.padding * width);
   }

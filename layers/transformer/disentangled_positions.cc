@@ -18,7 +18,7 @@
 namespace encdec {
 namespace {
 
-// Returns the relative embeddings [2 * span, D], normalised if the options say so.
+// Returns the relative embeddings [2 * span, D]. Applies the layer norm if the model has one.
 Tensor embeddings_of(const WeightScope& weights, const DisentangledOptions& options, Dim model_dim, RunState& state) {
   Tensor embeddings = (weights / "distance_embedding").tensor("weight", {2 * Dim{options.span}, model_dim});
   if (options.norm_epsilon < 0) return embeddings;
@@ -28,7 +28,8 @@ Tensor embeddings_of(const WeightScope& weights, const DisentangledOptions& opti
   return normalized;
 }
 
-// Writes the rows of all heads, which lie side by side in `rows`, in the order that `form` wants.
+// Reorders `rows`, each of which holds all heads, to the layout that the kernels read: one head after the other. Sets
+// form.head_elements.
 Tensor stored_rows(const Tensor& rows, int heads, int head_dim, bool in_bfloat16, kernels::DistanceRows& form) {
   const auto width = static_cast<std::ptrdiff_t>(rows.width());
   if (in_bfloat16) {
@@ -41,6 +42,7 @@ Tensor stored_rows(const Tensor& rows, int heads, int head_dim, bool in_bfloat16
     }
     return packed;
   }
+  // Transpose for the float32 kernels, which read one row per dimension.
   form.head_elements = head_dim * form.stride();
   Tensor columns = Tensor::allocate({width, form.stride()});
   for (int n = 0; n < form.count; ++n) {
@@ -63,7 +65,7 @@ int DisentangledOptions::place_of(int distance) const {
   const int middle = span / 2, length = std::abs(distance);
   int bucket = length;
   if (max_distance > 0 && length > middle) {
-    // Computed in float32, as in training. In double precision some distances would get another place.
+    // Compute in float32, as in training. Double precision would assign some distances to other buckets.
     const float share = std::log(static_cast<float>(length) / static_cast<float>(middle)) /
                         std::log(static_cast<float>(static_cast<double>(max_distance - 1) / middle));
     bucket = middle + static_cast<int>(std::ceil(share * static_cast<float>(middle - 1)));
@@ -74,6 +76,7 @@ int DisentangledOptions::place_of(int distance) const {
 DisentangledPositions::DisentangledPositions(const WeightScope& weights, const DisentangledOptions& options,
                                              Dim model_dim, int heads, Dim head_dim) {
   options.check();
+  // The projections run once, outside of any graph.
   const std::shared_ptr<ThreadTeam> team = weights.pack().team.lock();
   RunState state(Graph("positions"), team != nullptr ? team : std::make_shared<ThreadTeam>());
   const Tensor embeddings = embeddings_of(weights, options, model_dim, state);
@@ -81,11 +84,12 @@ DisentangledPositions::DisentangledPositions(const WeightScope& weights, const D
   const bool in_bfloat16 =
       attends_in_bfloat16(weights.pack().precision) && head_dim <= kernels::Bfloat16Head::kLargestDim;
   const auto fill = [&](const char* name, int sign, Table& table) {
+    // Project all embeddings.
     const WeightScope scope = weights / name;
     Tensor projected = Tensor::allocate({embeddings.rows(), inner});
     MatMul(std::array{scope.matrix("weight", {inner, model_dim})}, std::array{scope.tensor("bias", {inner})})
         .forward(embeddings, nullptr, projected, state);
-    // Keys are numbered by j - i and queries by i - j, so that both are read in ascending order.
+    // Keys are indexed by j - i and queries by i - j (query i, key j), so that kernels read both in ascending order.
     if (sign < 0) {
       for (Dim n = 0; n < embeddings.rows() / 2; ++n) {
         std::swap_ranges(projected.row(n), projected.row(n) + inner, projected.row(embeddings.rows() - 1 - n));
@@ -93,6 +97,7 @@ DisentangledPositions::DisentangledPositions(const WeightScope& weights, const D
     }
     table.description.count = 2 * options.span;
     table.description.reach = std::max(options.span, options.max_distance);
+    // Map each distance within reach to its row in the table.
     for (int distance = -table.description.reach; distance <= table.description.reach; ++distance) {
       const int place = options.place_of(sign * distance);
       table.places.push_back(sign < 0 ? 2 * options.span - 1 - place : place);

@@ -20,12 +20,14 @@ void Embedding::forward(Inputs inputs, Tensor& output, RunState&) const {
   const auto* ids = inputs[0].data<std::int32_t>();
   const Dim width = options_.model_dim;
   for (std::int64_t r = 0; r < inputs[0].elements(); ++r) {
+    // Id V means a row of zeros, which neither the checkpoint nor the projection stores.
     if (options_.zero_row && ids[r] == options_.vocabulary) {
       std::fill_n(output.row(r), width, 0.0f);
       continue;
     }
     expect_token_id(ids[r], options_.vocabulary);
     float* row = output.row(r);
+    // Copy the row from the projection, with its rounding, or from the checkpoint.
     if (options_.tied != nullptr) {
       options_.tied->copy_weights(ids[r], row);
     } else {

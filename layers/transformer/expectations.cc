@@ -24,7 +24,7 @@ void expect_inputs(Shapes inputs, std::size_t count, Residual residual, const Sh
 }
 
 Shape shape_of_rows(Shapes inputs, Dim x_width, Dim width, Residual residual) {
-  if (inputs.empty()) throw ShapeError("no input");
+  if (inputs.empty()) throw ShapeError("0 inputs, expected at least 1");
   expect_rows(inputs[0], x_width, "input");
   const Shape output{inputs[0][0], width};
   expect_inputs(inputs, 1, residual, output);

@@ -9,6 +9,7 @@
 namespace encdec {
 namespace {
 
+// Returns the scopes of the projections that are merged into `expand_`.
 std::vector<WeightScope> expand_scopes(const WeightScope& weights, FeedForwardKind kind) {
   if (kind == FeedForwardKind::gated) return {weights / "gate", weights / "expand"};
   return {weights / "expand"};
@@ -39,6 +40,7 @@ void FeedForward::forward(Inputs inputs, Tensor& output, RunState& state) const 
   Tensor hidden = state.scratch({rows, expand_.output_width()});
   expand_.apply(inputs[0], nullptr, hidden, state);
   if (kind_ == FeedForwardKind::gated) {
+    // The merged projection wrote the gate, then the value.
     Tensor gated = state.scratch({rows, project_.input_width()});
     const int width = static_cast<int>(gated.width());
     for_each_row(gated, state.team(), [&](int row) {

@@ -26,9 +26,11 @@ void FrameEmbedding::forward(Inputs inputs, Tensor& output, RunState& state) con
   constexpr float kEpsilon = 1e-6f;
   const Dim frames = inputs[0].rows() * options_.frames_per_row, width = options_.frame;
   const auto count = static_cast<float>(width);
+  // View the input with one frame per row.
   const Tensor samples = inputs[0].reshape({frames, width});
   Tensor compressed = state.scratch({frames, width});
   for_each_row(compressed, state.team(), [&](int row) {
+    // Center the samples, scale them to unit variance, compress them. `squares` is the sum of squared centered samples.
     const float* x = samples.row(row);
     float* y = compressed.row(row);
     float sum = 0, squares = 0;

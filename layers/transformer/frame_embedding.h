@@ -4,22 +4,20 @@
 
 namespace encdec {
 
-// Options of a FrameEmbedding.
 struct FrameEmbeddingOptions {
   Dim frame = 0;           // samples in a frame
   Dim frames_per_row = 1;  // P
   Dim model_dim = 0;       // D
 };
 
-// Embeddings of frames of samples (transformers, modeling_moonshine_streaming.py: FrameCMVN, AsinhCompression and
-// linear of EncoderEmbedder). For each frame x of N samples:
+// Embeds frames of audio samples (transformers, modeling_moonshine_streaming.py: FrameCMVN,
+// AsinhCompression and linear of EncoderEmbedder). For each frame x of N samples:
 //   n = (x - mean(x)) / sqrt(mean((x - mean(x))^2) + 1e-6)
 //   y = silu(asinh(exp(log_k) * n) Wᵀ)
 //   {samples: [R, P * N]} -> [R, P * D]
 class FrameEmbedding final : public Layer {
  public:
-  // Takes compression.log_k, one number, and linear.weight [D, N]. Throws WeightError, naming the tensor, if one is
-  // missing or does not fit.
+  // Takes compression.log_k [1] and linear.weight [D, N]. Throws WeightError, naming the tensor.
   FrameEmbedding(const WeightScope& weights, const FrameEmbeddingOptions& options);
 
   std::string_view kind() const override { return "frame_embedding"; }
@@ -29,7 +27,7 @@ class FrameEmbedding final : public Layer {
  private:
   FrameEmbeddingOptions options_;
   float factor_;   // exp(log_k)
-  Linear linear_;  // N -> D, in float32: its inputs are samples
+  Linear linear_;  // N -> D, in float32 because its inputs are samples
 };
 
 }  // namespace encdec

@@ -35,9 +35,10 @@ void GatheredAttention::forward(Inputs inputs, Tensor& output, RunState& state) 
   query_.apply(gathered, nullptr, query, state);
   key_value_.apply(all, nullptr, key_value, state);
   const bool has_all = gathered.rows() == all.rows();
-  if (has_all) positions_.rotate(query, options_.heads, state);  // position 0 is not turned
+  if (has_all) positions_.rotate(query, options_.heads, state);  // otherwise all queries have position 0
   positions_.rotate(key_value, options_.heads / options_.heads_per_key(), state);
   attend_heads(options_, state.sequences, state, [&](const Sequence& sequence) {
+    // Unless all rows are gathered, row i of `gathered` is the first row of sequence i.
     const Dim first = has_all ? sequence.first_row : &sequence - state.sequences.data();
     const float* keys = key_value.row(sequence.first_row);
     kernels::HeadAttention head{.query = query.row(first),

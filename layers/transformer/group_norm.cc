@@ -33,7 +33,7 @@ void GroupNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
   }
   const std::int32_t* lengths = inputs[1].data<std::int32_t>();
   const Dim channels = options_.channels, width = inputs[0].width();
-  // Sums of rows are added in the order of the rows, whatever the number of threads.
+  // Compute one sum per row and add the sums in the order of rows. So the number of threads does not change results.
   std::vector<double> sums;
   for (const Sequence& sequence : state.sequences) {
     const Dim count = channels * *lengths++;
@@ -45,6 +45,7 @@ void GroupNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
     const auto mean_of = [&](const auto& value) {
       sums.assign(static_cast<std::size_t>(sequence.rows), 0.0);
       for_each_row(rows, state.team(), [&](int row) {
+        // Leave out positions after the sequence's length.
         const Dim own = std::clamp<Dim>(count - row * width, 0, width);
         for (Dim i = 0; i < own; ++i) sums[static_cast<std::size_t>(row)] += value(double{rows.row(row)[i]});
       });
@@ -56,6 +57,7 @@ void GroupNorm::forward(Inputs inputs, Tensor& output, RunState& state) const {
     const double variance = mean_of([mean](double x) { return (x - mean) * (x - mean); });
     const auto center = static_cast<float>(mean);
     const auto factor = static_cast<float>(1.0 / std::sqrt(variance + double{options_.epsilon}));
+    // Normalise all positions, including those after the length.
     Tensor normalized = output.slice(sequence.first_row, sequence.rows);
     for_each_row(normalized, state.team(), [&](int row) {
       const float* x = rows.row(row);

@@ -7,15 +7,15 @@
 
 namespace encdec {
 
-// RMS norm of the queries or of the keys of each head (Henry et al. 2020; Qwen 3, Gemma 3), before rotary positions
-// turn them. All heads have the same weight.
+// RMS norm of each head's queries or keys (Henry et al. 2020; Qwen 3, Gemma 3), before rotary
+// positions. All heads share the weight.
 class HeadNorm {
  public:
   HeadNorm() = default;  // no norm
-  // Takes weight [K]. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  // Takes weight [K]. Throws WeightError, naming the tensor.
   HeadNorm(const WeightScope& weights, const std::optional<NormOptions>& options, Dim head_dim);
 
-  // Normalises `heads` heads of each row, from column `first` on.
+  // Normalises `heads` heads of each row, beginning at column `first`.
   void apply(Tensor& rows, Dim first, int heads, RunState& state) const;
 
  private:

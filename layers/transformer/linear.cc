@@ -16,6 +16,7 @@ Tensor bias_of(const WeightScope& weights, Bias bias, Dim width) {
 
 namespace {
 
+// Packs the weights of several scopes as one matmul. The matmul has a bias if any scope has a bias.
 MatMul pack(std::span<const WeightScope> scopes, const LinearOptions& options, std::span<const Bias> kinds,
             std::span<const Dim> widths) {
   std::vector<WeightMatrix> weights;
@@ -54,6 +55,7 @@ void Linear::apply(const Tensor& input, const Tensor* residual, Tensor& output, 
   } else {
     Tensor scaled = state.scratch(input.shape());
     for (Dim i = 0; i < input.elements(); ++i) scaled.data<float>()[i] = input.data<float>()[i] * input_scale_;
+    // The residual is not scaled.
     matmul_.forward(scaled, residual, output, state);
   }
   if (output_cap_ == 0) return;

@@ -3,7 +3,8 @@
 namespace encdec {
 
 MaskedDecoderAttention::MaskedDecoderAttention(const WeightScope& weights, const AttentionOptions& options)
-    : options_(options), form_(key_value_form_of(options, weights.pack().precision)), projections_(weights, options) {
+    : options_(options), form_(key_value_layout_of(options, weights.pack().precision)), projections_(weights, options) {
+  // The window of the cache includes the position of the query.
   if (options.limits.before != CacheRows::kAll) form_.window = options.limits.before + 1;
 }
 
@@ -17,6 +18,7 @@ void MaskedDecoderAttention::forward(Inputs inputs, Tensor& output, RunState& st
 
 void MaskedDecoderAttention::remember(const Tensor& projected, RunState& state) const {
   const Dim keys = options_.inner_dim(), values = keys + options_.key_value_dim();
+  // Write the new positions to the cache rows that state.cache_index assigned.
   KeyValueCache& cache = state.cache();
   for (const Sequence& sequence : state.sequences) {
     const auto cache_rows = state.cache_index.of(form_.window).rows(sequence.slot);
@@ -45,7 +47,7 @@ void MaskedDecoderAttention::attend(const Tensor& projected, Tensor& attended, T
                                 .log_sums = log_sums != nullptr ? log_sums->row(sequence.first_row) : nullptr,
                                 .log_sums_stride = options_.heads};
     projections_.positions().set(head);
-    head.limits.after = 0;
+    head.limits.after = 0;  // a query sees no later positions
     return head;
   };
   attend_heads(options_, state.sequences, state, describe, observer);

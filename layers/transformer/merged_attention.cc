@@ -14,8 +14,8 @@ MergedAttention::MergedAttention(const WeightScope& weights, const AttentionOpti
     : options_(options), form_(options, weights.pack().precision), own_(weights, options) {}
 
 Shape MergedAttention::output_shape(Shapes inputs) const {
-  if (inputs.size() != 2) throw ShapeError("expected a target and a memory");
-  expect_rows(inputs[1], 2 * options_.key_value_dim(), "memory");
+  if (inputs.size() != 2) throw ShapeError("expected a target and a key/value input");
+  expect_rows(inputs[1], 2 * options_.key_value_dim(), "key/value input");
   return own_.output_shape(inputs.first(1));
 }
 
@@ -26,7 +26,7 @@ void MergedAttention::forward(Inputs inputs, Tensor& output, RunState& state) co
   own_.remember(projected, state);
   Tensor attended = state.scratch({rows, inner}), of_source = state.scratch({rows, inner});
   Tensor log_sums = state.scratch({rows, heads}), source_log_sums = state.scratch({rows, heads});
-  // A source without rows has no sum.
+  // Without source rows the log-sum-exp is -infinity, so the source's weight is 0.
   std::fill_n(source_log_sums.data<float>(), source_log_sums.elements(), -std::numeric_limits<float>::infinity());
   const auto attend = [&](const AttentionObserver& observer, const AttentionObserver& source_observer) {
     own_.attend(projected, attended, &log_sums, state, &observer);
@@ -37,16 +37,18 @@ void MergedAttention::forward(Inputs inputs, Tensor& output, RunState& state) co
       head.log_sums = source_log_sums.row(sequence.first_row), head.log_sums_stride = heads;
       return head;
     };
-    attend_heads(options_, readers_of_memories(state), state, describe, &source_observer);
+    attend_heads(options_, sequences_with_sources(state), state, describe, &source_observer);
   };
   attend({}, {});
-  // The weight of the own sequence's attention in the mean.
+  // Returns the weight of self-attention in the average: the sum of its exponentials, divided by the total of both
+  // sums.
   const auto share_of = [&](int row, int head) {
     return 1.0f / (1.0f + std::exp(source_log_sums.row(row)[head] - log_sums.row(row)[head]));
   };
   const AttentionObserver& observer = state.attention_observer();
   const AttentionObserver& source_observer = state.attention_observer(AttendedRows::source);
-  if (observer || source_observer) {  // they get the weights of another pass, which are parts of one softmax
+  if (observer || source_observer) {
+    // Attend once more for the observers, whose attention weights must be scaled by the share.
     std::vector<float> scaled;
     const auto scaling = [&](const AttentionObserver& receiver, bool is_source) -> AttentionObserver {
       if (!receiver) return {};
@@ -60,6 +62,7 @@ void MergedAttention::forward(Inputs inputs, Tensor& output, RunState& state) co
     };
     attend(scaling(observer, false), scaling(source_observer, true));
   }
+  // Average the results of self-attention and cross-attention with their weights.
   for_each_row(attended, state.team(), [&](int row) {
     for (int head = 0; head < heads; ++head) {
       const float share = share_of(row, head);

@@ -3,7 +3,7 @@
 namespace encdec {
 
 void MultiHeadAttention::forward(Inputs inputs, Tensor& output, RunState& state) const {
-  if (state.stream) return attend_to_piece(inputs, output, state);
+  if (state.stream) return attend_to_chunk(inputs, output, state);
   projections_.attend(inputs, output, state, [this](kernels::HeadAttention& head) { head.queries = queries_; });
 }
 

@@ -4,18 +4,16 @@
 
 namespace encdec {
 
-// Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of its own sequence, or
-// to those that the options let it see.
-//   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v = query(x), key(x), value(x)
+// Multi-head self-attention (Vaswani et al. 2017, section 3.2.2): each row attends to all rows of
+// its sequence, or to those within options.limits.
+//   y = output(concat_h softmax(scale * q_h k_hᵀ + bias_h) v_h) (+ residual);  q, k, v from x
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
-// By default scale is 1 / sqrt(K) and there is no bias_h; see AttentionOptions.
-// With RunState::stream the rows are a piece of one sequence. The output then lags by options.limits.after rows, and
-// each row has the same bits as if the sequence were passed at once. REQUIRES, for this: options.in_pieces, both
-// limits, and no rotary or relative positions.
+// With RunState::stream the rows are a chunk of one sequence. The output is then options.limits.after rows late, and
+// each row is bitwise identical to the result for the whole sequence. REQUIRES, for this: options.in_pieces, both
+// limits, no rotary and no relative positions.
 class MultiHeadAttention final : public Layer {
  public:
-  // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor, if one is missing or does not
-  // fit.
+  // Takes the weights of SelfAttentionProjections. Throws WeightError, naming the tensor.
   MultiHeadAttention(const WeightScope& weights, const AttentionOptions& options)
       : options_(options),
         projections_(weights, options),
@@ -26,7 +24,7 @@ class MultiHeadAttention final : public Layer {
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:
-  void attend_to_piece(Inputs inputs, Tensor& output, RunState& state) const;  // attention_to_pieces.cc
+  void attend_to_chunk(Inputs inputs, Tensor& output, RunState& state) const;  // attention_to_pieces.cc
 
   AttentionOptions options_;
   SelfAttentionProjections projections_;

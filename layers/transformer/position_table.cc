@@ -13,9 +13,10 @@ namespace {
 
 using Kind = PositionOptions::Kind;
 
-// Number of positions whose sinusoids are tabulated; later ones are computed when they are needed.
+// Number of positions whose sinusoids are tabulated. Sinusoids of later positions are computed when needed.
 constexpr Dim kTabulatedPositions = 1024;
 
+// Writes a sinusoid in SinusoidLayout::timing_signal. Rounds the steps to float32, as in training.
 void timing_signal(std::int64_t position, Dim model_dim, float* output) {
   const Dim half = model_dim / 2;
   const auto step = static_cast<float>(-std::log(kSinusoidBase) / static_cast<double>(std::max<Dim>(half - 1, 1)));
@@ -31,6 +32,7 @@ void timing_signal(std::int64_t position, Dim model_dim, float* output) {
 
 void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float* output) {
   if (layout == SinusoidLayout::timing_signal) return timing_signal(position, model_dim, output);
+  // If model_dim is odd, the last sine has no cosine.
   const Dim sines = (model_dim + 1) / 2;
   for (Dim i = 0; i < sines; ++i) {
     const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(model_dim);
@@ -44,12 +46,13 @@ void sinusoid(std::int64_t position, SinusoidLayout layout, Dim model_dim, float
 
 namespace {
 
+// Returns the options. Throws ConfigError if they are invalid.
 const PositionOptions& checked(const PositionOptions& options) {
   if (options.kind == Kind::none) throw ConfigError("positions: kind none, expected sinusoidal or learned");
   if (options.model_dim < 1 || options.offset < 0 || options.count < 0 || options.pad_token.value_or(0) < 0) {
     throw ConfigError(
         fmt::format("positions: width {}, {} positions, offset {}, pad token {}, expected a width of at "
-                    "least 1 and nothing below 0",
+                    "least 1 and no negative numbers",
                     options.model_dim, options.count, options.offset, options.pad_token.value_or(0)));
   }
   return options;
@@ -72,6 +75,7 @@ PositionTable::PositionTable(const WeightScope& weights, const PositionOptions& 
     : options_(checked(options)),
       table_(options.kind == Kind::learned ? Tensor() : tabulate_sinusoids(options.layout, options.model_dim)) {
   if (options.kind == Kind::learned || weights.has("weight")) {
+    // A stored sinusoidal table replaces the first rows of the computed one.
     Tensor stored = weights.tensor("weight", {options.count + options.offset, options.model_dim});
     if (options.kind == Kind::learned || stored.rows() >= table_.rows()) {
       table_ = std::move(stored);

@@ -11,12 +11,12 @@
 namespace encdec {
 namespace {
 
-// Returns the number of buckets for one direction.
+// Returns the number of buckets per direction.
 int directed_buckets(const RelativePositions& options) {
   return options.direction == RelativePositions::Direction::both ? options.buckets / 2 : options.buckets;
 }
-// Returns how many of the buckets for one direction hold a single distance.
 
+// Returns the number of buckets per direction that hold a single distance.
 int exact_buckets(const RelativePositions& options) {
   return directed_buckets(options) / 2;
 }
@@ -40,8 +40,9 @@ int relative_position_bucket(int distance, const RelativePositions& options) {
   const int base = after ? buckets : 0;
   const int length =
       options.direction == RelativePositions::Direction::both ? std::abs(distance) : std::max(0, -distance);
+  // Each small distance has its own bucket. Larger distances share buckets in logarithmic steps.
   if (length < exact) return base + length;
-  // Computed in float32, as in training. In double precision some distances would get another bucket.
+  // Compute in float32, as in training. Double precision would assign some distances to other buckets.
   const float share = std::log(static_cast<float>(length) / static_cast<float>(exact)) /
                       static_cast<float>(std::log(static_cast<double>(options.max_distance) / exact));
   const int step = static_cast<int>(share * static_cast<float>(buckets - exact));
@@ -52,6 +53,7 @@ RelativePositionBias::RelativePositionBias(const WeightScope& weights, const Rel
   options.check();
   const Tensor stored = weights.tensor("weight", {options.buckets, heads});
   reach_ = options.max_distance;
+  // Tabulate the biases of all distances within reach.
   table_ = Tensor::allocate({heads, 2 * Dim{reach_} + 1});
   for (int distance = -reach_; distance <= reach_; ++distance) {
     const float* biases = stored.row(relative_position_bucket(distance, options));

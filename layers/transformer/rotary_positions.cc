@@ -20,10 +20,11 @@ RotaryPositions::RotaryPositions(const RotaryOptions& options, Dim head_dim)
   frequencies_ = frequencies_of(1);
 }
 
-// Returns the radians by which the pairs of a sequence of `length` rows turn from a position to the next.
+// Returns the radians per position for each pair of dimensions, for a sequence of `length` rows.
 std::vector<float> RotaryPositions::frequencies_of(int length) const {
   const auto width = static_cast<double>(width_), growth = static_cast<double>(options_.growth);
   double base = options_.base;
+  // Apply dynamic NTK scaling: a larger base slows down the rotation.
   if (length > options_.trained_positions) {
     base *= std::pow(growth * length / options_.trained_positions - (growth - 1), width / (width - 2));
   }
@@ -31,6 +32,8 @@ std::vector<float> RotaryPositions::frequencies_of(int length) const {
   for (Dim i = 0; i < (width_ + 1) / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / width;
     const double frequency = options_.scale * std::pow(base, exponent);
+    // `kept` is 1 for pairs that turn at least slow.high times in slow.positions positions, and 0 for pairs that turn
+    // at most slow.low times.
     const RotaryOptions::Slowdown& slow = options_.slowdown;
     const double turns = slow.positions * frequency / (2 * std::numbers::pi);
     const double kept = std::clamp((turns - slow.low) / (slow.high - slow.low), 0.0, 1.0);
@@ -42,6 +45,7 @@ std::vector<float> RotaryPositions::frequencies_of(int length) const {
 void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
   if (frequencies_.empty()) return;
   const std::size_t half = frequencies_.size();
+  // The position of a row and its frequencies. Long sequences have their own frequencies.
   struct Place {
     int position = 0;
     const float* frequencies = nullptr;
@@ -58,6 +62,7 @@ void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
     }
   }
   for_each_row(rows, state.team(), [&](int row, int thread) {
+    // All heads of a row rotate by the same angles.
     float* const cosines = state.thread_scratch(thread, 2 * half);
     float* const sines = cosines + half;
     const Place& place = places[static_cast<std::size_t>(row)];
@@ -67,6 +72,7 @@ void RotaryPositions::rotate(Tensor& rows, int heads, RunState& state) const {
       cosines[i] = std::cos(angle);
       sines[i] = std::sin(angle);
     }
+    // Rotate each pair (a, b) by its angle.
     float* x = rows.row(row);
     const std::size_t step = options_.neighbours ? 2 : 1, other = options_.neighbours ? 1 : half;
     for (int head = 0; head < heads; ++head, x += head_dim_) {

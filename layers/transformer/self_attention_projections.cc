@@ -25,6 +25,7 @@ Tensor SelfAttentionProjections::project(const Tensor& input, RunState& state) c
   expect_all_rows(state.sequences, input.rows());
   Tensor projected = state.scratch({input.rows(), query_key_value_.output_width()});
   query_key_value_.apply(input, nullptr, projected, state);
+  // Normalise before the rotation. Queries and keys are adjacent, so one call rotates both.
   const int key_heads = options_.heads / options_.heads_per_key();
   query_norm_.apply(projected, 0, options_.heads, state);
   key_norm_.apply(projected, options_.inner_dim(), key_heads, state);
@@ -45,7 +46,7 @@ kernels::HeadAttention SelfAttentionProjections::within_sequence(const Sequence&
       .values = {.data = first + inner + options_.key_value_dim(), .stride = stride, .head_stride = head_dim},
       .query_count = sequence.rows,
       .key_count = sequence.rows};
-  positions_.set(head);  // `limits` too
+  positions_.set(head);  // also sets head.limits
   return head;
 }
 

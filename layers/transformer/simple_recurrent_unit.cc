@@ -34,6 +34,7 @@ void SimpleRecurrentUnit::forward(Inputs inputs, Tensor& output, RunState& state
   KeyValueCache& cache = state.cache();
   for (const Sequence& sequence : state.sequences) {
     const auto cache_rows = state.cache_index.rows(sequence.slot);
+    // Continue from the state of the last cached position.
     if (sequence.past == 0) {
       std::fill_n(c, width, 0.0f);
     } else {
@@ -42,6 +43,7 @@ void SimpleRecurrentUnit::forward(Inputs inputs, Tensor& output, RunState& state
     }
     for (int r = 0; r < sequence.rows; ++r) {
       const float* row = projected.row(sequence.first_row + r);
+      // c = f * c + (1 - f) * candidate, with f = sigmoid(gate).
       kernels::update_state(row, row + width, static_cast<int>(width), c);
       cache.write(cache_rows[static_cast<std::size_t>(sequence.past + r)], c, c + half);
       float* y = output.row(sequence.first_row + r);

@@ -5,22 +5,22 @@
 
 namespace encdec {
 
-// Options of a TokenTypeEmbedding.
 struct TokenTypeOptions {
-  Dim types = 0;      // rows of the table
+  Dim types = 0;      // number of types
   Dim model_dim = 0;  // D
 };
 
-// Sum of each row and the embedding of its token's type (Devlin et al. 2019, section 3: segment embeddings).
+// Adds the embedding of its token's type to each row (Devlin et al. 2019, section 3: segment
+// embeddings).
 //   y_r = x_r + table[type_r];  {x: [R, D], types: int32 [R]} -> [R, D]
 class TokenTypeEmbedding final : public Layer {
  public:
-  // Takes weight [types, D]. Throws WeightError, naming the tensor, if it is missing or does not fit.
+  // Takes weight [types, D]. Throws WeightError, naming the tensor.
   TokenTypeEmbedding(const WeightScope& weights, const TokenTypeOptions& options);
 
   std::string_view kind() const override { return "token_type_embedding"; }
   Shape output_shape(Shapes inputs) const override;
-  // Throws InputError for a type that the table lacks.
+  // Throws InputError for an unknown type.
   void forward(Inputs inputs, Tensor& output, RunState& state) const override;
 
  private:

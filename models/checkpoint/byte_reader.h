@@ -14,28 +14,27 @@
 
 namespace encdec {
 
-// Numbers in files are little-endian, and tensors are views of the files.
+// File formats store little-endian numbers, and tensors are views of the mapped files.
 static_assert(std::endian::native == std::endian::little);
 
-// Throws FileError if `bytes` are a Git LFS pointer: the text that stands in a repository for a large file which was
-// not downloaded.
+// Throws FileError for a Git LFS pointer, the text that replaces a large file in a repository.
 inline void refuse_git_lfs_pointer(std::span<const std::byte> bytes, const std::string& file) {
   if (as_text(bytes).starts_with("version https://git-lfs")) {
-    refuse(file, "a pointer of Git LFS, expected the file itself: git lfs pull gets it");
+    refuse(file, "a Git LFS pointer, expected the file itself: run git lfs pull");
   }
 }
 
-// A reader of little-endian numbers and byte ranges, one after another. It never reads beyond the end of the file.
+// Reads little-endian numbers and byte ranges in sequence, never beyond the end of the file.
 class ByteReader {
  public:
-  // `file` begins every message. REQUIRES: `bytes` and `file` outlive the reader.
+  // Every error message begins with `file`. REQUIRES: `bytes` and `file` outlive the reader.
   ByteReader(std::span<const std::byte> bytes, const std::string& file) : bytes_(bytes), file_(file) {}
 
   std::size_t position() const { return position_; }
   std::size_t left() const { return bytes_.size() - position_; }
   const std::string& file() const { return file_; }
 
-  // Returns the next `count` bytes. Throws FileError, saying that `what` is cut off, if fewer are left.
+  // Returns the next `count` bytes. Throws FileError, naming `what`, if fewer bytes are left.
   std::span<const std::byte> take(std::uint64_t count, std::string_view what) {
     if (count > left()) {
       refuse(file_, "{} bytes left at byte {}, expected {} of {}: the file is truncated or damaged", left(), position_,

@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxListed = 5;  // maximum number of files named in a message
+constexpr std::size_t kMaxListed = 5;  // maximum number of file names in an error message
 
-// The formats of this build, in the order in which they look for weights.
+// Returns the formats of this build, in the order in which open_checkpoint() tries them.
 const std::vector<FormatRow>& all_formats() {
   static const std::vector<FormatRow> formats = [] {
     std::vector<FormatRow> rows;
@@ -29,7 +29,7 @@ const std::vector<FormatRow>& all_formats() {
   return formats;
 }
 
-// A format that this build was made without.
+// A format that this build does not include, and the patterns of the format's file names.
 struct LeftOutFormat {
   std::string_view name;
   std::vector<std::string_view> file_patterns;
@@ -43,7 +43,7 @@ std::vector<LeftOutFormat> left_out_formats() {
   return formats;
 }
 
-// Returns whether a name matches a pattern, in which one '*' stands for any text.
+// Returns true if `name` matches `pattern`, which may contain one '*' for any text.
 bool matches(std::string_view name, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern;
@@ -51,11 +51,11 @@ bool matches(std::string_view name, std::string_view pattern) {
          name.ends_with(pattern.substr(star + 1));
 }
 
-// A format of weights that this library does not read.
+// A weight format that no build of this library reads, and the pattern of its file names.
 struct ForeignFormat {
   std::string_view pattern;
   std::string_view name;
-  std::string_view expected = {};  // empty: the files of all formats
+  std::string_view expected = {};  // files to use instead; if empty, the files of all formats
 };
 constexpr std::array<ForeignFormat, 8> kForeign = {
     {{"*tf_model.h5", "TensorFlow"},
@@ -64,18 +64,18 @@ constexpr std::array<ForeignFormat, 8> kForeign = {
      {"*.onnx", "ONNX"},
      {"*.gguf", "GGUF"},
      {"*.index", "TensorFlow"},
-     {"ggml-*.bin", "whisper.cpp", "safetensors, such as those of: hf download openai/whisper-tiny"},
+     {"ggml-*.bin", "whisper.cpp", "safetensors, for example from: hf download openai/whisper-tiny"},
      {"*.pt", "PyTorch",
-      "safetensors or pytorch_model.bin, of Whisper those of: hf download openai/whisper-tiny; of a fine-tuned one, "
-      "what transformers' convert_openai_to_hf.py writes"}}};
+      "safetensors or pytorch_model.bin; for Whisper: hf download openai/whisper-tiny; for a fine-tuned Whisper: the "
+      "output of transformers' convert_openai_to_hf.py"}}};
 
-// Returns the format of a file that is not read; null if its name does not tell.
+// Returns the foreign format whose pattern matches the file name; null if there is none.
 const ForeignFormat* foreign_format(std::string_view file_name) {
   const auto found = std::ranges::find_if(kForeign, [&](const auto& f) { return matches(file_name, f.pattern); });
   return found == kForeign.end() ? nullptr : &*found;
 }
 
-// Throws UnsupportedModelError if a folder with these files has a format that this build was made without.
+// Throws UnsupportedModelError if a file name matches a format that this build does not include.
 void refuse_left_out(const fs::path& folder, const std::vector<std::string>& names) {
   for (const LeftOutFormat& format : left_out_formats()) {
     for (const std::string_view pattern : format.file_patterns) {
@@ -89,7 +89,7 @@ void refuse_left_out(const fs::path& folder, const std::vector<std::string>& nam
   }
 }
 
-// Returns the files of all formats of this build, for messages, in the order of CheckpointFormat.
+// Returns the names of the files that this build reads, for error messages, in the order of CheckpointFormat.
 std::string readable_files() {
   std::vector<FormatRow> formats = all_formats();
   std::ranges::sort(formats, {}, &FormatRow::format);
@@ -101,6 +101,7 @@ std::string readable_files() {
   return files;
 }
 
+// Throws the error for a path that is a file. The message describes the folder that is expected instead.
 [[noreturn]] void refuse_file(const fs::path& file) {
   const ForeignFormat* foreign = foreign_format(file.filename().native());
   if (foreign != nullptr && !foreign->expected.empty()) {
@@ -116,6 +117,7 @@ std::string readable_files() {
                                 fmt::join(names, ", "));
 }
 
+// Throws FileError for a folder without readable weights. The message names a foreign format or else some files.
 [[noreturn]] void refuse_folder(const fs::path& folder, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const ForeignFormat* foreign = foreign_format(name);
@@ -132,7 +134,7 @@ std::string readable_files() {
 }
 
 CheckpointSource look_at(const fs::path& folder) {
-  std::error_code unknown;  // ignored: listing the folder will report the error
+  std::error_code unknown;  // ignored, because list_files() reports the error
   if (fs::is_regular_file(folder, unknown)) refuse_file(folder);
   CheckpointSource source{.path = folder, .names = list_files(folder)};
   if (source.has("config.json")) source.config = read_json_object(folder / "config.json");
@@ -143,7 +145,8 @@ struct FoundWeights {
   const FormatRow* format;
   fs::path weights;  // see FormatRow::find
 };
-// Returns the first weights that a format finds; nullopt if there are none.
+// Returns the first format that finds weights, and these weights; nullopt if no format finds weights. Throws
+// UnsupportedModelError if the folder has only weights in formats that this build does not include.
 std::optional<FoundWeights> find_readable(const CheckpointSource& source) {
   for (const FormatRow& format : all_formats()) {
     if (auto weights = format.find(source)) return FoundWeights{&format, *std::move(weights)};

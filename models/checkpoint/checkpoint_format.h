@@ -11,37 +11,37 @@
 
 namespace encdec {
 
-// A folder in which the formats look for weights.
+// A folder in which the formats search for weights.
 struct CheckpointSource {
   std::filesystem::path path;
-  std::vector<std::string> names = {};    // names in the folder, sorted
-  std::optional<JsonObject> config = {};  // config.json of the folder
+  std::vector<std::string> names = {};    // file names, sorted
+  std::optional<JsonObject> config = {};  // the folder's config.json
 
   bool has(std::string_view name) const;
-  // Returns `path` if the folder has the file, or its index `name`.index.json; otherwise nullopt.
+  // Returns `path` if the folder contains `name` or the index `name`.index.json; otherwise nullopt.
   std::optional<std::filesystem::path> with_weights(const std::string& name) const {
     return has(name) || has(name + ".index.json") ? std::optional(path) : std::nullopt;
   }
 };
 
-// A format of checkpoints.
 struct FormatRow {
-  CheckpointFormat format;  // format that it opens; the first one, if there are several
-  std::string_view files;   // its files, for messages: "one .npz file"
+  CheckpointFormat format;  // the format, or the first of several
+  std::string_view files;   // the format's files, for error messages: "one .npz file"
 
-  // Returns what open() takes, nullopt if the source has no weights of this format. Throws FileError if the source has
-  // too many.
+  // Returns the path to pass to open(); nullopt if `source` has no weights of this format. Throws
+  // FileError if several files could be the weights.
   std::optional<std::filesystem::path> (*find)(const CheckpointSource& source);
-  // Sets format, weights, notes and settings of a checkpoint, which has its folder and the settings of config.json.
+  // Sets the format, weights, notes and settings of `checkpoint`. REQUIRES: its folder and the
+  // settings of config.json are set.
   void (*open)(const std::filesystem::path& weights, Checkpoint& checkpoint);
 
-  // Changes config.json as open() does. Null if open() does not.
+  // Changes config.json as open() does. Null if open() leaves config.json unchanged.
   std::optional<JsonObject> (*read_config)(const std::filesystem::path& weights,
                                            std::optional<JsonObject> config) = nullptr;
 };
 
-// The formats, in the order in which open_checkpoint() looks for them. NAME_format() returns the row of NAME. Behind
-// the name are the patterns of the files by which a build without this format recognises it.
+// The formats in the order in which open_checkpoint() tries them; NAME_format() describes NAME. A build without a
+// format recognises the format's files by the patterns.
 #define ENCDEC_FORMAT_ROWS(FORMAT)         \
   FORMAT(ctranslate2, "model.bin")         \
   FORMAT(safetensors, "model.safetensors") \

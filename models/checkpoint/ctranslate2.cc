@@ -19,21 +19,23 @@ namespace {
 constexpr std::uint32_t kLastVersion = 6;
 constexpr std::uint32_t kFirstVersionWithConfig = 6;
 
-// Scale of an int16 weight that has no scale in the file.
+// Scale of int16 weights for which the file has no scale.
 constexpr float kFirstInt16Scale = 1000.0f;
 
-// torch's names of the types, in the order of the format's numbers.
+// torch's type names, in the order of CTranslate2's type numbers.
 constexpr std::array<std::string_view, 6> kVariableTypes = {"float32", "int8", "int16", "int32", "float16", "bfloat16"};
 
 using Variables = std::map<std::string, Tensor, std::less<>>;
 
-// Returns whether variables have OpenNMT-tf's names: "transformer/decoder/layer_0/masked_multi_head/conv1d_1/kernel:0".
+// Returns true if the model's variables have OpenNMT-tf's names, such as
+// "transformer/decoder/layer_0/masked_multi_head/conv1d_1/kernel:0".
 bool has_names_of_opennmt_tf(const CTranslate2Model& model) {
   constexpr std::array<std::string_view, 4> kTransformers = {"", "TransformerBase", "TransformerBig",
                                                              "TransformerSpec"};
   return model.revision == 1 && std::ranges::find(kTransformers, model.spec_name) != kTransformers.end();
 }
 
+// Converts an OpenNMT-tf name to the name in later revisions.
 std::string without_names_of_opennmt_tf(std::string name) {
   const std::string_view attention = name.find("encoder") != name.npos ? "self_attention" : "attention";
   const std::array<std::pair<std::string_view, std::string_view>, 10> parts = {{{"transformer/", ""},
@@ -71,27 +73,28 @@ class ModelReader {
       model.revision = reader_.number<std::uint32_t>("the spec's revision");
     }
     renames_ = has_names_of_opennmt_tf(model);
-    // The counts may be wrong, but each turn of the loops takes bytes from the file or throws.
+    // The counts may be wrong, but each iteration consumes bytes from the file or throws.
     for (auto left = reader_.number<std::uint32_t>("the number of variables"); left > 0; --left) read_variable();
     if (version_ >= 3) {
       for (auto left = reader_.number<std::uint32_t>("the number of aliases"); left > 0; --left) read_alias();
     }
-    if (reader_.left() > 0) refuse(file_.name, "{} bytes behind the end, expected none", reader_.left());
+    if (reader_.left() > 0) refuse(file_.name, "{} bytes after the end, expected none", reader_.left());
     model.weights = store();
     return model;
   }
 
  private:
-  // A string ends with a zero, which its length includes.
+  // Reads a string: first the length, then the characters and a NUL byte. The length includes the NUL byte.
   std::string string(std::string_view what) {
     const auto length = reader_.number<std::uint16_t>(what);
     const std::string_view text = as_text(reader_.take(length, what));
     if (length == 0 || text.find('\0') != text.size() - 1) {
-      refuse(file_.name, "'{}' for {}, expected text with a zero at its end", printable(text), what);
+      refuse(file_.name, "'{}' for {}, expected text that ends with a NUL byte", printable(text), what);
     }
     return std::string(text.substr(0, text.size() - 1));
   }
 
+  // Throws FileError if `name` is already the name of a variable or an alias.
   void check_new(const std::string& name) const {
     if (variables_.contains(name) || aliases_.contains(name)) {
       refuse(file_.name, "variable '{}' is there twice, expected it once", printable(name));
@@ -107,7 +110,7 @@ class ModelReader {
       if (number < kVariableTypes.size()) return named(kVariableTypes[number]);
       refuse(where, "type {}, expected 0 to {}", number, kVariableTypes.size() - 1);
     }
-    // Older files give the size of an element instead: that of float32, int8 or int16.
+    // In place of a type, older files store the size of an element: 4 for float32, 1 for int8, 2 for int16.
     for (const std::string_view name : std::span(kVariableTypes).first(3)) {
       if (named(name).bytes() == number) return named(name);
     }
@@ -126,6 +129,7 @@ class ModelReader {
     for (std::uint64_t& dim : dims) dim = reader_.number<std::uint32_t>("a variable's shape");
     const StoredType& stored = type(where);
     const std::uint64_t count = reader_.number<std::uint32_t>("a variable's size");
+    // The stored size is a number of bytes since version 4, and a number of elements in older versions.
     const std::uint64_t bytes = version_ >= 4 ? count : count * stored.bytes();
     if (stored_bytes(stored, dims) != bytes) {
       refuse(where, "{} bytes, expected as many as {} of shape [{}] takes", bytes, stored.torch, fmt::join(dims, ", "));
@@ -134,6 +138,7 @@ class ModelReader {
     variables_.emplace(std::move(name), stored_tensor(data, stored, {.sizes = dims}, file_.owner));
   }
 
+  // Reads an alias. The target of an alias must be a variable, so chains of aliases are refused.
   void read_alias() {
     std::string alias = string("an alias");
     std::string target = string("an alias's variable");
@@ -144,14 +149,14 @@ class ModelReader {
     aliases_.emplace(std::move(alias), std::move(target));
   }
 
-  // Returns the variable of this name or alias; null if there is none.
+  // Returns the variable with this name or alias; null if there is none.
   const Variables::value_type* find(const std::string& name) const {
     const auto alias = aliases_.find(name);
     const auto found = variables_.find(alias == aliases_.end() ? name : alias->second);
     return found == variables_.end() ? nullptr : &*found;
   }
 
-  // Returns null if the variable is not quantised.
+  // Returns the scale of a quantised variable; null for other variables.
   const Tensor* find_scale(const Variables::value_type& variable) const {
     const auto& [name, tensor] = variable;
     if (tensor.type() != DataType::int8 && tensor.type() != DataType::int16) return nullptr;
@@ -166,8 +171,8 @@ class ModelReader {
     return scaled != nullptr && find_scale(*scaled) != nullptr;
   }
 
-  // Returns one scale for each row of `tensor`, or one for all. For a convolution the file has one scale for each index
-  // of the first dimension, so each is repeated.
+  // Returns `scale` with one element per row of `tensor`, or with a single element for all rows. A convolution has one
+  // scale per index of its first dimension; the scale is repeated for all rows with that index.
   Tensor scale_of_rows(const std::string& name, const Tensor& tensor, const Tensor& scale) const {
     const std::int64_t count = scale.elements(), rows = tensor.rows();
     const bool is_first = tensor.shape().rank() > 0 && count == tensor.shape()[0];
@@ -181,6 +186,7 @@ class ModelReader {
     return repeated;
   }
 
+  // Returns all variables and aliases except scales. The store contains each quantised tensor together with its scale.
   std::shared_ptr<WeightStore> store() const {
     auto store = std::make_shared<WeightStore>(file_.name);
     const auto add = [&](const std::string& name, const Tensor& tensor, const Tensor* scale) {
@@ -208,7 +214,7 @@ class ModelReader {
   std::map<std::string, std::string, std::less<>> aliases_;
 };
 
-// Adds the special tokens of Whisper. They are the same in all models, so files do not contain them.
+// Returns `config` with Whisper's special tokens, which are the same in all Whisper models.
 JsonObject with_tokens_of_whisper(const CTranslate2Model& model, const std::optional<JsonObject>& config) {
   nlohmann::json settings = config ? config->value() : nlohmann::json::object();
   for (const char* key : {"unk_token", "bos_token", "eos_token"}) settings[key] = kWhisperEnd;
@@ -244,11 +250,11 @@ std::optional<JsonObject> token_settings(const CTranslate2Model& model, std::opt
   settings["add_source_bos"] = flag("with_source_bos", false);
   settings["add_source_eos"] = flag("with_source_eos", false);
   settings["decoder_start_token"] = settings[flag("with_target_bos", true) ? "bos_token" : "eos_token"];
-  if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // each user chooses one
+  if (flag("user_decoder_start_tokens", false)) settings["decoder_start_token"] = nullptr;  // the user sets this token
   return JsonObject(std::move(settings), store.origin());
 }
 
-// A config.json with model_type is one of transformers, and the model.bin beside it belongs to something else.
+// A config.json with model_type belongs to transformers, so a model.bin next to it is not CTranslate2's.
 FormatRow ctranslate2_format() {
   return {.format = CheckpointFormat::ctranslate2,
           .files = "model.bin of CTranslate2",

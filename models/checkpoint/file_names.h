@@ -11,8 +11,8 @@
 
 namespace encdec {
 
-// Returns whether the path exists. A link to a missing file counts as existing, so that opening it reports the error.
-// Throws FileError if the folder cannot be searched.
+// Returns true if `path` exists. A symlink to a missing file counts as existing: opening it will
+// report the error. Throws FileError if the folder cannot be searched.
 inline bool file_exists(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
@@ -20,7 +20,7 @@ inline bool file_exists(const std::filesystem::path& path) {
   return status.type() != std::filesystem::file_type::not_found;
 }
 
-// Returns the names of a folder's files, sorted. Sets `error` if they cannot be listed.
+// Returns the sorted names of the files in `folder`. Sets `error` if they cannot be listed.
 inline std::vector<std::string> list_files(const std::filesystem::path& folder, std::error_code& error) {
   std::vector<std::string> names;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -30,7 +30,7 @@ inline std::vector<std::string> list_files(const std::filesystem::path& folder, 
   return names;
 }
 
-// The same, but throws FileError if they cannot be listed.
+// Like the function above, but throws FileError on failure.
 inline std::vector<std::string> list_files(const std::filesystem::path& folder) {
   std::error_code error;
   std::vector<std::string> names = list_files(folder, error);
@@ -38,7 +38,7 @@ inline std::vector<std::string> list_files(const std::filesystem::path& folder) 
   return names;
 }
 
-// Returns whether a name read from a file is a plain file name, which cannot lead out of that file's folder.
+// Returns true if `name`, read from a file, is a plain name that cannot lead out of the folder.
 inline bool is_plain_file_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }

@@ -11,12 +11,11 @@
 
 namespace encdec {
 
-// A zlib decompressor for one stream.
 class Inflater {
  public:
-  // Window bits of zlib. They also select the format around the data.
-  static constexpr int kRaw = -MAX_WBITS;       // nothing
-  static constexpr int kGzip = MAX_WBITS + 16;  // gzip's header and checksum
+  // zlib's window bits, which also select the container format.
+  static constexpr int kRaw = -MAX_WBITS;       // raw deflate data
+  static constexpr int kGzip = MAX_WBITS + 16;  // with gzip's header and checksum
 
   explicit Inflater(int window_bits) {
     if (inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
@@ -25,8 +24,8 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Decompresses some bytes from the front of `input` to the front of `output`, and removes them from both. Returns
-  // zlib's result: Z_OK before the end of the stream.
+  // Decompresses up to kPieceBytes from the front of `input` to the front of `output`, and removes
+  // the used bytes from both. Returns zlib's result: Z_OK until the stream ends.
   int step(std::span<const std::byte>& input, std::span<std::byte>& output) {
     check_cancelled();
     const std::size_t in = std::min(input.size(), kPieceBytes), out = std::min(output.size(), kPieceBytes);
@@ -40,28 +39,28 @@ class Inflater {
     return result;
   }
 
-  // Decompresses the beginning of `input` into `output`. Returns whether that filled `output`.
+  // Decompresses the start of `input`. Returns true if that fills `output`.
   bool fills_front(std::span<const std::byte> input, std::span<std::byte> output) {
     int result = step(input, output);
     while (result == Z_OK && !output.empty()) result = step(input, output);
     return (result == Z_OK || result == Z_STREAM_END) && output.empty();
   }
 
-  // Decompresses `input` into `output`. Returns whether `input` is exactly one stream and its content has exactly the
-  // size of `output`.
+  // Decompresses `input` into `output`. Returns true if `input` is exactly one stream and its
+  // content exactly fills `output`.
   bool fills(std::span<const std::byte> input, std::span<std::byte> output) {
     int result = Z_OK;
     while (result == Z_OK) {
       std::byte past_end{};  // receives a byte if the content is longer than `output`
-      std::span<std::byte> behind(&past_end, 1);
-      result = step(input, output.empty() ? behind : output);
-      if (behind.empty()) return false;
+      std::span<std::byte> excess(&past_end, 1);
+      result = step(input, output.empty() ? excess : output);
+      if (excess.empty()) return false;
     }
     return result == Z_STREAM_END && input.empty() && output.empty();
   }
 
  private:
-  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // between two checks for cancellation
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // bytes between two cancellation checks
 
   z_stream stream_{};
 };

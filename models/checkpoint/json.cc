@@ -10,17 +10,17 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxValueBytes = 40;    // maximum bytes of a value in a message
-constexpr std::size_t kMaxReasonBytes = 200;  // maximum bytes of the parser's message in ours
+constexpr std::size_t kMaxValueBytes = 40;    // maximum bytes of a value in an error message
+constexpr std::size_t kMaxReasonBytes = 200;  // maximum bytes of the parser's message in an error message
 
-// Returns a value in the form in which messages show it.
+// Returns the text for `value` in error messages.
 std::string shown(const nlohmann::json& value) {
   if (value.is_structured()) return fmt::format("{} of {}", value.type_name(), value.size());
   if (value.is_string()) return fmt::format("\"{}\"", printable(value.get_ref<const std::string&>(), kMaxValueBytes));
   return value.dump();
 }
 
-// Returns a description of a range. `what` is the kind of number: "an integer".
+// Describes a range for error messages. `what` is the kind of number, such as "an integer".
 template <class T>
 std::string described(ValueRange<T> range, std::string_view what) {
   constexpr ValueRange<T> kAll;
@@ -31,12 +31,12 @@ std::string described(ValueRange<T> range, std::string_view what) {
 }
 
 bool is_in(const nlohmann::json& value, IntegerRange range) {
-  if (value.is_number_float()) {  // 512.0 is an integer, as in Python
+  if (value.is_number_float()) {  // 512.0 counts as an integer, because 512.0 == 512 in Python
     const auto number = value.get<double>();
     return number == std::trunc(number) && std::abs(number) < 0x1p53 && is_in(static_cast<std::int64_t>(number), range);
   }
   if (!value.is_number_integer()) return false;
-  // An unsigned value above the signed range would wrap around.
+  // get<int64_t>() would turn an unsigned value above INT64_MAX into a negative number.
   const bool wraps = value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX};
   return !wraps && value.get<std::int64_t>() >= range.min && value.get<std::int64_t>() <= range.max;
 }
@@ -169,7 +169,7 @@ bool JsonEvents::binary(binary_t&) {
 }
 
 bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-  // error.what() is "[json.exception.parse_error.101] parse error at line 1, column 2: ...". Drop the tag in front.
+  // error.what() is "[json.exception.parse_error.101] parse error at line 1 ...". Drop the tag.
   const std::string_view text = error.what();
   const std::size_t tag_end = text.find("] ");
   const std::string_view reason = tag_end == std::string_view::npos ? text : text.substr(tag_end + 2);
@@ -178,10 +178,10 @@ bool JsonEvents::parse_error(std::size_t, const std::string&, const nlohmann::js
 
 namespace {
 
-// Refuses tokens of more than kMaxJsonTokenBytes. The parser keeps a token, and the space in front of it, in buffers
-// that grow by doubling.
+// Throws FileError if a token is longer than kMaxJsonTokenBytes. The parser keeps a token, and the
+// whitespace before it, in buffers that grow by doubling.
 void check_json_tokens(std::string_view text, const std::string& file) {
-  std::size_t begin = 0;  // start of the current string, number or space
+  std::size_t begin = 0;  // start of the current string, number or whitespace
   bool in_string = false;
   const auto end_at = [&](std::size_t end) {
     poll_cancelled();
@@ -191,6 +191,7 @@ void check_json_tokens(std::string_view text, const std::string& file) {
     }
     begin = end + 1;
   };
+  // A token ends at a quote or, outside strings, at a structural character.
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"') {
@@ -205,11 +206,12 @@ void check_json_tokens(std::string_view text, const std::string& file) {
   end_at(text.size());
 }
 
-// Returns the text with NaN, Infinity and -Infinity, which Python's json writes although JSON lacks them, as strings.
-// So they are values of no use, and refused where a number is read.
+// Returns `text` with quotes around NaN, Infinity and -Infinity. Python's json module writes these values, although
+// JSON does not have them. JsonObject::number() refuses the quoted values.
 std::string with_numbers_as_strings(std::string_view text) {
   std::string result;
   bool in_string = false;
+  // Each step copies one character, one escape sequence of a string, or one of the three names.
   for (std::size_t i = 0, size = 0; i < text.size(); i += size) {
     size = in_string && text[i] == '\\' ? 2 : 1;
     if (text[i] == '"') in_string = !in_string;
@@ -225,9 +227,9 @@ std::string with_numbers_as_strings(std::string_view text) {
 }  // namespace
 
 void read_json_events(std::string_view text, JsonEvents& events) {
-  // The parser would treat a zero byte as the end of the text, and would skip a byte order mark.
+  // The parser would treat a NUL byte as the end of the text, and would skip a byte order mark.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
-    refuse(events.file(), "not valid JSON: byte {} is zero", zero);
+    refuse(events.file(), "not valid JSON: byte {} is NUL", zero);
   }
   if (text.starts_with("\xEF\xBB\xBF")) refuse(events.file(), "not valid JSON: begins with a byte order mark");
   if (text.size() > kMaxJsonTokenBytes) check_json_tokens(text, events.file());

@@ -16,7 +16,7 @@
 
 namespace encdec {
 
-// A range of allowed numbers, both ends included.
+// A closed range of allowed numbers.
 template <class T>
 struct ValueRange {
   T min = std::numeric_limits<T>::lowest();
@@ -25,45 +25,41 @@ struct ValueRange {
 using IntegerRange = ValueRange<std::int64_t>;
 using NumberRange = ValueRange<double>;
 
-// A JSON object from a file, with typed access. A key that is missing or null counts as absent. If a value has another
-// type or is out of range, every function throws ConfigError, naming the file and the key, with what was found and what
-// was expected.
+// A JSON object from a file, with typed access. A missing or null key counts as absent. A value of
+// a wrong type or out of range throws ConfigError, naming the file and the key.
 //   object.integer("d_model", {.min = 1, .max = 65536}).value_or(512)
 // Copies share the values.
 class JsonObject {
  public:
-  // Throws FileError if `value` is not an object. `file` is the file's name in messages.
+  // Throws FileError if `value` is not an object. `file` is the file's name in error messages.
   JsonObject(nlohmann::json value, const std::string& file);
 
   const std::string& file() const { return file_; }
   const nlohmann::json& value() const { return *value_; }
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  // Returns the file and the path of keys to this object: "tokenizer.json: normalizer.normalizers[1]".
+  // Returns the file and the path of keys: "tokenizer.json: normalizer.normalizers[1]".
   std::string where() const;
 
   std::optional<std::int64_t> integer(std::string_view key, IntegerRange range = {}) const;
   std::optional<double> number(std::string_view key, NumberRange range = {}) const;
   std::optional<bool> boolean(std::string_view key) const;
   std::optional<std::string> string(std::string_view key) const;
-  // Returns an object inside this one. Messages about it name the keys that lead to it: 'decoder.d_model'.
+  // Returns a nested object. Its error messages contain the full path of keys: 'decoder.d_model'.
   std::optional<JsonObject> object(std::string_view key) const;
 
-  // The same for required keys: throws ConfigError if the key is absent.
+  // Required keys: these functions also throw ConfigError if the key is absent.
   std::int64_t required_integer(std::string_view key, IntegerRange range = {}) const;
   std::string required_string(std::string_view key) const { return required(string(key), key, "a string"); }
   bool required_boolean(std::string_view key) const { return required(boolean(key), key, "true or false"); }
   JsonObject required_object(std::string_view key) const { return required(object(key), key, "an object"); }
-  // Returns a list of objects.
   std::vector<JsonObject> required_objects(std::string_view key) const;
 
-  // Returns a list of integers; a single integer counts as a list of one. Empty if absent.
+  // Return a list, which is empty if the key is absent. integers() and strings() also accept a single value.
   std::vector<std::int64_t> integers(std::string_view key, IntegerRange range = {}) const;
-  // Returns a list of lists of integers; empty if absent.
   std::vector<std::vector<std::int64_t>> integer_lists(std::string_view key, IntegerRange range = {}) const;
-  // Returns a list of strings; a single string counts as a list of one. Empty if absent.
   std::vector<std::string> strings(std::string_view key) const;
 
-  // Throws unless the value is absent or `expected`.
+  // Throws ConfigError unless the value is absent or equals `expected`.
   void expect(std::string_view key, const nlohmann::json& expected) const;
 
  private:
@@ -75,7 +71,7 @@ class JsonObject {
     if (found) return *std::move(found);
     refuse<ConfigError>(file_, "'{}{}' is missing, expected {}", path_, key, expected);
   }
-  // Returns the value, or the items of a list, if `fits` accepts each; else throws with `expected`.
+  // Returns the value of `key`, or nullopt. Throws ConfigError with `expected` unless it `fits`.
   template <class T, class Fits>
   std::optional<T> read(std::string_view key, const Fits& fits, std::string_view expected) const;
   template <class T, class Fits>
@@ -88,27 +84,24 @@ class JsonObject {
   std::string path_;  // keys that lead to this object, each followed by a dot
 };
 
-// Limits for hostile files.
 inline constexpr std::size_t kMaxConfigBytes = 16u << 20;  // a shard index of 100,000 tensors has about 10 MB
 inline constexpr std::size_t kMaxJsonDepth = 64;
-// Maximum memory of the values of a file. An index of 100,000 tensors takes about 25 MB; 40,000 tokens that are
-// described one by one, as in tokenizer_config.json, about 30 MB.
+// Maximum memory for values. An index of 100,000 tensors takes about 25 MB; the descriptions of
+// 40,000 tokens in a tokenizer_config.json about 30 MB.
 inline constexpr std::size_t kMaxJsonTreeBytes = 32u << 20;
 
-// Reads a JSON file. NaN, Infinity and -Infinity, as Python writes them, become strings. Throws FileError if the file
-// cannot be read, is larger than `max_bytes`, or is refused by parse_json().
+// Reads a JSON file. NaN, Infinity and -Infinity, which Python writes, become strings. Throws
+// FileError if the file cannot be read, is larger than `max_bytes`, or is refused by parse_json().
 nlohmann::json read_json(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
-// The same for a file whose top level is an object.
+// Reads a JSON file whose top level is an object.
 JsonObject read_json_object(const std::filesystem::path& path, std::size_t max_bytes = kMaxConfigBytes);
 
-// Parses JSON text (RFC 8259) in UTF-8. Throws FileError, naming `file` and the place, for
-// - text that is not valid JSON in valid UTF-8, or begins with a byte order mark;
-// - a key that occurs twice in an object;
-// - a number beyond double's range;
+// Parses UTF-8 JSON text (RFC 8259). A text of kMaxConfigBytes needs at most 4 times as much
+// memory. Throws FileError, naming `file` and the position, for
+// - text that is not valid JSON or UTF-8, or begins with a byte order mark;
+// - a duplicate key in an object, or a number beyond double's range;
 // - a string, number or run of spaces of more than 2 MiB;
-// - more than kMaxJsonDepth levels;
-// - values that take more than kMaxJsonTreeBytes.
-// So a text of kMaxConfigBytes needs at most 4 * kMaxConfigBytes of memory, whatever its content.
+// - more than kMaxJsonDepth levels, or values that take more than kMaxJsonTreeBytes.
 nlohmann::json parse_json(std::string_view text, const std::string& file);
 
 }  // namespace encdec

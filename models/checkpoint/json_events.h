@@ -13,9 +13,8 @@
 
 namespace encdec {
 
-// A receiver of JSON tokens, for readers that do not need all values at once. Its functions are called for one
-// token after another; they return true to continue and throw to stop. Errors in the text itself are thrown as
-// FileError.
+// A receiver of JSON tokens, for readers that do not need all values at once. Each function handles
+// a token; it returns true to continue and throws to stop. Invalid JSON throws FileError.
 class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonEvents(std::string file) : file_(std::move(file)) {}
@@ -28,16 +27,16 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   std::string file_;
 };
 
-// Maximum size of a string, a number, or a run of spaces between two tokens. The parser copies each of these twice.
+// Maximum size of a string, a number, or whitespace. The parser copies each of these twice.
 inline constexpr std::size_t kMaxJsonTokenBytes = 2u << 20;
 
-// Sends the tokens of `text` to `events`. Refuses what parse_json() refuses, except for duplicate keys, depth and the
-// memory of values: `events` must check these.
+// Sends the tokens of `text` to `events`. Throws as parse_json() does, except for duplicate keys,
+// depth and memory, which `events` must check.
 void read_json_events(std::string_view text, JsonEvents& events);
 
-// A receiver that builds JSON values from tokens; the text may be of another format, such as YAML. Throws FileError for
-// a key that occurs twice in an object, and beyond kMaxJsonDepth levels or kMaxJsonTreeBytes of memory. A derived class
-// may handle some tokens itself.
+// Builds JSON values from tokens, which may also come from another format such as YAML. Throws
+// FileError for a duplicate key in an object, more than kMaxJsonDepth levels, or more than
+// kMaxJsonTreeBytes of memory. A derived class may handle some tokens itself.
 class JsonTree : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
@@ -63,15 +62,14 @@ class JsonTree : public JsonEvents {
   }
 
  protected:
-  // Returns the beginning of messages: the file, perhaps with a place in it.
+  // Returns the start of error messages: the file, or the file and a position in it.
   virtual std::string where() const { return file(); }
 
-  // The number of open objects and arrays, and the kind of the innermost.
   std::size_t depth() const { return open_.size(); }
   bool in_object() const { return !open_.empty() && open_.back()->is_object(); }
   bool wants_key() const { return in_object() && member_ == nullptr; }
 
-  // Returns false if the object already has the key.
+  // Returns false if the open object already has the key.
   bool add_key(const std::string& key) {
     take_memory(kMemberBytes + text_bytes(key));
     const auto [position, is_new] = open_.back()->emplace(key, nullptr);
@@ -84,14 +82,14 @@ class JsonTree : public JsonEvents {
   }
 
  private:
-  // Memory of values. glibc's malloc uses multiples of 16 bytes, of which 8 are overhead. While a list grows, it may
-  // have the old storage and a new one of twice the capacity: 3 values per item.
+  // Memory of values with glibc, whose malloc uses multiples of 16 bytes with 8 bytes of overhead.
+  // A growing list holds its old storage and twice as much new storage: 3 values per item.
   static constexpr std::size_t kItemBytes = 3 * sizeof(json);
   static constexpr std::size_t kStructureBytes = 64;  // std::map takes 48, std::vector 24
   static constexpr std::size_t kStringBytes = 48;     // std::string takes 32
   static constexpr std::size_t kMemberBytes = 96;     // node of a std::map: header 32, key 32, value 16
 
-  // Returns the memory of a string's characters. Short strings store them inside the std::string.
+  // Returns the memory of a string's characters. Short strings fit inside the std::string.
   static std::size_t text_bytes(const std::string& text) { return text.size() < 16 ? 0 : text.size() + 32; }
 
   static std::size_t memory_of(const json& value) {
@@ -128,7 +126,7 @@ class JsonTree : public JsonEvents {
   json root_;
   std::size_t memory_left_ = kMaxJsonTreeBytes;
   std::vector<json*> open_;  // innermost last; a parent does not change while a child is open
-  json* member_ = nullptr;   // slot for the value of the last key; null once it is filled
+  json* member_ = nullptr;   // where the value of the last key goes; null once it is set
 };
 
 }  // namespace encdec

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the languages that a JSON file of the folder has under two keys.
+// Returns the languages stored in a JSON file under two keys; nullopt if either is missing.
 std::optional<LanguagePair> pair_in(const fs::path& file, const char* source_key, const char* target_key) {
   if (!file_exists(file)) return std::nullopt;
   const JsonObject object = read_json_object(file);
@@ -21,7 +21,7 @@ std::optional<LanguagePair> pair_in(const fs::path& file, const char* source_key
   return LanguagePair{*source, *target};
 }
 
-// Returns the languages of translateLocally's model_info.json: {"srcTags": {"de": "German"}, "trgTag": "en"}.
+// Returns the languages in a file of translateLocally, such as {"srcTags": {"de": "German"}, "trgTag": "en"}.
 std::optional<LanguagePair> pair_of_tags(const fs::path& file) {
   if (!file_exists(file)) return std::nullopt;
   const JsonObject object = read_json_object(file);
@@ -33,7 +33,8 @@ std::optional<LanguagePair> pair_of_tags(const fs::path& file) {
   return pair;
 }
 
-// Returns the languages in the name of a student's model.
+// Returns the languages in a student model's file name: "ende" means en -> de. If neither language is English, only a
+// name of four letters can be split.
 std::optional<LanguagePair> pair_in_name(const std::string& model) {
   static const std::regex kName("model\\.([a-z]{4,7}(?:_[a-z]+)?)\\..*");
   std::smatch match;
@@ -48,17 +49,20 @@ std::optional<LanguagePair> pair_in_name(const std::string& model) {
 }  // namespace
 
 std::optional<LanguagePair> language_pair_of(const fs::path& folder) {
+  // Look in the files first, then in the names of the folder and of the model.
   if (auto pair = pair_in(folder / "tokenizer_config.json", "source_lang", "target_lang")) return pair;
   if (auto pair = pair_in(folder / "metadata.json", "sourceLanguage", "targetLanguage")) return pair;
   if (auto pair = pair_of_tags(folder / "model_info.json")) return pair;
   static const std::regex kOpus("opus-mt-(?:tc-)?(?:big-|base-)?([a-z]{2,3})-([a-z]{2,3})");
   static const std::regex kStudent("([a-z]{2,3}(?:[-_]han[st])?)[-_]([a-z]{2,3}(?:[-_]han[st])?)");
+  // Get the model's name from the path, which ends with models--OWNER--NAME/snapshots/X in the Hub's cache.
   fs::path place = (fs::absolute(folder) / "").lexically_normal().parent_path();
-  if (place.parent_path().filename() == "snapshots") place = place.parent_path().parent_path();  // models--OWNER--NAME
+  if (place.parent_path().filename() == "snapshots") place = place.parent_path().parent_path();
   std::string name = place.filename().string();
   if (const std::size_t owner = name.rfind("--"); owner != name.npos) name.erase(0, owner + 2);
   std::smatch match;
   if (std::regex_match(name, match, kOpus)) return LanguagePair{match[1], match[2]};
+  // The remaining names belong to student models in Marian's own formats.
   if (file_exists(folder / "config.json") || !fs::is_directory(folder)) return std::nullopt;
   const auto model = MarianFiles(folder).model();
   if (!model) return std::nullopt;

@@ -17,17 +17,19 @@
 namespace encdec {
 namespace {
 
+// Throws FileError with the operating system's reason or, for a dangling symlink, with the symlink's target.
 [[noreturn]] void refuse_as_system(const std::filesystem::path& path, int error) {
   std::error_code no_link;
   const auto target = std::filesystem::read_symlink(path, no_link);
   if (no_link || error != ENOENT) refuse(path.string(), "{}", std::strerror(error));
-  refuse(path.string(), "a link to '{}', which is not there: was the download cut off?", printable(target.string()));
+  refuse(path.string(), "a symlink to '{}', which does not exist: was the download interrupted?",
+         printable(target.string()));
 }
 
-// Opens a regular file for reading. Returns its descriptor and its size.
+// Opens a regular file for reading. Returns its descriptor and size.
 std::pair<int, std::size_t> open_to_read(const std::filesystem::path& path) {
-  // The system would ignore everything after the zero byte.
-  if (path.native().find('\0') != std::string::npos) refuse(path.c_str(), "a path with a zero byte");
+  // The operating system would ignore everything after a NUL byte.
+  if (path.native().find('\0') != std::string::npos) refuse(path.c_str(), "path contains a NUL byte");
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) refuse_as_system(path, errno);
@@ -39,8 +41,7 @@ std::pair<int, std::size_t> open_to_read(const std::filesystem::path& path) {
   refuse(path.string(), "not a regular file");
 }
 
-// Reads bytes of a file, starting at `offset`. Returns the number of bytes, which is less than to.size() only at the
-// end of the file.
+// Reads to.size() bytes at `offset`. Returns the number of bytes read, which is smaller only at the end of the file.
 std::size_t read_at(int descriptor, std::size_t offset, std::span<std::byte> to, const std::filesystem::path& path) {
   std::size_t filled = 0;
   while (filled < to.size()) {
@@ -80,11 +81,12 @@ MappedFile::~MappedFile() {
 }
 
 bool MappedFile::read(std::span<const std::byte> bytes, std::byte* to) const {
+  // Compare addresses as integers, because comparing pointers into different objects is unspecified.
   const auto address = [](const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
   const std::uintptr_t begin = address(bytes.data()), file = address(data_);
   if (data_ == nullptr || begin < file || begin > file + size_ || bytes.size() > file + size_ - begin) return false;
   if (read_at(descriptor_, begin - file, {to, bytes.size()}, path_) == bytes.size()) return true;
-  refuse(path_.string(), "has become shorter while it was read, expected {} bytes as before", size_);
+  refuse(path_.string(), "has become shorter while it was read, expected {} bytes", size_);
 }
 
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -95,7 +97,7 @@ std::string read_text_file(const std::filesystem::path& path, std::size_t max_by
   } closer{descriptor};
   if (size > max_bytes) refuse(path.string(), "{} bytes, expected at most {}", size, max_bytes);
   std::string text(size, '\0');
-  // The file is shorter than `size` if it was truncated meanwhile.
+  // The file may have been truncated since it was opened.
   text.resize(read_at(descriptor, 0, std::as_writable_bytes(std::span(text)), path));
   return text;
 }

@@ -15,21 +15,19 @@ namespace encdec {
 struct FileBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;  // keeps `bytes` alive
-  std::string name;                   // begins every message
+  std::string name;                   // start of every error message
 };
 
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A whole file, open and mapped read-only. The kernel reads a page when it is first touched, and processes that map the
-// same file share its pages.
-// If the file is truncated meanwhile, or its disk fails, looking at its bytes ends the process with SIGBUS (encdec's
-// programs then name the file). read() throws instead. So replace checkpoints by renaming, as package managers and hub
-// clients do.
+// A whole file, open and mapped read-only. Processes that map the same file share its pages. If the file is truncated
+// or its disk fails, accessing the mapped bytes ends the process with SIGBUS (encdec's programs then name the file);
+// read() throws instead. So replace checkpoints by renaming, as package managers and hub clients do.
 class MappedFile final : public WeightFile {
  public:
-  // Opens a file; links are followed. Throws FileError, naming the path, unless it is a regular file that can be read.
+  // Opens a file; symlinks are followed. Throws FileError unless it is a readable regular file.
   static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
 
   ~MappedFile() override;
@@ -49,8 +47,8 @@ class MappedFile final : public WeightFile {
   std::size_t size_ = 0;
 };
 
-// Returns a copy of the content of a small file, which later changes to the file do not affect. Throws FileError,
-// naming the path, if the file cannot be read, is not a regular file, or is larger than `max_bytes`.
+// Returns the content of a small file. Throws FileError, naming the path, if the file cannot be
+// read, is not a regular file, or is larger than `max_bytes`.
 std::string read_text_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 }  // namespace encdec

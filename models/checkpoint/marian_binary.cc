@@ -22,8 +22,9 @@ namespace {
 
 constexpr std::uint64_t kMaxItemNameBytes = 1 << 12;
 constexpr std::uint64_t kMaxItemRank = 32;
-constexpr std::uint64_t kFirstPackedType = 0x800;  // from here on, types are in the order of one kind of CPU
+constexpr std::uint64_t kFirstPackedType = 0x800;  // lowest code of the types that are packed for one kind of CPU
 
+// An element type in Marian's file format (marian-dev, src/common/types.h).
 struct MarianType {
   std::uint64_t code;
   std::string_view safetensors_name;  // see StoredType
@@ -35,13 +36,14 @@ constexpr std::array kTypes = {
     MarianType{0x4101, "I8", true}, MarianType{0x4102, "I16", true},
 };
 
+// The header of an item. An item is a named tensor.
 struct Item {
   std::string name;
-  std::string where;  // begins every message
+  std::string where;  // start of every error message
   MarianType type = {};
   std::uint64_t rank = 0;
   std::vector<std::uint64_t> shape = {};
-  std::uint64_t bytes = 0;  // size of its data, padding included
+  std::uint64_t bytes = 0;  // size of the data, including padding
 };
 
 MarianType type_of(std::uint64_t code, const std::string& where) {
@@ -51,11 +53,14 @@ MarianType type_of(std::uint64_t code, const std::string& where) {
          code >= kFirstPackedType ? "packed for one kind of CPU" : "unknown");
 }
 
+// Reads the headers of all items: first the fixed-size headers, then all names, then all shapes.
+// Leaves the reader at the first item's data.
 std::vector<Item> read_items(ByteReader& reader) {
   if (reader.number<std::uint64_t>("the version") != kMarianBinaryVersion) {
     refuse(reader.file(), "version other than {}, expected a Marian binary file", kMarianBinaryVersion);
   }
   const auto count = reader.number<std::uint64_t>("the number of items");
+  // Refuse an impossible count before memory is allocated.
   constexpr std::uint64_t kItemHeaderBytes = 32;
   if (count > reader.left() / kItemHeaderBytes) {
     refuse(reader.file(), "{} items in {} bytes: the file is truncated or damaged", count, reader.left());
@@ -77,6 +82,7 @@ std::vector<Item> read_items(ByteReader& reader) {
              items.size() + 1, header.name_bytes, header.rank, kMaxItemNameBytes, kMaxItemRank);
     }
     std::string name(as_text(reader.take(header.name_bytes, "a name")));
+    // The stored name ends with a NUL byte.
     name.resize(std::min(name.find('\0'), name.size()));
     const std::string where = fmt::format("{}: item '{}'", reader.file(), printable(name));
     items.push_back({.name = std::move(name),
@@ -96,18 +102,18 @@ std::vector<Item> read_items(ByteReader& reader) {
   return items;
 }
 
-// Adds an item whose data is the next in the file.
+// Reads the data of `item` at the reader's position, and adds the item to `store`.
 void add_item(Item& item, ByteReader& reader, const std::shared_ptr<const void>& owner, WeightStore& store) {
   const StoredType& type = *stored_type(&StoredType::safetensors, item.type.safetensors_name);
   const auto bytes = stored_bytes(type, item.shape);
   const std::uint64_t scale_bytes = item.type.is_quantized ? sizeof(float) : 0;
   if (!bytes || item.bytes < scale_bytes || *bytes > item.bytes - scale_bytes) {
-    refuse(item.where, "{} bytes of data, expected those of a tensor of shape ({})", item.bytes,
-           fmt::join(item.shape, ", "));
+    refuse(item.where, "{} bytes of data, too few for a tensor of shape ({})", item.bytes, fmt::join(item.shape, ", "));
   }
   const std::span<const std::byte> data = reader.take(item.bytes, "data");
   const std::span<const std::byte> run = data.first(static_cast<std::size_t>(*bytes));
   if (!item.type.is_quantized) return store.add(item.name, stored_tensor(run, type, {item.shape}, owner));
+  // Quantised items are stored transposed, except embeddings. The multiplier of an item follows its integers.
   if (item.name.find("Wemb") == std::string::npos) std::ranges::reverse(item.shape);
   Tensor scale = Tensor::allocate({1});
   std::memcpy(scale.data<float>(), data.data() + run.size(), sizeof(float));
@@ -118,6 +124,7 @@ void add_item(Item& item, ByteReader& reader, const std::shared_ptr<const void>&
   store.add(item.name, stored_tensor(run, type, {item.shape}, owner), scale);
 }
 
+// Opens a .npz file, or a .bin file that may be compressed. The tensor special:model.yml contains the model's options.
 void open_marian(const std::filesystem::path& file, Checkpoint& checkpoint) {
   constexpr std::string_view kOptions = "special:model.yml";
   const bool is_npz = file.extension() == ".npz";

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Names of the file with the decoder's options: first OPUS-MT's name, then translateLocally's name.
 constexpr const char* kOptionsFiles[] = {"decoder.yml", "config.intgemm8bitalpha.yml"};
 
 }  // namespace
@@ -29,7 +30,7 @@ bool MarianFiles::is_release() const {
   return options_ || (!found("", ".spm").empty() && !found("model", ".bin").empty());
 }
 
-// Returns the files whose names begin and end like this, whether they are compressed or not.
+// Returns the file names that begin with `prefix` and end with `ending`, or with `ending` plus .gz or .zst.
 std::vector<std::string> MarianFiles::found(std::string_view prefix, std::string_view ending) const {
   std::vector<std::string> result;
   for (const std::string& name : file_names_) {
@@ -38,7 +39,7 @@ std::vector<std::string> MarianFiles::found(std::string_view prefix, std::string
   return result;
 }
 
-// Returns the name of the file in the folder: `name`, or its compressed form if only that exists.
+// Returns `name`, or the name of the compressed file if the folder contains only the compressed file.
 std::string MarianFiles::stored(const std::string& name) const {
   if (std::ranges::binary_search(file_names_, name)) return name;
   for (const std::string_view ending : kPackedEndings) {
@@ -47,7 +48,7 @@ std::string MarianFiles::stored(const std::string& name) const {
   return name;
 }
 
-// Returns the file that the options name.
+// Returns the name of a file that the options specify. Throws FileError unless `name` is a plain file name.
 std::string MarianFiles::named(const nlohmann::json& name, std::string_view key) const {
   if (!name.is_string()) refuse(options_->file(), "{} has a {}, expected the name of a file", key, name.type_name());
   const auto& text = name.get_ref<const std::string&>();
@@ -58,6 +59,7 @@ std::string MarianFiles::named(const nlohmann::json& name, std::string_view key)
 }
 
 std::optional<fs::path> MarianFiles::model() const {
+  // Returns the only file of `files`; nullopt if there is none. Throws FileError if there are several files.
   const auto only = [&](const std::vector<std::string>& files, std::string_view kind) -> std::optional<fs::path> {
     if (files.size() > 1) {
       refuse(folder_.string(), "{} {} files, such as {} and {}, expected one, or decoder.yml to name one", files.size(),
@@ -72,6 +74,7 @@ std::optional<fs::path> MarianFiles::model() const {
   }
   if (auto npz = only(found("", ".npz"), ".npz")) return npz;
   std::vector<std::string> binary = found("model", ".bin");
+  // An uncompressed model*.bin may belong to another format, such as CTranslate2.
   std::erase_if(binary, [&](const std::string& name) {
     return name == without_packing(name) && !is_marian_binary(MappedFile::open(folder_ / name)->bytes());
   });
@@ -89,6 +92,7 @@ std::vector<std::string> MarianFiles::vocabularies() const {
     if (names.size() != 2) fail(fmt::format("a list of {}", names.size()));
     return {named(names[0], "vocabs"), named(names[1], "vocabs")};
   }
+  // Without options, find a source and a target vocabulary, or one vocabulary for both sides.
   std::vector<std::string> both = found("srcvocab", ".spm"), target = found("trgvocab", ".spm");
   both.insert(both.end(), target.begin(), target.end());
   if (both.empty()) both = found("", ".spm");

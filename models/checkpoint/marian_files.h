@@ -9,24 +9,23 @@
 
 namespace encdec {
 
-// The files beside a model in one of Marian's own formats. A folder has one of these forms:
-// - decoder.yml (OPUS-MT) or config.intgemm8bitalpha.yml (translateLocally): options of Marian's decoder, which name
-//   the files
-// - Firefox Translations, fxtranslate, MTranServer: model*.bin, vocab*.spm or srcvocab*.spm and trgvocab*.spm, and
-//   lex*.bin for a lexical shortlist
-// Each file may be compressed, with .gz or .zst behind its name.
+// The files of a model in one of Marian's own formats. A folder has one of these forms:
+// - decoder.yml (OPUS-MT) or config.intgemm8bitalpha.yml (translateLocally): options of Marian's
+//   decoder, which name the other files
+// - Firefox Translations, fxtranslate, MTranServer: model*.bin; vocab*.spm, or srcvocab*.spm and
+//   trgvocab*.spm; and lex*.bin for a lexical shortlist
+// Each file may be compressed, with .gz or .zst after its name.
 class MarianFiles {
  public:
-  // Lists the files of a folder and reads its options. Throws FileError if they cannot be read.
+  // Lists the folder's files and reads its options. Throws FileError on failure.
   explicit MarianFiles(const std::filesystem::path& folder);
 
-  // Returns whether the folder has one of these forms.
+  // Returns true if the folder has one of these forms.
   bool is_release() const;
-  // Returns the model that the options name, else the only .npz file, else the only model*.bin; nullopt if there is
-  // none. Throws FileError for several models.
+  // Returns the model named in the options, else the only .npz file, else the only model*.bin;
+  // nullopt if there is none. Throws FileError if there are several.
   std::optional<std::filesystem::path> model() const;
-  // Returns the names of the source's and the target's vocabulary, which may be equal. Throws FileError if there are
-  // none.
+  // Returns the source and target vocabulary, which may be equal. Throws FileError if the choice is not clear.
   std::vector<std::string> vocabularies() const;
   // Returns the lexical shortlist; nullopt if there is none.
   std::optional<std::filesystem::path> shortlist() const;

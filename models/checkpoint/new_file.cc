@@ -20,11 +20,12 @@ namespace encdec {
 
 namespace {
 
+// Linux's limit for a file name (NAME_MAX).
 constexpr std::size_t kMaxNameBytes = 255;
-constexpr int kAttempts = 100;
-constexpr auto kPollInterval = std::chrono::milliseconds(20);  // between two attempts to lock a folder
+constexpr int kAttempts = 100;                                 // number of random names to try
+constexpr auto kPollInterval = std::chrono::milliseconds(20);  // pause between two attempts to lock a folder
 
-// Returns NAME.XXXXXX.partial. If that would be too long, NAME is cut, between two UTF-8 characters.
+// Returns NAME.XXXXXX.partial, for a file NAME. Truncates a NAME that is too long, but not within a UTF-8 character.
 std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_t number) {
   std::string name = path.filename().string();
   const std::string ending = fmt::format(".{:06x}.partial", number & 0xFFFFFF);
@@ -34,8 +35,8 @@ std::filesystem::path partial_of(const std::filesystem::path& path, std::uint32_
   return path.parent_path() / (name + ending);
 }
 
-// Returns the file that a link leads to, even if that file does not exist yet. A rename then replaces the file and not
-// the link.
+// Returns the target of a symlink, even if the target does not exist yet, so that a rename replaces the target and not
+// the symlink. Returns any other path as it is.
 std::filesystem::path without_links(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);
@@ -45,8 +46,7 @@ std::filesystem::path without_links(const std::filesystem::path& path) {
   return error ? path : without_links(path.parent_path() / target);
 }
 
-// Writes the names in a folder to the disk. Returns false on failure. File systems that do not support this count as
-// successful.
+// Flushes the names in a folder to disk. Returns false on failure, but true if the file system cannot flush folders.
 bool sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return errno == EACCES;  // a folder without read permission may still be writable
@@ -59,15 +59,17 @@ bool sync_folder(const std::filesystem::path& folder) {
 
 NewFile::NewFile(const std::filesystem::path& path, Kind kind, std::string shown)
     : path_(kind == Kind::output ? without_links(path) : path), shown_(std::move(shown)), kind_(kind) {
+  // Refuse anything that commit() should not replace.
   std::error_code unknown;
   const auto status = std::filesystem::status(path_, unknown);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw FileError(fmt::format("{}: not a regular file, expected one", shown_));
   }
+  // Create the partial file under a random name.
   std::random_device random;
   for (int attempt = 0; attempt < kAttempts && descriptor_ < 0; ++attempt) {
     partial_ = partial_of(path_, random());
-    // O_EXCL: the name must be new. An existing file, link or pipe of that name is never opened.
+    // O_EXCL makes open() fail if the name exists, so that no existing file, symlink or pipe is opened.
     descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
@@ -104,8 +106,9 @@ void NewFile::write(std::string_view text) {
 }
 
 void NewFile::commit() {
-  // An output is synced first, because a crash of the system must not leave an empty file under its name. A cache is
-  // not: syncing may take as long as a hundred loads from the cache, and hashes detect an incomplete file.
+  // Sync an output before the rename, so that a crash of the operating system leaves no empty file under the output's
+  // name. Do not sync a cache: syncing may take as long as a hundred loads from the cache, and hashes detect an
+  // incomplete file.
   if (kind_ == Kind::output && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("write", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail("write", errno);
   if (std::rename(partial_.c_str(), path_.c_str()) != 0) {

@@ -10,20 +10,22 @@
 
 namespace encdec {
 
-// A regular file that appears under its name only when it is complete. Until then it is written beside its final place,
-// under the unique name NAME.XXXXXX.partial. If several are written for one name at once, the last commit() wins. The
-// destructor deletes the partial file, unless commit() or keep() was called. All functions throw FileError with the
+// A regular file that appears under its name only when it is complete. Until then it is NAME.XXXXXX.partial in the same
+// folder. If several files are written for one name, the file with the last commit() remains. The destructor deletes
+// the partial file unless commit() or keep() was called. All functions throw FileError with the operating
 // system's reason.
 // Order of calls: (resize | write_at | write)* (commit | keep)?
 class NewFile {
  public:
   enum class Kind : std::uint8_t {
-    output,  // data reaches the disk before the name; both are on the disk when commit() returns; a link is followed
-    cache,   // data may reach the disk later, so readers must check it; a link is replaced
+    // When commit() returns, the file is on disk. The data are written before the name. A symlink is followed.
+    output,
+    // Data may reach the disk later, so readers must check it. A symlink is replaced.
+    cache,
   };
 
-  // `shown` is the name of the file in messages. Throws FileError too if the path is that of a folder, a device or a
-  // pipe, because commit() would replace it.
+  // `shown` is the file's name in error messages. Throws FileError also if `path` is a folder, a
+  // device or a pipe, because commit() would replace it.
   NewFile(const std::filesystem::path& path, Kind kind, std::string shown);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -32,13 +34,13 @@ class NewFile {
   // Sets the file's size. Bytes that are never written are zero.
   void resize(std::uint64_t bytes);
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  // Appends to what previous calls of write() have written.
+  // Appends to the text of earlier write() calls.
   void write(std::string_view text);
   bool is_empty() const { return !has_content_; }
 
-  // Gives the file its name. Nothing may be written afterwards.
+  // Renames the partial file to its name. Nothing may be written afterwards.
   void commit();
-  // Makes the destructor leave the partial file in place, unless the file is empty or has been committed.
+  // Makes the destructor keep the partial file, unless the file is empty or committed.
   void keep() { is_kept_ = true; }
   const std::filesystem::path& partial() const { return partial_; }
 
@@ -56,18 +58,18 @@ class NewFile {
   bool is_committed_ = false;
 };
 
-// A lock on a folder against other processes and other threads, held until this object is destroyed. If the process
-// dies, the system releases the lock.
+// A lock on a folder against other processes and threads, held until destruction. If the process
+// dies, the operating system releases the lock.
 class FolderLock {
  public:
-  // Waits up to `patience` for the lock. After that, and on file systems without locks, continues without holding it.
+  // Waits up to `patience` for the lock. If that fails, or the file system has no locks, continues without the lock.
   // The wait can be cancelled (see CancellationScope).
   FolderLock(const std::filesystem::path& folder, std::chrono::milliseconds patience);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  // Returns whether another holder kept the lock for all of `patience`.
+  // Returns true if another holder kept the lock for all of `patience`.
   bool gave_up() const { return gave_up_; }
 
  private:

@@ -1,4 +1,5 @@
-// In place of yaml.cc and unpacked_file.cc, in a build without the format that needs libyaml and libzstd.
+// Replaces yaml.cc and unpacked_file.cc in a build without Marian's format, which needs libyaml and
+// libzstd. All functions throw UnsupportedModelError.
 #include <nlohmann/json.hpp>
 
 #include "encdec/engine/base/refuse.h"
@@ -10,7 +11,7 @@ namespace {
 
 [[noreturn]] void refuse_marian(const std::string& file) {
   refuse<UnsupportedModelError>(file,
-                                "a file of Marian, which this build does not read, expected a build with marian in "
+                                "a Marian file, which this build does not read, expected a build with marian in "
                                 "ENCDEC_FORMATS");
 }
 

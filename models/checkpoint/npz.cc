@@ -16,8 +16,8 @@ namespace encdec {
 namespace {
 
 constexpr std::uint32_t kMaxNpyHeaderBytes = 64u << 10;
-constexpr std::size_t kMaxNpyFrontBytes = kMaxNpyHeaderBytes + 12;  // plus magic string, version and length
-constexpr std::size_t kMaxNpyRank = 32;                             // as in NumPy 1
+constexpr std::size_t kMaxNpyFrontBytes = kMaxNpyHeaderBytes + 12;  // header plus magic string, version and length
+constexpr std::size_t kMaxNpyRank = 32;                             // limit of NumPy 1
 constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr std::string_view kEnding = ".npy";
 
@@ -28,9 +28,8 @@ struct NpyHeader {
   std::vector<std::uint64_t> shape;
 };
 
-// A parser of the header, a Python literal. It accepts exactly one dict with the three keys, each once and in any
-// order. Strings have no escapes, and there are at most 32 sizes. Throws FileError, beginning with `where`, for
-// anything else.
+// Parses the header, a Python literal. Accepts one dict with the three keys in any order, strings without escapes, and
+// at most 32 sizes. For anything else, throws a FileError whose message begins with `where`.
 class NpyHeaderParser {
  public:
   NpyHeaderParser(std::string_view text, const std::string& where) : rest_(text), where_(where) {}
@@ -40,6 +39,7 @@ class NpyHeaderParser {
     std::optional<bool> fortran_order;
     std::optional<std::vector<std::uint64_t>> shape;
     expect('{');
+    // Read the pairs of a key and a value. A comma may follow the last pair.
     while (!take('}')) {
       const std::string key = string();
       expect(':');
@@ -58,7 +58,7 @@ class NpyHeaderParser {
       }
     }
     skip_space();
-    if (!rest_.empty()) fail("nothing behind the dict");
+    if (!rest_.empty()) fail("nothing after the dict");
     if (!descr || !fortran_order || !shape) fail("descr, fortran_order and shape");
     return {*std::move(descr), *fortran_order, *std::move(shape)};
   }
@@ -68,6 +68,7 @@ class NpyHeaderParser {
     refuse(where_, "'{}' in the header, expected {}", printable(rest_.substr(0, 40)), expected);
   }
 
+  // Each of the functions below skips whitespace, then parses one element of the header.
   void skip_space() {
     const std::size_t end = rest_.find_first_not_of(" \t\r\n");
     rest_.remove_prefix(end == rest_.npos ? rest_.size() : end);
@@ -88,7 +89,7 @@ class NpyHeaderParser {
     skip_space();
     const char quote = rest_.starts_with('"') ? '"' : '\'';
     const std::size_t end = rest_.starts_with(quote) ? rest_.find(quote, 1) : rest_.npos;
-    if (end == rest_.npos) fail("a string, as plain types have");
+    if (end == rest_.npos) fail("a string");
     const std::string_view content = rest_.substr(1, end - 1);
     if (content.find('\\') != content.npos) fail("a string without escapes");
     rest_.remove_prefix(end + 1);
@@ -105,7 +106,7 @@ class NpyHeaderParser {
     fail("True or False");
   }
 
-  // Parses (), (3,) or (2, 3). A comma after the last size is required if there is only one.
+  // Parses a tuple: (), (3,) or (2, 3). A single size must be followed by a comma.
   std::vector<std::uint64_t> sizes() {
     std::vector<std::uint64_t> result;
     expect('(');
@@ -126,7 +127,7 @@ class NpyHeaderParser {
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
     if (error != std::errc()) fail("a size of at most 64 bits");
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // suffix of integers in Python 2
+    if (rest_.starts_with('L')) rest_.remove_prefix(1);  // Python 2 adds L to long integers
     return value;
   }
 
@@ -140,6 +141,7 @@ const StoredType& type_named(std::string_view descr, const std::string& where) {
          descr.starts_with('>') ? "big-endian type" : "type", printable(descr));
 }
 
+// Reads the magic string, the format version and the header of an array.
 NpyHeader read_header(ByteReader& reader, const std::string& where) {
   const auto magic = as_text(reader.take(kNpyMagic.size(), "the magic string"));
   const unsigned major = reader.number<std::uint8_t>("the version");
@@ -156,17 +158,16 @@ NpyHeader read_header(ByteReader& reader, const std::string& where) {
   return NpyHeaderParser(as_text(reader.take(length, "the header")), where).parse();
 }
 
-// An array of the archive, with its header.
 struct ListedArray {
   const ZipEntry* entry = nullptr;
   std::string name;   // name of the tensor
-  std::string where;  // begins every message
+  std::string where;  // start of every error message
   NpyHeader header;
   const StoredType* type = nullptr;
   std::size_t data_begin = 0;
 };
 
-// Reads only the header of an array, so that an inconsistent one is refused before its data takes memory.
+// Reads only the header of an array, so that an inconsistent array is refused before memory is allocated for its data.
 ListedArray list_array(const ZipArchive& archive, const ZipEntry& entry) {
   if (!entry.name.ends_with(kEnding)) {
     refuse(archive.file(), "entry '{}', expected only arrays, NAME{}", printable(entry.name), kEnding);
@@ -191,7 +192,7 @@ ListedArray list_array(const ZipArchive& archive, const ZipEntry& entry) {
 Tensor read_array(const ZipArchive& archive, const ListedArray& array) {
   const FileBytes content = archive.read(*array.entry);
   std::vector<std::uint64_t> strides;
-  if (array.header.fortran_order) {  // column-major: the first index is the fastest
+  if (array.header.fortran_order) {  // column-major: the first index has stride 1
     std::uint64_t stride = 1;
     for (const std::uint64_t size : array.header.shape) strides.push_back(std::exchange(stride, stride * size));
   }

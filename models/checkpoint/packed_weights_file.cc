@@ -20,9 +20,9 @@ namespace {
 constexpr std::string_view kPackedMagic = "ENCDECPW";
 constexpr std::size_t kHashBytes = sizeof(ContentHash);
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + kHashBytes + 8 + 8;
-constexpr std::size_t kEntryBytes = 4 + 8 + kHashBytes;  // plus the name
+constexpr std::size_t kEntryBytes = 4 + 8 + kHashBytes;  // bytes of an entry without its name
 
-// Returns the next multiple of Tensor::kAlignment; nullopt if it overflows.
+// Returns the smallest multiple of Tensor::kAlignment that is at least `offset`; nullopt if it overflows.
 std::optional<std::size_t> aligned(std::size_t offset) {
   const auto end = checked_add(offset, Tensor::kAlignment - 1);
   if (!end) return std::nullopt;
@@ -78,6 +78,7 @@ ContentHash content_hash(std::span<const std::byte> bytes) {
   return hasher.hash();
 }
 
+// The head consists of a fixed-size header, the table of entries, and a hash of both.
 std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>& entries) {
   std::string table;
   for (const PackedEntry& entry : entries) {
@@ -87,6 +88,7 @@ std::string packed_weights_head(const ContentHash& key, std::vector<PackedEntry>
     table += as_text(entry.hash);
   }
   const std::size_t head_bytes = kHeaderBytes + table.size() + kHashBytes;
+  // Compute the offsets of the matrices, which follow the head. Each matrix is aligned like a tensor.
   std::size_t end = head_bytes;
   for (PackedEntry& entry : entries) {
     entry.offset = aligned(end).value();
@@ -108,6 +110,7 @@ std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, c
   const auto expect = [&file](bool good, std::string_view found, std::string_view expected) {
     if (!good) refuse(file, "{}, expected {}", found, expected);
   };
+  // Check the header: the file must be complete, have this version, and be packed from these weights.
   ByteReader header(bytes, file);
   expect(as_text(header.take(kPackedMagic.size(), "the header")) == kPackedMagic, "not a file of packed weights",
          "one");
@@ -121,11 +124,13 @@ std::vector<PackedEntry> read_packed_weights(std::span<const std::byte> bytes, c
   expect(head_bytes >= kHeaderBytes + kHashBytes && head_bytes <= bytes.size(), fmt::format("a head of {}", head_bytes),
          "one inside the file");
 
+  // Compare the head with its hash, which detects any damage.
   const auto head = bytes.first(static_cast<std::size_t>(head_bytes));
   const auto hashed = head.first(head.size() - kHashBytes);
   expect(std::ranges::equal(content_hash(hashed), head.last(kHashBytes)), "the head is damaged",
          "bytes that match its hash");
 
+  // Read the table. The offset of each matrix follows from the sizes of the matrices before it.
   ByteReader table(hashed.subspan(kHeaderBytes), file);
   expect(count <= table.left() / kEntryBytes, fmt::format("{} matrices", count), "as many as the head has room for");
   std::vector<PackedEntry> entries;

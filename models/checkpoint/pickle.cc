@@ -10,6 +10,7 @@ namespace {
 
 using Index = Pickle::Index;
 
+// Pickle's stack machine (CPython, Lib/pickle.py), restricted to the opcodes of weight files.
 class Machine {
  public:
   Machine(std::span<const std::byte> bytes, const std::string& file, Pickle::Allowed allowed)
@@ -35,11 +36,11 @@ class Machine {
     refuse(fmt::format("{}: byte {}", reader_.file(), begin_), found, std::forward<Args>(args)...);
   }
 
-  // Executes one opcode. The comments give the names of opcodes in Python's pickle.py.
+  // Executes one opcode. The remark in each line is the opcode's name in Python's pickle.py.
   void step(unsigned opcode) {
     switch (opcode) {
       case 0x80: return read_protocol();              // PROTO
-      case 0x95: reader_.take(8, "a frame"); return;  // FRAME: a hint for readers that work in blocks
+      case 0x95: reader_.take(8, "a frame"); return;  // FRAME: a block's size, which is not needed here
 
       case 'N': return push(Pickle::None{});                                                    // NONE
       case 0x88: return push(true);                                                             // NEW_TRUE
@@ -98,7 +99,7 @@ class Machine {
     objects_.push_back(std::move(object));
   }
 
-  // Objects below a mark cannot be popped before the mark.
+  // Pops the topmost object. Throws FileError if there is no object above the topmost mark.
   Index pop() {
     if (stack_.size() == (marks_.empty() ? 0 : marks_.back())) fail("takes from an empty stack, expected an object");
     const Index top = stack_.back();
@@ -112,6 +113,7 @@ class Machine {
     return index;
   }
 
+  // Pops the topmost mark and the objects above it. Returns the objects in the order in which they were pushed.
   std::vector<Index> pop_to_mark() {
     if (marks_.empty()) fail("takes from a mark, expected one on the stack");
     const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -121,12 +123,14 @@ class Machine {
     return items;
   }
 
+  // Replaces the `count` topmost objects by a tuple that contains these objects.
   void push_tuple(std::size_t count) {
     std::vector<Index> items(count);
     for (std::size_t i = count; i-- > 0;) items[i] = pop();
     push(Pickle::Tuple{std::move(items)});
   }
 
+  // Appends `items` to the list on top of the stack.
   void append(const std::vector<Index>& items) {
     auto* list = std::get_if<Pickle::List>(&objects_[top()]);
     if (list == nullptr) fail("appends to something else, expected a list");
@@ -138,6 +142,7 @@ class Machine {
     set_items({pop(), value});
   }
 
+  // Adds `items`, in which keys and values alternate, to the dict on top of the stack.
   void set_items(const std::vector<Index>& items) {
     auto* dict = std::get_if<Pickle::Dict>(&objects_[top()]);
     if (dict == nullptr) fail("sets items of something else, expected a dict");
@@ -150,6 +155,7 @@ class Machine {
     if (begin_ != 0 || protocol < 2 || protocol > 5) fail("protocol {}, expected 2 to 5 at byte 0", protocol);
   }
 
+  // Reads LONG1: a little-endian integer in two's complement, of 0 to 255 bytes. More than 8 bytes become an Opaque.
   void read_long() {
     const auto bytes = reader_.take(number<std::uint8_t>(), "a number");
     if (bytes.size() > sizeof(std::int64_t)) return push(Pickle::Opaque{});
@@ -161,7 +167,7 @@ class Machine {
   }
 
   void read_float() {
-    std::uint64_t bits = 0;  // the format's only big-endian number
+    std::uint64_t bits = 0;  // BINFLOAT is the format's only big-endian number
     for (const std::byte byte : reader_.take(sizeof(bits), "a number")) {
       bits = bits << 8 | std::to_integer<std::uint64_t>(byte);
     }
@@ -170,8 +176,8 @@ class Machine {
 
   void read_text(std::uint64_t bytes) { push(Pickle::Text{as_text(reader_.take(bytes, "a string"))}); }
 
-  // Picklers number the memo from zero. An index larger than the number of bytes so far does not come from a pickler,
-  // and would only take memory.
+  // Stores the topmost object in the memo. Picklers number memo entries from zero, so an index above the number of
+  // bytes read so far can only be an attempt to exhaust memory.
   void memorize(std::size_t index) {
     if (index > begin_) fail("memo {}, expected at most one for each byte so far", index);
     if (index >= memo_.size()) memo_.resize(index + 1);
@@ -183,23 +189,26 @@ class Machine {
     stack_.push_back(*memo_[index]);
   }
 
+  // Reads a line of text. Returns the line without its newline.
   std::string_view read_line() {
     constexpr std::size_t kMaxName = 1000;
     std::size_t length = 0;
     auto rest = reader_;
     while (rest.number<std::uint8_t>("a global's name") != '\n') {
-      if (++length > kMaxName) fail("the name of a global without end, expected a line");
+      if (++length > kMaxName) fail("a global's name without end, expected a line");
     }
     const auto line = as_text(reader_.take(length, "a global's name"));
     reader_.take(1, "a global's name");
     return line;
   }
 
+  // Reads the two lines of GLOBAL: the module's name, and the global's name in the module.
   void read_global() {
     const std::string_view module = read_line();
     push_global({module, read_line()});
   }
 
+  // Replaces the two strings on top of the stack by the global with these names (STACK_GLOBAL).
   void pop_global() {
     const auto* name = std::get_if<Pickle::Text>(&objects_[pop()]);
     const auto* module = std::get_if<Pickle::Text>(&objects_[pop()]);
@@ -213,25 +222,26 @@ class Machine {
 
   void push_global(const Pickle::Global& global) {
     if (!is_ordered_dict(global) && !allowed_(global)) {
-      fail("global '{} {}' is not allowed: expected a dict of dense tensors and nothing that runs",
+      fail("global '{} {}' is not allowed, expected only a dict of dense tensors, which runs no code",
            printable(global.module), printable(global.name));
     }
     push(global);
   }
 
+  // Replaces the function and the arguments on top of the stack by a Call. A call of OrderedDict becomes a Dict.
   void reduce() {
     const Index arguments = pop(), function = pop();
     const auto* global = std::get_if<Pickle::Global>(&objects_[function]);
     const auto* tuple = std::get_if<Pickle::Tuple>(&objects_[arguments]);
     if (global == nullptr || tuple == nullptr) fail("calls something else, expected a global with a tuple");
     if (is_ordered_dict(*global)) {
-      if (!tuple->items.empty()) fail("an OrderedDict of something, expected it empty");
+      if (!tuple->items.empty()) fail("an OrderedDict with arguments, expected an empty one");
       return push(Pickle::Dict{});
     }
     push(Pickle::Call{function, arguments});
   }
 
-  // Drops attributes, such as a state dict's _metadata: they are not needed.
+  // Pops and ignores the attributes on top of the stack, such as a state dict's _metadata.
   void build() {
     pop();
     if (!std::holds_alternative<Pickle::Dict>(objects_[top()]) &&
@@ -240,6 +250,7 @@ class Machine {
     }
   }
 
+  // Pops and returns the result. Throws FileError unless the result was the only object on the stack.
   Index stop() {
     const Index root = pop();
     if (!stack_.empty() || !marks_.empty()) fail("ends with objects left over, expected one");
@@ -251,7 +262,7 @@ class Machine {
   std::size_t begin_ = 0;  // position of the current opcode
   std::vector<Pickle::Object> objects_;
   std::vector<Index> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack at each mark
+  std::vector<std::size_t> marks_;  // size of the stack at each mark
   std::vector<std::optional<Index>> memo_;
 };
 
@@ -260,7 +271,7 @@ class Machine {
 Pickle::Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed)
     : Pickle(first_of(bytes, file, allowed)) {
   if (size_ < bytes.size()) {
-    refuse(file, "byte {}: {} bytes behind the end, expected none", size_, bytes.size() - size_);
+    refuse(file, "byte {}: {} bytes after the end, expected none", size_, bytes.size() - size_);
   }
 }
 

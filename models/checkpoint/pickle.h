@@ -11,20 +11,19 @@
 
 namespace encdec {
 
-// The objects that a pickle describes. A pickle is a program; it is interpreted here without calling anything. Objects
-// refer to each other by their indices in a table. They may contain themselves, so limit the depth when you follow
-// references.
+// The objects that a pickle describes. A pickle is a program; this class interprets it without
+// calling anything. Objects refer to each other by index, and may contain themselves.
 //
-// Memory stays in proportion to the pickle. Each opcode makes or fetches at most one object, which is then put into at
-// most one container. Nothing is copied, however often it is referenced.
+// Memory is proportional to the pickle: each opcode creates or fetches at most one object and puts
+// it into at most one container. Objects that are referenced many times are not copied.
 class Pickle {
  public:
   using Index = std::uint32_t;
 
   struct None {};
-  // An object that weights do not need, such as an integer beyond 64 bits or a set of attributes.
+  // An object that tensors do not need, such as an integer of more than 64 bits.
   struct Opaque {};
-  // Views of the pickle's bytes.
+  // A string: a view of the pickle's bytes. Global's strings are views as well.
   struct Text {
     std::string_view text;
   };
@@ -47,7 +46,7 @@ class Pickle {
   struct Persistent {
     Index id = 0;
   };
-  // The call function(*arguments), which is not executed. Attributes that BUILD would set on its result are dropped.
+  // A call function(*arguments), which is not executed. The call's attributes (BUILD) are ignored.
   struct Call {
     Index function = 0;
     Index arguments = 0;
@@ -55,19 +54,17 @@ class Pickle {
   using Object =
       std::variant<None, Opaque, bool, std::int64_t, double, Text, Global, Tuple, List, Dict, Persistent, Call>;
 
-  // Returns whether a pickle may name this global. collections.OrderedDict() is always allowed and becomes a Dict.
+  // Returns true if this global is allowed. collections.OrderedDict is always allowed, and becomes a Dict.
   using Allowed = bool (*)(const Global& global);
 
-  // Parses a pickle of protocol 2 to 5, in the form that Python's picklers write. Its STOP opcode must be at the end of
-  // `bytes`. REQUIRES: `bytes` outlive this object. Throws FileError, naming `file` and the byte, for an opcode that is
-  // not in a short list, for a global that is not allowed, for a pickle that breaks the rules of the stack machine, and
-  // for one that exceeds the limits.
+  // Parses a pickle of protocol 2 to 5, whose STOP opcode must be at the end of `bytes`. REQUIRES:
+  // `bytes` outlive this object. Throws FileError, naming `file` and the byte, for an unsupported
+  // opcode, a global that is not allowed, a violation of the stack machine's rules or a limit.
   Pickle(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
 
-  // The same for a pickle at the beginning of `bytes`, which may be followed by anything.
+  // Parses the pickle at the start of `bytes`; any bytes may follow it.
   static Pickle first_of(std::span<const std::byte> bytes, const std::string& file, Allowed allowed);
 
-  // Returns the number of bytes of the pickle.
   std::size_t size() const { return size_; }
 
   // A tensor takes about 200 bytes and 20 objects. The largest checkpoints have a few thousand tensors per file.
@@ -75,10 +72,9 @@ class Pickle {
   static constexpr std::size_t kMaxObjects = 1u << 20;
 
   Index root() const { return root_; }
-  // Returns all objects, in the order in which they were made.
   std::span<const Object> objects() const { return objects_; }
   const Object& operator[](Index index) const { return objects_[index]; }
-  // Returns null if the object is of another kind.
+  // Returns the object if it is of this kind, otherwise null.
   template <class Kind>
   const Kind* get(Index index) const {
     return std::get_if<Kind>(&objects_[index]);

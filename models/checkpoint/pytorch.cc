@@ -13,23 +13,24 @@ namespace encdec {
 namespace {
 
 constexpr std::size_t kMaxTorchRank = 32;  // torch allows 64
-// Large checkpoints have about 100,000 tensors in a hundred files. A hostile file needs few bytes to name one tensor
-// often, but each tensor takes about 400 bytes of memory.
+// Large checkpoints have about 100,000 tensors in a hundred files. A hostile file can refer to one tensor many times in
+// few bytes, but each reference takes about 400 bytes of memory.
 constexpr std::size_t kMaxTensors = 1u << 17;
-// Copies of tensors with strides may take as much memory as the file, plus this.
+// Tensors that are not row-major are copied. All copies together may take as many bytes as the file, plus this number.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
+// Keys under which training programs store the dict of tensors, in order of preference.
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};
 
-// A reader that makes tensors from their description in the pickle.
+// Makes tensors from their descriptions in the pickle.
 class TensorReader {
  public:
   explicit TensorReader(const TorchFile& file)
       : file_(file), pickle_(file.pickle), copy_bytes_(file.source.bytes.size() + kFreeCopyBytes) {}
 
-  // Returns nullopt if the object is no tensor. `name` is for messages.
+  // Returns the tensor that `object` describes, or nullopt if `object` is not a tensor. `name` is for error messages.
   std::optional<Tensor> read(Pickle::Index object, std::string_view name) {
     where_ = fmt::format("{}: tensor '{}'", file_.source.name, printable(name));
-    // A parameter wraps a tensor, which may have attributes.
+    // Unwrap parameters. A parameter contains a tensor, or a wrapper that contains a tensor and attributes.
     for (int depth = 0; depth < 4; ++depth) {
       const auto* call = pickle_.get<Pickle::Call>(object);
       if (call == nullptr) break;
@@ -62,7 +63,7 @@ class TensorReader {
 
   std::uint64_t size(Pickle::Index object, std::string_view what) const {
     const auto* value = pickle_.get<std::int64_t>(object);
-    if (value == nullptr || *value < 0) refuse(where_, "{} is no size, expected an integer of at least 0", what);
+    if (value == nullptr || *value < 0) refuse(where_, "{} is not a size, expected an integer of at least 0", what);
     return static_cast<std::uint64_t>(*value);
   }
 
@@ -75,7 +76,7 @@ class TensorReader {
     }
     const auto* tuple = pickle_.get<Pickle::Tuple>(object);
     if (tuple == nullptr || tuple->items.size() > kMaxTorchRank) {
-      refuse(where_, "{} is no tuple of at most {} sizes", what, kMaxTorchRank);
+      refuse(where_, "{} is not a tuple of at most {} sizes", what, kMaxTorchRank);
     }
     std::vector<std::uint64_t> values;
     for (const Pickle::Index item : tuple->items) values.push_back(size(item, what));
@@ -87,6 +88,7 @@ class TensorReader {
     std::span<const std::byte> bytes;
   };
 
+  // Returns the storage that a persistent id refers to. Throws FileError if the id gives a different size.
   Storage read_storage(Pickle::Index object) const {
     const TorchStorageId id = read_storage_id(pickle_, object, where_);
     const auto found = file_.storages.find(id.key);
@@ -117,12 +119,14 @@ class TensorReader {
     return stored_tensor(storage.bytes, *type, layout, file_.source.owner);
   }
 
+  // Throws FileError unless the tensor lies within its storage. If the tensor must be copied, subtracts its size from
+  // copy_bytes_, and throws FileError if copy_bytes_ is too small.
   void check(const StridedLayout& layout, const StoredType& type, std::uint64_t available) {
     const auto described = [&] {
       return fmt::format("{} of shape [{}] with strides [{}] from element {}", type.torch,
                          fmt::join(layout.sizes, ", "), fmt::join(layout.strides, ", "), layout.offset);
     };
-    if (layout.sizes.size() != layout.strides.size()) refuse(where_, "{}, expected a stride a size", described());
+    if (layout.sizes.size() != layout.strides.size()) refuse(where_, "{}, expected one stride per size", described());
     const auto end = extent(layout);
     if (!checked_elements(layout.sizes) || !end || *end > available) {
       refuse(where_, "{}, expected it inside a storage of {} elements", described(), available);
@@ -135,7 +139,7 @@ class TensorReader {
     copy_bytes_ -= *bytes;
   }
 
-  // Makes a tensor from (builder, class, arguments, attributes).
+  // Makes a tensor from (builder, class, arguments, attributes). Ignores the attributes.
   std::optional<Tensor> rebuild_wrapped(const Items& arguments) {
     const auto* global = pickle_.get<Pickle::Global>(argument(arguments, 0));
     const auto* inner = pickle_.get<Pickle::Tuple>(argument(arguments, 2));
@@ -147,17 +151,17 @@ class TensorReader {
 
   const TorchFile& file_;
   const Pickle& pickle_;
-  std::uint64_t copy_bytes_;  // maximum size of further copies
+  std::uint64_t copy_bytes_;  // bytes that may still be copied
   std::string where_;
 };
 
-// The tensors of a dict, and the number of its other entries.
 struct Found {
   std::shared_ptr<WeightStore> tensors;
-  std::size_t others = 0;
-  std::string first_other;  // name of the first other entry, printable
+  std::size_t others = 0;   // number of entries that are not tensors
+  std::string first_other;  // printable name of the first entry that is not a tensor
 };
 
+// Reads the tensors of a dict, and counts the entries that are not tensors.
 Found read_dict(const TorchFile& file, const Pickle::Dict& dict, TensorReader& reader) {
   Found found;
   found.tensors = std::make_shared<WeightStore>(file.source.name);
@@ -180,6 +184,7 @@ Found read_dict(const TorchFile& file, const Pickle::Dict& dict, TensorReader& r
   return found;
 }
 
+// Tries the keys of kNested in turn. Returns the first dict that is found; null if there is none.
 const Pickle::Dict* nested_dict(const Pickle& pickle, const Pickle::Dict& dict) {
   for (const std::string_view wanted : kNested) {
     for (const auto& [key, value] : dict.items) {
@@ -191,7 +196,7 @@ const Pickle::Dict* nested_dict(const Pickle& pickle, const Pickle::Dict& dict) 
   return nullptr;
 }
 
-// Returns the tensors of the outermost dict that has any.
+// Returns the tensors of the outermost dict that contains tensors.
 Found find_tensors(const TorchFile& file) {
   const Pickle& pickle = file.pickle;
   TensorReader reader(file);
@@ -209,7 +214,7 @@ Found find_tensors(const TorchFile& file) {
 std::shared_ptr<WeightStore> parse_pytorch(const FileBytes& file, std::vector<std::string>* notes) {
   const Found found = find_tensors(open_torch_file(file));
   if (notes != nullptr && found.others > 0) {
-    notes->push_back(fmt::format("{}: {} entries that are no tensors are ignored, the first is '{}'", file.name,
+    notes->push_back(fmt::format("{}: {} entries that are not tensors are ignored, the first is '{}'", file.name,
                                  found.others, found.first_other));
   }
   return found.tensors;

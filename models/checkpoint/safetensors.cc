@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kMaxFileRank = 32;  // as in NumPy 1
-// Large checkpoints have about 100,000 tensors in a hundred files. A hostile header describes a tensor in 50 bytes, but
-// each tensor takes about 500 bytes of memory.
+constexpr std::size_t kMaxFileRank = 32;  // limit of NumPy 1
+// Large checkpoints have about 100,000 tensors in a hundred files. A hostile header can describe a tensor in 50 bytes,
+// but each tensor takes about 500 bytes of memory.
 constexpr std::size_t kMaxHeaderEntries = 1u << 18;
 
 // A tensor in the header. Its data are the bytes [begin, end) after the header.
@@ -34,7 +34,8 @@ struct HeaderEntry {
   std::uint64_t end = 0;
 };
 
-// A receiver of the header's tokens: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}.
+// A state machine that receives the header's tokens. `place_` is the token that is expected next. Example:
+// {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
 class HeaderReader final : public JsonEvents {
  public:
   using JsonEvents::JsonEvents;
@@ -97,7 +98,7 @@ class HeaderReader final : public JsonEvents {
         return go(Place::metadata);
       case Place::metadata_keys: return go(Place::metadata_value);
       case Place::tensor: return tensor_key(key);
-      default: return true;  // inside an ignored value
+      default: return true;  // this key belongs to an ignored value
     }
   }
 
@@ -114,7 +115,7 @@ class HeaderReader final : public JsonEvents {
   }
 
  private:
-  // The expected next token: the value of a key, or the keys or items of an object or list that is open.
+  // The next expected token: a key's value (dtype), an open object's key (tensor), or an open list's item (sizes).
   enum class Place {
     file,
     header,
@@ -131,6 +132,7 @@ class HeaderReader final : public JsonEvents {
     ignored
   };
 
+  // Enters a state. Returns true, so that event functions can return the result.
   bool go(Place place) {
     place_ = place;
     return true;
@@ -138,8 +140,8 @@ class HeaderReader final : public JsonEvents {
 
   std::string tensor_name() const { return fmt::format("{}: tensor '{}'", file(), printable(name_)); }
 
-  // Handles a value that no other function handles. It is part of an unknown key, which is ignored as in other readers,
-  // or an error.
+  // The functions below handle values that the functions above do not expect. Values of unknown keys are ignored, as in
+  // other readers. All other values are errors.
   bool scalar(std::string_view found) {
     if (place_ != Place::ignored) fail(found);
     return ignored_depth_ > 0 || go(Place::tensor);
@@ -150,10 +152,11 @@ class HeaderReader final : public JsonEvents {
     refuse(tensor_name(), "nested deeper than {} levels", kMaxJsonDepth);
   }
   bool end_nested() {
-    if (place_ != Place::ignored) return true;  // end of the header
+    if (place_ != Place::ignored) return true;  // the end of the header's object
     return --ignored_depth_ > 0 || go(Place::tensor);
   }
 
+  // Throws FileError for a token that the current state does not allow.
   [[noreturn]] void fail(std::string_view found) const {
     const std::string tensor = tensor_name();
     switch (place_) {
@@ -170,7 +173,7 @@ class HeaderReader final : public JsonEvents {
     }
   }
 
-  // Throws unless `key` is new in the open object: a tensor or the whole header.
+  // Throws FileError unless `is_new`. A key may occur only once in a tensor, and only once in the header.
   void check_new(bool is_new, std::string_view key) const {
     if (is_new) return;
     const std::string where = place_ == Place::tensor ? tensor_name() : file();
@@ -188,7 +191,6 @@ class HeaderReader final : public JsonEvents {
     return go(place);
   }
 
-  // Checks a complete tensor for consistency and adds it to the entries.
   void add_entry() {
     const auto& [type, sizes, offsets] = tensor_;
     if (type == nullptr || !sizes || !offsets) {
@@ -204,8 +206,9 @@ class HeaderReader final : public JsonEvents {
     entries_.push_back({std::move(name_), type, *sizes, begin, end});
   }
 
+  // Throws FileError unless the type and sizes in `tensor_` make a tensor of `bytes` bytes.
   void check_size(std::uint64_t bytes) const {
-    std::vector<std::uint64_t> nonzero = *tensor_.sizes;  // without zeros: the other sizes must not overflow either
+    std::vector<std::uint64_t> nonzero = *tensor_.sizes;  // even if a size is 0, the other sizes must not overflow
     std::erase(nonzero, 0u);
     const auto bits = stored_bits(*tensor_.type, nonzero) ? stored_bits(*tensor_.type, *tensor_.sizes) : std::nullopt;
     if (bits && *bits % 8 == 0 && *bits / 8 == bytes) return;
@@ -217,7 +220,6 @@ class HeaderReader final : public JsonEvents {
            size, described);
   }
 
-  // The parts of the current tensor that have been read so far.
   struct Description {
     const StoredType* type = nullptr;
     std::optional<std::vector<std::uint64_t>> sizes;
@@ -238,7 +240,7 @@ void check_header_names(std::vector<HeaderEntry>& entries, const std::string& fi
   if (twice != entries.end()) refuse(file, "tensor '{}' is there twice, expected it once", printable(twice->name));
 }
 
-// Throws unless the entries fill the data exactly, without gaps or overlaps.
+// Throws FileError unless the entries fill the data exactly, without gaps or overlaps.
 void check_layout(std::vector<HeaderEntry>& entries, std::uint64_t data_bytes, const std::string& file) {
   std::ranges::sort(entries, {}, [](const auto& entry) { return std::tie(entry.begin, entry.end, entry.name); });
   std::uint64_t position = 0;
@@ -256,7 +258,7 @@ void check_layout(std::vector<HeaderEntry>& entries, std::uint64_t data_bytes, c
   if (position != data_bytes) refuse(file, "{} bytes after the last tensor, expected none", data_bytes - position);
 }
 
-// Returns the text of the header.
+// Reads the length of the header, then the header. Returns the header's text.
 std::string_view take_header(ByteReader& reader, std::size_t file_bytes) {
   if (reader.left() < kLengthBytes) {
     refuse(reader.file(), "{} bytes, expected a header of at least {}", reader.left(), kLengthBytes);

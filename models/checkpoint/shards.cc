@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kIndexEnding = ".index.json";
 
-// Reads the files that an index lists, as transformers does: if two files have a tensor of one name, the last file
-// counts; the index may name tensors that no file has, such as tied ones.
+// Reads the files that an index lists, with the same result as transformers. If two files contain the same tensor, the
+// file whose name sorts last counts. The index may list tensors that no file contains, such as tied tensors.
 std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path, const ParseWeights& parse) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const JsonObject index = read_json_object(path);
@@ -21,6 +21,7 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path
   if (map == index.value().end() || !map->is_object()) {
     refuse(index.file(), "'weight_map' is missing, expected an object of file names");
   }
+  // The names are in descending order, because only the first tensor that is added under a name counts.
   std::set<std::string, std::greater<>> names;
   for (const auto& [tensor, file] : map->items()) {
     if (!file.is_string()) {
@@ -45,7 +46,7 @@ std::shared_ptr<const WeightStore> read_shards(const std::filesystem::path& path
 }  // namespace
 
 std::filesystem::path find_weights(const std::filesystem::path& folder_or_file, const std::string& name) {
-  std::error_code unknown;  // ignored: opening the file will report the error
+  std::error_code unknown;  // ignored, because opening the file reports the error
   if (!std::filesystem::is_directory(folder_or_file, unknown)) return folder_or_file;
   for (const std::string& candidate : {name, name + std::string(kIndexEnding)}) {
     if (file_exists(folder_or_file / candidate)) return folder_or_file / candidate;

@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// {bits, type, safetensors, NumPy, torch's dtype, torch's storage}
+// Each row: bits, type, name in safetensors, name in NumPy, torch's dtype, torch's storage class.
 constexpr std::array kStoredTypes = {
     StoredType{32, DataType::float32, "F32", "<f4", "float32", "FloatStorage"},
     StoredType{16, DataType::float16, "F16", "<f2", "float16", "HalfStorage"},
@@ -39,13 +39,13 @@ constexpr std::array kStoredTypes = {
     StoredType{4, {}, "F4"},
 };
 
-// A copier of elements into row-major order.
+// Copies the elements of a strided layout to `output`, in row-major order.
 struct Gatherer {
   const StridedLayout& layout;
   std::size_t element_bytes;
   std::byte* output;
 
-  // Copies all elements whose first `axis` indices are fixed. `from` is the first of these elements.
+  // Copies all elements with the same first `axis` indices. `from` points to the first of these elements.
   void copy(const std::byte* from, std::size_t axis) {
     if (axis == layout.sizes.size()) {
       std::memcpy(output, from, element_bytes);
@@ -61,7 +61,7 @@ struct Gatherer {
 template <class T>
 double value_as(const Tensor& tensor) {
   T value;
-  std::memcpy(&value, tensor.raw(), sizeof(value));  // the source may be unaligned
+  std::memcpy(&value, tensor.raw(), sizeof(value));  // the tensor's data may be unaligned
   return static_cast<double>(value);
 }
 
@@ -113,7 +113,7 @@ bool is_row_major(const StridedLayout& layout) {
   if (layout.strides.empty() || std::ranges::find(layout.sizes, 0u) != layout.sizes.end()) return true;
   std::uint64_t expected = 1;
   for (std::size_t axis = layout.sizes.size(); axis-- > 0;) {
-    if (layout.sizes[axis] == 1) continue;  // its stride is never used
+    if (layout.sizes[axis] == 1) continue;  // the stride of an axis of size 1 is never used
     if (layout.strides[axis] != expected) return false;
     expected *= layout.sizes[axis];
   }
@@ -123,6 +123,7 @@ bool is_row_major(const StridedLayout& layout) {
 Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, const StridedLayout& layout,
                      const std::shared_ptr<const void>& owner) {
   const std::uint64_t bytes = stored_bytes(type, layout.sizes).value();
+  // A tensor with another type, or with too many dimensions, becomes a vector of bytes.
   DataType data_type = DataType::uint8;
   Shape shape{static_cast<Dim>(bytes)};
   if (type.type && layout.sizes.size() <= Shape::kMaxRank) {
@@ -132,7 +133,7 @@ Tensor stored_tensor(std::span<const std::byte> run, const StoredType& type, con
   }
   if (is_row_major(layout)) {
     const std::uint64_t first = bytes == 0 ? 0 : layout.offset * type.bytes();
-    // The cast is safe: a store's tensors are read-only, as the mapping is.
+    // The cast is safe: callers only read the tensors of a store.
     return {const_cast<std::byte*>(run.data() + first), data_type, shape, owner};
   }
   Tensor copy = Tensor::allocate(shape, data_type);
@@ -172,7 +173,7 @@ std::optional<std::string> text(const WeightStore& store, std::string_view name)
     refuse_value(store, name, "bytes of text");
   }
   std::string value(reinterpret_cast<const char*>(tensor->raw()), tensor->bytes());
-  value.resize(value.find_last_not_of('\0') + 1);  // npos + 1 is 0
+  value.resize(value.find_last_not_of('\0') + 1);  // if there are only NUL bytes, npos + 1 is 0
   return value;
 }
 

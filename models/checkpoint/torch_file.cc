@@ -12,14 +12,14 @@ namespace {
 
 constexpr StoredType kUntyped = {.bits = 8, .type = DataType::uint8, .torch = kUntypedStorage};
 
-// Returns the element type of a storage class, such as torch.FloatStorage. Null for other globals.
+// Returns the element type of a storage class, such as torch.FloatStorage. Returns null for other globals.
 const StoredType* storage_type(const Pickle::Global& global) {
   if (global.module == "torch.storage" && global.name == kUntypedStorage) return &kUntyped;
   return global.module == "torch" ? stored_type(&StoredType::torch_storage, global.name) : nullptr;
 }
 
-// Returns whether a checkpoint may name this global. Allowed are storages, types, builders, and the small objects
-// beside tensors in ordinary checkpoints.
+// Returns true if a checkpoint may use this global: a storage class, a dtype, a tensor builder, or a class of the small
+// objects that ordinary checkpoints store with tensors.
 bool is_torch_global(const Pickle::Global& global) {
   constexpr std::array<Pickle::Global, 7> kHarmless = {{{"torch", "Size"},
                                                         {"torch", "device"},
@@ -32,7 +32,7 @@ bool is_torch_global(const Pickle::Global& global) {
          std::ranges::find(kHarmless, global) != kHarmless.end();
 }
 
-// Returns the name of the archive's top folder, with a slash. The folder may have any name.
+// Returns the name of the folder that contains data.pkl, with a slash at the end. The name differs between archives.
 std::string find_folder(const ZipArchive& zip) {
   constexpr std::string_view kPickle = "data.pkl";
   const ZipEntry* found = nullptr;
@@ -45,7 +45,8 @@ std::string find_folder(const ZipArchive& zip) {
     }
     found = &entry;
   }
-  if (found == nullptr) refuse(zip.file(), "a zip archive without NAME/{}, expected what torch.save writes", kPickle);
+  if (found == nullptr)
+    refuse(zip.file(), "a zip archive without NAME/{}, expected a file that torch.save wrote", kPickle);
   return found->name.substr(0, found->name.size() - kPickle.size());
 }
 
@@ -56,6 +57,7 @@ std::span<const std::byte> view(const ZipArchive& zip, const ZipEntry& entry) {
   return zip.read(entry).bytes;
 }
 
+// Opens a file in the format of torch 1.6 and later, a zip archive.
 TorchFile open_archive(const FileBytes& file) {
   const ZipArchive zip(file);
   const std::string folder = find_folder(zip);
@@ -76,15 +78,15 @@ TorchFile open_archive(const FileBytes& file) {
   return opened;
 }
 
-// Returns whether a file begins as torch before 1.6 wrote it.
+// Returns true if a file has the format of torch before 1.6.
 bool is_legacy(std::span<const std::byte> bytes) {
-  // The number 0x1950a86a20f9469cfc6c and the end of its pickle. A protocol and perhaps a frame come before it.
+  // The pickled magic number 0x1950a86a20f9469cfc6c, with the STOP opcode that ends its pickle.
   constexpr std::string_view kMagic("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 13);
   const std::string_view head = as_text(bytes.first(std::min<std::size_t>(bytes.size(), 32)));
   return head.starts_with('\x80') && head.find(kMagic) != head.npos;
 }
 
-// Reads the pickle at the reader's position. `what` names it in messages: "FILE: WHAT: byte 5: ...".
+// Reads the pickle at the reader's position. Error messages begin with "FILE: WHAT: byte 5: ".
 Pickle take_pickle(
     ByteReader& reader, const FileBytes& file, std::string_view what,
     Pickle::Allowed allowed = [](const Pickle::Global&) { return false; }) {
@@ -103,7 +105,7 @@ void check_version(const Pickle& pickle, const std::string& file) {
 
 void check_byte_order(const Pickle& pickle, const std::string& file) {
   const auto* machine = pickle.get<Pickle::Dict>(pickle.root());
-  if (machine == nullptr) refuse(file, "machine: no dict, expected one");
+  if (machine == nullptr) refuse(file, "machine: not a dict, expected one");
   bool is_known = false;
   for (const auto& [key, value] : machine->items) {
     const auto* name = pickle.get<Pickle::Text>(key);
@@ -117,7 +119,7 @@ void check_byte_order(const Pickle& pickle, const std::string& file) {
   if (!is_known) refuse(file, "machine: 'little_endian' is missing, expected it true");
 }
 
-// Returns the first id of each storage, by key. The type in this id is that of the storage.
+// Returns, for each storage key, the first id with that key. The id contains the storage's type.
 std::map<std::string_view, TorchStorageId> read_storage_ids(const Pickle& pickle, const std::string& file) {
   std::map<std::string_view, TorchStorageId> ids;
   const std::string where = fmt::format("{}: object", file);
@@ -133,6 +135,7 @@ std::map<std::string_view, TorchStorageId> read_storage_ids(const Pickle& pickle
   return ids;
 }
 
+// Opens a file in the format of torch before 1.6, which open_torch_file() describes.
 TorchFile open_legacy(const FileBytes& file) {
   ByteReader reader(file.bytes, file.name);
   take_pickle(reader, file, "magic number");
@@ -140,15 +143,16 @@ TorchFile open_legacy(const FileBytes& file) {
   check_byte_order(take_pickle(reader, file, "machine"), file.name);
   TorchFile opened{file, take_pickle(reader, file, "object", is_torch_global), {}};
   const auto ids = read_storage_ids(opened.pickle, file.name);
-  const Pickle keys = take_pickle(reader, file, "keys of storages");
+  const Pickle keys = take_pickle(reader, file, "storage keys");
 
+  // The storages follow in the order of the keys. The ids contain the storages' types.
   const auto* list = keys.get<Pickle::List>(keys.root());
-  if (list == nullptr) refuse(file.name, "keys of storages: no list, expected one");
+  if (list == nullptr) refuse(file.name, "storage keys: not a list, expected one");
   for (const Pickle::Index item : list->items) {
     const auto* key = keys.get<Pickle::Text>(item);
     const auto id = key == nullptr ? ids.end() : ids.find(key->text);
     if (id == ids.end()) {
-      refuse(file.name, "storage '{}' is not used, expected ones that are: nothing says its type",
+      refuse(file.name, "storage '{}' is not used, so its type is unknown; expected only used storages",
              key == nullptr ? "?" : printable(key->text));
     }
     const auto elements = reader.number<std::uint64_t>("the size of a storage");
@@ -161,13 +165,14 @@ TorchFile open_legacy(const FileBytes& file) {
       refuse(file.name, "storage '{}' is there twice, expected it once", printable(key->text));
     }
   }
-  if (reader.left() > 0) refuse(file.name, "{} bytes behind the end, expected none", reader.left());
+  if (reader.left() > 0) refuse(file.name, "{} bytes after the end, expected none", reader.left());
   return opened;
 }
 
+// Returns a string that is part of a storage id. `what` is the name of the part in error messages.
 std::string_view text(const Pickle& pickle, Pickle::Index object, std::string_view where, std::string_view what) {
   const auto* found = pickle.get<Pickle::Text>(object);
-  if (found == nullptr) refuse(where, "the {} of its storage is no string", what);
+  if (found == nullptr) refuse(where, "the {} of its storage is not a string", what);
   return found->text;
 }
 
@@ -191,10 +196,11 @@ std::optional<TorchBuilder> torch_builder(const Pickle::Global& global) {
 TorchFile open_torch_file(const FileBytes& file) {
   if (is_legacy(file.bytes)) return open_legacy(file);
   const std::string_view head = as_text(file.bytes);
+  // A tar archive has "ustar" at byte 257 of its first header.
   if (head.size() > 262 && head.substr(257, 5) == "ustar") {
     refuse(file.name,
-           "in the tar format of torch before 0.1.10, expected a later one: loading and saving it with a later torch "
-           "makes one");
+           "in the tar format of torch before 0.1.10, expected a newer format: load and save the file with a newer "
+           "torch");
   }
   return open_archive(file);
 }
@@ -208,19 +214,19 @@ TorchStorageId read_storage_id(const Pickle& pickle, Pickle::Index object, std::
   const auto& items = tuple->items;
   if (items.size() > 5 && pickle.get<Pickle::None>(items[5]) == nullptr) {
     refuse(where,
-           "a storage that is a part of another, expected a whole one: loading and saving it with torch 1.6 or later "
-           "makes it one");
+           "a view of another storage, expected a whole storage: load and save the file with torch 1.6 or later");
   }
   TorchStorageId id;
   if (const auto* global = pickle.get<Pickle::Global>(items[1])) id.type = storage_type(*global);
   if (id.type == nullptr) refuse(where, "a storage of an unknown class, expected one of torch's");
+  // Items 2 and 4 of the tuple are the key and the number of elements.
   id.key = text(pickle, items[2], where, "key");
   if (id.key.size() > kMaxTorchNameBytes) {
     refuse(where, "the key of its storage has {} bytes, expected at most {}", id.key.size(), kMaxTorchNameBytes);
   }
   const auto* elements = pickle.get<std::int64_t>(items[4]);
   if (elements == nullptr || *elements < 0) {
-    refuse(where, "the size of its storage is no size, expected an integer of at least 0");
+    refuse(where, "the size of its storage is not a size, expected an integer of at least 0");
   }
   id.elements = static_cast<std::uint64_t>(*elements);
   const auto bytes = checked_multiply(id.elements, id.type->bytes());

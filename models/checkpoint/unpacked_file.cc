@@ -13,12 +13,12 @@
 namespace encdec {
 namespace {
 
-// Weights shrink to 70 % and vocabularies to a third, so more is an attack on the memory.
+// Weights compress to 70 %, vocabularies to a third. A larger growth can only be an attempt to exhaust memory.
 constexpr std::size_t kMaxUnpackedGrowth = 16;
 constexpr std::size_t kFreeUnpackedBytes = std::size_t{16} << 20;  // any file may grow to this size
-constexpr std::size_t kUnpackedPieceBytes = std::size_t{1} << 20;  // between two checks for cancellation
+constexpr std::size_t kUnpackedPieceBytes = std::size_t{1} << 20;  // bytes between two cancellation checks
 
-// The decompressed bytes so far. The last piece is the free space behind them.
+// Collects decompressed bytes and limits their number. Order of calls: (free_space add)* take.
 class Unpacked {
  public:
   explicit Unpacked(const FileBytes& packed)
@@ -29,6 +29,7 @@ class Unpacked {
     bytes_.resize(used_ + kUnpackedPieceBytes);
     return std::span(bytes_).subspan(used_);
   }
+  // Adds the first `count` bytes of the free space to the output. Throws FileError if the output exceeds the limit.
   void add(std::size_t count) {
     used_ += count;
     if (used_ <= limit_) return;
@@ -50,7 +51,7 @@ class Unpacked {
 };
 
 [[noreturn]] void refuse_damaged(const FileBytes& packed, std::string_view kind) {
-  refuse(packed.name, "damaged or cut off, expected one whole {} file", kind);
+  refuse(packed.name, "damaged or truncated, expected one whole {} file", kind);
 }
 
 FileBytes gunzip(const FileBytes& packed) {
@@ -76,7 +77,7 @@ FileBytes unzstd(const FileBytes& packed) {
   if (stream == nullptr) throw std::bad_alloc();
   Unpacked output(packed);
   ZSTD_inBuffer input{packed.bytes.data(), packed.bytes.size(), 0};
-  std::size_t left = 1;  // 0 at the end of a frame
+  std::size_t left = 1;  // 0 at the end of the frame
   while (left != 0) {
     const std::span<std::byte> to = output.free_space();
     ZSTD_outBuffer written{to.data(), to.size(), 0};

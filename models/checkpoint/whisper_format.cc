@@ -8,6 +8,7 @@
 namespace encdec {
 namespace {
 
+// LANGUAGES of openai/whisper (whisper/tokenizer.py), in the order of their tokens.
 constexpr std::array<WhisperLanguage, 100> kLanguages = {{
     {"en", "english"},        {"zh", "chinese"},       {"de", "german"},    {"es", "spanish"},    {"ru", "russian"},
     {"ko", "korean"},         {"fr", "french"},        {"ja", "japanese"},  {"pt", "portuguese"}, {"tr", "turkish"},
@@ -31,6 +32,7 @@ constexpr std::array<WhisperLanguage, 100> kLanguages = {{
     {"ha", "hausa"},          {"ba", "bashkir"},       {"jw", "javanese"},  {"su", "sundanese"},  {"yue", "cantonese"},
 }};
 
+// The additional names in TO_LANGUAGE_CODE of openai/whisper (whisper/tokenizer.py).
 constexpr std::array<WhisperLanguage, 12> kOtherNames = {{
     {"my", "burmese"},
     {"ca", "valencian"},
@@ -49,11 +51,12 @@ constexpr std::array<WhisperLanguage, 12> kOtherNames = {{
 constexpr std::array<std::string_view, 6> kTasks = {"translate",   "transcribe", "startoflm",
                                                     "startofprev", "nospeech",   "notimestamps"};
 
-// Timestamps from 0 s to 30 s in steps of 20 ms.
+// Number of timestamps: from 0 s to 30 s in steps of 20 ms.
 constexpr std::int64_t kTimes = 1501;
-// The 2 are the end and the start of a text.
+// The 2 are the end token and the start token.
 constexpr std::int64_t kAllSpecialTokens = 2 + std::ssize(kLanguages) + std::ssize(kTasks) + kTimes;
 
+// Size of the vocabulary of the English-only models. They have one text token fewer than the multilingual models.
 constexpr std::int64_t kEnglishVocabulary = 51864;
 constexpr std::int64_t kEnglishTexts = 50256;
 constexpr std::int64_t kTexts = 50257;  // text tokens of the multilingual models
@@ -87,6 +90,7 @@ std::optional<std::int64_t> whisper_text_tokens(std::int64_t vocabulary) {
 
 std::vector<std::string> whisper_special_tokens(std::int64_t count) {
   std::vector<std::string> names = {std::string(kWhisperEnd), std::string(kWhisperStart)};
+  // Models before large-v3 have one language fewer.
   const std::size_t languages = kLanguages.size() - (count < kAllSpecialTokens ? 1 : 0);
   for (const WhisperLanguage& language : std::span(kLanguages).first(languages)) {
     names.push_back(fmt::format("<|{}|>", language.code));

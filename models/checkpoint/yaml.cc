@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::json;
 
-// An event of libyaml. It owns memory.
+// An event of libyaml. The destructor frees the event's memory.
 struct Event : yaml_event_t {
   Event() : yaml_event_t{} {}
   ~Event() { yaml_event_delete(this); }
@@ -27,6 +27,7 @@ struct Event : yaml_event_t {
   Event& operator=(const Event&) = delete;
 };
 
+// Splits YAML text into events. Throws FileError if the text is not valid YAML.
 class EventParser {
  public:
   EventParser(std::string_view text, const std::string& file) : file_(file) {
@@ -53,7 +54,7 @@ class EventParser {
   yaml_parser_t parser_;
 };
 
-// Parses [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+. Returns nullopt for other text and beyond 64 bits.
+// Parses [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+. Returns nullopt for other text, and for numbers of more than 64 bits.
 std::optional<json> integer(std::string_view text) {
   int base = 10;
   if (text.starts_with("0o")) base = 8;
@@ -70,8 +71,8 @@ std::optional<json> integer(std::string_view text) {
   return json(-static_cast<std::int64_t>(magnitude));
 }
 
-// Parses [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?. Returns nullopt for other text, and infinity beyond
-// double's range.
+// Parses [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?. Returns nullopt for other text, and infinity for numbers
+// outside double's range.
 std::optional<double> real(std::string_view text) {
   if (text.find_first_not_of("+-.0123456789eE") != text.npos) return std::nullopt;
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
@@ -82,7 +83,7 @@ std::optional<double> real(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// Converts a plain scalar by the core schema of YAML 1.2, section 10.3.2.
+// Converts a plain scalar according to the core schema of YAML 1.2, section 10.3.2.
 json plain_scalar(std::string_view text, const std::string& where) {
   const auto is_one_of = [text](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, text) != words.end();
@@ -98,7 +99,7 @@ json plain_scalar(std::string_view text, const std::string& where) {
   return std::string(text);
 }
 
-// A builder of a document's values.
+// Builds a document's values from events.
 class DocumentTree final : public JsonTree {
  public:
   using JsonTree::JsonTree;
@@ -109,7 +110,7 @@ class DocumentTree final : public JsonTree {
       case YAML_DOCUMENT_START_EVENT:
         if (++documents_ > 1) refuse(where(), "a second document, expected one");
         return;
-      // The "return" is for clang 14: without it, clang 14 destroys where()'s text in other cases too.
+      // Without "return", clang 14 would destroy the text of where() in other cases, too.
       case YAML_ALIAS_EVENT: return refuse(where(), "an alias, expected the value itself");
       case YAML_SCALAR_EVENT: return add_scalar(event);
       case YAML_SEQUENCE_START_EVENT:
@@ -122,7 +123,7 @@ class DocumentTree final : public JsonTree {
         return;
       case YAML_SEQUENCE_END_EVENT: end_array(); return;
       case YAML_MAPPING_END_EVENT: end_object(); return;
-      default: return;  // start and end of the stream and of a document
+      default: return;  // start or end of the stream, or end of the document
     }
   }
 
@@ -134,11 +135,13 @@ class DocumentTree final : public JsonTree {
     if (tag != nullptr) refuse(where(), "a tag, expected a plain value");
   }
 
+  // Throws FileError if a list or mapping has an anchor or a tag, or is used as a key.
   void check_opened(const yaml_char_t* anchor, const yaml_char_t* tag) const {
     refuse_properties(anchor, tag);
     if (wants_key()) refuse(where(), "a key of several values, expected a scalar");
   }
 
+  // Adds a scalar, which is a key or a value. The core schema determines the type of a plain value.
   void add_scalar(const yaml_event_t& event) {
     const auto& scalar = event.data.scalar;
     refuse_properties(scalar.anchor, scalar.tag);
@@ -154,7 +157,7 @@ class DocumentTree final : public JsonTree {
   int documents_ = 0;
 };
 
-// Returns the text with quotes around keys "," that have none.
+// Returns the text with quotes added around each unquoted key ",", which libyaml refuses.
 std::string with_quoted_commas(std::string_view text) {
   constexpr std::string_view kComma = "\n,: ";
   std::string result;

@@ -14,7 +14,7 @@
 namespace encdec {
 namespace {
 
-// Names as in PKWARE's APPNOTE 6.3.
+// Signatures and sizes of records, as in PKWARE's APPNOTE.TXT 6.3, section 4.3.
 constexpr std::uint32_t kLocalHeader = 0x04034b50;
 constexpr std::uint32_t kDirectoryHeader = 0x02014b50;
 constexpr std::uint32_t kEndRecord = 0x06054b50;
@@ -28,18 +28,18 @@ constexpr std::size_t kZip64EndRecordBytes = 56;
 constexpr std::size_t kDirectoryHeaderBytes = 46;
 constexpr std::size_t kMaxCommentBytes = 0xffff;
 
-constexpr std::uint16_t kIn16 = 0xffff;      // means that the value is in the zip64 record
-constexpr std::uint32_t kIn32 = 0xffffffff;  // the same for 32 bits
+constexpr std::uint16_t kIn16 = 0xffff;      // mark: only the zip64 record has the value
+constexpr std::uint32_t kIn32 = 0xffffffff;  // the same mark in 32 bits
 
-constexpr std::uint16_t kSizesFollow = 1u << 3;  // sizes and checksum follow the data; the local header has zeros
-constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // speed of deflate, kSizesFollow, UTF-8
+constexpr std::uint16_t kSizesFollow = 1u << 3;  // flag: sizes and checksum follow the data
+constexpr std::uint16_t kKnownFlags = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 11;  // deflate's speed, kSizesFollow, UTF-8
 constexpr std::uint16_t kEncrypted = 1u << 0 | 1u << 6 | 1u << 13;
 
 constexpr auto kStored = static_cast<std::uint16_t>(ZipEntry::Method::stored);
 constexpr auto kDeflated = static_cast<std::uint16_t>(ZipEntry::Method::deflated);
-constexpr std::uint64_t kMaxGrowth = 1032;  // maximum of deflate: 258 bytes from 2 bits
-// Weights hardly shrink, but zeros do: an archive of weights with nine tenths pruned grows 7 times when inflated. A
-// small archive may be all zeros.
+constexpr std::uint64_t kMaxGrowth = 1032;  // deflate's maximum growth: 2 bits become 258 bytes
+// Weights hardly compress, but zeros do: if nine tenths of the weights are pruned, an inflated archive is 7 times as
+// large. A small archive may consist of zeros only, so kFreeInflatedBytes are always allowed.
 constexpr std::uint64_t kMaxArchiveGrowth = 16;
 constexpr std::uint64_t kFreeInflatedBytes = 64u << 20;
 
@@ -50,7 +50,7 @@ struct Directory {
   std::uint64_t end = 0;  // start of the records after the directory
 };
 
-// The fields that both headers of an entry have.
+// One of an entry's two headers: the header in the directory, or the local header before the data.
 struct EntryHeader {
   std::uint16_t flags = 0;
   std::uint16_t method = 0;
@@ -68,7 +68,7 @@ T number_at(const FileBytes& file, std::size_t offset) {
   return ByteReader(file.bytes.subspan(offset), file.name).number<T>("a record");
 }
 
-// Returns the position of the end record. It is at the end of the file, except for a comment whose length it gives.
+// Returns the offset of the end record. The record may be followed only by a comment, whose length is in the record.
 std::size_t find_end_record(const FileBytes& file) {
   const std::size_t bytes = file.bytes.size();
   for (std::size_t comment = 0; comment <= kMaxCommentBytes && comment + kEndRecordBytes <= bytes; ++comment) {
@@ -85,7 +85,7 @@ std::size_t find_end_record(const FileBytes& file) {
   refuse(file, "a part of a zip archive on several disks, expected a whole one");
 }
 
-// Reads the zip64 record, the end record in 64 bits. Values that fit in the end record are in both.
+// Reads the zip64 record, which repeats the end record in 64 bits. Values that fit into both records must be equal.
 Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Directory& in_short) {
   ByteReader at_locator(file.bytes.subspan(locator + 4), file.name);
   const auto disk = at_locator.number<std::uint32_t>("the zip64 locator");
@@ -93,9 +93,10 @@ Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Di
   const auto disks = at_locator.number<std::uint32_t>("the zip64 locator");
   if (disk != 0 || disks > 1) refuse_several_disks(file.name);
   if (offset > locator || locator - offset < kZip64EndRecordBytes) {
-    refuse(file.name, "zip64 record at byte {}, expected {} bytes in front of byte {}", offset, kZip64EndRecordBytes,
+    refuse(file.name, "zip64 record at byte {}, expected {} bytes before byte {}", offset, kZip64EndRecordBytes,
            locator);
   }
+  // The record fills the bytes up to its locator.
   constexpr std::string_view kWhat = "the zip64 record";
   const auto begin = static_cast<std::size_t>(offset);
   ByteReader record(file.bytes.subspan(begin, locator - begin), file.name);
@@ -104,7 +105,7 @@ Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Di
   if (signature != kZip64EndRecord || size != record.left()) {
     refuse(file.name, "no zip64 record at byte {}, where its locator expects it", offset);
   }
-  record.take(4, kWhat);  // versions
+  record.take(4, kWhat);  // skip the versions
   const auto this_disk = record.number<std::uint32_t>(kWhat);
   const auto first_disk = record.number<std::uint32_t>(kWhat);
   const auto entries_here = record.number<std::uint64_t>(kWhat);
@@ -114,6 +115,7 @@ Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Di
   directory.offset = record.number<std::uint64_t>(kWhat);
   directory.end = offset;
   if (this_disk != 0 || first_disk != 0 || entries_here != directory.entries) refuse_several_disks(file.name);
+  // Each value of the end record must be a mark, or equal to the zip64 record's value.
   const auto agrees = [](std::uint64_t short_value, std::uint64_t mark, std::uint64_t value) {
     return short_value == mark || short_value == value;
   };
@@ -124,6 +126,7 @@ Directory read_zip64_record(const FileBytes& file, std::size_t locator, const Di
   return directory;
 }
 
+// Finds the directory, which must end where the zip64 record begins or, without one, where the end record begins.
 Directory find_directory(const FileBytes& file) {
   constexpr std::string_view kWhat = "the end record";
   const std::size_t end = find_end_record(file);
@@ -138,6 +141,7 @@ Directory find_directory(const FileBytes& file) {
   directory.end = end;
   const bool one_disk = (this_disk == 0 || this_disk == kIn16) && (first_disk == 0 || first_disk == kIn16);
   if (!one_disk || entries_here != directory.entries) refuse_several_disks(file.name);
+  // If there is a zip64 record, use its values in place of the end record's values.
   if (end >= kLocatorBytes && number_at<std::uint32_t>(file, end - kLocatorBytes) == kZip64Locator) {
     directory = read_zip64_record(file, end - kLocatorBytes, directory);
   }
@@ -149,15 +153,15 @@ Directory find_directory(const FileBytes& file) {
   return directory;
 }
 
-// Replaces marked values by those in the zip64 extra field. The field has only the values that are marked, in the order
-// of `values`.
+// Replaces each marked value (kIn32) by its number in the zip64 extra field. The field has numbers
+// only for marked values, in the order of `values`.
 void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t* const> values,
                       const std::string& where) {
   std::vector<std::uint64_t*> marked;
   std::ranges::copy_if(values, std::back_inserter(marked), [](const auto* value) { return *value == kIn32; });
   if (marked.empty()) return;
   ByteReader fields(extra, where);
-  while (fields.left() >= 4) {  // fewer bytes may be padding
+  while (fields.left() >= 4) {  // fewer than 4 bytes may be padding
     const auto id = fields.number<std::uint16_t>("an extra field");
     const auto size = fields.number<std::uint16_t>("an extra field");
     const auto field = fields.take(size, "an extra field");
@@ -169,12 +173,12 @@ void read_zip64_extra(std::span<const std::byte> extra, std::span<std::uint64_t*
   refuse(where, "sizes in a zip64 extra field that is missing");
 }
 
-// Reads the fields that both kinds of headers share, starting with the flags.
+// Reads the fields that both kinds of headers share, beginning with the flags.
 EntryHeader read_common_fields(ByteReader& reader, std::string_view what) {
   EntryHeader header;
   header.flags = reader.number<std::uint16_t>(what);
   header.method = reader.number<std::uint16_t>(what);
-  reader.take(4, what);  // time and date
+  reader.take(4, what);  // skip the time and date
   header.checksum = reader.number<std::uint32_t>(what);
   header.compressed_size = reader.number<std::uint32_t>(what);
   header.size = reader.number<std::uint32_t>(what);
@@ -189,12 +193,12 @@ EntryHeader read_directory_header(ByteReader& directory) {
   if (directory.number<std::uint32_t>(kWhat) != kDirectoryHeader) {
     refuse(directory.file(), "byte {} of the directory is no entry, expected one", begin);
   }
-  directory.take(4, kWhat);  // versions
+  directory.take(4, kWhat);  // skip the versions
   EntryHeader header = read_common_fields(directory, kWhat);
   const auto comment_bytes = directory.number<std::uint16_t>(kWhat);
   const auto disk = directory.number<std::uint16_t>(kWhat);
   if (disk != 0 && disk != kIn16) refuse_several_disks(directory.file());
-  directory.take(6, kWhat);  // attributes
+  directory.take(6, kWhat);  // skip the attributes
   header.local_offset = directory.number<std::uint32_t>(kWhat);
   header.name = as_text(directory.take(header.name_bytes, "an entry's name"));
   const auto extra = directory.take(header.extra_bytes, "an entry's extra fields");
@@ -206,8 +210,9 @@ EntryHeader read_directory_header(ByteReader& directory) {
 
 EntryHeader read_local_header(ByteReader& local, const std::string& where) {
   constexpr std::string_view kWhat = "the local header";
-  if (local.number<std::uint32_t>(kWhat) != kLocalHeader) refuse(where, "no local header where the directory says");
-  local.take(2, kWhat);  // version
+  if (local.number<std::uint32_t>(kWhat) != kLocalHeader)
+    refuse(where, "no local header at the offset in the directory");
+  local.take(2, kWhat);  // skip the version
   EntryHeader header = read_common_fields(local, kWhat);
   header.name = as_text(local.take(header.name_bytes, "the local header's name"));
   const auto extra = local.take(header.extra_bytes, "the local header's extra fields");
@@ -216,6 +221,7 @@ EntryHeader read_local_header(ByteReader& local, const std::string& where) {
   return header;
 }
 
+// Throws FileError unless both headers agree. If sizes and checksum follow the data, the local header may have zeros.
 void check_agreement(const EntryHeader& local, const EntryHeader& listed, const std::string& where) {
   const bool may_be_zero = (listed.flags & kSizesFollow) != 0;
   const auto agrees = [may_be_zero](std::uint64_t found, std::uint64_t expected) {
@@ -230,9 +236,10 @@ void check_agreement(const EntryHeader& local, const EntryHeader& listed, const 
   if (what != nullptr) refuse(where, "the local header has another {} than the directory, expected the same", what);
 }
 
+// Throws FileError for an entry that this reader cannot read, or whose sizes are impossible.
 void check_header(const EntryHeader& header, const std::string& where) {
   if (header.name.empty() || header.name.find('\0') != header.name.npos) {
-    refuse(where, "expected a name without zero bytes");
+    refuse(where, "expected a name without NUL bytes");
   }
   if ((header.flags & kEncrypted) != 0) refuse(where, "encrypted, expected plain data");
   if ((header.flags & ~kKnownFlags) != 0) {
@@ -250,11 +257,12 @@ void check_header(const EntryHeader& header, const std::string& where) {
   }
 }
 
+// Returns an entry, with the offset of its data. Throws FileError unless the local header agrees with the directory.
 ZipEntry place(const EntryHeader& listed, std::span<const std::byte> before_directory, const std::string& file) {
   const std::string where = fmt::format("{}: entry '{}'", file, printable(listed.name));
   check_header(listed, where);
   if (listed.local_offset > before_directory.size()) {
-    refuse(where, "at byte {}, expected it in front of the directory at byte {}", listed.local_offset,
+    refuse(where, "at byte {}, expected it before the directory at byte {}", listed.local_offset,
            before_directory.size());
   }
   ByteReader local(before_directory.subspan(static_cast<std::size_t>(listed.local_offset)), where);
@@ -270,6 +278,7 @@ ZipEntry place(const EntryHeader& listed, std::span<const std::byte> before_dire
           .checksum = listed.checksum};
 }
 
+// Throws FileError if two entries overlap.
 void check_places(std::vector<ZipEntry>& all, const std::string& file) {
   std::ranges::sort(all, {}, &ZipEntry::begin);
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -280,7 +289,7 @@ void check_places(std::vector<ZipEntry>& all, const std::string& file) {
   }
 }
 
-// Limits the inflated size in proportion to the size of the file.
+// Throws FileError if the total size of the deflated entries is too large for an archive of this size.
 void check_growth(const std::vector<ZipEntry>& entries, const FileBytes& file) {
   const std::uint64_t limit = std::max(kMaxArchiveGrowth * file.bytes.size(), kFreeInflatedBytes);
   std::uint64_t left = limit;
@@ -303,13 +312,14 @@ ZipArchive::ZipArchive(FileBytes file) : file_(std::move(file)) {
     refuse(file_.name, "{} entries in a directory of {} bytes, expected at least {} bytes for each", directory.entries,
            directory.size, kDirectoryHeaderBytes);
   }
+  // Read all entries. Their data must be before the directory.
   const auto before = file_.bytes.first(static_cast<std::size_t>(directory.offset));
   ByteReader listed(file_.bytes.subspan(before.size(), static_cast<std::size_t>(directory.size)), file_.name);
   for (std::uint64_t i = 0; i < directory.entries; ++i) {
     entries_.push_back(place(read_directory_header(listed), before, file_.name));
   }
   if (listed.left() > 0) {
-    refuse(file_.name, "{} bytes behind the last entry of the directory, expected none", listed.left());
+    refuse(file_.name, "{} bytes after the last entry of the directory, expected none", listed.left());
   }
   check_places(entries_, file_.name);
   check_growth(entries_, file_);

@@ -10,50 +10,46 @@
 
 namespace encdec {
 
-// A file inside a zip archive.
 struct ZipEntry {
   enum class Method : std::uint16_t { stored = 0, deflated = 8 };
 
   std::string name;
   Method method = Method::stored;
-  std::uint64_t begin = 0;            // position of the entry's header in the archive
-  std::uint64_t offset = 0;           // position of the data
-  std::uint64_t compressed_size = 0;  // size in the archive; equal to `size` if stored
+  std::uint64_t begin = 0;            // offset of the entry's header in the archive
+  std::uint64_t offset = 0;           // offset of the data
+  std::uint64_t compressed_size = 0;  // size in the archive; equals `size` if stored
   std::uint64_t size = 0;
   std::uint32_t checksum = 0;
 };
 
-// The directory of a zip archive, zip64 included, over the bytes of a file. It expects hostile archives: each entry is
-// one range of bytes, and all readers of an archive must see the same entries. Refused are
-// - a directory that does not end where the end record begins, or has another number of entries than it says;
-// - two entries of one name, overlapping entries, and data that is not before the directory;
-// - local headers that disagree with the directory about name, method, flags, sizes or checksum;
+// The directory of a zip or zip64 archive. Archives may be hostile: every entry must be one range
+// of bytes, and all readers must see the same entries. These are refused:
+// - a directory that does not end where the end record begins, or whose number of entries is wrong;
+// - duplicate names, overlapping entries, and data after the start of the directory;
+// - local headers that differ from the directory in name, method, flags, sizes or checksum;
 // - encryption, several disks, and methods other than stored and deflated;
-// - a deflated entry that claims to grow more than 1032 times, which deflate cannot;
-// - deflated entries that together claim more than 64 MiB and more than 16 times the size of the archive: weights do
-//   not shrink that much.
-// Memory grows with the directory, not with the sizes that entries claim.
+// - a deflated entry that grows more than 1032 times, which deflate cannot;
+// - deflated entries that grow to more than 64 MiB and 16 times the archive, which weights do not.
+// Memory is proportional to the directory, not to the sizes that entries claim.
 class ZipArchive {
  public:
-  // Throws FileError for an archive that breaks a rule.
   explicit ZipArchive(FileBytes file);
 
   const std::string& file() const { return file_.name; }
   // Returns the entries, sorted by name.
   const std::vector<ZipEntry>& entries() const { return entries_; }
-  // Returns null if no entry has this name.
+  // Returns the entry with this name; null if there is none.
   const ZipEntry* find(std::string_view name) const;
 
-  // Returns the content of an entry. A stored entry is a view of the archive; its checksum is not checked, because that
-  // would read all of the data. A deflated entry is decompressed into memory of its own; FileError is thrown unless its
-  // size and checksum are those in the directory. `FileBytes::name` names the archive and the entry.
+  // Returns the content of an entry; FileBytes::name names the entry, too. A stored entry is a
+  // view, and its checksum is not checked: that would read all of it. A deflated entry is
+  // decompressed; throws FileError unless its size and checksum match the directory.
   FileBytes read(const ZipEntry& entry) const;
-  // Returns the first `bytes` bytes of an entry, or all if there are fewer, and reads no more than that. Damage in the
-  // data that follows is not noticed.
+  // Returns at most the first `bytes` bytes of an entry. Does not read the rest.
   FileBytes read_front(const ZipEntry& entry, std::size_t bytes) const;
 
  private:
-  // Returns the entry's data as it is in the archive.
+  // Returns the entry's data as stored in the archive.
   FileBytes stored(const ZipEntry& entry) const;
 
   FileBytes file_;

@@ -13,23 +13,23 @@
 namespace encdec {
 namespace {
 
-// The properties in which these models differ. All else in their config.json and all names of tensors are the same.
-// Numbers are the defaults for keys that a config.json lacks.
+// The settings in which a family differs from the other families. All other settings in config.json, and all tensor
+// names, are the same. Numbers are the defaults for missing keys, as in transformers.
 struct BartLineage {
   std::string_view model_type;
   NormOrder norm_order = NormOrder::last;
   EmbeddingNorm encoder_embedding_norm = EmbeddingNorm::none;
   EmbeddingNorm decoder_embedding_norm = EmbeddingNorm::none;
-  PositionOptions positions = {};    // the number of positions is read from config.json
-  bool positions_skip_pads = false;  // positions.pad_token is then read from config.json
+  PositionOptions positions = {};    // positions.count is read from config.json
+  bool positions_skip_pads = false;  // pad tokens get no position; positions.pad_token is read from config.json
   std::string_view activation = "gelu";
   bool scale_embedding = false;
-  bool scale_encoder_only = false;  // has an effect only with scale_embedding
+  bool scale_encoder_only = false;  // restricts scale_embedding to the encoder
   TargetLanguage target_language = TargetLanguage::none;
-  // Whether equal start and end tokens in config.json mean mBART-50, whose decoder reads the language token after the
-  // start token.
+  // If true, equal start and end tokens in config.json indicate mBART-50, whose decoder reads the language token after
+  // the start token.
   bool end_before_language = false;
-  // A config.json may have decoder_vocab_size, and may say that encoder and decoder have separate embeddings.
+  // If true, config.json may set decoder_vocab_size and share_encoder_decoder_embeddings.
   bool separate_vocabularies = false;
   Dim model_dim = 1024;
   int encoder_layers = 12;
@@ -49,7 +49,7 @@ constexpr std::array kLineages = {
                 .encoder_embedding_norm = EmbeddingNorm::after_positions,
                 .decoder_embedding_norm = EmbeddingNorm::after_positions,
                 .positions = kLearnedFrom2},
-    // Blenderbot (Roller et al. 2021): the large models, and the small one, which has another structure.
+    // Blenderbot (Roller et al. 2021): first the large models, then the small model.
     BartLineage{.model_type = "blenderbot",
                 .norm_order = NormOrder::first,
                 .positions = kLearned,
@@ -81,7 +81,7 @@ constexpr std::array kLineages = {
                 .scale_embedding = true,
                 .target_language = TargetLanguage::first_token,
                 .vocabulary = 128112},
-    // Marian (Junczys-Dowmunt et al. 2018) as stored by transformers: the OPUS-MT models.
+    // Marian (Junczys-Dowmunt et al. 2018) as transformers stores it: the OPUS-MT models.
     BartLineage{.model_type = "marian", .separate_vocabularies = true, .vocabulary = 58101, .pad_token = 58100},
     // mBART (Liu et al. 2020) starts decoding with the language token. mBART-50 (Tang et al. 2020) starts with the end
     // token, followed by the language token.
@@ -147,23 +147,24 @@ TransformerConfig read_bart_config(const JsonObject& json, const BartLineage& li
   result.pad_token = config.pad_token(result.decoder.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", result.decoder.vocabulary);
   constexpr std::int32_t kEnd = 2;
+  // Detect mBART-50; see BartLineage::end_before_language.
   const auto ends = json.integers("eos_token_id");
   if (lineage.end_before_language && result.decoder_start_token == (ends.empty() ? kEnd : ends.front())) {
     result.target_language = TargetLanguage::first_token;
   }
-  // The decoder of a classifier of a multilingual family starts with the last token of the text.
+  // In multilingual families, a classifier's decoder starts with the text's last token.
   std::optional<std::int32_t> start;
   if (lineage.target_language == TargetLanguage::none) start = result.decoder_start_token.value_or(kEnd);
   result.head = read_decoder_head(json, result.decoder.vocabulary, kEnd, start);
   if (result.head.kind == HeadKind::tokens) {
-    refuse<ConfigError>(json.file(), "a classifier of tokens is not supported here, expected one of texts");
+    refuse<ConfigError>(json.file(), "a token classifier is not supported here, expected a text classifier");
   }
   return result;
 }
 
-// The two embeddings and the output projection may be one tensor. The checkpoint stores it once, under any of these
-// names. A tensor under a role's own name has priority. Without tying, `model.shared` may still hold the embeddings,
-// but never the projection.
+// Both embeddings and the output projection may be one tensor, which the checkpoint stores once, as `model.shared` or
+// under the name of any of these layers. A tensor under a layer's own name has priority. If tie_word_embeddings is
+// false, the two embeddings may still be one tensor, but the projection is a separate tensor.
 WeightNames bart_weight_names(const JsonObject& config, const WeightStore& weights, const BartLineage& lineage) {
   const bool shared =
       !lineage.separate_vocabularies || config.boolean("share_encoder_decoder_embeddings").value_or(true);

@@ -18,14 +18,13 @@
 namespace encdec {
 namespace {
 
-// The keys in config.json of the settings that all these models have.
+// The keys in config.json of the settings that all these models have, and the defaults for missing keys.
 struct BertKeys {
   std::string_view model_dim = "hidden_size";
   std::string_view layers = "num_hidden_layers";
   std::string_view heads = "num_attention_heads";
   std::string_view hidden_dim = "intermediate_size";
   std::string_view activation = "hidden_act";
-  // Values of missing settings.
   int missing_layers = 12;
   Dim missing_dim = 768;
   Dim missing_heads = 12;
@@ -42,7 +41,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   stack.model_dim = config.width(keys.model_dim, keys.missing_dim);
   stack.attention.heads = config.heads(keys.heads, keys.missing_heads, stack.model_dim);
   stack.hidden_dim = config.width(keys.hidden_dim, keys.missing_hidden_dim);
-  // Positions are learned. DistilBERT's may be sinusoidal, but are stored like learned ones.
+  // DistilBERT's positions may be sinusoidal, but checkpoints store them like learned positions.
   stack.positions = {.kind = PositionOptions::Kind::learned, .count = config.width("max_position_embeddings", 512)};
   stack.embedding_norm = EmbeddingNorm::after_positions;
   stack.activation = config.activation(keys.activation, keys.missing_activation);
@@ -52,6 +51,7 @@ TransformerConfig read_encoder(const ConfigReader& config, const BertKeys& keys,
   return result;
 }
 
+// Reads the settings of read_encoder(), and BERT's epsilon, token types and head.
 TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const BertKeys& keys = {}) {
   const ConfigReader config(json);
   json.expect("position_embedding_type", "absolute");
@@ -62,8 +62,8 @@ TransformerConfig read_bert_config(const JsonObject& json, Dim vocabulary, const
   return result;
 }
 
-// Returns the names of the tensors of a model whose layers have the names of BERT. Rows of `own`, which has those of
-// the head, replace those of BERT.
+// Returns the tensor names of a model with BERT's layer names. The rows of `own`, which include the head's rows, take
+// precedence over BERT's rows.
 WeightNames bert_weight_names(const std::string& prefix, const WeightStore& weights, std::vector<NamePattern> own) {
   const std::vector<NamePattern> of_bert = {
       {"encoder.embedding", {prefix + "embeddings.word_embeddings"}},
@@ -93,7 +93,7 @@ ModelDescription describe_bert(const JsonObject& json, const WeightStore& weight
                                                "bert.embeddings.word_embeddings"))};
 }
 
-// Returns the names of a head of RoBERTa.
+// Returns the tensor names of a RoBERTa head.
 std::vector<NamePattern> roberta_head(const JsonObject& json, const HeadConfig& head, const std::string& prefix) {
   return head_names(json, head,
                     {"classifier.dense", head.kind == HeadKind::tokens ? "classifier" : "classifier.out_proj"},
@@ -101,12 +101,12 @@ std::vector<NamePattern> roberta_head(const JsonObject& json, const HeadConfig& 
                     prefix + "embeddings.word_embeddings");
 }
 
-// Sets the activation of a masked language model's head, which is not that of config.json.
+// A masked language model's head uses gelu, whatever config.json specifies for the layers.
 void set_language_model_activation(HeadConfig& head) {
   if (head.kind == HeadKind::vocabulary) head.activation = Activation::gelu;
 }
 
-// Lets an encoder project embeddings of `width` numbers to the width of its layers.
+// Makes the encoder project embeddings of `width` numbers to the width of its layers.
 void project_embeddings(Dim width, StackConfig& config) {
   config.compose = [width](Stack& stack, Edge token_ids) {
     const Edge x = stack.embed_tokens(token_ids, width);
@@ -120,11 +120,11 @@ ModelDescription describe_electra(const JsonObject& json, const WeightStore& wei
   TransformerConfig config = read_bert_config(json, 30522);
   const Dim width = ConfigReader(json).width("embedding_size", 128);
   if (width != config.model_dim()) project_embeddings(width, config.encoder);
-  config.head = read_classifier_head(json, Activation::gelu);  // a masked language model's has another form
+  config.head = read_classifier_head(json, Activation::gelu);  // the masked language model's head is not supported
   return {config, bert_weight_names("electra.", weights, roberta_head(json, config.head, "electra."))};
 }
 
-// Makes ALBERT's groups of neighbouring layers share their weights. Rounds as transformers does.
+// Divides the layers into groups that share weights (ALBERT). Group sizes are rounded as in transformers.
 void share_weights(int groups, StackConfig& config) {
   config.shares_weights = true;
   config.block = [layers_per_group = config.layers / static_cast<double>(groups)](Block& block, Edge x) {
@@ -157,7 +157,7 @@ ModelDescription describe_albert(const JsonObject& json, const WeightStore& weig
                                      {"encoder.*.feed_forward_norm", {layer + "full_layer_layer_norm"}}})};
 }
 
-// Numbers positions as in fairseq: the table also has rows for the pad token and the ids below it.
+// Numbers positions as fairseq does: the table begins with unused rows, one for each id up to the pad token.
 void number_as_fairseq(const JsonObject& json, std::int32_t pad_token, PositionOptions& positions) {
   positions.pad_token = pad_token;
   positions.offset = Dim{pad_token} + 1;
@@ -176,8 +176,8 @@ ModelDescription describe_roberta(const JsonObject& json, const WeightStore& wei
   return {config, bert_weight_names("roberta.", weights, roberta_head(json, config.head, "roberta."))};
 }
 
-// One table of relative position biases for all layers. Positions are numbered as in RoBERTa with pad token 1,
-// whichever pad token config.json names.
+// Describes MPNet, which has one table of relative position biases. Positions are numbered as in RoBERTa with pad token
+// 1, even if config.json names another pad token.
 ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weights) {
   TransformerConfig config = read_bert_config(json, 30527);
   config.encoder.token_types = 0;
@@ -196,7 +196,7 @@ ModelDescription describe_mpnet(const JsonObject& json, const WeightStore& weigh
   return {std::move(config), bert_weight_names("mpnet.", weights, std::move(own))};
 }
 
-// Returns pos_att_type, which is a list or has names between "|".
+// Returns the entries of pos_att_type, which is a list, or one string with "|" between entries.
 std::vector<std::string> position_terms(const JsonObject& json) {
   std::vector<std::string> terms;
   for (const std::string& names : json.strings("pos_att_type")) {
@@ -213,7 +213,7 @@ std::vector<std::string> position_terms(const JsonObject& json) {
   return terms;
 }
 
-// Adds a convolution of the embeddings to the output of the first layer. Its windows are centred.
+// Adds a centred convolution of the embeddings to the output of the first layer.
 void convolve_embeddings(Dim kernel, Activation activation, StackConfig& config) {
   config.block = [kernel, activation](Block& block, Edge x) {
     const Edge y = block.add(x);
@@ -240,6 +240,8 @@ TransformerConfig read_deberta_config(const JsonObject& json) {
   stack.token_types = json.integer("type_vocab_size", {0, 1024}).value_or(0);
   result.head = read_classifier_head(json, config.activation("pooler_hidden_act", "gelu"));
 
+  // Scores are divided by sqrt(K * terms). The first term is content to content. Content to position (c2p) and position
+  // to content (p2c) are optional terms.
   const std::vector<std::string> position_names = position_terms(json);
   const bool scores_queries = std::ranges::count(position_names, "c2p") > 0;
   const bool scores_keys = std::ranges::count(position_names, "p2c") > 0;
@@ -248,6 +250,8 @@ TransformerConfig read_deberta_config(const JsonObject& json) {
       static_cast<float>(1.0 / std::sqrt(static_cast<double>(stack.model_dim / stack.attention.heads * terms)));
   if (config.flag("relative_attention", false)) {
     const auto buckets = static_cast<int>(json.integer("position_buckets", {-1, 1 << 16}).value_or(-1));
+    // With buckets, larger distances share embeddings on a logarithmic scale up to `distance`.
+    // Without buckets, each distance has its own embedding.
     auto distance = static_cast<int>(json.integer("max_relative_positions", {-1, 1 << 16}).value_or(-1));
     if (distance < 1) distance = static_cast<int>(positions);
     DisentangledOptions& options = stack.attention.disentangled_positions;
@@ -270,6 +274,7 @@ TransformerConfig read_deberta_config(const JsonObject& json) {
 
 ModelDescription describe_deberta(const JsonObject& json, const WeightStore& weights) {
   const std::string encoder = "deberta.encoder.", attention = encoder + "layer.*.attention.self.";
+  // With share_att_key, the projections of queries and keys also project the embeddings of distances.
   const bool shares = ConfigReader(json).flag("share_att_key", false);
   return {read_deberta_config(json),
           bert_weight_names(

@@ -1,5 +1,5 @@
-// Folders converted by CTranslate2 (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of any
-// origin, and Whisper. The structure follows from the variables in model.bin.
+// Models that CTranslate2 has converted (github.com/OpenNMT/CTranslate2, python/ctranslate2/specs): Transformers of any
+// origin, and Whisper. The variables in model.bin determine the structure.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,21 +17,21 @@ namespace encdec {
 namespace {
 
 constexpr int kMaxSpecLayers = 1024;
-constexpr int kGelu = 3;  // number of this activation
+constexpr int kGelu = 3;  // CTranslate2's number for GELU
 
-// A kind of model by its name in model.bin, with the limits of CTranslate2 4.8 for this kind.
+// A kind of model. The limits are the same as in CTranslate2 4.8.
 struct Specification {
   std::string_view name;
   Architecture architecture;
   std::int64_t last_revision;
-  std::int64_t first_with_stacks;  // first revision in which encoder and decoder have separate settings
+  std::int64_t first_with_stacks;  // first revision with separate settings for encoder and decoder
   int heads;                       // default number of heads before revision 3
 };
 
 constexpr std::string_view kWhisper = "WhisperSpec";
 
 constexpr std::array kSpecifications = {
-    Specification{"", Architecture::encoder_decoder, 7, 5, 8},  // before version 2 of the format
+    Specification{"", Architecture::encoder_decoder, 7, 5, 8},  // models before format version 2
     Specification{"TransformerBase", Architecture::encoder_decoder, 7, 5, 8},
     Specification{"TransformerBig", Architecture::encoder_decoder, 7, 5, 16},
     Specification{"TransformerSpec", Architecture::encoder_decoder, 7, 5, 0},
@@ -44,6 +44,7 @@ std::int64_t revision_of(const Checkpoint& checkpoint) {
   return checkpoint.settings.network->required_integer("spec_revision");
 }
 
+// Returns the model's specification. Throws UnsupportedModelError if its name or revision is not supported.
 const Specification& find_specification(const Checkpoint& checkpoint) {
   const std::string name = checkpoint.settings.network->required_string("spec_name");
   const auto found = std::ranges::find(kSpecifications, name, &Specification::name);
@@ -62,8 +63,8 @@ const Specification& find_specification(const Checkpoint& checkpoint) {
   return *found;
 }
 
-// Features that CTranslate2 supports and our graphs do not, found by parts of variable names. A setting with the
-// neutral value is accepted, because it has no effect.
+// Features that CTranslate2 supports but our graphs do not. A feature is recognised by parts of variable names. A
+// setting with the neutral value has no effect, so it is accepted.
 struct OtherFeatures {
   std::string_view expected;
   std::vector<std::string_view> parts;
@@ -116,6 +117,7 @@ class SpecReader {
     refuse<ConfigError>(weights_.origin(), message, std::forward<Args>(args)...);
   }
 
+  // Returns a variable. Throws ConfigError if it is missing or has another rank.
   const Tensor& required(const std::string& name, int rank = 2) const {
     const Tensor* tensor = weights_.find(name);
     if (tensor == nullptr) fail("no variable '{}'", name);
@@ -128,6 +130,7 @@ class SpecReader {
 
   bool has(const std::string& name) const { return weights_.find(name) != nullptr; }
 
+  // Throws UnsupportedModelError if a part of a variable's name indicates an unsupported feature.
   void refuse_other_features() const {
     for (const auto& [name, tensor] : weights_.tensors()) {
       for (std::string_view rest = name; !rest.empty();) {
@@ -145,7 +148,7 @@ class SpecReader {
     }
   }
 
-  // Returns a setting of a stack. In revisions before `first_with_stacks` the whole model has one such setting.
+  // Returns a stack's setting. Revisions before `first_with_stacks` may have one setting for the whole model instead.
   double setting(const std::string& stack, const std::string& name, double missing) const {
     auto value = scalar(weights_, stack + "/" + name);
     if (!value && revision_ < specification_.first_with_stacks) value = scalar(weights_, name);
@@ -156,18 +159,18 @@ class SpecReader {
   double common_setting(const std::string& name, double missing) const {
     const double value = setting(config_.has_encoder() ? "encoder" : "decoder", name, missing);
     if (config_.has_decoder() && setting("decoder", name, missing) != value) {
-      fail("'decoder/{}' is {}, expected that of the encoder, {}", name, setting("decoder", name, missing), value);
+      fail("'decoder/{}' is {}, expected {} as in the encoder", name, setting("decoder", name, missing), value);
     }
     return value;
   }
 
-  // An encoder of sources with features has several embeddings, which are numbered.
+  // Returns the name of a stack's embedding. The name has a number if source tokens have features.
   std::string embedding_of(const std::string& stack) const {
     const std::string numbered = stack + "/embeddings_0/weight", only = stack + "/embeddings/weight";
     return stack == "encoder" && !has(only) ? numbered : only;
   }
 
-  // The variable is a flag or the scale itself. If it is missing, embeddings are scaled.
+  // Returns the factor by which embeddings are multiplied. The variable is the factor, or a flag for sqrt(D).
   float embedding_scale(const std::string& stack, Dim model_dim) const {
     std::string name = stack + "/scale_embeddings";
     if (!has(name)) name = stack + "/embeddings/multiply_by_sqrt_depth";
@@ -210,6 +213,7 @@ class SpecReader {
 
   static std::string layer(const std::string& stack, int number) { return fmt::format("{}/layer_{}/", stack, number); }
 
+  // Determines the kind of positions: relative biases, a learned table, or sinusoids.
   void read_positions(const std::string& name, StackConfig& stack) const {
     const std::string attention = layer(name, 0) + "self_attention/";
     if (has(attention + "relative_attention_bias")) {
@@ -225,25 +229,26 @@ class SpecReader {
       const Tensor& table = required(name + "/position_encodings/encodings");
       stack.positions = {.kind = PositionOptions::Kind::learned, .count = table.shape()[0]};
     } else {
-      // OpenNMT-tf's positions count from 1.
+      // OpenNMT-tf's positions begin at 1.
       stack.positions = {.layout = SinusoidLayout::timing_signal, .offset = 1};
     }
   }
 
-  // Reads the settings that all layers share, from the first layer of `name`.
+  // Reads, from the first layer of the stack `name`, the settings that are the same in all layers.
   void read_block(const std::string& name) {
     const std::string attention = layer(name, 0) + "self_attention/";
     const int heads = config_.input_stack().attention.heads;
     const Dim merged = required(attention + "linear_0/weight").shape()[0];
     if (merged % (Dim{3} * heads) != 0) {
-      fail("'{}linear_0/weight' has {} rows, expected those of query, key and value of {} heads", attention, merged,
-           heads);
+      fail("'{}linear_0/weight' has {} rows, expected a multiple of 3 (query, key, value) * {} heads", attention,
+           merged, heads);
     }
+    // Read the order and the kind of the norms.
     StackConfig block;
     block.norm_order = common_setting("pre_norm", 1) != 0 ? NormOrder::first : NormOrder::last;
     for (const char* norm : {"encoder/layer_norm/gamma", "decoder/layer_norm/gamma"}) {
       if (block.norm_order == NormOrder::last && has(norm)) {
-        fail("'{}', expected none at the end of a stack whose norms come last", norm);
+        fail("'{}', expected no norm at the end of a stack whose norms come last", norm);
       }
     }
     block.norm.kind = has(attention + "layer_norm/beta") ? NormKind::layer : NormKind::rms;
@@ -251,6 +256,7 @@ class SpecReader {
     if (settings_.config) {
       block.norm.epsilon = ConfigReader(*settings_.config).epsilon("layer_norm_epsilon", block.norm.epsilon);
     }
+    // The activations are in the order of CTranslate2's ActivationType.
     constexpr std::array kNumbered = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
                                       Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
                                       Activation::sigmoid};
@@ -269,8 +275,7 @@ class SpecReader {
       stack->attention.score_scale = static_cast<float>(scalar(weights_, attention + "queries_scale").value_or(0));
     }
     if (name == "encoder" && has("encoder/embeddings_1/weight")) {
-      // A sum of embeddings needs features in the source, which are not supported. The exception is the sum with BERT's
-      // token types.
+      // A second embedding is for features of source tokens (not supported) or BERT's token types.
       if (config_.has_decoder() || setting("encoder", "embeddings_merge", 0) == 0) {
         fail("'encoder/embeddings_1/weight': features of source tokens are not supported, expected tokens alone");
       }
@@ -287,7 +292,7 @@ class SpecReader {
     }
   }
 
-  // In a Whisper model only the decoder has variables for norm order and activation.
+  // Reads a Whisper model. Only the decoder has variables for norm order and activation.
   TransformerConfig read_whisper() {
     config_ = whisper_config();
     StackConfig &encoder = config_.encoder, &decoder = config_.decoder;
@@ -309,6 +314,7 @@ class SpecReader {
            setting("decoder", "pre_norm", 1), setting("decoder", "activation", kGelu), kGelu);
     }
     decoder.embedding_scale = embedding_scale("decoder", decoder.model_dim);
+    // The last text token is followed by the end token, then by the start token.
     if (const auto texts = whisper_text_tokens(decoder.vocabulary)) {
       config_.decoder_start_token = static_cast<std::int32_t>(*texts + 1);
     }
@@ -322,6 +328,7 @@ class SpecReader {
   TransformerConfig config_;
 };
 
+// Returns the stored names of the weights. In these names "/" separates the parts.
 WeightNames names() {
   const std::string self = "%/layer_*/self_attention/", cross = "%/layer_*/attention/", ffn = "%/layer_*/ffn/";
   std::vector<NamePattern> table = {
@@ -332,7 +339,7 @@ WeightNames names() {
       {"decoder.embedding", {"decoder/embeddings"}},
       {"output_projection", {"decoder/projection"}},
       {"%.positional_encoding.weight", {"%/position_encodings/encodings"}},
-      // The first layer's biases serve all layers.
+      // A layer without biases uses the biases of the first layer.
       {"%.*.self_attention.relative_position_bias.weight",
        {self + "relative_attention_bias", "%/layer_0/self_attention/relative_attention_bias"}},
       {"%.*.self_attention.query", {part_of(self + "linear_0", 0, 3)}},

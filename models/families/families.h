@@ -10,14 +10,12 @@
 
 namespace encdec {
 
-// A family of checkpoints: how to read its config.json, and the names of its tensors. To add a family, add a row to one
-// of the files below, or a new file.
+// A family of checkpoints. To add a family, add a row to one of the files below, or add a file.
 struct Family {
-  std::string_view model_type;  // the same in config.json and in the TransformerConfig
-  // Describes a checkpoint of this family. The canonical names of weights are listed in transformer.h. Throws
-  // ConfigError, naming the file and the key.
+  std::string_view model_type;  // model_type in config.json and in the TransformerConfig
+  // Describes a checkpoint; transformer.h lists the canonical names. Throws ConfigError.
   std::function<ModelDescription(const JsonObject& config, const WeightStore& weights)> describe;
-  // Parts of the names of tensors that its checkpoints usually have besides ModelDescription::usually_unused.
+  // Additions to ModelDescription::usually_unused.
   std::vector<std::string_view> usually_unused = {};
 };
 

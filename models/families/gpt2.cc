@@ -22,6 +22,7 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   stack.norm_order = NormOrder::first;
   stack.norm.epsilon = config.epsilon("layer_norm_epsilon", 1e-5);
   if (!config.flag("scale_attn_weights", true)) stack.attention.score_scale = 1.0f;
+  // Scores of layer i, counted from 1, are divided by i.
   if (config.flag("scale_attn_by_inverse_layer_idx", false)) {
     const float scale = stack.attention_of(0).scale();
     for (int layer = 0; layer < stack.layers; ++layer) {
@@ -33,7 +34,7 @@ TransformerConfig read_gpt2(const JsonObject& json) {
   return result;
 }
 
-// Query, key and value are stored as one merged matrix.
+// Queries, keys and values are stored as one merged matrix, and all matrices are stored transposed (Conv1D).
 WeightNames gpt2_weight_names(const WeightStore& weights) {
   const StoredName merged = transposed("transformer.h.*.attn.c_attn");
   return without_missing_prefix("transformer.", weights,

@@ -12,14 +12,14 @@
 
 namespace encdec {
 
-// Returns the first of "architectures"; empty if there is none.
+// Returns the first of "architectures" in config.json; empty if there is none.
 inline std::string architecture_name(const JsonObject& json) {
   const std::vector<std::string> names = json.strings("architectures");
   return names.empty() ? "" : names.front();
 }
 
-// Returns the head of the classifier that "architectures" names, if it names one. `activation` is that of the first
-// linear map of a head for texts.
+// Returns the head of the classifier that "architectures" names; HeadKind::none if there is none.
+// `activation` follows the dense layer of a head for texts.
 inline HeadConfig read_classifier_head(const JsonObject& json, Activation activation) {
   const std::string name = architecture_name(json);
   HeadConfig head;
@@ -36,8 +36,9 @@ inline HeadConfig read_classifier_head(const JsonObject& json, Activation activa
   return head;
 }
 
-// The same for an encoder-decoder, whose head for texts reads the decoder's row of the last end token: eos_token_id, or
-// `missing_end`. `start` is the first token that the decoder reads; unset: the last token of the text.
+// Like read_classifier_head(), for an encoder-decoder. The head of a text classifier reads the decoder's row for the
+// last end token (eos_token_id, or `missing_end` if config.json has none). `start` is the decoder's first token; if
+// unset, the decoder's first token is the text's last token.
 inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std::int32_t missing_end,
                                     std::optional<std::int32_t> start) {
   HeadConfig head = read_classifier_head(json, Activation::tanh);
@@ -48,9 +49,8 @@ inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std:
   return head;
 }
 
-// Activations of the first linear map of a head.
 struct HeadActivations {
-  Activation classifier;  // for a head for texts
+  Activation classifier;  // activation of a text classifier
   Activation language_model;
 };
 
@@ -61,14 +61,13 @@ inline HeadConfig read_head(const JsonObject& json, HeadActivations activations,
       .kind = HeadKind::vocabulary, .labels = vocabulary, .activation = activations.language_model, .has_norm = true};
 }
 
-// The stored names of a head's layers.
 struct HeadNames {
   std::string dense = {}, output = {}, norm = {};
-  std::string output_bias = {};  // another name of the bias of `output`
+  std::string output_bias = {};  // another name of `output`'s bias
 };
 
-// Returns the names of the tensors of a head. The output of a masked language model has the weights of `embedding` and
-// the bias `output_bias`, unless config.json has tie_word_embeddings false.
+// Returns the names of a head's tensors. A masked language model's output has the weights of
+// `embedding` and the bias `output_bias`, unless tie_word_embeddings is false in config.json.
 inline std::vector<NamePattern> head_names(const JsonObject& json, const HeadConfig& head, const HeadNames& classifier,
                                            const HeadNames& language_model, const std::string& embedding) {
   if (head.kind != HeadKind::vocabulary) {

@@ -34,16 +34,17 @@ constexpr Decoder kDecoders[] = {
     {"gemma3", kGemma3Stack},
 };
 
-// Gemma 3 with images has its decoder in text_config. Only text is read.
+// Describes a decoder. Gemma 3 with images has the decoder's settings in text_config; images are not supported.
 ModelDescription describe(const Decoder& decoder, const JsonObject& config, const WeightStore& weights) {
   const JsonObject json = config.object("text_config").value_or(config);
-  if (decoder.missing.has_head_norm) json.expect("use_bidirectional_attention", false);  // an encoder's layers
+  if (decoder.missing.has_head_norm) json.expect("use_bidirectional_attention", false);  // only encoders set it to true
   TransformerConfig network;
   network.architecture = Architecture::decoder_only;
   network.decoder = read_rotary_stack(json, decoder.missing);
   network.output_bias = Bias::none;
   network.logits_cap = logits_cap_of(json, decoder.logits_cap);
   network.pad_token = ConfigReader(json).pad_token(network.decoder.vocabulary);
+  // Checkpoints of Gemma 3 with images store the decoder under one of two prefixes.
   std::string prefix = "model.", head = "lm_head";
   if (has_prefix(weights, "language_model.")) prefix = "language_model.model.", head = "language_model.lm_head";
   if (has_prefix(weights, "model.language_model.")) prefix = "model.language_model.";

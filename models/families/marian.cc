@@ -1,6 +1,6 @@
-// Marian's own files (Junczys-Dowmunt et al. 2018): .npz, in which OPUS-MT publishes models, and .bin, in which Firefox
-// Translations publishes students (Kim et al. 2019). marian-dev, src/models/transformer.h and src/rnn/cells.h. What
-// transformers stores as "marian" is in bart.cc.
+// Models in Marian's own formats (Junczys-Dowmunt et al. 2018; marian-dev, src/models/transformer.h and
+// src/rnn/cells.h): the .npz files of OPUS-MT, and the .bin files of Firefox Translations, which contain student models
+// (Kim et al. 2019). The models that transformers calls "marian" are in bart.cc.
 #include <cmath>
 #include <utility>
 
@@ -14,6 +14,7 @@
 namespace encdec {
 namespace {
 
+// Throws ConfigError unless an option has the expected value. A missing option counts as empty.
 void expect(const JsonObject& options, const std::string& key, const std::string& expected) {
   const std::string found = options.string(key).value_or("");
   if (found != expected) {
@@ -21,7 +22,7 @@ void expect(const JsonObject& options, const std::string& key, const std::string
   }
 }
 
-// Marian's gelu is the approximation with a sigmoid.
+// Returns the activation of the feed-forward networks. Marian's gelu is the sigmoid approximation.
 Activation read_marian_activation(const JsonObject& options) {
   const std::string name = options.string("transformer-ffn-activation").value_or("swish");
   if (name == "relu") return Activation::relu;
@@ -31,8 +32,8 @@ Activation read_marian_activation(const JsonObject& options) {
                       printable(name));
 }
 
-// Marian's letters: d dropout, a add, n norm. Norm last is postprocessing "dan"; norm first is preprocessing "n" and
-// postprocessing "da".
+// Returns the order of norms. In Marian's settings, "d" means dropout, "a" means add, and "n" means norm. If norms are
+// last, postprocess is "dan". If norms are first, preprocess is "n" and postprocess is "da".
 NormOrder read_norm_order(const JsonObject& options) {
   const bool first = options.string("transformer-preprocess").value_or("") == "n";
   expect(options, "transformer-preprocess", first ? "n" : "");
@@ -44,8 +45,8 @@ NormOrder read_norm_order(const JsonObject& options) {
 // Epsilon of Marian's layer norm (src/models/transformer.h, layerNorm).
 constexpr float kEpsilon = 1e-6f;
 
-// The first sub-layer of a student's decoder is a recurrent unit. Its state takes the place of keys
-// and values in the cache.
+// Adds a decoder block of a student model, in which a recurrent unit replaces self-attention. The cache contains the
+// unit's state in place of keys and values.
 Edge recurrent_block(Block& block, Edge x) {
   const Edge y = block.with_residual("recurrent_unit_norm", x, [&](Edge z, std::optional<Edge> residual) {
     const SimpleRecurrentUnitOptions options{.model_dim = block.stack().width(), .residual = residual_of(residual)};
@@ -71,6 +72,7 @@ TransformerConfig read_options(const JsonObject& options) {
     refuse<ConfigError>(options.file(), "dim-vocabs has {} sizes, expected 2", vocabularies.size());
   }
   TransformerConfig config;
+  // Read the settings that are the same in both stacks.
   config.model_type = "marian";
   StackConfig stack{.positions = {.layout = SinusoidLayout::timing_signal}};
   stack.layers = reader.layers("enc-depth", 6);
@@ -95,12 +97,12 @@ TransformerConfig read_options(const JsonObject& options) {
   if (is_recurrent) {
     config.decoder.block = recurrent_block;
     config.decoder.is_recurrent = true;
-    config.alignment_head = 0;  // students are trained with guided alignment
+    config.alignment_head = 0;  // guided alignment has trained head 0 of students
   }
   return config;
 }
 
-// Returns `names` for a store that already has matrices of quantised integers as [out, in] (see parse_marian_binary()).
+// Returns `names`, but does not transpose quantised matrices, because parse_marian_binary() returns these as [out, in].
 WeightNames with_stored_order(std::shared_ptr<const WeightStore> weights, WeightNames names) {
   return [weights = std::move(weights), names = std::move(names)](const std::string& canonical) {
     std::vector<StoredName> candidates = names(canonical);
@@ -112,7 +114,7 @@ WeightNames with_stored_order(std::shared_ptr<const WeightStore> weights, Weight
 }
 
 WeightNames weight_names() {
-  // % is encoder or decoder, * the number of the layer, *+1 that number counted from 1; see NamePattern.
+  // % means encoder or decoder, * means the layer's number, and *+1 means that number plus 1; see NamePattern.
   std::vector<NamePattern> table = {
       {"%.embedding.weight", {"%_Wemb", "Wemb"}},
       {"%.positional_encoding.weight", {"Wpos"}},

@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// Sorted by model_type.
+// Returns the families that the files in this folder define, sorted by model_type.
 const std::vector<Family>& all_families() {
   static const std::vector<Family> families = [] {
     std::vector<Family> all;
@@ -25,6 +25,7 @@ const std::vector<Family>& all_families() {
   return families;
 }
 
+// Returns the family that config.json's model_type names.
 const Family& find_family(const JsonObject& config) {
   const std::string model_type = config.required_string("model_type");
   const auto found = std::ranges::find(all_families(), model_type, &Family::model_type);

@@ -9,25 +9,24 @@
 
 namespace encdec {
 
-// A description of a checkpoint's network: its structure, and the stored names of its tensors.
+// A checkpoint's network: its structure, and the stored names of its tensors.
 struct ModelDescription {
   TransformerConfig config;
   WeightNames weight_names;
-  // Parts of the names of tensors that usual checkpoints have and the network does not use: heads for training and for
-  // other tasks, second copies of tensors.
+  // Parts of the names of tensors that checkpoints usually contain but that are not used, such as training heads.
   std::vector<std::string_view> usually_unused = {"pooler",      "lm_head.",    "cls.",        "predictions.",
                                                   "classifier.", "qa_outputs.", "position_ids"};
 };
 
-// Describes a checkpoint by config.json's model_type (see families.h). Formats with settings of their own are described
-// by the settings in the file of the weights. Throws ConfigError, naming the file, for settings that contradict each
-// other, and UnsupportedModelError, listing the supported choices, for anything not supported.
+// Describes a checkpoint, from the model_type in config.json (see families.h) or from the format's own settings. Throws
+// ConfigError, naming the file, for contradictory settings, and UnsupportedModelError, listing the supported choices,
+// for a model that is not supported.
 ModelDescription describe_model(const Checkpoint& checkpoint);
 
-// The same for folders converted by CTranslate2. The settings are variables in model.bin.
+// Describes a folder that CTranslate2 has converted. The weights include the settings.
 ModelDescription describe_ctranslate2(const Checkpoint& checkpoint);
 
-// The same for Marian's own .npz and .bin files. The settings are YAML inside the file.
+// Describes a .npz or .bin file in Marian's own format, which contains settings in YAML.
 ModelDescription describe_marian(const Checkpoint& checkpoint);
 
 }  // namespace encdec

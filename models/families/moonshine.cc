@@ -17,7 +17,7 @@
 namespace encdec {
 namespace {
 
-// Returns the rotation of rope_parameters, or else of the older keys beside it.
+// Returns the rotation in rope_parameters, or else in the older keys at the top level.
 RotaryOptions read_rotary(const JsonObject& json, double missing_share) {
   const std::optional<JsonObject> parameters = json.object("rope_parameters");
   if (parameters) parameters->expect("rope_type", "default");
@@ -31,7 +31,6 @@ RotaryOptions read_rotary(const JsonObject& json, double missing_share) {
           .neighbours = true};
 }
 
-// Reads what both models have in common.
 TransformerConfig read_sizes(const ConfigReader& config) {
   TransformerConfig result;
   for (StackConfig* stack : {&result.encoder, &result.decoder}) {
@@ -51,7 +50,8 @@ TransformerConfig read_sizes(const ConfigReader& config) {
   return result;
 }
 
-// Sets a stack's heads. The keys begin with `side`. Throws ConfigError for another number of heads of keys and values.
+// Sets the heads of a stack from keys that begin with `side`. Throws ConfigError if the number of key-value heads
+// differs from the number of heads.
 void read_heads(const ConfigReader& config, const std::string& side, StackConfig& stack) {
   const std::string key = side + "num_attention_heads", shared_key = side + "num_key_value_heads";
   AttentionOptions& attention = stack.attention;
@@ -64,7 +64,6 @@ void read_heads(const ConfigReader& config, const std::string& side, StackConfig
   }
 }
 
-// Returns the names of tensors that both models have.
 std::vector<NamePattern> layer_names() {
   const std::string layer = "model.%.layers.*.", decoder = "model.decoder.layers.*.";
   return {
@@ -91,16 +90,18 @@ std::vector<NamePattern> layer_names() {
   };
 }
 
+// Returns the names of the output projection. `missing` is the default of tie_word_embeddings.
 NamePattern output_name(const ConfigReader& config, bool missing) {
   std::vector<StoredName> output{"proj_out"};
   if (config.flag("tie_word_embeddings", missing)) output.push_back("model.decoder.embed_tokens");
   return {"output_projection", std::move(output)};
 }
 
-// The convolutions of Moonshine's samples, without padding. Their last outputs may reach into the zeros after a source.
+// Moonshine's convolutions of samples. The last outputs of a source may depend on the zeros after it.
 const std::vector<Window> kConvolutions = {
     {.kernel = 127, .stride = 64}, {.kernel = 7, .stride = 3}, {.kernel = 3, .stride = 2}};
 
+// Adds Transformer::front of Moonshine. An input row has per_row samples. An output row has one position.
 void add_convolutions(Stack& stack) {
   Graph& graph = stack.graph();
   const Dim width = stack.width();
@@ -128,6 +129,7 @@ void add_convolutions(Stack& stack) {
   graph.output(x);
 }
 
+// Describes Moonshine. Refuses checkpoints in an older format, which has other keys.
 ModelDescription describe_moonshine(const JsonObject& json, const WeightStore& /*weights*/) {
   const ConfigReader config(json);
   for (const char* key : {"dim", "enc_depth", "ff_mult"}) {
@@ -160,8 +162,8 @@ ModelDescription describe_moonshine(const JsonObject& json, const WeightStore& /
                                                            })};
 }
 
-// Sets the keys that each layer's queries see: [left, right] of sliding_windows means that a query sees left - 1 keys
-// before itself and right - 1 after.
+// Sets the window of each layer. [left, right] in sliding_windows means that a query sees left - 1 keys before itself
+// and right - 1 keys after itself.
 void read_windows(const JsonObject& json, StackConfig& encoder) {
   auto windows = json.integer_lists("sliding_windows", {0, 4096});
   if (windows.empty()) windows = {{16, 4}, {16, 4}, {16, 0}, {16, 0}, {16, 4}, {16, 4}};
@@ -180,10 +182,12 @@ void read_windows(const JsonObject& json, StackConfig& encoder) {
   }
 }
 
-// The encoder of Moonshine Streaming: frames of samples and two causal convolutions. Together with limited attention,
-// it can read an endless sequence (transformers, modeling_moonshine_streaming.py).
+// Number of samples per frame, and number of frames per row of samples.
 constexpr Dim kFrame = 80, kFramesPerRow = 4;
 
+// Adds Transformer::front of Moonshine Streaming, which is the whole encoder: frames of samples, two causal
+// convolutions, and layers with limited attention. The encoder can therefore read an endless sequence (transformers,
+// modeling_moonshine_streaming.py).
 void add_streaming_encoder(Stack& stack) {
   constexpr Dim kKernel = 5, kStride = 2;
   Graph& graph = stack.graph();
@@ -206,7 +210,7 @@ void add_streaming_encoder(Stack& stack) {
   stack.add_blocks(graph.add<Convolution1d>(stack.weights() / "convolution_2", {x}, options));
 }
 
-// Adds positions to the rows of the encoder before decoders read them, in the decoder's width.
+// Makes the encoder's rows an output of the graph. Returns the rows plus positions, projected to the decoder's width.
 Edge add_decoder_view(Stack& stack, Edge rows, Dim decoder_width) {
   stack.graph().output(rows);
   const Edge x = stack.add_positions("memory_positions", {rows}, stack.width());
@@ -228,7 +232,7 @@ ModelDescription describe_moonshine_streaming(const JsonObject& json, const Weig
                     .per_row = kFrame * kFramesPerRow,
                     .windows = {{.stride = kFrame * kFramesPerRow}},
                     .counted = kFrame,
-                    .reads_pieces = true};
+                    .reads_chunks = true};
   encoder.norm.less_one = true;
   for (const auto& [reader, stack] : {std::pair(&config, &decoder), {&encoder_config, &encoder}}) {
     stack->layers = reader->layers("num_hidden_layers", 6);
@@ -245,7 +249,7 @@ ModelDescription describe_moonshine_streaming(const JsonObject& json, const Weig
   read_windows(encoder_json, encoder);
   decoder.positions.count = config.width("max_position_embeddings", 4096);
   encoder.positions = {.kind = PositionOptions::Kind::learned, .count = decoder.positions.count};
-  // In rope_parameters, transformers takes a missing share for 1.
+  // If rope_parameters has no partial_rotary_factor, transformers uses 1.
   decoder.attention.rotary = read_rotary(json, json.has("rope_parameters") ? 1.0 : 0.8);
   const std::string layer = "model.encoder.layers.*.", embedder = "model.encoder.embedder.";
   std::vector<NamePattern> names = {

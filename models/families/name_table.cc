@@ -7,13 +7,14 @@
 namespace encdec {
 namespace {
 
-// The text that the placeholders of a canonical pattern matched, and the rest of the name after the match.
+// The parts of a name that matched % and * in a canonical pattern, and the rest of the name.
 struct Match {
   std::string_view side;
   std::string_view layer;
   std::string_view rest;
 };
 
+// Matches a canonical pattern with the start of a name. The match must end before a dot or at the end of the name.
 std::optional<Match> match(std::string_view pattern, std::string_view name) {
   Match result;
   if (pattern.starts_with('%')) {
@@ -22,6 +23,7 @@ std::optional<Match> match(std::string_view pattern, std::string_view name) {
     name.remove_prefix(result.side.size());
     pattern.remove_prefix(1);
   }
+  // "*" matches the text up to the next dot.
   const std::size_t star = pattern.find('*');
   if (star != std::string_view::npos) {
     if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr NumberRange kFactors = {1.0, 1e6};
 
+// Reads an encoder's sizes. `vocabulary` is the default vocabulary size. The other arguments are keys in config.json.
 TransformerConfig read_sizes(const ConfigReader& config, Dim vocabulary, std::string_view model_dim = "hidden_size",
                              std::string_view layers = "num_hidden_layers",
                              std::string_view heads = "num_attention_heads",
@@ -36,7 +37,7 @@ TransformerConfig read_sizes(const ConfigReader& config, Dim vocabulary, std::st
   return result;
 }
 
-// Returns the base of the rotation of one kind of ModernBERT's layers: from rope_parameters, or from older keys.
+// Returns the base of the rotation in layers of `kind` (ModernBERT), from rope_parameters or else from `older_key`.
 float modern_bert_base(const JsonObject& json, std::string_view kind, std::string_view older_key, double missing) {
   if (const auto parameters = json.object("rope_parameters")) {
     if (const auto own = parameters->object(kind)) {
@@ -47,7 +48,7 @@ float modern_bert_base(const JsonObject& json, std::string_view kind, std::strin
   return static_cast<float>(json.number(older_key, {1.0, 1e9}).value_or(missing));
 }
 
-// The first layer's attention has no norm.
+// Adds a block of ModernBERT. The first block has no attention norm, because the embeddings are already normalised.
 Edge modern_bert_block(Block& block, Edge x) {
   return block.number() > 0 ? block.add(x) : block.feed_forward(block.attend(x, x));
 }
@@ -62,6 +63,7 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
   stack.block = modern_bert_block;
   const float global_base = modern_bert_base(json, "full_attention", "global_rope_theta", 160'000);
   const float local_base = modern_bert_base(json, "sliding_attention", "local_rope_theta", 10'000);
+  // Every n-th layer attends to all positions; the other layers attend to a window.
   const auto window = static_cast<int>(json.integer("local_attention", {1, 1 << 30}).value_or(128) / 2);
   const auto every = json.integer("global_attn_every_n_layers", {1, 1 << 30}).value_or(3);
   const std::vector<std::string> kinds = json.strings("layer_types");
@@ -75,6 +77,7 @@ TransformerConfig read_modern_bert(const JsonObject& json) {
   }
   const Activation activation = config.activation("classifier_activation", "gelu");
   result.head = read_head(json, {activation, activation}, stack.vocabulary);
+  // All heads have a dense layer with a norm.
   if (result.head.kind == HeadKind::none) return result;
   result.head.activation = activation;
   result.head.has_norm = true;
@@ -110,7 +113,7 @@ ModelDescription describe_modern_bert(const JsonObject& json, const WeightStore&
                                      head))};
 }
 
-// Sets the rotation of every layer to the one in config.json.
+// Sets the rotation of all layers from config.json.
 void read_rotary(const JsonObject& json, std::string_view older_key, double missing, StackConfig& stack) {
   double base = json.number(older_key, {1.0, 1e9}).value_or(missing);
   RotaryOptions rotary;
@@ -127,8 +130,8 @@ void read_rotary(const JsonObject& json, std::string_view older_key, double miss
   stack.attention.rotary = rotary;
 }
 
-// GTE, "new" in its first form. rope_scaling of the type ntk with factor f turns pair i by
-// (theta f)^(-2i/K) / f^(2/K) from a position to the next, at every length.
+// Describes GTE, whose first model_type was "new". If rope_scaling has type ntk and factor f, the angle of pair i grows
+// by (theta f)^(-2i/K) / f^(2/K) from one position to the next, in texts of any length.
 ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
   for (const char* key : {"logn_attention_scale", "logn_attention_clip1"}) json.expect(key, false);
@@ -173,7 +176,7 @@ ModelDescription describe_gte(const JsonObject& json, const WeightStore& weights
   return {std::move(network), without_missing_prefix(prefix, weights, std::move(names))};
 }
 
-// Its config.json has the keys of GPT-2 or, from transformers 5, those of BERT.
+// Describes Nomic Embed. Its config.json has GPT-2's keys or, since transformers 5, BERT's keys.
 ModelDescription describe_nomic_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
   json.expect("prenorm", false);
@@ -227,7 +230,7 @@ HeadPooling euro_bert_pooling(const JsonObject& json) {
                       printable(name));
 }
 
-// Llama's layers without its mask.
+// Describes EuroBERT, which has Llama's layers without the causal mask.
 ModelDescription describe_euro_bert(const JsonObject& json, const WeightStore& weights) {
   const ConfigReader config(json);
   json.expect("rope_scaling", nullptr);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr NumberRange kBases{1.0, 1e12}, kScalings{1.0, 1e6}, kCaps{1e-3, 1e6};
 
-// Reads the rotation of the layers of `kind` ("full_attention"): the settings of the kind, or else of all layers, in
-// rope_parameters (transformers 5) or rope_scaling (4).
+// Reads the rotation of layers of `kind` (such as "full_attention") from rope_parameters (transformers 5) or, for full
+// attention only, from rope_scaling (transformers 4).
 RotaryOptions read_rotation(const JsonObject& json, std::string_view kind, double base) {
   RotaryOptions rotary;
   auto settings = json.object("rope_parameters");
@@ -21,6 +21,7 @@ RotaryOptions read_rotation(const JsonObject& json, std::string_view kind, doubl
     base = settings->number("rope_theta", kBases).value_or(base);
     const std::string type = settings->string(settings->has("rope_type") ? "rope_type" : "type").value_or("default");
     const double factor = settings->number("factor", kScalings).value_or(1.0);
+    // Type "linear" scales all angles; type "llama3" only slows down the low frequencies.
     if (type == "linear") {
       rotary.scale = static_cast<float>(1.0 / factor);
     } else if (type == "llama3") {
@@ -41,13 +42,13 @@ RotaryOptions read_rotation(const JsonObject& json, std::string_view kind, doubl
   return rotary;
 }
 
-// Returns a cap; 0 for null, which means that there is none.
+// Returns a cap. If the setting is null, returns 0, which means no cap.
 float read_cap(const JsonObject& json, std::string_view key, double missing) {
   const bool is_given = json.value().contains(key);
   return static_cast<float>(json.number(key, kCaps).value_or(is_given ? 0 : missing));
 }
 
-// Returns for each layer whether its queries see a window.
+// Returns for each layer whether it has a window: from layer_types if present, else from the model's pattern.
 std::vector<bool> windowed_layers(const JsonObject& json, const RotaryStackDefaults& missing, int layers) {
   using Windows = RotaryStackDefaults::Windows;
   std::vector<bool> windowed(static_cast<std::size_t>(layers), missing.windows == Windows::all);
@@ -90,7 +91,7 @@ StackConfig read_rotary_stack(const JsonObject& json, const RotaryStackDefaults&
   AttentionOptions& attention = stack.attention;
   attention.heads = static_cast<int>(config.width("num_attention_heads", missing.heads));
   attention.head_dim = config.width("head_dim", missing.head_dim);
-  if (attention.head_dim == 0) config.heads("num_attention_heads", missing.heads, stack.model_dim);  // K = D / H
+  if (attention.head_dim == 0) config.heads("num_attention_heads", missing.heads, stack.model_dim);  // only a check
   attention.key_value_heads =
       config.key_value_heads(missing.key_value_heads == 0 ? attention.heads : missing.key_value_heads, attention.heads);
   attention.bias = Bias::optional;
@@ -100,9 +101,10 @@ StackConfig read_rotary_stack(const JsonObject& json, const RotaryStackDefaults&
     attention.score_scale = static_cast<float>(1.0 / std::sqrt(divisor));
     attention.score_cap = read_cap(json, "attn_logit_softcapping", missing.score_cap);
   }
+  // Layers with a window may have a different rotation. A null sliding_window disables all windows.
   const double base = json.number("rope_theta", kBases).value_or(missing.base);
   attention.rotary = read_rotation(json, "full_attention", base);
-  const bool sees_all = json.value().contains("sliding_window") && !json.has("sliding_window");  // null
+  const bool sees_all = json.value().contains("sliding_window") && !json.has("sliding_window");
   const std::int64_t window = json.integer("sliding_window", {1, 1 << 30}).value_or(4096);
   const std::vector<bool> windowed = windowed_layers(json, missing, stack.layers);
   for (const bool has_window : windowed) {
@@ -139,7 +141,7 @@ std::vector<NamePattern> rotary_stack_names(const std::string& stack, const std:
       {"*.feed_forward.gate", {layer + "mlp.gate_proj"}},
       {"*.feed_forward.expand", {layer + "mlp.up_proj"}},
       {"*.feed_forward.project", {layer + "mlp.down_proj"}},
-      // T5Gemma's names come last, or first where Gemma gives Llama's name to another norm.
+      // Gemma's names come before T5Gemma's, except post_attention_layernorm, which in Llama is feed_forward_norm.
       {"*.self_attention_norm", {layer + "input_layernorm", layer + "pre_self_attn_layernorm"}},
       {"*.self_attention_norm_after", {layer + "post_self_attn_layernorm", layer + "post_attention_layernorm"}},
       {"*.cross_attention_norm", {layer + "pre_cross_attn_layernorm"}},

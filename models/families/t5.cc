@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-// Reads "relu", "gated-gelu" or "gated-silu". In checkpoints "gated-gelu" means the tanh approximation.
+// Reads feed_forward_proj, such as "relu" or "gated-silu". "gated-gelu" means the tanh approximation of GELU.
 void read_feed_forward(const ConfigReader& config, std::string_view missing, StackConfig& stack) {
   std::string name = config.json().string("feed_forward_proj").value_or(std::string(missing));
   if (name == "gated-gelu") name = "gated-gelu_new";
@@ -30,6 +30,7 @@ void read_feed_forward(const ConfigReader& config, std::string_view missing, Sta
   stack.activation = *activation;
 }
 
+// Whether logits are scaled by 1 / sqrt(D). where_tied: only if embedding and output are tied.
 enum class LogitsScale { none, where_tied, always };
 
 struct Version {
@@ -40,7 +41,7 @@ struct Version {
   Dim hidden_dim;
   Dim vocabulary;
   LogitsScale logits_scale;     // as in transformers 5
-  std::string_view bias_block;  // block with the relative position biases of a layer; "*" is the layer itself
+  std::string_view bias_block;  // block that stores a layer's relative position biases; "*" means the layer itself
 };
 
 constexpr std::array kVersions = {
@@ -67,7 +68,7 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   stack.attention.heads = static_cast<int>(config.width("num_heads", version.heads));
   stack.attention.head_dim = config.width("d_kv", 64);
   stack.attention.bias = Bias::none;
-  stack.attention.score_scale = 1.0f;  // no 1 / sqrt(head_dim): the initial weights are scaled instead
+  stack.attention.score_scale = 1.0f;  // no 1 / sqrt(K): T5 scales the initial weights instead
   stack.attention.relative_positions = {
       .buckets = static_cast<int>(config.width("relative_attention_num_buckets", 32)),
       .max_distance = static_cast<int>(json.integer("relative_attention_max_distance", {1, 1 << 16}).value_or(128))};
@@ -81,11 +82,11 @@ TransformerConfig read_t5_config(const JsonObject& json, const Version& version)
   result.pad_token = config.pad_token(stack.vocabulary);
   result.decoder_start_token = config.token("decoder_start_token_id", stack.vocabulary).value_or(0);
   result.head = read_decoder_head(json, stack.vocabulary, 1, result.decoder_start_token);
+  // A token classifier has only the encoder.
   if (result.head.kind == HeadKind::tokens) {
     result.architecture = Architecture::encoder_only;
     result.decoder = {};
   }
-  // T5 scales the logits down if embedding and output are the same matrix; UMT5 always does, mT5 never.
   if (scales_logits(json, version.logits_scale)) {
     result.logits_scale = 1.0f / std::sqrt(static_cast<float>(stack.model_dim));
   }
@@ -115,7 +116,7 @@ WeightNames t5_weight_names(const Version& version, const WeightStore& weights) 
       {"decoder.*.feed_forward.project", {"decoder.block.*.layer.2.DenseReluDense.wo"}},
       {"encoder.*.feed_forward.gate", {"encoder.block.*.layer.1.DenseReluDense.wi_0"}},
       {"decoder.*.feed_forward.gate", {"decoder.block.*.layer.2.DenseReluDense.wi_0"}},
-      // The first name is that of a gated network, the second that of a plain one.
+      // The first name belongs to gated networks, the second one to plain networks.
       {"encoder.*.feed_forward.expand",
        {"encoder.block.*.layer.1.DenseReluDense.wi_1", "encoder.block.*.layer.1.DenseReluDense.wi"}},
       {"decoder.*.feed_forward.expand",
@@ -123,7 +124,7 @@ WeightNames t5_weight_names(const Version& version, const WeightStore& weights) 
       {"encoder.*.feed_forward_norm", {"encoder.block.*.layer.1.layer_norm"}},
       {"decoder.*.feed_forward_norm", {"decoder.block.*.layer.2.layer_norm"}},
   };
-  const std::string prefix = "transformer.";  // only classifiers have it
+  const std::string prefix = "transformer.";  // only classifiers have this prefix
   for (NamePattern& row : table) {
     for (StoredName& stored : row.stored) stored.name.insert(0, prefix);
   }

@@ -1,5 +1,5 @@
-// Encoder-decoders of Gemma's layers: T5Gemma (Zhang et al. 2025), of Gemma 2's, and T5Gemma 2 (Zhang et al. 2025), of
-// Gemma 3's, whose decoder attends to target and source at once. T5Gemma 2 also reads images, which is not supported.
+// Encoder-decoders with Gemma's layers. T5Gemma (Zhang et al. 2025) has Gemma 2's layers. T5Gemma 2 (Zhang et al. 2025)
+// has Gemma 3's layers and merged attention; images are not supported.
 #include <algorithm>
 
 #include "encdec/layers/transformer/merged_attention.h"
@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// Makes the windows of an encoder, which read_rotary_stack() read as a decoder's, reach to both sides of a query.
+// Replaces an encoder's windows by both_sides(window length). read_rotary_stack() has read them as a decoder's windows.
 template <class Window>
 void see_both_sides(StackConfig& encoder, const Window& both_sides) {
   for (AttentionOptions& layer : encoder.layer_attention) {
@@ -19,20 +19,22 @@ void see_both_sides(StackConfig& encoder, const Window& both_sides) {
   }
 }
 
+// Describes the parts that are the same in both models. The encoder's stored names begin with `encoder_prefix`.
 ModelDescription describe(const JsonObject& encoder, const JsonObject& decoder, const RotaryStackDefaults& missing,
                           double logits_cap, const std::string& encoder_prefix) {
   TransformerConfig network;
   network.encoder = read_rotary_stack(encoder, missing);
   network.decoder = read_rotary_stack(decoder, missing);
-  for (AttentionOptions& layer : network.decoder.layer_attention) layer.memory_dim = network.encoder.model_dim;
+  for (AttentionOptions& layer : network.decoder.layer_attention) layer.encoder_dim = network.encoder.model_dim;
   network.output_bias = Bias::none;
   network.logits_cap = logits_cap_of(decoder, logits_cap);
   const ConfigReader config(decoder);
   network.pad_token = config.pad_token(network.decoder.vocabulary);
   network.decoder_start_token = config.token("bos_token_id", network.decoder.vocabulary).value_or(2);
+  // T5Gemma 2 stores only one embedding table, under the encoder's name.
   std::vector<NamePattern> names = rotary_stack_names("encoder", encoder_prefix);
   std::ranges::move(rotary_stack_names("decoder", "model.decoder."), std::back_inserter(names));
-  const std::string tied = encoder_prefix + "embed_tokens";  // T5Gemma 2 has one table
+  const std::string tied = encoder_prefix + "embed_tokens";
   return {std::move(network),
           names_by_table({{"decoder.embedding", {"model.decoder.embed_tokens", tied}},
                           {"output_projection", {"lm_head.out_proj", "model.decoder.embed_tokens", tied}}},
@@ -52,14 +54,15 @@ ModelDescription describe_t5gemma2(const JsonObject& json, const WeightStore& we
   ModelDescription model = describe(encoder.required_object("text_config"), json.required_object("decoder"),
                                     kGemma3Stack, 0, has_prefix(weights, in_part) ? in_part : prefix);
   see_both_sides(model.config.encoder, [](int window) { return kernels::KeyLimits{(window + 1) / 2 - 1, window / 2}; });
+  // One attention node replaces self-attention and cross-attention.
   model.config.decoder.block = [](Block& block, Edge x) {
     const auto attend = [&block](Edge y, std::optional<Edge>) {
-      return block.layer<MergedAttention>("self_attention", {y, block.memory()},
+      return block.layer<MergedAttention>("self_attention", {y, block.key_values()},
                                           block.stack().config().attention_of(block.number()));
     };
     return block.feed_forward(block.with_residual("self_attention_norm", x, attend));
   };
-  // The source's keys and values have the weights of the target's.
+  // The self-attention's weights also project the keys and values of the source.
   model.weight_names = [names = std::move(model.weight_names)](const std::string& canonical) {
     constexpr std::string_view kCross = ".cross_attention.";
     const std::size_t place = canonical.find(kCross);

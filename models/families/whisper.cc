@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-// Two convolutions of log-mel frames, and positions (section 2.2).
+// Adds two convolutions over the log-mel frames, then the positions, then the blocks (section 2.2).
 Edge add_encoder(Stack& stack, Edge frames) {
   Convolution1dOptions options{.input_width = stack.config().frames.width,
                                .output_width = stack.width(),
@@ -71,7 +71,7 @@ TransformerConfig whisper_config() {
   config.model_type = "whisper";
   StackConfig stack{.positions = {.kind = PositionOptions::Kind::learned},
                     .norm_order = NormOrder::first,
-                    .attention = {.key_bias = Bias::optional},  // keys have none, but CTranslate2 writes zeros
+                    .attention = {.key_bias = Bias::optional},  // keys have no bias, but CTranslate2 writes zeros
                     .activation = Activation::gelu};
   config.encoder = config.decoder = stack;
   config.encoder.frames.per_row = kWhisperFramesPerRow;

@@ -7,8 +7,9 @@ namespace encdec {
 namespace {
 
 using Sizes = std::array<Dim, 4>;                      // encoder layers, decoder layers, heads, vocabulary
-using HeadsByLayer = std::map<int, std::vector<int>>;  // heads of the decoder
+using HeadsByLayer = std::map<int, std::vector<int>>;  // decoder layer -> numbers of heads
 
+// The decoded table _ALIGNMENT_HEADS of openai/whisper (whisper/__init__.py).
 const std::map<Sizes, HeadsByLayer>& known_models() {
   static const std::map<Sizes, HeadsByLayer> models = {
       // tiny.en

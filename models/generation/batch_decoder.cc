@@ -9,25 +9,24 @@
 namespace encdec {
 namespace {
 
-// New sources start when 1 / kRefillShare of the rows are free. Encoding sources one at a time would read the encoder's
-// weights for each of them.
+// New sources start only when 1 / kRefillShare of the rows are free, so that several sources are encoded together.
 constexpr std::size_t kRefillShare = 8;
-// Tokens to encode together: enough for the full speed of matmuls.
+// Sources are encoded in groups. A group is full when it has this many tokens, enough for matmuls at full speed.
 constexpr std::size_t kEncodedTokens = 512;
 
 // A source that is being decoded.
 struct Running {
   DecodeJob job;
   int source = Session::kNoSource;
-  int draft_source = Session::kNoSource;  // in the session of the draft model
+  int draft_source = Session::kNoSource;  // number in the draft model's session
   std::unique_ptr<Search> search;
   std::shared_ptr<const VocabularyShortlist> shortlist;  // null if all tokens may be generated
-  std::size_t rows = 0;                                  // sequences of the last step; of the first one before that
+  std::size_t rows = 0;                                  // number of rows in the last step; initially first_rows()
   std::size_t reported = 0;                              // number of tokens reported
   bool has_nan = false;
 };
 
-// Returns the number of a job's sequences at its beginning. A search of another kind begins with one.
+// Returns the number of sequences with which a job starts.
 std::size_t first_rows(const DecodeJob& job) {
   return job.search ? 1 : job.rules->rows_per_source();
 }
@@ -38,8 +37,7 @@ std::size_t rows_in_flight(const std::vector<Running>& running) {
   return rows;
 }
 
-// Encodes the sources of jobs in a session whose model has an encoder. `has_rows`: jobs may have rows that the front of
-// this model has made of their samples.
+// Encodes the sources of jobs. If `has_rows`, uses the encoder rows in Prompt::encoded, which were computed before.
 Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& jobs, bool has_rows) {
   if (session.model().config.source_kind() == SourceKind::frames) {
     std::vector<Tensor> sources, rows;
@@ -54,12 +52,12 @@ Session::Encoded encode(Session& session, const std::vector<const DecodeJob*>& j
   return session.encode(sources);
 }
 
-// One run of a decoder for all running searches.
+// Collects the inputs of all running searches, then decodes them together and returns the logits.
 class BatchStep {
  public:
   explicit BatchStep(ThreadTeam& team) : team_(team), scratch_(static_cast<std::size_t>(team.size())) {}
 
-  // Replaces the inputs by those that the searches add. Returns their number.
+  // Collects the inputs that each search appends with `add`. Returns the number of inputs.
   std::size_t collect(std::vector<Running>& running, void (Search::*add)(std::vector<Session::TargetTokens>&)) {
     inputs_.clear();
     rows_.clear();
@@ -87,10 +85,9 @@ class BatchStep {
     });
   }
 
-  // A row of logits.
   struct Row {
     Running* running;
-    std::size_t number;  // among the rows of the source
+    std::size_t number;  // index among the rows of the source
     std::size_t input;   // index of the input
   };
   const std::vector<Row>& rows() const { return rows_; }
@@ -100,28 +97,31 @@ class BatchStep {
   ThreadTeam& team_;
   std::vector<Session::TargetTokens> inputs_;
   std::vector<Row> rows_;
-  std::vector<ProcessorScratch> scratch_;  // by thread
+  std::vector<ProcessorScratch> scratch_;  // scratch buffers by thread
 };
 
-// Draft tokens for the searches of a batch, and the draft model that makes some of them, if there is one.
+// Gets draft tokens for the searches of a batch, and manages the draft model's session, if any.
 class Drafts {
  public:
   explicit Drafts(const BatchWork& work) : limits_(work.limits), session_(work.session.draft()) {}
 
-  // Opens the sources of jobs in the session of the draft model. Returns their numbers there; kNoSource for a source
-  // that it does not read. `encoded` are the sources in the session of the model, `rows` its sequences.
+  // Opens the sources of jobs in the draft model's session. Returns the sources' numbers in that session, or kNoSource
+  // for sources that were not opened. `encoded`: the same sources in the main model's session. `rows`: number of
+  // sequences that are already being decoded.
   std::vector<int> open(std::span<const DecodeJob> jobs, const Session::Encoded& encoded, std::size_t rows) const {
     std::vector<int> opened(jobs.size(), Session::kNoSource);
     const auto may_draft = [](const DecodeJob& job) { return *job.rules->settings.num_beams == 1; };
     if (session_ == nullptr || !session_->model().config.has_encoder() || std::ranges::none_of(jobs, may_draft))
       return opened;
     for (const DecodeJob& job : jobs) rows += first_rows(job);
-    if (rows > limits_.guessing_rows) return opened;  // they would cost encoding, and seldom draft
-    // A copy of the decoder reads the memories of the model.
+    // In a batch this large the draft model would seldom run, so do not spend time on its encoder.
+    if (rows > limits_.draft_sequences) return opened;
+    // A draft model that is a copy of the decoder reads the main model's encoder output.
     if (!session_->model().encoder) {
       std::ranges::copy(encoded.sources, opened.begin());
       return opened;
     }
+    // Encode the sources that are within the draft model's position limit.
     const auto limit = session_->model().config.encoder.position_limit();
     std::vector<const DecodeJob*> readable;
     for (const DecodeJob& job : jobs) {
@@ -134,7 +134,7 @@ class Drafts {
     }
     return opened;
   }
-  // Lets a search take tokens of the draft model, which has opened `source`.
+  // Connects a search to the draft model. `source`: number of the search's source in the draft model's session.
   void join(Search& search, int source) {
     const bool reads = session_ != nullptr && session_->model().config.has_encoder() == (source != Session::kNoSource);
     if (reads) search.draft_with(*session_, source, length_);
@@ -143,14 +143,16 @@ class Drafts {
     if (source != Session::kNoSource) session_->close_source(source);
   }
 
-  // Lets the searches draft, if the rows in flight leave the CPU time to check draft tokens.
+  // Makes the draft tokens of one step, unless verification would cost more time than draft tokens save.
   void make(std::vector<Running>& running, BatchStep& step) const {
     const std::size_t rows = rows_in_flight(running);
-    if (rows > limits_.guessing_rows) return;
+    if (rows > limits_.draft_sequences) return;
+    // Each sequence gets an equal share of `checked_rows`, of which one row is for the last token.
     const std::size_t most = limits_.checked_rows / rows - 1;
     for (Running& each : running) {
       if (!each.job.rules->needs_source_attention()) each.search->draft(most);
     }
+    // Each run of the draft model adds one draft token to every search that wants another draft token.
     while (step.collect(running, &Search::add_draft_inputs) > 0) {
       step.run(*session_, [&step](std::size_t row, const StepOutput& output) {
         const auto& [reader, number, input] = step.rows()[row];
@@ -161,7 +163,7 @@ class Drafts {
 
  private:
   const BatchLimits& limits_;
-  Session* const session_;  // session of the draft model, or null
+  Session* const session_;  // draft model's session, or null
   DraftLength length_{0, ModelDraft::kMost};
 };
 
@@ -189,6 +191,7 @@ class BatchDecoder {
   }
 
  private:
+  // Starts new jobs if enough rows are free.
   void refill(DecodeFeed& feed) {
     const std::size_t free = work_.limits.rows - std::min(work_.limits.rows, running_rows_);
     if (!running_.empty() && (free == 0 || free < work_.limits.rows / kRefillShare)) return;
@@ -201,9 +204,10 @@ class BatchDecoder {
     jobs_.clear();
   }
 
+  // Encodes the sources of jobs_ and adds their searches to running_.
   void start() {
     std::erase_if(jobs_, [this](const DecodeJob& job) { return !is_readable(job); });
-    // Encodes in pieces, since the encoder's activations for a token take far more memory than the results kept.
+    // Encode in groups, since activations of the encoder take far more memory than its output.
     for (std::size_t first = 0; first < jobs_.size();) {
       std::size_t count = 0, tokens = 0;
       while (first + count < jobs_.size() && (count == 0 || tokens < kEncodedTokens)) {
@@ -215,7 +219,7 @@ class BatchDecoder {
     }
   }
 
-  // Returns whether the encoder can read a job's source. If not, reports the failure to its client alone.
+  // Returns whether the encoder can read a job's source. If not, reports a failure of this job.
   bool is_readable(const DecodeJob& job) const {
     if (work_.session.model().config.source_kind() != SourceKind::frames) return true;
     try {
@@ -227,6 +231,7 @@ class BatchDecoder {
     }
   }
 
+  // Encodes the sources of `jobs` in one run, and starts a search for each job.
   void start_together(std::span<DecodeJob> jobs) {
     const bool has_encoder = work_.session.model().config.has_encoder();
     Session::Encoded encoded;
@@ -235,6 +240,7 @@ class BatchDecoder {
       for (const DecodeJob& job : jobs) all.push_back(&job);
       encoded = encode(work_.session, all, true);
     }
+    // Open the sources in the draft model's session too. Then start a search for each job.
     const std::vector<int> draft_sources = drafts_.open(jobs, encoded, rows_in_flight(running_));
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const int source = has_encoder ? encoded.sources[i] : Session::kNoSource;
@@ -255,6 +261,7 @@ class BatchDecoder {
                           .search = std::move(search),
                           .shortlist = std::move(shortlist),
                           .rows = rows});
+      // Report the user's prefix, which is final from the start. The scores of the prefix are 0.
       const DecodeJob& job = running_.back().job;
       if (job.client->wants_tokens() && job.prompt.prefix_length > 0) {
         const std::vector<float> scores(job.prompt.prefix_length);
@@ -263,6 +270,7 @@ class BatchDecoder {
     }
   }
 
+  // Decodes the next tokens of all running searches, and ends the searches that are done.
   void step() {
     drafts_.make(running_, step_);
     step_.collect(running_, &Search::add_inputs);
@@ -275,12 +283,13 @@ class BatchDecoder {
       try {
         running->search->read(number, output);
       } catch (const BackendError&) {
-        has_nan_[row] = 1;
+        has_nan_[row] = 1;  // several threads read rows, so set only this row's flag
       }
     });
     for (std::size_t row = 0; row < has_nan_.size(); ++row) {
       step_.rows()[row].running->has_nan |= has_nan_[row] != 0;
     }
+    // Advance each search. Remove searches that were cancelled, have failed or are finished.
     running_tokens_ = 0;
     running_drafts_ = {};
     std::erase_if(running_, [this](Running& running) {
@@ -306,6 +315,7 @@ class BatchDecoder {
       running_drafts_ += running.search->draft_counts();
       return false;
     });
+    // Call complete() only after every advance(), because complete() may overwrite the logits of the step.
     for (; !completing_.empty(); completing_.pop_back()) {
       completing_.back().search->complete(work_.session);
       leave(completing_.back());
@@ -320,7 +330,7 @@ class BatchDecoder {
     running.reported = final_tokens.tokens.size();
   }
 
-  // Does nothing for a job that was moved from, whose client is null.
+  // Reports a failure to the job's client. Ignores a job that was moved from, whose client is null.
   static void report_failure(const DecodeJob& job, const std::exception_ptr& failure) {
     if (job.client != nullptr) job.client->on_failure(job, failure);
   }
@@ -362,10 +372,10 @@ class BatchDecoder {
   std::size_t running_rows_ = 0;  // number of rows that running searches may use
   std::size_t running_bytes_ = 0;
   std::size_t attention_readers_ = 0;  // number of running sources that need source attention
-  std::vector<char> has_nan_;          // by row: 1 if its logits are NaN
-  std::size_t source_tokens_ = 0;      // tokens encoded so far
-  std::size_t finished_tokens_ = 0;    // tokens of finished results
-  std::size_t running_tokens_ = 0;     // tokens of running searches
+  std::vector<char> has_nan_;          // by row: 1 if the row's logits are NaN
+  std::size_t source_tokens_ = 0;
+  std::size_t finished_tokens_ = 0;  // number of tokens of finished results
+  std::size_t running_tokens_ = 0;   // number of tokens of running searches
   DraftCounts finished_drafts_, running_drafts_;
 };
 

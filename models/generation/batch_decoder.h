@@ -11,15 +11,15 @@ namespace encdec {
 struct BatchWork {
   Session& session;  // reset before use
   const BatchLimits& limits;
-  // Called after each step with the worker's totals and the number of sequences in that step. Not called if empty.
+  // Called after each step with the worker's totals and the step's number of sequences. Optional.
   std::function<void(const GenerateProgress& done, std::size_t sequences)> on_step = {};
 };
 
 // Decodes jobs from a feed, many sources per step, until the feed is empty or has stopped.
-// - A source that is finished or cancelled leaves the batch at once, and waiting jobs take its place. Rows are packed,
-//   so their lengths may differ.
-// - A failure of one source is reported to its client only.
-// - A failure of a whole step is reported to the client of every source in the batch and then thrown.
+// - A finished or cancelled source leaves the batch at once, and waiting jobs replace it. Rows are
+//   packed, so sources may differ in length.
+// - If one source fails, only its client gets the error.
+// - If a whole step fails, all clients of the batch get the error, and it is thrown.
 void decode_batches(DecodeFeed& feed, const BatchWork& work);
 
 }  // namespace encdec

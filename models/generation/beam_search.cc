@@ -8,18 +8,19 @@
 namespace encdec {
 namespace {
 
-// Score of a beam that must not win. Also the score to beat while fewer than num_beams hypotheses are finished. As in
-// transformers.
+// Score of a beam that must not win, and the score to beat while fewer than num_beams hypotheses
+// are finished. The value is the same in transformers.
 constexpr float kImpossible = -1e9f;
 
 // Beam search with the steps of transformers 5:
-// 1. Of all continuations of the num_beams beams, keep the K best as candidates, K := num_beams * max(2, 1 + number of
-//    end tokens). With sampling, draw K without replacement instead (Kool et al. 2019).
-// 2. Of the best num_beams candidates, those that end are finished hypotheses.
-// 3. Of the candidates that do not end, the best num_beams are the next beams.
-// With force_words, candidates are grouped by the number of phrase tokens that they contain, and each group gets a
-// share of the beams (Post & Vilar 2018). Only a hypothesis with all phrases is finished, unless the length limit is
-// too short for the phrases.
+// 1. Extend each of the num_beams beams by one token in all possible ways. Keep the K best results as candidates, where
+//    K := num_beams * max(2, 1 + number of end tokens). When sampling, draw K candidates without replacement instead
+//    (Kool et al. 2019).
+// 2. Of the best num_beams candidates, add those that end to the finished hypotheses.
+// 3. Of the candidates that do not end, make the best num_beams the next beams.
+// With force_words, candidates are grouped by the number of phrase tokens that they contain, and
+// each group gets a share of the beams (Post & Vilar 2018). Only hypotheses with all phrases are
+// finished, unless the length limit is too short for the phrases.
 class BeamSearch final : public Search {
  public:
   BeamSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
@@ -29,7 +30,7 @@ class BeamSearch final : public Search {
         targets_{session.open_target(source)},
         beams_(num_beams_),
         rows_(num_beams_) {
-    // All beams start equal. Only the first may win the first step; otherwise all would continue with the same token.
+    // All beams start with the same tokens. Let only the first win the first step: otherwise all would stay the same.
     for (Beam& beam : beams_) {
       beam.history = prompt.target;
       beam.score = kImpossible;
@@ -62,6 +63,7 @@ class BeamSearch final : public Search {
   }
 
   State advance(Session& session) override {
+    // Of the best num_beams candidates, finish those that end.
     collect_candidates();
     for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
       if (ends_sequence(candidates_[i])) finish(candidates_[i]);
@@ -70,12 +72,13 @@ class BeamSearch final : public Search {
     std::erase_if(candidates_, [this](const Candidate& candidate) { return ends_sequence(candidate); });
     if (candidates_.empty()) return end(session);
 
-    // The candidates are in the order of the draw. Sort them by score; equal scores keep the order of the draw.
+    // Sampled candidates are sorted by score plus noise. Sort them by score, and equal scores by score plus noise.
     if (*rules_.settings.do_sample) {
       std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
         return a.score != b.score ? a.score > b.score : a.goes_before(b);
       });
     }
+    // Make the next beams. Each beam continues from the cached keys and values of its parent beam.
     candidates_.resize(std::min(num_beams_, candidates_.size()));
     next_beams_.resize(candidates_.size());
     parents_.clear();
@@ -110,7 +113,7 @@ class BeamSearch final : public Search {
   }
 
   ScoredTokens final_tokens() const override {
-    // The result will be the best finished hypothesis or a continuation of a beam.
+    // Tokens are final if the best finished hypothesis and all beams begin with them.
     const Beam& best = (finished_.empty() ? beams_ : finished_).front();
     std::span<const std::int32_t> common = generated(best.history);
     for (const Beam& beam : beams_) {
@@ -125,10 +128,10 @@ class BeamSearch final : public Search {
  private:
   struct Beam {
     TokenIds history;  // prompt and generated tokens
-    float score = 0;   // sum of log-probabilities after logits processors; final_score() once finished
+    float score = 0;   // sum of log-probabilities after processors; final score once finished
     std::vector<float> token_scores;
     std::vector<std::vector<TokenScore>> top_log_probs;
-    std::vector<float> coverage;  // by source token: attention received; empty without a coverage penalty
+    std::vector<float> coverage;  // total attention to each source token; empty without coverage_penalty
     ConstraintProgress constraints;
   };
   // A continuation of a beam by one token.
@@ -137,9 +140,9 @@ class BeamSearch final : public Search {
     float rank = 0;   // score, plus noise when sampling
     std::size_t beam = 0;
     std::int32_t token = 0;
-    float log_probability = 0;  // the token's, before logits processors
+    float log_probability = 0;  // log-probability of the token before logits processors
 
-    // Returns whether this candidate ranks before `other`.
+    // Returns whether this candidate ranks before `other`. In a tie, the better beam is first, then the smaller token.
     bool goes_before(const Candidate& other) const {
       if (rank != other.rank) return rank > other.rank;
       return beam != other.beam ? beam < other.beam : token < other.token;
@@ -148,18 +151,20 @@ class BeamSearch final : public Search {
   // Results of read() for one row.
   struct Row {
     StepScores scores;
-    std::vector<std::int32_t> tokens;  // tokens to make candidates from
-    std::vector<std::int32_t> needed;  // tokens that continue or start a phrase of the beam
+    std::vector<std::int32_t> tokens;  // tokens of the row's candidates: the best or the drawn tokens
+    std::vector<std::int32_t> needed;  // tokens that continue or start a phrase that the beam lacks
     std::vector<float> perturbed;      // scores.ranking() plus noise, for sampling
     std::span<const float> source_attention;
   };
 
+  // Returns the row from which a beam continues. In the first step, all beams share one row.
   const Row& row_of(std::size_t beam) const { return rows_[length_ == 0 ? 0 : beam]; }
   bool ends_sequence(const Candidate& candidate) const {
     return rules_.is_end(candidate.token) || length_ + 1 >= limit_;
   }
 
-  // Draws tokens without replacement: those with the largest sums of score and Gumbel noise.
+  // Draws tokens without replacement by the Gumbel-top-k trick (Kool et al. 2019): adds Gumbel
+  // noise, -log(-log(u)), to each score and takes the tokens with the largest sums.
   void sample(Row& row, std::size_t number) const {
     const std::span scores = row.scores.ranking();
     const RandomKey random = random_.with(length_).with(number);
@@ -170,7 +175,7 @@ class BeamSearch final : public Search {
     kernels::top_k(row.perturbed, static_cast<int>(candidate_count_), row.tokens);
   }
 
-  // Adds the tokens that the beam's phrases need, however unlikely they are.
+  // Adds to row.tokens the next token of each phrase that the beam lacks, unless that token is banned.
   void add_constrained_tokens(Row& row, const Beam& beam) const {
     row.needed.clear();
     beam.constraints.next_tokens(row.needed);
@@ -180,6 +185,7 @@ class BeamSearch final : public Search {
     }
   }
 
+  // Fills candidates_ with the best candidate_count_ continuations of all beams, best first.
   void collect_candidates() {
     candidates_.clear();
     for (std::size_t b = 0; b < beams_.size(); ++b) {
@@ -195,6 +201,7 @@ class BeamSearch final : public Search {
                                .log_probability = row.scores.log_probability(token)});
       }
     }
+    // Keep the best candidates. With phrases, share them among the numbers of phrase tokens.
     const auto is_better = [](const Candidate& a, const Candidate& b) { return a.goes_before(b); };
     if (!rules_.settings.force_words->empty()) {
       std::ranges::sort(candidates_, is_better);
@@ -205,8 +212,9 @@ class BeamSearch final : public Search {
     candidates_.erase(kept, candidates_.end());
   }
 
-  // Drops candidates that can no longer contain all phrases within the length limit. Of the others keeps num_beams that
-  // end and num_beams that do not. share_among_degrees() chooses the latter: a share for each number of phrase tokens.
+  // Drops candidates that cannot contain all phrases within the length limit. Among the other candidates, keeps the
+  // best num_beams that end, and num_beams that do not end. share_among_degrees() chooses the candidates that do not
+  // end, so that each number of phrase tokens gets its share of the beams.
   void choose_constrained_candidates() {
     const std::size_t tokens_left = limit_ - length_ - 1;  // maximum number of tokens after a candidate
     ending_.clear();
@@ -223,7 +231,8 @@ class BeamSearch final : public Search {
         ending_.push_back(candidate);
       }
     }
-    if (ending_.empty() && going_on_.empty()) {  // the length limit is too short for the phrases
+    // If the length limit is too short for the phrases, search as if there were no phrases.
+    if (ending_.empty() && going_on_.empty()) {
       candidates_.resize(std::min(candidates_.size(), candidate_count_));
       return;
     }
@@ -232,7 +241,7 @@ class BeamSearch final : public Search {
     for (const DegreeMember& member : degrees_) candidates_.push_back(going_on_[member.index]);
   }
 
-  // Sets `beam` to the beam of a candidate with the candidate's token. Reuses the memory of `beam`.
+  // Sets `beam` to the candidate's beam plus the candidate's token. Reuses the buffers of `beam`.
   void extend(const Candidate& candidate, Beam& beam) const {
     beam = beams_[candidate.beam];
     beam.history.push_back(candidate.token);
@@ -250,7 +259,7 @@ class BeamSearch final : public Search {
                      std::pow(static_cast<double>(length), static_cast<double>(*rules_.settings.length_penalty)));
   }
 
-  // Wu et al. 2016, equation 14. Source tokens without any attention are left out, as in CTranslate2.
+  // Returns the penalty of Wu et al. 2016, equation 14. Like CTranslate2, skips source tokens without attention.
   float coverage_score(const Beam& beam) const {
     float sum = 0.0f;
     for (const float attention : beam.coverage) {
@@ -259,6 +268,7 @@ class BeamSearch final : public Search {
     return *rules_.settings.coverage_penalty * sum;
   }
 
+  // Adds a finished candidate to finished_, which is sorted by descending score.
   void finish(const Candidate& candidate) {
     Beam finished;
     extend(candidate, finished);
@@ -267,6 +277,8 @@ class BeamSearch final : public Search {
     finished_.insert(place, std::move(finished));
   }
 
+  // Returns whether the best beam could still beat the worst finished hypothesis. Assumes that the best beam ends now.
+  // If early_stopping is `never` and longer texts score higher, assumes that this beam ends at the length limit.
   bool improvement_is_possible() const {
     const GenerateOptions& settings = rules_.settings;
     const bool may_use_limit = *settings.early_stopping == EarlyStopping::never && *settings.length_penalty > 0;
@@ -275,7 +287,7 @@ class BeamSearch final : public Search {
   }
 
   State end(Session& session) {
-    // If every continuation is banned, the best beam is the result.
+    // If nothing is finished because all continuations were banned, return the best beam.
     if (finished_.empty()) {
       finished_.push_back(beams_.front());
       finished_.front().score = final_score(beams_.front().score, std::max<std::size_t>(length_, 1));
@@ -290,11 +302,11 @@ class BeamSearch final : public Search {
   std::vector<int> targets_;  // by beam
   std::vector<Beam> beams_;   // best first
   std::vector<Beam> next_beams_;
-  std::vector<Row> rows_;  // by beam; the first step has one row for all beams
+  std::vector<Row> rows_;  // by beam; see row_of()
   std::vector<Candidate> candidates_;
   std::vector<Beam> finished_;  // best first, at most num_beams
   std::vector<int> parents_;
-  // Scratch of choose_constrained_candidates().
+  // Scratch buffers of choose_constrained_candidates().
   ConstraintProgress progress_;
   std::vector<Candidate> ending_, going_on_;
   std::vector<DegreeMember> degrees_;  // by candidate in going_on_

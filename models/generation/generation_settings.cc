@@ -14,15 +14,16 @@ using Options = GenerateOptions;
 using Kind = UnsupportedSetting::Kind;
 using Setting = OptionRow<Options>;
 
-constexpr int kDefaultNewTokens = 20;
-constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // limits, so that scaled scores stay finite
-constexpr double kMaxExponent = 100;                   // range of length and coverage penalty: -100 to 100
+constexpr int kDefaultNewTokens = 20;                  // as in transformers
+constexpr double kMinFactor = 1e-6, kMaxFactor = 1e6;  // limits within which scaled scores are finite
+constexpr double kMaxExponent = 100;                   // length and coverage penalties are from -100 to 100
 constexpr double kMaxInt = std::numeric_limits<int>::max();
 constexpr OptionRange kShare{0, 1}, kTopK{0, kMaxInt}, kFactor{kMinFactor, kMaxFactor}, kLengthFactor{0, kMaxFactor},
     kExponent{-kMaxExponent, kMaxExponent}, kCount{0, kMaxTokenCount}, kLength{1, kMaxTokenCount},
     kSequences{1, kMaxSequences}, kToken{.is_token = true};
-constexpr std::string_view kDrafts = "Guesses";
+constexpr std::string_view kDrafts = "Speculative decoding";
 
+// Unsupported settings of transformers' GenerationConfig. The neutral value of a number is its default in transformers.
 constexpr UnsupportedSetting kUnsupported[] = {
     {"num_beam_groups", Kind::number, 1},
     {"diversity_penalty", Kind::number, 0},
@@ -44,12 +45,12 @@ constexpr UnsupportedSetting kUnsupported[] = {
     {"forced_decoder_ids", Kind::anything},
 };
 
-// Reports, and the options of a group in the help, have this order.
+// Reports, and groups of options in the help, use the order of these rows.
 constexpr Setting kSettings[] = {
     Setting("num_beams", kOption<&Options::num_beams>, kSequences, "Search", "N",
             "Number of beams; 1 for greedy search", {.neutral = 1, .command_names = "--num-beams,--beam-size"}),
     Setting("num_return_sequences", kOption<&Options::num_return_sequences>, kSequences, "Search", "N",
-            "Hypotheses to write for one source, best first; needs --json if more than one", {.neutral = 1}),
+            "Hypotheses to write for each source, best first; more than one needs --json", {.neutral = 1}),
     Setting("length_penalty", kOption<&Options::length_penalty>, kExponent, "Search", "X",
             "Beam search divides scores by length^X; a larger X favours longer texts", {.neutral = 1}),
     Setting(
@@ -58,7 +59,7 @@ constexpr Setting kSettings[] = {
         "when a better one is impossible (never)",
         {.neutral = 0}),
     Setting("coverage_penalty", kOption<&Options::coverage_penalty>, kExponent, "Search", "X",
-            "Beam search lowers the score of texts that leave out parts of the source; 0 for none",
+            "Lowers the beam search score of texts that leave out parts of the source; 0 for none",
             {.neutral = 0, .only_in_calls = true}),
     Setting("do_sample", kOption<&Options::do_sample>, {}, "Sampling", "true|false",
             "Draw tokens by their probability; true if no value is given", {.neutral = 0}),
@@ -89,9 +90,9 @@ constexpr Setting kSettings[] = {
     Setting("min_new_tokens", kOption<&Options::min_new_tokens>, kCount, "Length", "N",
             "Minimum number of tokens to generate for one source"),
     Setting("exponential_decay_length_penalty", kOption<&Options::exponential_decay_length_penalty>, kFactor, "Length",
-            "START,FACTOR", "After START tokens, each further token makes the end likelier by FACTOR"),
+            "START,FACTOR", "After START tokens, each further token makes the end more likely, by FACTOR"),
     Setting("prompt_lookup_num_tokens", kOption<&Options::prompt_lookup_num_tokens>, kCount, kDrafts, "N",
-            "Guess up to N tokens from an earlier occurrence of the last ones, in the source or the result; 0 for none",
+            "Draft up to N tokens from an earlier occurrence of the last ones, in the source or the result; 0 for none",
             {.neutral = 0}),
     Setting("decoder_start_token", kOption<&Options::decoder_start_token>, kToken, {}, {}, {},
             {.other_names = {"decoder_start_token_id"}}),
@@ -110,35 +111,35 @@ constexpr Setting kSettings[] = {
             "Phrases never to generate, one per line: text, or token ids with --token-ids",
             {.other_names = {"bad_words_ids"}, .command_names = "--bad-words-file"}),
     Setting("force_words", kOption<&Options::force_words>, kToken, "Tokens", "FILE",
-            "Phrases that every text must contain, in the form of --bad-words-file; needs --num-beams above 1",
+            "Phrases that every text must contain, in the format of --bad-words-file; needs --num-beams above 1",
             {.other_names = {"force_words_ids"}, .command_names = "--force-words-file"}),
     Setting("shortlist", kOption<&Options::shortlist>, kToken, "Tokens", "FILE",
             "The only tokens to generate, one per line: as the vocabulary spells them, or ids with --token-ids",
             {.only_in_calls = true, .command_names = "--shortlist-file"}),
     Setting("lexical_shortlist", kOption<&Options::lexical_shortlist>, {}, "Tokens", "true|false",
-            "Generate only tokens that the model's shortlist allows for the source; true if no value is given",
+            "Generate only tokens that the model's lexical shortlist allows; true if no value is given",
             {.neutral = 1, .only_in_calls = true}),
 };
 
 constexpr Setting kCallOptions[] = {
     Setting("source_lang", kOption<&Options::source_lang>, {}, {}, "LANG",
             "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en", {.other_names = {"src_lang"}}),
-    Setting("target_lang", kOption<&Options::target_lang>, {}, {}, "LANG", "Language of the targets, spelled likewise",
-            {.other_names = {"tgt_lang"}}),
+    Setting("target_lang", kOption<&Options::target_lang>, {}, {}, "LANG",
+            "Language of the targets, spelled the same way", {.other_names = {"tgt_lang"}}),
     Setting("max_source_tokens", kOption<&Options::max_source_tokens>, {0, kMaxTokenCount}, {}, "N",
             "Maximum tokens of a source; 0: the model's limit, or 16384 if it has none"),
     Setting("long_sources", kOption<&Options::long_sources>, {}, {}, "error|truncate",
             "Refuse a source with more tokens, or truncate it"),
     Setting("draft_source", kOption<&Options::draft_source>, {}, kDrafts, {},
-            "Guess that results repeat their sources, as in correction and normalisation"),
+            "Use the source as draft of the result, for correction and normalisation"),
     Setting("num_assistant_tokens", kOption<&Options::num_assistant_tokens>, {1, kMaxSequences}, kDrafts, "K|auto",
-            "Tokens to guess at once; auto, the default: a number that follows how many were right"),
+            "Draft tokens per step; auto, the default, adapts to how many were accepted"),
     Setting("top_log_probs", kOption<&Options::top_log_probs>, {0, kMaxSequences}, {}, "K",
             "Also write the K most likely tokens at each position; needs --json"),
 };
 static_assert(kMaxSourceTokens == 16384, "a help text names it");
 
-// Throws ConfigError for a value that is not in the range of its setting.
+// Throws ConfigError for a value, or an element of a list, that is outside the setting's range.
 template <class T>
 void check(const Setting& row, const T& value, Dim vocabulary) {
   const OptionRange& range = row.range;
@@ -155,6 +156,7 @@ void check(const Setting& row, const T& value, Dim vocabulary) {
         fmt::format("{} is {}, {}, expected a start of at least 0 and a factor above 0, at most {} and {}", row.name,
                     value.start, value.factor, kMaxTokenCount, range.max));
   } else if constexpr (std::is_same_v<T, int> || std::is_same_v<T, float>) {
+    // The range of a number is in the table. The range of a token id is the vocabulary.
     if (!range.is_token) {
       if (range.has(value)) return;
       throw ConfigError(fmt::format("{} is {}, expected {} to {}", row.name, value, range.min, range.max));
@@ -191,6 +193,7 @@ GenerateOptions operator|(const GenerateOptions& defaults, const GenerateOptions
 GenerateOptions with_neutral_values(const GenerateOptions& options) {
   GenerateOptions neutral;
   for (const Setting& row : kSettings) {
+    // Set numbers, flags and enums to the table's value, and lists to empty lists. Leave an ExponentialDecay unset.
     row.visit(neutral, [&row]<class T>(std::optional<T>& value) {
       if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
         if (row.neutral) value = static_cast<T>(*row.neutral);

@@ -18,13 +18,15 @@ using Setting = OptionRow<Options>;
 constexpr int kDefaultTranslationTokens = 256;
 constexpr int kDefaultTextTokens = 512;
 
-// A reader of the settings in one JSON object.
+// Reads the settings in one JSON object: a checkpoint's file, or the options of a call. A call may also set options
+// with only_in_calls. All token ids in a call must be in the vocabulary.
 class SettingsReader {
  public:
   enum class Source : std::uint8_t { file, call };
   SettingsReader(const JsonObject& object, Dim vocabulary, Source source)
       : object_(object), vocabulary_(vocabulary), source_(source) {}
 
+  // Adds notes about unsupported settings and reads all other settings. Call read() only once.
   StoredSettings read() {
     for (const UnsupportedSetting& setting : unsupported_settings()) {
       if (object_.has(setting.name)) report(setting);
@@ -36,7 +38,7 @@ class SettingsReader {
     return std::move(result_);
   }
 
-  // Returns the token id under a key, or the first id if there is a list. Returns nullopt if there is none.
+  // Returns the token id under a key, or the first id if the value is a list. Returns nullopt if there is no id.
   std::optional<std::int32_t> token(std::string_view key) const {
     const auto ids = object_.integers(key, in_vocabulary());
     return ids.empty() ? std::nullopt : std::optional(static_cast<std::int32_t>(ids.front()));
@@ -45,7 +47,7 @@ class SettingsReader {
  private:
   IntegerRange in_vocabulary() const { return {0, vocabulary_ - 1}; }
 
-  // Adds a note for a value that is not neutral.
+  // Adds a note about an unsupported setting if its value is not neutral.
   void report(const UnsupportedSetting& setting) {
     const std::string_view key = setting.name;
     if (setting.kind == Kind::number) {
@@ -57,6 +59,7 @@ class SettingsReader {
     }
   }
 
+  // Each take() reads the value of a setting whose member in GenerateOptions has this type.
   void take(const Setting& row, std::optional<bool>& flag) { flag = object_.boolean(row.key()); }
   void take(const Setting& row, std::optional<std::string>& text) { text = object_.string(row.key()); }
   void take(const Setting& row, std::optional<int>& number) {
@@ -73,7 +76,7 @@ class SettingsReader {
   template <std::floating_point Number>
   void take(const Setting& row, std::optional<Number>& number) {
     NumberRange range{row.range.min, row.range.max};
-    // Some folders store temperature 0 for greedy search. If do_sample is off, it is noted instead of refused.
+    // Some checkpoints store temperature 0 for greedy search. Without do_sample, only add a note about temperature 0.
     if (row.name == "temperature" && !object_.boolean("do_sample").value_or(false)) range.min = 0;
     const double value = *object_.number(row.key(), range);
     if (value < row.range.min) return note("{} {}", row.key(), value);
@@ -98,21 +101,20 @@ class SettingsReader {
                           printable(pair.dump()), kMaxTokenCount, row.range.min, row.range.max);
     };
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number()) fail();
-    // A double holds every integer of the range exactly.
+    // A double represents every integer in the range exactly.
     const double start = pair[0].get<double>(), factor = pair[1].get<double>();
     if (start < 0 || start > kMaxTokenCount || !row.range.has(factor)) fail();
     decay = ExponentialDecay{static_cast<int>(start), static_cast<float>(factor)};
   }
   void take(const Setting& row, std::optional<TokenIds>& tokens) {
     constexpr IntegerRange kAnyToken = {.min = INT32_MIN, .max = INT32_MAX};
-    // A file may name tokens that the vocabulary lacks, such as the end tokens of a larger one.
+    // If a file has ids outside the vocabulary, such as end tokens of a larger vocabulary, drop these ids.
     const bool any = source_ == Source::file;
     tokens.emplace();
     for (const std::int64_t id : object_.integers(row.key(), any ? kAnyToken : in_vocabulary())) {
       if (id >= 0 && id < vocabulary_) tokens->push_back(static_cast<std::int32_t>(id));
     }
   }
-  // Skips empty phrases.
   void take(const Setting& row, std::optional<std::vector<TokenIds>>& phrases) {
     if (row.name == "force_words" && has_alternatives(object_.value()[row.key()])) {
       return note("{} with alternatives", row.key());
@@ -122,7 +124,7 @@ class SettingsReader {
       if (!phrase.empty()) phrases->emplace_back(phrase.begin(), phrase.end());
     }
   }
-  // Returns whether force_words has lists of alternatives, any of which may be used: three levels of lists.
+  // Returns whether force_words has alternatives for a phrase (three levels of lists), which are unsupported.
   static bool has_alternatives(const nlohmann::json& words) {
     const auto is_list = [](const nlohmann::json& item) { return item.is_array(); };
     return std::ranges::any_of(
@@ -140,6 +142,7 @@ class SettingsReader {
   StoredSettings result_;
 };
 
+// Each as_json() returns a value in the format of generation_config.json.
 nlohmann::ordered_json as_json(EarlyStopping value) {
   return value == EarlyStopping::never ? nlohmann::ordered_json("never")
                                        : nlohmann::ordered_json(value == EarlyStopping::when_full);
@@ -156,12 +159,13 @@ nlohmann::ordered_json as_json(const Value& value) {
 
 StoredSettings read_generation_settings(const JsonObject& generation, const TransformerConfig& config) {
   SettingsReader reader(generation, config.decoder.vocabulary, SettingsReader::Source::file);
-  const auto bos = [&] { return reader.token("bos_token_id"); };  // read only where it is used
+  const auto bos = [&] { return reader.token("bos_token_id"); };  // reads and checks the id only where it is needed
   StoredSettings settings = reader.read();
   GenerateOptions& options = settings.options;
   // Old BART checkpoints have this key instead of forced_bos_token_id.
   if (generation.boolean("force_bos_token_to_be_generated").value_or(false)) options.forced_bos_token = bos();
   auto& start = options.decoder_start_token;
+  // Use the start token in the file or else in the model's configuration. If both have none, use the BOS token.
   if (!config.has_encoder()) {
     start.reset();  // a decoder-only model begins with its prompt
   } else if (!start) {
@@ -180,6 +184,7 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
   if (file_exists(generation)) return read_generation_settings(read_json_object(generation), config);
   const auto& stored = checkpoint.settings.config;
   if (!checkpoint.settings.tokens_are_texts) return read_generation_settings(*stored, config);
+  // This format stores the texts of tokens. Look up the ids of the end token and the start token.
   StoredSettings settings;
   GenerateOptions& options = settings.options;
   const auto token_of = [&](std::string_view key, std::string_view missing) -> std::optional<std::int32_t> {
@@ -191,7 +196,7 @@ StoredSettings read_generation_settings(const Checkpoint& checkpoint, const Tran
     options.decoder_start_token =
         config.decoder_start_token ? config.decoder_start_token : token_of("decoder_start_token", "<s>");
     options.max_new_tokens = kDefaultTranslationTokens;
-    // Students are decoded with Marian's max-length-factor 2.
+    // Student models, which are small and have a recurrent decoder, need Marian's max-length-factor of 2.
     if (config.decoder.is_recurrent) options.max_length_factor = 2.0f;
   } else {
     options.max_length = kDefaultTextTokens;
@@ -203,6 +208,7 @@ nlohmann::ordered_json to_json(const GenerateOptions& options) {
   const GenerateOptions neutral = with_neutral_values({});
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const Setting& row : generation_settings()) {
+    // Write one number, new_token_limit, instead of max_length and max_new_tokens.
     if (row.name == "max_length") {
       json["new_token_limit"] = new_token_limit(options);
     } else if (row.name != "max_new_tokens") {

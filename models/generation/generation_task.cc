@@ -13,16 +13,17 @@
 namespace encdec {
 namespace {
 
-// Returns the call's options, completed with the checkpoint's settings. Throws ConfigError for options that are out of
-// range, not supported by the model, or in conflict with each other.
+// Returns the call's options, completed with the checkpoint's settings. Throws ConfigError for
+// options that are out of range, unsupported by the model, or in conflict with each other.
 GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& options) {
   const TransformerConfig& config = parts.network.config;
   if (!config.has_decoder()) {
     throw ConfigError(fmt::format("{}: {} {} and cannot generate, expected a model that does", parts.origin,
-                                  config.model_type, config.why_it_writes_nothing()));
+                                  config.model_type, config.why_not_generative()));
   }
   check_settings(options, config.decoder.vocabulary);
   GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang) | options;
+  // Limit the number of hypotheses. Reduce a number from the checkpoint silently, but refuse a number from the call.
   const int beams = *settings.num_beams;
   const int most = beams > 1 ? beams : *settings.do_sample ? kMaxSequences : 1;
   if (!options.num_return_sequences) {
@@ -35,7 +36,7 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
   check_ranges(generation_call_options(), options);
   check_batching(options.batch_size, options.workers);
   if (options.attention) check_selection(config, *options.attention);
-  // As in transformers, where only beam search without sampling can force phrases.
+  // As in transformers, only beam search without sampling can force phrases.
   if (!settings.force_words->empty() && (beams == 1 || *settings.do_sample)) {
     throw ConfigError(fmt::format("force_words with {}, expected beam search: num_beams of at least 2 and no do_sample",
                                   beams == 1 ? "num_beams 1" : "do_sample"));
@@ -47,6 +48,7 @@ GenerateOptions settings_of(const ModelParts& parts, const GenerateOptions& opti
   return settings;
 }
 
+// Returns the rules of a call's searches. A shortlist in the call replaces the lexical shortlist.
 std::shared_ptr<const SearchRules> rules_of(const ModelParts& parts, const GenerateOptions& options) {
   auto rules = std::make_shared<SearchRules>(settings_of(parts, options));
   const GenerateOptions& settings = rules->settings;
@@ -71,7 +73,7 @@ DecodeJob GenerationTask::job(const GenerateInput& input, std::size_t index) con
   return job;
 }
 
-// A forced end token at the maximum length counts as `length`: the model did not choose it.
+// If an end token was forced at the maximum length, returns `length`, because the model did not choose the token.
 FinishReason GenerationTask::reason_for(const DecodeJob& job, const TokenIds& generated) const {
   const bool has_all = generated.size() == rules_->new_token_limit(job.prompt, parts_.network.config.decoder);
   const bool is_forced = has_all && !settings().forced_eos_tokens->empty();
@@ -91,6 +93,7 @@ GenerateResult GenerationTask::result(const DecodeJob& job, std::vector<Hypothes
   const std::size_t prefix_length = job.prompt.prefix_length;
   const auto prefix = std::span(job.prompt.target).last(prefix_length);
   for (Hypothesis& hypothesis : hypotheses) {
+    // Compute attention tokens and finish reason from the generated tokens alone. Then insert the prefix.
     TokenIds& tokens = hypothesis.token_ids;
     if (settings().attention) hypothesis.attention = attention_tokens(job.prompt.source, job.prompt.target, tokens);
     hypothesis.finish_reason = reason_for(job, tokens);

@@ -10,15 +10,14 @@ namespace encdec {
 
 using Phrases = std::vector<std::vector<std::int32_t>>;
 
-// The progress of a hypothesis through the phrases that it must contain (Post & Vilar 2018): the phrases that it
-// contains, and the unfinished phrase that it ends with. An interrupted phrase starts over. Phrases do not overlap.
+// Tracks which of the required phrases a hypothesis contains, and which phrase is unfinished at its end (Post & Vilar
+// 2018). An interrupted phrase starts over. Phrases do not overlap.
 class ConstraintProgress {
  public:
   ConstraintProgress() = default;  // no phrases
   // REQUIRES: no phrase is empty, and `phrases` outlives this object.
   explicit ConstraintProgress(const Phrases& phrases) : phrases_(&phrases), met_(phrases.size(), 0) {}
 
-  // Appends a token to the hypothesis.
   void advance(std::int32_t token) {
     if (current_ != kNone && (*phrases_)[current_][current_length_] != token) {
       current_ = kNone;
@@ -41,13 +40,12 @@ class ConstraintProgress {
     for (std::size_t i = 0; i < met_.size(); ++i) tokens += met_[i] ? (*phrases_)[i].size() : 0;
     return tokens;
   }
-  // Returns the number of phrase tokens that are still missing.
   std::size_t tokens_missing() const {
     std::size_t tokens = 0;
     for (std::size_t i = 0; i < met_.size(); ++i) tokens += (*phrases_)[i].size();
     return tokens - tokens_met();
   }
-  // Appends to `tokens` each token that would continue or start a phrase.
+  // Appends to `tokens` the tokens that would continue the current phrase, or start a missing phrase.
   void next_tokens(std::vector<std::int32_t>& tokens) const {
     if (current_ != kNone) {
       tokens.push_back((*phrases_)[current_][current_length_]);
@@ -62,20 +60,20 @@ class ConstraintProgress {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Phrases* phrases_ = nullptr;
-  std::vector<char> met_;           // by phrase: 1 if the hypothesis contains it
-  std::size_t current_ = kNone;     // phrase that the hypothesis ends within
-  std::size_t current_length_ = 0;  // tokens of the current phrase so far
+  std::vector<char> met_;           // by phrase: 1 if the hypothesis contains the phrase
+  std::size_t current_ = kNone;     // index of the unfinished phrase at the end of the hypothesis
+  std::size_t current_length_ = 0;  // number of tokens of this phrase so far
 };
 
-// A beam candidate. Candidates with equal `tokens_met` are of the same degree.
+// A beam candidate. Its degree is `tokens_met`, the number of its phrase tokens.
 struct DegreeMember {
   std::size_t tokens_met = 0;
   std::size_t index = 0;  // rank among all candidates, best first
   std::size_t place = 0;  // rank among the candidates of its degree
 };
 
-// Keeps `count` of the candidates, sorted by index. Takes the best of each degree, then the second of each degree, and
-// so on. Otherwise candidates that score lower because they contain a phrase could all be dropped in one step.
+// Keeps `count` of the candidates, sorted by index: the best candidate of each degree, then the second best of each
+// degree, and so on. A choice by score alone could drop all candidates with a phrase at once.
 inline void share_among_degrees(std::vector<DegreeMember>& candidates, std::size_t count) {
   if (candidates.size() <= count) return;
   std::ranges::sort(candidates, {}, [](const DegreeMember& a) { return std::pair(a.tokens_met, a.index); });
@@ -83,7 +81,7 @@ inline void share_among_degrees(std::vector<DegreeMember>& candidates, std::size
     const bool begins = candidates[i].tokens_met != candidates[i - 1].tokens_met;
     candidates[i].place = begins ? 0 : candidates[i - 1].place + 1;
   }
-  // Sorts by place, and candidates of equal place by more phrase tokens first.
+  // Sort by `place`. Among equal places, candidates with more phrase tokens come first.
   std::ranges::sort(candidates, [](const DegreeMember& a, const DegreeMember& b) {
     return a.place != b.place ? a.place < b.place : a.tokens_met > b.tokens_met;
   });

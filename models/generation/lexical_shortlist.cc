@@ -8,10 +8,10 @@
 namespace encdec {
 namespace {
 
-constexpr std::uint64_t kMagic = 0xF11A48D5013417F5;
-constexpr std::size_t kMultiple = 8;
+constexpr std::uint64_t kMagic = 0xF11A48D5013417F5;  // first 64 bits of a file, as in marian-dev
+constexpr std::size_t kMultiple = 8;                  // the number of allowed tokens is a multiple of this
 
-// The hash of marian-dev's src/data/shortlist.cpp, over whole 64-bit words.
+// Returns the hash of all whole 64-bit words, as in marian-dev's src/data/shortlist.cpp.
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   std::uint64_t hash = 0;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
@@ -28,14 +28,15 @@ LexicalShortlist::LexicalShortlist(const FileBytes& file, const Sizes& sizes) : 
   refuse_git_lfs_pointer(file.bytes, file.name);
   ByteReader reader(file.bytes, file.name);
   if (reader.number<std::uint64_t>("the first word") != kMagic) {
-    refuse(file.name, "another first word than that of a lexical shortlist in Marian's binary form");
+    refuse(file.name, "unknown first word, expected a lexical shortlist in Marian's binary format");
   }
   const auto expected = reader.number<std::uint64_t>("the checksum");
   if (checksum(file.bytes.subspan(reader.position())) != expected) {
-    refuse(file.name, "its checksum does not agree with its content: the file is damaged");
+    refuse(file.name, "the checksum does not match the content: the file is damaged");
   }
+  // Read the header and check it against the sizes of the vocabularies and of the file.
   frequent_ = reader.number<std::uint64_t>("the number of frequent tokens");
-  reader.number<std::uint64_t>("the length of the lists");  // not needed: the offsets say it
+  reader.number<std::uint64_t>("the length of the lists");  // not needed, because the offsets determine the length
   const auto lists = reader.number<std::uint64_t>("the number of lists");
   const auto entries = reader.number<std::uint64_t>("the number of entries");
   const auto source = static_cast<std::uint64_t>(sizes.source), target = static_cast<std::uint64_t>(sizes.target);
@@ -43,6 +44,7 @@ LexicalShortlist::LexicalShortlist(const FileBytes& file, const Sizes& sizes) : 
     refuse(file.name, "{} lists, {} entries and {} frequent tokens, expected those of {} source and {} target tokens",
            lists, entries, frequent_, source, target);
   }
+  // Read the offsets of the lists. Offsets start at 0, never descend, and end at the number of entries.
   for (std::uint64_t i = 0; i < lists; ++i) {
     const auto offset = reader.number<std::uint64_t>("an offset");
     if (offset > entries || (i == 0 ? offset != 0 : offset < offsets_.back()) ||
@@ -68,6 +70,7 @@ TokenIds LexicalShortlist::tokens_for(const TokenIds& source) const {
     is_allowed[index] = true;
     ++count;
   };
+  // Allow the translations of the source tokens.
   for (const std::int32_t token : source) {
     const auto index = static_cast<std::size_t>(token);
     if (index + 1 >= offsets_.size()) continue;
@@ -75,6 +78,7 @@ TokenIds LexicalShortlist::tokens_for(const TokenIds& source) const {
                   translations_.begin() + static_cast<std::ptrdiff_t>(offsets_[index + 1]), allow);
     if (sizes_.is_shared) allow(token);
   }
+  // Allow further tokens, lowest ids first, until the number of allowed tokens is a multiple of kMultiple.
   for (std::size_t token = frequent_; token < is_allowed.size() && count % kMultiple != 0; ++token) {
     allow(static_cast<std::int32_t>(token));
   }

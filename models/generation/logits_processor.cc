@@ -9,8 +9,8 @@ namespace {
 
 using TokenSpan = std::span<const std::int32_t>;
 
-// Returns a pointer to a token's score; null for a token outside the decoder's vocabulary. Source tokens may be from a
-// larger vocabulary. Marian's start token, an embedding of zeros, has the size of the vocabulary as its id.
+// Returns a pointer to a token's score, or null if the token is outside the decoder's vocabulary, such as a source
+// token from a larger vocabulary, or Marian's start token, whose id equals the vocabulary's size.
 float* score_of(std::int32_t token, Scores scores) {
   const auto index = static_cast<std::size_t>(token);
   return index < scores.size() ? &scores[index] : nullptr;
@@ -26,7 +26,7 @@ void ban(TokenSpan tokens, Scores scores) {
   set_scores(tokens, kBanned, scores);
 }
 
-// Bans all tokens except `tokens`, and sets the scores of these to 0.
+// Bans all tokens except `tokens`, whose scores become 0.
 void force(TokenSpan tokens, Scores scores) {
   std::ranges::fill(scores, kBanned);
   set_scores(tokens, 0.0f, scores);
@@ -41,7 +41,7 @@ bool always(const TokenHistory& /*history*/) {
   return true;
 }
 
-// Selects the tokens that a processor compares with.
+// A function that selects the tokens whose repetition a processor detects.
 using SeenBy = TokenSpan (*)(const TokenHistory& history);
 TokenSpan all_tokens(const TokenHistory& history) {
   return history.tokens;
@@ -50,11 +50,11 @@ TokenSpan input_tokens(const TokenHistory& history) {
   return history.input();
 }
 
-// Makes tokens in `seen` less likely if `penalty` is above 1 (Keskar et al. 2019, section 4.1): score / penalty for a
-// positive score, score * penalty for a negative one. A token that occurs twice is penalised once.
+// Makes the tokens that `seen` selects less likely if `penalty` is above 1 (Keskar et al. 2019, section 4.1):
+// divides positive scores by the penalty and multiplies negative scores by the penalty, once per distinct token.
 LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
   const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& scratch) {
-    scratch.tokens.clear();  // push_back doubles the capacity as a history grows; assign() would not
+    scratch.tokens.clear();  // push_back(), unlike assign(), doubles the capacity as the history grows
     for (const std::int32_t token : seen(history)) scratch.tokens.push_back(token);
     sort_and_unite(scratch.tokens);
     for (const std::int32_t token : scratch.tokens) {
@@ -64,11 +64,12 @@ LogitsProcessor repetition_penalty(float penalty, SeenBy seen) {
   return {process, always};
 }
 
-// Bans tokens that would repeat an n-gram of `size` tokens in `seen_by` (Paulus et al. 2018, section 2.5).
-// REQUIRES: size >= 1.
+// Bans each token that would complete an n-gram which already occurs among the tokens that `seen_by` selects (Paulus et
+// al. 2018, section 2.5). `size`: length of the n-grams. REQUIRES: size >= 1.
 LogitsProcessor no_repeat_ngram(std::size_t size, SeenBy seen_by) {
   return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (history.tokens.size() + 1 < size) return;
+    // `begun` contains the last size - 1 tokens. The next token would complete them to an n-gram.
     const TokenSpan begun = history.tokens.last(size - 1), seen = seen_by(history);
     for (std::size_t first = 0; first + size <= seen.size(); ++first) {
       const TokenSpan ngram = seen.subspan(first, size);
@@ -78,7 +79,7 @@ LogitsProcessor no_repeat_ngram(std::size_t size, SeenBy seen_by) {
 }
 
 // Bans the last token of each word (a sequence of tokens) if the history ends with the word's other tokens. Ignores
-// empty words and words that are a single end token.
+// empty words, and words that consist of one end token.
 LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
   std::erase_if(words, [eos_tokens](const TokenIds& word) {
     return word.empty() || (word.size() == 1 && std::ranges::find(eos_tokens, word[0]) != eos_tokens.end());
@@ -92,7 +93,7 @@ LogitsProcessor bad_words(std::vector<TokenIds> words, TokenSpan eos_tokens) {
   }};
 }
 
-// Bans the end tokens while there are fewer than `length` tokens. The prompt counts if `prompt_counts`.
+// Bans end tokens until there are `length` tokens. The tokens of the prompt count if `prompt_counts` is true.
 LogitsProcessor least_length(std::size_t length, bool prompt_counts, const TokenIds& eos_tokens) {
   return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if ((prompt_counts ? history.tokens.size() : history.generated()) < length) ban(eos_tokens, scores);
@@ -106,7 +107,7 @@ LogitsProcessor force_at(bool (*is_time)(const TokenHistory& history), const Tok
   };
   return {process, is_time};
 }
-// Returns whether this is the first step after a start token without a prefix.
+// Returns whether the history consists of the start token alone.
 bool is_after_start(const TokenHistory& history) {
   return history.tokens.size() == 1;
 }
@@ -115,8 +116,8 @@ bool is_last_step(const TokenHistory& history) {
   return history.generated() + 1 == history.new_token_limit;
 }
 
-// Makes the end tokens likelier as the result grows: score + |score| * (factor^(n - start) - 1) after n > start
-// generated tokens. Banned tokens stay banned, and no score becomes infinite.
+// Makes the end tokens likelier as the result grows: after n > start generated tokens, the score becomes score +
+// |score| * (factor^(n - start) - 1). Banned tokens stay banned, and scores stay finite.
 LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_tokens) {
   sort_and_unite(eos_tokens);
   const auto changes = [start = static_cast<std::size_t>(decay.start)](const TokenHistory& history) {
@@ -124,6 +125,7 @@ LogitsProcessor exponential_decay(const ExponentialDecay& decay, TokenIds eos_to
   };
   const auto process = [=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (!changes(history)) return;
+    // Compute in double and clamp, since factor^beyond may overflow a float.
     constexpr float kMax = std::numeric_limits<float>::max();
     const auto beyond = static_cast<double>(history.generated() - static_cast<std::size_t>(decay.start));
     const double growth = std::pow(double{decay.factor}, beyond) - 1.0;
@@ -142,7 +144,7 @@ LogitsProcessor suppress(const TokenIds& tokens) {
   return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*scratch*/) { ban(tokens, scores); }};
 }
 
-// Bans `tokens` as the first generated token, or as the second if the first is forced after the start token.
+// Bans `tokens` as the first generated token, or as the second generated token if the first is forced.
 LogitsProcessor begin_suppress(const TokenIds& tokens, bool first_is_forced) {
   return {[=](const TokenHistory& history, Scores scores, ProcessorScratch& /*scratch*/) {
     if (history.generated() == (first_is_forced && history.prompt_length == 1 ? 1u : 0u)) ban(tokens, scores);
@@ -154,6 +156,7 @@ LogitsProcessor begin_suppress(const TokenIds& tokens, bool first_is_forced) {
 LogitsProcessors make_logits_processors(const GenerateOptions& settings) {
   LogitsProcessors rules;
   const TokenIds& ends = *settings.eos_tokens;
+  // Add the rules about repetition. encoder_repetition_penalty favours source tokens, so pass its reciprocal.
   if (const float penalty = *settings.encoder_repetition_penalty; penalty != 1.0f) {
     rules.push_back(repetition_penalty(static_cast<float>(1.0 / double{penalty}), input_tokens));
   }
@@ -167,6 +170,7 @@ LogitsProcessors make_logits_processors(const GenerateOptions& settings) {
     rules.push_back(no_repeat_ngram(static_cast<std::size_t>(size), input_tokens));
   }
   if (!settings.bad_words->empty()) rules.push_back(bad_words(*settings.bad_words, ends));
+  // Add the rules about length, and about forced and suppressed tokens.
   const int least = settings.min_new_tokens.value_or(*settings.min_length);
   if (!ends.empty() && least > 0) {
     rules.push_back(least_length(static_cast<std::size_t>(least), !settings.min_new_tokens, ends));

@@ -11,21 +11,20 @@
 
 namespace encdec {
 
-// The decoder's tokens so far: the prompt, then the generated tokens. For a model with an encoder the prompt is the
-// start token, the token of the target language if the model has one, and the user's prefix.
+// The decoder's tokens so far: the prompt, then the generated tokens. For a model with an encoder,
+// the prompt consists of the start token, in some models the target language, and the user's prefix.
 struct TokenHistory {
   std::span<const std::int32_t> tokens;
   std::size_t prompt_length = 1;
-  std::span<const std::int32_t> source = {};  // tokens read by the encoder
+  std::span<const std::int32_t> source = {};  // tokens that the encoder has read
   std::size_t new_token_limit = 0;            // maximum number of tokens after the prompt
 
-  // Returns the number of generated tokens.
   std::size_t generated() const { return tokens.size() - prompt_length; }
-  // Returns the input tokens: the encoder's source, or the prompt of a decoder-only model.
+  // Returns the encoder's tokens or a decoder-only model's prompt.
   std::span<const std::int32_t> input() const { return source.empty() ? tokens.first(prompt_length) : source; }
 };
 
-// Scratch buffers of a thread, shared by all logits processors and rows so that steps do not allocate.
+// Scratch buffers of one thread, reused by all logits processors so that steps do not allocate.
 struct ProcessorScratch {
   struct RankedToken {
     float score;
@@ -39,29 +38,28 @@ struct ProcessorScratch {
 
 using Scores = std::span<float>;  // [V]
 
-// One rule about the next token, like transformers' LogitsProcessor. Scores are logits in greedy search and sampling.
-// In beam search they are log-probabilities, or logits in a step in which processors only ban tokens. Thread-safe.
+// A rule about the next token, like transformers' LogitsProcessor. The scores are logits in greedy
+// search and sampling. In beam search they are log-probabilities, or logits if all processors only
+// ban tokens in this step. Thread-safe.
 struct LogitsProcessor {
-  // Changes the scores of one step in place. Sets the score of a banned token to kBanned.
+  // Changes the scores of one step in place; kBanned bans a token.
   std::function<void(const TokenHistory& history, Scores scores, ProcessorScratch& scratch)> process;
-  // Returns whether process() may change scores at this step other than by banning tokens.
+  // Returns whether process() may do more at this step than ban tokens.
   std::function<bool(const TokenHistory& history)> changes_scores = [](const TokenHistory&) { return false; };
 };
 
 using LogitsProcessors = std::vector<LogitsProcessor>;
 
-// Returns the logits processors for `settings`, in transformers' order. REQUIRES: `settings` is the result of
-// with_neutral_values().
+// Returns the logits processors for a result of with_neutral_values(), in transformers' order.
 LogitsProcessors make_logits_processors(const GenerateOptions& settings);
 
-// Returns the processors that run last when sampling: temperature, top-k, top-p. REQUIRES: as above.
+// Returns the processors that run last in sampling: temperature, top-k, top-p. `settings` as above.
 LogitsProcessors make_sampling_processors(const GenerateOptions& settings);
 
-// The score of a banned token.
 inline constexpr float kBanned = -std::numeric_limits<float>::infinity();
 
-// Draws a token with probabilities softmax(scores): returns the first one at which the cumulative probability exceeds
-// `uniform`. Returns -1 if all tokens are banned.
+// Draws a token from softmax(scores): returns the first token at which the cumulative probability
+// exceeds `uniform`, or -1 if all tokens are banned.
 std::int32_t draw(std::span<const float> scores, double uniform);
 
 }  // namespace encdec

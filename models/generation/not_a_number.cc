@@ -10,13 +10,13 @@
 namespace encdec {
 namespace {
 
-constexpr Dim kPiece = 4096;  // elements read at a time
+constexpr Dim kPiece = 4096;  // number of elements to read at a time
 
 bool is_wrong(float value) {
   return !std::isfinite(value);
 }
 
-// Returns a message about the first weight that is not finite; empty if there is none.
+// Returns a message about the first used weight that is not finite, or an empty string.
 std::string find_weight(const WeightScope& weights) {
   const WeightStore& store = weights.store();
   const std::vector<std::string> unused = weights.unused();
@@ -34,7 +34,7 @@ std::string find_weight(const WeightScope& weights) {
   return "";
 }
 
-// Runs the prompt again and returns a message about the first node whose output is not finite; empty if there is none.
+// Runs the prompt again. Returns a message about the first node whose output is not finite, or "".
 std::string find_node(const Prompt& prompt, SessionPool& sessions) {
   std::string found;
   SessionPool::Lease session(sessions);
@@ -44,6 +44,7 @@ std::string find_node(const Prompt& prompt, SessionPool& sessions) {
     const auto wrong = std::ranges::find_if(values, is_wrong);
     if (wrong != values.end()) found = fmt::format("'{}' is the first node that gives {}", node.name, *wrong);
   });
+  // Encode and decode once. The observer checks the output of every node.
   int source = Session::kNoSource;
   if (!prompt.frames.empty()) {
     source = session->encode(std::span(&prompt.frames, 1)).sources.front();
@@ -61,6 +62,7 @@ NotANumber::NotANumber(Prompt prompt)
     : BackendError(fmt::format("source {}: the model computed NaN", prompt.number)), prompt_(std::move(prompt)) {}
 
 void explain(const NotANumber& failure, const ModelParts& parts) {
+  // Look for a weight that is not finite. If all weights are finite, run the prompt again.
   std::string cause = find_weight(parts.network.weights);
   if (cause.empty()) cause = find_node(failure.prompt(), parts.sessions);
   if (cause.empty()) cause = "all weights are finite: values became too large in a later step";

@@ -10,7 +10,7 @@ namespace encdec {
 // The error for NaN logits: a weight is not finite, or an intermediate value overflowed.
 class NotANumber : public BackendError {
  public:
-  // `prompt` holds the tokens that the model had read.
+  // `prompt`: the tokens that the model had read.
   explicit NotANumber(Prompt prompt);
 
   const Prompt& prompt() const { return prompt_; }
@@ -19,9 +19,9 @@ class NotANumber : public BackendError {
   Prompt prompt_;
 };
 
-// Throws BackendError that names the cause: a weight that is not finite, or the first node whose output is not finite.
+// Throws a BackendError that names the cause: the first weight or node output that is not finite.
 [[noreturn]] void explain(const NotANumber& failure, const ModelParts& parts);
-// Returns the error to report to users: what explain() throws if `failure` is NotANumber, otherwise `failure`.
+// Returns the error to show to users: the exception of explain() for a NotANumber, and `failure` for any other error.
 std::exception_ptr explained(const std::exception_ptr& failure, const ModelParts& parts);
 
 }  // namespace encdec

@@ -18,14 +18,14 @@
 
 namespace encdec {
 
-// The allowed values of a number, both ends included (for an ExponentialDecay: of its factor), or of token ids.
+// The allowed values of a number, of an ExponentialDecay's factor, or of token ids.
 struct OptionRange {
-  double min = 0;
-  double max = 0;
+  double min = 0;         // inclusive
+  double max = 0;         // inclusive
   bool or_zero = false;   // 0 is allowed too
-  bool is_token = false;  // an id of the vocabulary
+  bool is_token = false;  // the range is the vocabulary instead
 
-  // Returns whether a number is allowed; NaN is not. The ends are rounded to the number's type.
+  // Returns whether a number is allowed; NaN is not. The bounds are rounded to the number's type.
   template <class Number>
   bool has(Number value) const {
     return (or_zero && value == 0) || (value >= static_cast<Number>(min) && value <= static_cast<Number>(max));
@@ -33,7 +33,7 @@ struct OptionRange {
   // Return descriptions for error messages: "a number from 0 to 100", "an integer from 0 to 100".
   std::string expected() const;
   std::string expected_integer() const;
-  // Throws ConfigError, naming the option, its value and the expected values, for a value that is not allowed.
+  // Throws ConfigError with the option's name, value and expected values, unless has(value).
   template <class Number>
   void check(std::string_view name, Number value) const {
     if (has(value)) return;
@@ -42,8 +42,7 @@ struct OptionRange {
   }
 };
 
-// Where an option's value is stored in the options of a call: a value of one of these types, and no other. std::uint8_t
-// is an enum of one byte, as the index of one of the row's words.
+// A pointer to an option's value. std::uint8_t*: a one-byte enum, an index into the row's words.
 using OptionValue =
     std::variant<bool*, int*, std::uint8_t*, std::uint64_t*, double*, std::string*, std::filesystem::path*,
                  std::vector<double>*, TokenIds*, std::optional<bool>*, std::optional<int>*,
@@ -58,41 +57,37 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 // Properties that only some options have.
 struct OptionExtras {
-  // The default of a setting of a checkpoint; unset for lists and for settings without a default.
+  // The default of a checkpoint's setting. It is unset for lists and for settings without a default.
   std::optional<double> neutral = {};
   bool only_in_calls = false;  // generation_config.json cannot contain this setting
-  // Other names for Python and the server: of other engines and APIs, or the key in generation_config.json. "!name" is
-  // a flag of the opposite meaning.
+  // Other names in Python and in the server: names in other engines and APIs, or the key in generation_config.json.
+  // "!name" is a flag with the opposite meaning.
   std::array<std::string_view, 2> other_names = {};
   std::string_view command_names = {};  // names on the command line: "--num-beams,--beam-size"
   std::string_view no_help = {};        // for a flag: help text of --no-NAME
 };
 
-// The description of an option. Files, command lines, Python, the server and reports all use it, so that the option has
-// the same names, range and errors everywhere.
+// The description of an option, shared by files, command lines, Python, the server and reports.
 struct OptionInfo : OptionExtras {
   constexpr explicit OptionInfo(std::string_view the_name, OptionRange the_range = {}, std::string_view the_group = {},
                                 std::string_view the_type = {}, std::string_view the_help = {},
                                 const OptionExtras& extras = {})
       : OptionExtras(extras), name(the_name), range(the_range), group(the_group), type(the_type), help(the_help) {}
 
-  std::string_view name;  // the member's name; the command line has --name, with hyphens
+  std::string_view name;  // the member's name; --name, with hyphens, on the command line
   OptionRange range;
-  // Command line: the group in the help, the name of the value ("N", or words: "error|truncate"), and the help text. An
-  // option without a help text is not on the command line.
-  std::string_view group;
-  std::string_view type;
-  std::string_view help;
+  std::string_view group;  // heading in the command's help
+  std::string_view type;   // placeholder in the help: "N", or words: "error|truncate"
+  std::string_view help;   // if empty, the option is not on the command line
 
-  // Returns the name of a setting in generation_config.json and in reports.
+  // Returns a setting's name in generation_config.json and in reports.
   constexpr std::string_view key() const { return other_names[0].empty() ? name : other_names[0]; }
-  // Returns the name and the other names, as they are in the table.
   std::vector<std::string_view> names() const;
-  // Returns the words of the type: "error|truncate".
+  // Returns the type split at '|'.
   std::vector<std::string> words() const;
 };
 
-// An option of `Options`: its description, and where its value is.
+// An option of `Options`: its description, and access to its value.
 template <class Options>
 struct OptionRow : OptionInfo {
   constexpr OptionRow(std::string_view the_name, OptionValue (*the_value)(Options&), OptionRange the_range = {},
@@ -102,12 +97,11 @@ struct OptionRow : OptionInfo {
 
   OptionValue (*value)(Options& options);
 
-  // Returns the value; T is its type.
   template <class T>
   const T& get(const Options& options) const {
     return *std::get<T*>(value(const_cast<Options&>(options)));
   }
-  // Calls use(value) if `use` takes a value of its type. `O` is Options, const or not, and so is the value.
+  // Calls use(value) if `use` accepts the value's type. The value is const if `options` is.
   template <class O, class Use>
   void visit(O& options, const Use& use) const {
     const auto call = [&use]<class T>(T* found) {
@@ -118,7 +112,6 @@ struct OptionRow : OptionInfo {
   }
 };
 
-// Returns where a member of the options is.
 template <class T>
 OptionValue option_value(T& member) {
   if constexpr (std::is_enum_v<T>) {
@@ -136,7 +129,8 @@ struct OwnerOf<T Owner::*> {
   using Type = Owner;
 };
 
-// OptionRow::value of a member, or of a member of a member: kOption<&TranscribeOptions::vad, &Vad::threshold>.
+// Makes OptionRow::value for a member, or for a nested one:
+// kOption<&TranscribeOptions::vad, &Vad::threshold>.
 template <auto Member, auto... Inner>
 inline constexpr auto kOption = [](typename OwnerOf<decltype(Member)>::Type& options) -> OptionValue {
   return option_value(((options.*Member).*....*Inner));

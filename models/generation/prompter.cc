@@ -15,20 +15,20 @@ const Tokenizer& tokenizer_of(const ModelParts& parts) {
 void expect_text_model(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
   if (config.source_kind() == SourceKind::tokens) return;
-  refuse<ConfigError>(parts.origin, "{} reads sound, expected recordings to transcribe", config.model_type);
+  refuse<ConfigError>(parts.origin, "is a {} model, which reads audio; expected a text model", config.model_type);
 }
 
 void expect_speech_model(const ModelParts& parts) {
   const TransformerConfig& config = parts.network.config;
   if (config.source_kind() == SourceKind::frames) return;
-  refuse<ConfigError>(parts.origin, "{} reads text, expected a model that reads sound", config.model_type);
+  refuse<ConfigError>(parts.origin, "is a {} model, which reads text; expected a speech model", config.model_type);
 }
 
 TokenIds encode_target(const ModelParts& parts, const std::string& target, const EncodeOptions& languages) {
   const Tokenizer& tokenizer = tokenizer_of(parts);
   TokenIds ids = tokenizer.encode_target(target, languages);
   if (parts.network.config.target_language != TargetLanguage::start_token || ids.empty()) return ids;
-  // Tokenizers of these models put the language token at the end of a target. It is dropped here, since the decoder
+  // The tokenizers of these models put the language token at the end of a target. Drop this token, because the decoder
   // starts with it.
   const auto token = tokenizer.language_token(languages.target_language);
   if (token ? ids.back() == *token : ids.back() == parts.defaults.decoder_start_token) ids.pop_back();
@@ -43,8 +43,7 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
   if (source_lang.empty() && target_lang.empty()) return settings;
   const Tokenizer* tokenizer = parts.tokenizer;
   if (tokenizer == nullptr || tokenizer->languages().empty()) {
-    refuse<ConfigError>(parts.origin,
-                        "the model knows no languages by name, expected neither source_lang nor target_lang");
+    refuse<ConfigError>(parts.origin, "the model has no language codes, expected neither source_lang nor target_lang");
   }
   for (const std::string& language : {source_lang, target_lang}) {
     if (language.empty() || tokenizer->language_token(language)) continue;
@@ -52,6 +51,7 @@ GenerateOptions defaults_with_languages(const ModelParts& parts, const std::stri
                         fmt::join(tokenizer->languages(), ", "));
   }
   if (target_lang.empty()) return settings;
+  // Store the target language's token in the setting that this model uses.
   const auto token = tokenizer->language_token(target_lang);
   switch (parts.network.config.target_language) {
     case TargetLanguage::none: break;
@@ -84,6 +84,7 @@ TokenIds Prompter::prefix_of(const GenerateInput& input) const {
   return text == nullptr || text->empty() ? TokenIds() : encode_target_part(tokenizer_of(parts_), *text, languages_);
 }
 
+// Returns the tokens of an input's draft. If draft_source is set, the source is the draft of an input without a draft.
 TokenIds Prompter::draft_of(const GenerateInput& input, const TokenIds& source, std::size_t number) const {
   if (const auto* ids = std::get_if<TokenIds>(&input.draft)) {
     check_tokens(*ids, {.vocabulary = parts_.network.config.decoder.vocabulary}, "draft of source", number);
@@ -95,6 +96,7 @@ TokenIds Prompter::draft_of(const GenerateInput& input, const TokenIds& source, 
   return settings_.draft_source ? source : TokenIds();
 }
 
+// Returns the maximum number of source tokens, within the model's position limit.
 std::size_t Prompter::source_limit() const {
   const auto positions = parts_.network.config.input_stack().position_limit();
   const int asked = settings_.max_source_tokens;
@@ -102,7 +104,7 @@ std::size_t Prompter::source_limit() const {
   return positions ? std::min(limit, static_cast<std::size_t>(*positions)) : limit;
 }
 
-// Returns the first source_limit() tokens. Tokenizes a text again, so that its special tokens at the end stay.
+// Truncates a source to source_limit() tokens. Tokenizes a source text again, so that the special tokens are kept.
 TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const {
   const std::size_t limit = source_limit();
   if (const auto* text = std::get_if<std::string>(&input.source)) {
@@ -114,7 +116,7 @@ TokenIds Prompter::truncated(const GenerateInput& input, TokenIds source) const 
   return source;
 }
 
-Prompt Prompter::sound_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const {
+Prompt Prompter::audio_prompt(const Tensor& frames, const TokenIds& prefix, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
   if (config.source_kind() != SourceKind::frames) {
     refuse<ConfigError>(parts_.origin, "{} reads text, expected a text or token ids", config.model_type);
@@ -137,13 +139,14 @@ void Prompter::add_prefix(const TokenIds& prefix, Prompt& prompt) const {
 
 Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   const TransformerConfig& config = parts_.network.config;
-  if (!input.frames.empty()) return sound_prompt(input.frames, prefix_of(input), number);
+  if (!input.frames.empty()) return audio_prompt(input.frames, prefix_of(input), number);
   expect_text_model(parts_);
   const auto* text = std::get_if<std::string>(&input.source);
-  // An empty text has no tokens here, though the tokenizer would add an end token.
+  // An empty text has no tokens, although the tokenizer would add an end token.
   TokenIds source = text == nullptr ? std::get<TokenIds>(input.source)
                     : text->empty() ? TokenIds()
                                     : tokenizer_of(parts_).encode(*text, languages_);
+  // Truncate or refuse a source that is too long.
   const bool is_long = source.size() > source_limit();
   const bool is_truncated = is_long && settings_.long_sources != LongSources::error;
   if (is_truncated) source = truncated(input, std::move(source));
@@ -158,7 +161,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
   prompt.source_truncated = is_truncated;
   TokenIds prefix = prefix_of(input);
   prompt.draft = draft_of(input, source, number);
-  // The prefix follows the token of the target language.
+  // If the model expects the target language as the first token, insert that token before the prefix and the draft.
   if (!settings_.target_lang.empty() && config.target_language == TargetLanguage::first_token && config.has_encoder()) {
     for (TokenIds* tokens : {&prefix, &prompt.draft}) {
       if (tokens->empty() || tokens->front() == *settings_.forced_bos_token) continue;
@@ -172,6 +175,7 @@ Prompt Prompter::prompt(const GenerateInput& input, std::size_t number) const {
 ForcedTarget Prompter::force(const TokenIds& source, const TokenIds& target, std::size_t number) const {
   const StackConfig& decoder = parts_.network.config.decoder;
   ForcedTarget forced{.prompt = start(source, number), .target = target, .decoder_input = {}};
+  // Leave out the last token of the target, because no token after it is scored.
   forced.decoder_input = forced.prompt.target;
   if (!target.empty()) forced.decoder_input.insert(forced.decoder_input.end(), target.begin(), target.end() - 1);
   check_tokens(target, {.vocabulary = decoder.vocabulary}, "target", number);

@@ -5,8 +5,8 @@
 
 namespace encdec {
 
-// A key for one random number. Equal keys yield equal numbers, so the numbers do not depend on the order in which
-// threads draw them. with() makes a new key by mixing a value in (Steele et al. 2014, SplitMix64).
+// A key that determines one random number, so that numbers do not depend on the order of threads.
+// with() returns a new key with a value mixed in (SplitMix64, Steele et al. 2014).
 // Example: RandomKey(seed).with(step).with(row).uniform()
 class RandomKey {
  public:
@@ -23,7 +23,7 @@ class RandomKey {
     return key;
   }
 
-  // Returns a number from (0, 1), both ends excluded so that its logarithm is finite.
+  // Returns a number in the open interval (0, 1), so that its logarithm is finite.
   double uniform() const { return (static_cast<double>(state_ >> 12) + 0.5) * 0x1p-52; }
 
  private:

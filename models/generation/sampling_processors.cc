@@ -8,6 +8,7 @@
 namespace encdec {
 
 std::int32_t draw(std::span<const float> scores, double uniform) {
+  // Subtract the largest score so that exp() cannot overflow.
   const float largest = std::ranges::max(scores);
   if (largest == kBanned) return -1;
   const auto weight = [largest](float score) {
@@ -15,6 +16,7 @@ std::int32_t draw(std::span<const float> scores, double uniform) {
   };
   double total = 0;
   for (const float score : scores) total += weight(score);
+  // Add the weights of tokens by ascending id, until the sum exceeds `uniform` times the total.
   const double goal = uniform * total;
   double sum = 0;
   std::int32_t last = -1;
@@ -30,8 +32,8 @@ namespace {
 
 using RankedToken = ProcessorScratch::RankedToken;
 
-// Returns the count-th highest score; kBanned if there are fewer than `count` unbanned tokens. Keeps up to 2 * `count`
-// scores in `best` (scratch) and then drops the lower half, which takes O(V) in total.
+// Returns the count-th highest score, or kBanned if there are fewer than `count` unbanned tokens.
+// Drops the lower half of `best`, a scratch buffer, when it has 2 * `count` scores; so the time is O(V).
 float kth_highest(std::span<const float> scores, std::size_t count, std::vector<float>& best) {
   best.clear();
   best.reserve(2 * count);
@@ -52,11 +54,12 @@ float kth_highest(std::span<const float> scores, std::size_t count, std::vector<
   return lowest;
 }
 
+// Orders tokens from the least to the most likely. Among equally likely tokens, higher ids come first.
 bool is_less_likely(const RankedToken& a, const RankedToken& b) {
   return a.score != b.score ? a.score < b.score : a.token > b.token;
 }
 
-// Computes unnormalised probabilities: exp(score - highest score), 0 for banned tokens.
+// Computes unnormalised probabilities: exp(score - highest score), or 0 for banned tokens.
 void weigh(std::span<const float> scores, std::vector<float>& weights) {
   const float highest = std::ranges::max(scores);
   weights.clear();
@@ -64,8 +67,8 @@ void weigh(std::span<const float> scores, std::vector<float>& weights) {
   for (const float score : scores) weights.push_back(score == kBanned ? 0.0f : std::exp(score - highest));
 }
 
-// Moves the least likely tokens, whose total weight is at most `limit`, to the front, and returns the end of these.
-// Halves the undecided range instead of sorting it: O(last - first).
+// Moves the least likely tokens to the front while their total weight is at most `limit`, and returns
+// the end of this group. Halves the undecided range instead of sorting: O(last - first).
 RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
   for (double sum = 0.0; first != last;) {
     RankedToken* const middle = first + (last - first) / 2;
@@ -82,7 +85,7 @@ RankedToken* first_beyond(double limit, RankedToken* first, RankedToken* last) {
   return first;
 }
 
-// Divides all scores by `temperature`; below 1 likely tokens become likelier. REQUIRES: temperature > 0.
+// Divides all scores by `temperature`. Temperatures below 1 make likely tokens likelier. REQUIRES: temperature > 0.
 LogitsProcessor scale_by_temperature(float temperature) {
   const auto process = [=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& /*scratch*/) {
     for (float& score : scores) score /= temperature;
@@ -90,8 +93,8 @@ LogitsProcessor scale_by_temperature(float temperature) {
   return {process, [](const TokenHistory& /*history*/) { return true; }};
 }
 
-// Bans all tokens except the `count` likeliest (Fan et al. 2018, section 5.1). Tokens as likely as the least likely of
-// these stay too. REQUIRES: count >= 1.
+// Bans all tokens that are less likely than number `count` of the likeliest tokens (Fan et al. 2018, section 5.1).
+// REQUIRES: count >= 1.
 LogitsProcessor keep_top_k(std::size_t count) {
   return {[=](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& scratch) {
     if (count >= scores.size()) return;
@@ -102,23 +105,23 @@ LogitsProcessor keep_top_k(std::size_t count) {
   }};
 }
 
-// Bans the least likely tokens, whose total probability is at most 1 - p (Holtzman et al. 2020, section 3.1). Keeps at
-// least the `min_tokens` likeliest. Of equally likely tokens bans higher ids first, so that p = 0 keeps the token of
-// greedy search; transformers does not define their order. REQUIRES: min_tokens >= 1.
+// Bans the least likely tokens while their total probability is at most 1 - p (Holtzman et al. 2020,
+// section 3.1), but keeps the `min_tokens` likeliest. Among equally likely tokens, bans higher ids
+// first, so that p = 0 keeps the token that greedy search takes. REQUIRES: min_tokens >= 1.
 LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
   return {
       [tail = 1.0 - double{p}, min_tokens](const TokenHistory& /*history*/, Scores scores, ProcessorScratch& scratch) {
         std::vector<float>& weights = scratch.scores;
         weigh(scores, weights);
         const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-        if (!std::isfinite(total)) return;  // not a distribution
+        if (!std::isfinite(total)) return;  // the weights are not a distribution
         double limit = tail * total;
-        // All tokens below this weight can be banned: even V such tokens do not exceed the limit. So most tokens of a
-        // large vocabulary need no ordering.
+        // All tokens below this weight together stay below the limit, so they can be banned without sorting.
         float negligible = static_cast<float>(limit / static_cast<double>(scores.size()));
         const auto others = std::ranges::count_if(weights, [negligible](float weight) { return weight >= negligible; });
         if (static_cast<std::size_t>(others) < min_tokens) negligible = 0.0f;
 
+        // Ban the negligible tokens, and collect the others to rank them.
         std::vector<RankedToken>& ranked = scratch.ranked;
         ranked.clear();
         ranked.reserve(scores.size());
@@ -131,9 +134,10 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
           }
         }
         if (ranked.size() <= min_tokens) return;
+        // Keep the likeliest `min_tokens`. Ban the least likely other tokens, up to the limit.
         RankedToken* const begin = ranked.data();
         RankedToken* const end = begin + ranked.size();
-        RankedToken* const last = end - min_tokens;  // these and later ones stay
+        RankedToken* const last = end - min_tokens;
         std::nth_element(begin, last, end, is_less_likely);
         const RankedToken* const kept = first_beyond(limit, begin, last);
         for (const RankedToken* token = begin; token != kept; ++token) scores[token->token] = kBanned;
@@ -143,7 +147,7 @@ LogitsProcessor keep_top_p(float p, std::size_t min_tokens) {
 }  // namespace
 
 LogitsProcessors make_sampling_processors(const GenerateOptions& settings) {
-  // Beam search needs a token that is not an end token, even if all end tokens are kept.
+  // Beam search needs at least one token that is not an end token.
   const std::size_t least = *settings.num_beams > 1 ? std::max<std::size_t>(settings.eos_tokens->size(), 1) + 1 : 1;
   LogitsProcessors rules;
   if (*settings.temperature != 1.0f) rules.push_back(scale_by_temperature(*settings.temperature));

@@ -13,10 +13,11 @@
 namespace encdec {
 namespace {
 
+// A row of logits, from which the next token of a target is scored.
 struct Row {
   const ForcedTarget* forced;
   std::vector<float>* scores;  // null for a row of the prompt
-  std::size_t index;
+  std::size_t index;           // index of `token` in the target
   std::int32_t token;
 };
 
@@ -28,6 +29,7 @@ struct Reading {
   std::size_t done = 0;  // number of tokens read
 };
 
+// Encodes the sources with indices `members`. Opens the targets of these sources, except empty targets.
 std::vector<Reading> open_targets(Session& session, std::span<const ForcedTarget> targets,
                                   std::span<const std::size_t> members, std::span<std::vector<float>> scores) {
   const bool has_encoder = session.model().config.has_encoder();
@@ -49,6 +51,7 @@ std::vector<Reading> open_targets(Session& session, std::span<const ForcedTarget
   return reading;
 }
 
+// Decodes all tokens of the targets and writes their scores. A step has at most logits_rows() rows.
 void score_batch(Session& session, std::vector<Reading> reading) {
   const std::size_t row_limit = logits_rows(session.model().config);
   std::vector<Session::TargetTokens> inputs;
@@ -56,6 +59,7 @@ void score_batch(Session& session, std::vector<Reading> reading) {
   while (!reading.empty()) {
     inputs.clear();
     rows.clear();
+    // Fill the step with the next tokens of each target, until no rows are left.
     for (Reading& sequence : reading) {
       const TokenIds& tokens = sequence.forced->decoder_input;
       const std::size_t prompt_length = sequence.forced->prompt.target.size();
@@ -69,6 +73,7 @@ void score_batch(Session& session, std::vector<Reading> reading) {
       }
       sequence.done += count;
     }
+    // Score each row: logit - log_sum_exp(logits).
     Tensor logits = session.decode(inputs);
     session.team().run(static_cast<int>(rows.size()), [&](int number, int) {
       const Row& row = rows[static_cast<std::size_t>(number)];

@@ -8,9 +8,9 @@
 
 namespace encdec {
 
-// Returns log P(target token | source, prompt, earlier target tokens) for each token of each target (teacher forcing).
-// Logits processors are not applied. Batches are those of batches_by_length(), decoded in pieces of logits_rows() rows;
-// results do not depend on either. Resets the session.
+// Returns log P(target token | source, prompt, earlier target tokens) for each token of each target
+// (teacher forcing), without logits processors. Resets the session.
+// Batches have targets of similar length, and a step has at most logits_rows() rows. Results depend on neither.
 std::vector<std::vector<float>> score_targets(Session& session, std::span<const ForcedTarget> targets, int batch_size);
 
 }  // namespace encdec

@@ -22,7 +22,7 @@ std::size_t SearchRules::new_token_limit(const Prompt& prompt, const StackConfig
   const std::size_t prompt_length = prompt.target.size();
   int limit = encdec::new_token_limit(settings, prompt_length);
   if (const float factor = *settings.max_length_factor; factor > 0 && !prompt.source.empty()) {
-    constexpr int kMore = 4;  // for short sources, as in fxtranslate
+    constexpr int kMore = 4;  // tokens added for short sources, as in fxtranslate
     limit = std::min(limit, static_cast<int>(std::min(factor * static_cast<float>(prompt.source.size()),
                                                       static_cast<float>(limit))) +
                                 kMore);
@@ -61,16 +61,17 @@ bool SearchRules::is_end(std::int32_t token) const {
   return std::ranges::find(*settings.eos_tokens, token) != settings.eos_tokens->end();
 }
 
-float normalizer_of(std::span<const float> logits) {
+float log_normalizer_of(std::span<const float> logits) {
   const float normalizer = kernels::log_sum_exp(logits);
   if (std::isnan(normalizer)) throw BackendError("the model computed NaN");
   return normalizer;
 }
 
 void StepScores::read(const SearchRules& rules, const TokenHistory& history, const StepOutput& output, Scale scale) {
+  // Store the normalizer, the first logit and the best tokens before the processors overwrite the logits.
   const std::span<float> logits = output.logits;
   ranking_ = logits;
-  normalizer_ = offset_ = normalizer_of(logits);
+  normalizer_ = offset_ = log_normalizer_of(logits);
   first_logit_ = logits.front();
   raw_.clear();
   top_.clear();
@@ -80,12 +81,12 @@ void StepScores::read(const SearchRules& rules, const TokenHistory& history, con
       top_.push_back({token, logits[static_cast<std::size_t>(token)] - normalizer_});
     }
   }
+  // Copy the logits and change their scale only if a processor does more than ban tokens.
   const bool changes = rules.always_changes_scores || std::ranges::any_of(rules.processors, [&](const auto& processor) {
                          return processor.changes_scores(history);
                        });
   if (changes) {
     raw_.assign(logits.begin(), logits.end());
-    // Processors that only ban tokens do not depend on the scale.
     if (scale == Scale::log_probabilities) {
       for (float& logit : logits) logit -= normalizer_;
       offset_ = 0.0f;

@@ -11,12 +11,13 @@ namespace encdec {
 namespace {
 
 // Greedy search or sampling.
-// - Greedy: each step takes the token with the largest score; of equal ones the smallest id.
-// - Sampling: each step draws a token with probabilities softmax(scores), for num_return_sequences independent
-//   sequences. The random numbers depend on the seed, the prompt and the number of the sequence.
+// - Greedy: each step takes the token with the largest score; among equal scores, the smallest id.
+// - Sampling: each step draws a token from softmax(scores), for num_return_sequences independent
+//   sequences. Random numbers depend on seed, source, prompt, sequence index and token position.
 //
-// Guessed tokens are read together with the last token. At each place a token is chosen from the logits by the same
-// rules as without guesses. A choice counts if all guesses before it are what was chosen.
+// Speculative decoding: one step reads the last token and the draft tokens after it. After each of these tokens the
+// model chooses the next token, from one row of logits, by the same rules as without drafts. A draft token is accepted
+// if it equals the model's choice. A choice is added to the result if all draft tokens before it are accepted.
 class SequenceSearch final : public Search {
  public:
   SequenceSearch(const SearchRules& rules, const Prompt& prompt, int source, Session& session)
@@ -36,50 +37,54 @@ class SequenceSearch final : public Search {
   }
 
   void draft(std::size_t most) override {
-    if (is_first_step_ && targets_.size() > 1) return;  // one row serves all targets
+    if (is_first_step_ && targets_.size() > 1) return;  // all targets share one row
     for (const std::size_t i : running_) {
       Target& target = targets_[i];
-      if (std::ranges::find(unread(i), pad_token_) != unread(i).end()) continue;
-      // A step adds one token more than the guesses that are right.
+      if (std::ranges::find(unread(i), pad_token_) != unread(i).end()) continue;  // see pad_token_
+      // A step adds the accepted draft tokens and one more token.
       const std::size_t left = limit_ - generated(target.history).size() - 1;
       drafters_[i].draft(target.history, std::span(target.history).subspan(prompt_length_ - prefix_length_),
-                         std::min(most, left), [this](std::int32_t token) { return ends_guess(token); });
+                         std::min(most, left), [this](std::int32_t token) { return ends_draft(token); });
     }
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
+    // Request one row of logits for the last token, and one row for each draft token.
     std::size_t rows = 0;
     for (const std::size_t i : running_) {
-      const std::size_t count = drafters_[i].guessed() + 1;
+      const std::size_t count = drafters_[i].draft_tokens() + 1;
       inputs.push_back({targets_[i].number, unread(i), count});
       if (places_.size() < rows + count) places_.resize(rows + count);
-      for (std::size_t guesses = 0; guesses < count; ++guesses, ++rows) {
+      for (std::size_t draft_tokens = 0; draft_tokens < count; ++draft_tokens, ++rows) {
         places_[rows].target = i;
-        places_[rows].guesses = guesses;
+        places_[rows].draft_tokens = draft_tokens;
       }
     }
   }
 
   void read(std::size_t row, const StepOutput& output) override {
-    Place& place = places_[row];
+    // Pass the history up to and including this row's token to the logits processors.
+    LogitsRow& place = places_[row];
     const Target& target = targets_[place.target];
     const std::span history(target.history.data(),
-                            target.history.size() + place.guesses - drafters_[place.target].guessed());
+                            target.history.size() + place.draft_tokens - drafters_[place.target].draft_tokens());
     try {
       place.scores.read(rules_, history_of(history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
-      if (place.guesses == 0) throw;
+      // NaN after a draft token is no error yet: the draft token may be rejected.
+      if (place.draft_tokens == 0) throw;
       place.token.reset();
       return;
     }
     if (is_first_step_ && targets_.size() > 1) {
       for (std::size_t i = 0; i < targets_.size(); ++i) choose(i, place.scores, 0, places_[i]);
     } else {
-      choose(place.target, place.scores, place.guesses, place);
+      choose(place.target, place.scores, place.draft_tokens, place);
     }
   }
 
   State advance(Session& session) override {
+    // All samples begin with the same prompt. Fork the target that has read the prompt.
     if (is_first_step_) {
       for (std::size_t i = 1; i < targets_.size(); ++i) {
         targets_[i].number = session.fork_target(targets_.front().number);
@@ -87,9 +92,10 @@ class SequenceSearch final : public Search {
       }
       is_first_step_ = false;
     }
+    // Verify the draft tokens of each target, and close targets that have ended.
     std::size_t row = 0;
     std::erase_if(running_, [&](std::size_t i) {
-      const std::size_t rows = drafters_[i].guessed() + 1;
+      const std::size_t rows = drafters_[i].draft_tokens() + 1;
       const bool ended = accept(i, std::span(places_).subspan(row, rows), session);
       row += rows;
       if (ended) close(i, session);
@@ -119,53 +125,56 @@ class SequenceSearch final : public Search {
   std::size_t length() const override { return generated(targets_.front().history).size(); }
 
  private:
+  // One result: a sequence that the decoder generates.
   struct Target {
     int number = -1;   // number in the session
     TokenIds history;  // the prompt, the result and, during a step, the draft tokens
     StepScores draft_scores;
     Hypothesis result;
   };
-  // A token of a target, chosen from one row of logits.
-  struct Place {
-    std::size_t target = 0;   // index into targets_
-    std::size_t guesses = 0;  // number of guesses before this token
+  // A row of logits, and the token that the model chooses from this row.
+  struct LogitsRow {
+    std::size_t target = 0;        // index into targets_
+    std::size_t draft_tokens = 0;  // number of draft tokens before this position
     StepScores scores;
-    std::optional<std::int32_t> token;  // the choice; unset if the scores are NaN
+    std::optional<std::int32_t> token;  // the chosen token; unset if the scores are NaN
     float score = 0;
     std::vector<TokenScore> top;
   };
 
-  // Returns the tokens to read in the next step: the whole prompt or the token chosen last, and the guesses.
+  // Returns the tokens to read in the next step: the prompt or the last token, then the draft tokens.
   std::span<const std::int32_t> unread(std::size_t target) const {
     const std::span history(targets_[target].history);
-    return is_first_step_ ? history : history.last(drafters_[target].guessed() + 1);
+    return is_first_step_ ? history : history.last(drafters_[target].draft_tokens() + 1);
   }
 
-  // Returns whether nothing is guessed after a token: an end, or the pad token.
-  bool ends_guess(std::int32_t token) const { return token == pad_token_ || rules_.is_end(token); }
+  // Returns whether drafting stops after `token`: an end token or the pad token.
+  bool ends_draft(std::int32_t token) const { return token == pad_token_ || rules_.is_end(token); }
 
+  // Chooses a draft token from the draft model's logits, by the rules of the search.
   void read_drafted(std::size_t number, const StepOutput& output) override {
     Drafter& drafter = drafters_[number];
     StepScores& scores = targets_[number].draft_scores;
     try {
       scores.read(rules_, history_of(targets_[number].history), output, StepScores::Scale::logits);
     } catch (const BackendError&) {
-      return drafter.stop();  // not a number
+      return drafter.stop();  // NaN in the draft model
     }
-    const std::int32_t token = choose(number, drafter.guessed(), scores);
-    drafter.take(token, ends_guess(token));
+    const std::int32_t token = choose(number, drafter.draft_tokens(), scores);
+    drafter.take(token, ends_draft(token));
   }
 
-  // Chooses a token of a target from the scores after `guesses` guesses.
-  std::int32_t choose(std::size_t target, std::size_t guesses, const StepScores& scores) const {
-    const std::size_t length = targets_[target].result.token_scores.size() + guesses;
+  // Chooses a target's token from the scores after `draft_tokens` draft tokens. A draft token and its verification use
+  // the same random number, because this number depends only on `target` and on the length.
+  std::int32_t choose(std::size_t target, std::size_t draft_tokens, const StepScores& scores) const {
+    const std::size_t length = targets_[target].result.token_scores.size() + draft_tokens;
     const std::int32_t token = *rules_.settings.do_sample
                                    ? draw(scores.ranking(), random_.with(target).with(length).uniform())
                                    : kernels::arg_max(scores.ranking());
-    return std::max(token, 0);  // if all are banned, token 0, as in transformers
+    return std::max(token, 0);  // token 0 if all tokens are banned, as in transformers
   }
-  void choose(std::size_t target, const StepScores& scores, std::size_t guesses, Place& place) const {
-    place.token = choose(target, guesses, scores);
+  void choose(std::size_t target, const StepScores& scores, std::size_t draft_tokens, LogitsRow& place) const {
+    place.token = choose(target, draft_tokens, scores);
     place.score = scores.log_probability(*place.token);
     if (rules_.settings.top_log_probs > 0) place.top = scores.top();
   }
@@ -175,8 +184,8 @@ class SequenceSearch final : public Search {
     drafters_[target].close();
   }
 
-  // Appends the chosen tokens that count to a target, in place of its guesses. Returns whether the target has ended.
-  bool accept(std::size_t number, std::span<Place> places, Session& session) {
+  // Keeps the accepted draft tokens and adds the model's next choice. Returns whether the target has ended.
+  bool accept(std::size_t number, std::span<LogitsRow> places, Session& session) {
     Target& target = targets_[number];
     Hypothesis& result = target.result;
     bool ended = false;
@@ -191,13 +200,13 @@ class SequenceSearch final : public Search {
   }
 
   const std::size_t prefix_length_;
-  // Unset if pad tokens count as positions. Otherwise nothing is guessed after one: tokens that are read together with
-  // a pad token get other positions than tokens that are read later, as in transformers.
+  // Set if pad tokens do not count as positions. Drafting then stops at a pad token, because after it, tokens have
+  // other positions if they are read in the same step than if they are read later, as in transformers.
   const std::optional<std::int32_t> pad_token_;
   std::vector<Target> targets_;
-  std::vector<std::size_t> running_;  // indices into targets_; the first step has one row for all targets
+  std::vector<std::size_t> running_;  // indices into targets_; only target 0 in the first step
   bool is_first_step_ = true;
-  std::vector<Place> places_;  // by row
+  std::vector<LogitsRow> places_;  // by row
 };
 
 }  // namespace

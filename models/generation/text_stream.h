@@ -11,20 +11,19 @@
 
 namespace encdec {
 
-// A decoder from a growing sequence of tokens to text. Returned pieces are final and consist of whole characters.
-// Text that a later token may still change is held back: spaces that punctuation would remove, bytes of an incomplete
-// character, marks that a word continues. All pieces joined are decode_known() of all tokens.
+// Decodes a growing sequence of tokens. Returned text is final and consists of whole characters;
+// the joined texts of all calls equal decode_known() of all tokens. Text that a later token may still change is held
+// back: spaces that punctuation would remove, bytes of an incomplete character, and marks of a word that continues.
 // Order of calls: push* finish
 class TextStream {
  public:
   // REQUIRES: `tokenizer` outlives this object.
   explicit TextStream(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
 
-  // Appends tokens and returns the text that is final now. The cost of a call does not grow with the sequence; it is
-  // about the same for one token or several.
+  // Appends tokens and returns newly final text. The cost of a call does not grow with the
+  // sequence.
   std::string push(std::span<const std::int32_t> tokens);
   std::string push(std::int32_t token) { return push(std::span(&token, 1)); }
-  // Returns the rest of the text.
   std::string finish();
 
  private:
@@ -33,9 +32,8 @@ class TextStream {
 
   const Tokenizer* tokenizer_;
   std::vector<std::int32_t> tokens_;
-  std::size_t returned_bytes_ = 0;  // number of bytes returned
-  // Only the tokens from window_begin_ on are decoded again.
-  std::size_t window_begin_ = 0;
+  std::size_t returned_bytes_ = 0;
+  std::size_t window_begin_ = 0;         // index of the first token that is decoded again
   std::size_t bytes_before_window_ = 0;  // bytes of text before the window
 };
 

@@ -18,7 +18,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // read at a time
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  // number of bytes of a tensor to read at a time
 constexpr std::size_t kMaxSettingsBytes = std::size_t{1} << 28;
 
 void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& tensor) {
@@ -33,13 +33,13 @@ void add_tensor(ContentHasher& hasher, const WeightStore& store, const Tensor& t
   }
 }
 
-// Returns whether a file, by its extension, may contain settings or a vocabulary.
+// Returns whether a file with this extension may contain settings or a vocabulary.
 bool is_of_settings(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 6> kExtensions = {".json", ".txt", ".model", ".spm", ".yml", ".bpe"};
   return std::ranges::find(kExtensions, path.extension().string()) != kExtensions.end();
 }
 
-// Returns the files with settings in a folder and in its direct subfolders.
+// Returns the files of settings and vocabularies in a folder and its direct subfolders. Skips hidden files and folders.
 std::set<std::filesystem::path> setting_files(const std::filesystem::path& folder) {
   std::set<std::filesystem::path> files;
   std::error_code error;
@@ -64,6 +64,7 @@ std::string to_string(const ContentHash& hash) {
 ContentHash content_of(const WeightStore& store) {
   ContentHasher hasher;
   for (const auto& [name, tensor] : store.tensors()) {
+    // Add the tensor, then its scales, which a quantized tensor may have in another tensor.
     hasher.add_text(name);
     add_tensor(hasher, store, tensor);
     const Tensor* scale = store.find_scale(name);
@@ -75,6 +76,7 @@ ContentHash content_of(const WeightStore& store) {
 
 void add_kernels(ContentHasher& hasher, const PackOptions& pack) {
   hasher.add_text(ENCDEC_VERSION);
+  // Typical input widths. The description of the backend includes whether rows are independent at these widths.
   constexpr Dim kWidths[] = {512, 2048};
   hasher.add_text(backend::description(pack.backend, pack.precision, kWidths));
   hasher.add_text(backend::onednn_version());
@@ -89,6 +91,7 @@ std::string fingerprint(const std::filesystem::path& folder, const Checkpoint& c
   if (checkpoint.settings.form == CheckpointSettings::Form::marian) {
     if (const auto shortlist = MarianFiles(folder).shortlist()) files.insert(*shortlist);
   }
+  // Hash the kernels and the weights, then each file by its name and content.
   ContentHasher hasher;
   add_kernels(hasher, pack);
   hasher.add(content_of(*checkpoint.weights));

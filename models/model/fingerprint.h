@@ -15,11 +15,11 @@ std::string to_string(const ContentHash& hash);
 // Returns a hash of the names, types, shapes and bytes of all tensors.
 ContentHash content_of(const WeightStore& store);
 
-// Adds everything but the weights that decides how matrix products round and how weights are packed: the versions of
-// this library and of oneDNN, the backends that multiply on this CPU, and the instructions that it uses.
+// Adds what affects the rounding of matrix products and the packing of weights, except the weights: the versions of
+// this library and of oneDNN, the backends, and the CPU instructions used.
 void add_kernels(ContentHasher& hasher, const PackOptions& pack);
 
-// Computes Model::fingerprint() of a model that was loaded from `folder`.
+// Computes Model::fingerprint() of a model loaded from `folder`.
 std::string fingerprint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const PackOptions& pack);
 
 }  // namespace encdec

@@ -10,14 +10,14 @@
 
 namespace encdec {
 
-// A request for texts. Its jobs are made by task().
+// A request for generated texts. task() makes its jobs.
 class GenerateRequest final : public RequestState {
  public:
   enum class Attention : std::uint8_t {
-    in_results,  // results have the attention maps that the options ask for
+    in_results,  // results contain the attention maps that the options ask for
     left_out,    // the handler calls GenerationTask::add_attention()
   };
-  // Throws as Model::generate() does for its options.
+  // Throws the errors of Model::generate() for invalid options.
   GenerateRequest(Model model, const GenerateOptions& options, GenerateHandlers handlers,
                   Attention attention = Attention::in_results)
       : RequestState(std::move(model), std::move(handlers.on_failure), std::move(handlers.on_start)),
@@ -26,7 +26,7 @@ class GenerateRequest final : public RequestState {
         attention_(attention) {}
 
   const GenerationTask& task() const { return task_; }
-  // Returns the options of a queue for this request alone.
+  // Returns options for a queue that serves this request alone.
   RequestQueueOptions queue_options(const GenerateOptions& options) const {
     const std::size_t rows = static_cast<std::size_t>(options.batch_size) * task_.rules().rows_per_source();
     return {.workers = options.workers, .batch_size = static_cast<int>(std::min<std::size_t>(rows, kMaxTokenCount))};

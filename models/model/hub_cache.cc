@@ -18,13 +18,14 @@ namespace fs = std::filesystem;
 namespace encdec {
 namespace {
 
+// The cache stores OWNER/NAME in the folder models--OWNER--NAME.
 constexpr std::string_view kPrefix = "models--", kSeparator = "--";
 
 struct MissingFile : FileError {
   using FileError::FileError;
 };
 
-// Returns the value of an environment variable as a path; empty if it is not set. "~/" is the home folder.
+// Returns an environment variable as a path, with "~/" expanded. Returns an empty path if the variable is not set.
 fs::path variable(const char* name) {
   const char* value = std::getenv(name);
   const std::string_view text = value == nullptr ? "" : value;
@@ -33,7 +34,7 @@ fs::path variable(const char* name) {
   return fs::path(home == nullptr ? "" : home) / text.substr(2);
 }
 
-// Returns whether a word may be an owner or a name on the hub.
+// Returns whether a word is a valid owner or model name on the hub.
 bool is_hub_word(std::string_view word) {
   const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -44,7 +45,7 @@ bool is_hub_word(std::string_view word) {
          word.find("..") == word.npos;
 }
 
-// Returns the sorted names in a folder; none if there is no such folder. Throws FileError if it cannot be read.
+// Returns the sorted names in a folder, or no names if there is no such folder. Throws FileError for other errors.
 std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> names = list_files(folder, error);
@@ -52,10 +53,10 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// Returns the folders of the snapshots of a model: that of refs/main, then the others, the newest first.
+// Returns a model's snapshot folders: the snapshot that refs/main names, then the other snapshots, newest first.
 std::vector<fs::path> snapshots(const fs::path& model) {
   std::vector<std::pair<fs::file_time_type, fs::path>> dated;
-  std::array<char, 128> main{};  // a commit, 40 or 64 digits
+  std::array<char, 128> main{};  // commit id of 40 or 64 digits
   std::error_code error;
   const fs::path ref = model / "refs" / "main";
   if (fs::is_regular_file(ref, error)) std::ifstream(ref).getline(main.data(), main.size());
@@ -70,7 +71,7 @@ std::vector<fs::path> snapshots(const fs::path& model) {
   return folders;
 }
 
-// Returns a download of a model that has not finished; empty if there is none.
+// Returns the file of a model's unfinished download, or an empty path if there is no unfinished download.
 fs::path unfinished_download(const fs::path& model) {
   for (const std::string& blob : names_in(model / "blobs")) {
     if (blob.ends_with(".incomplete")) return model / "blobs" / blob;
@@ -78,23 +79,24 @@ fs::path unfinished_download(const fs::path& model) {
   return {};
 }
 
-// Throws MissingFile, or what open_checkpoint() throws, unless a snapshot of a model has all files that it needs.
-// `download` is a download of the model that has not finished; it may be empty.
+// Throws MissingFile or an error of open_checkpoint() unless a snapshot has all necessary files.
 void expect_complete(const fs::path& snapshot, const std::string& model, const fs::path& download) {
+  // Snapshots consist of symlinks. All of their targets must exist.
   std::error_code error;
   for (fs::recursive_directory_iterator file(snapshot, error), end; !error && file != end; file.increment(error)) {
     std::error_code unreadable;
     if (fs::exists(file->path(), unreadable)) continue;
     if (unreadable) refuse(file->path().string(), "{}", unreadable.message());
-    refuse<MissingFile>(file->path().string(), "a link to a file that is not there");
+    refuse<MissingFile>(file->path().string(), "a symlink to a missing file");
   }
   if (error) refuse(snapshot.string(), "{}", error.message());
   const Checkpoint checkpoint = open_checkpoint(SentenceEmbedder::transformer_folder(snapshot));
-  // transformers downloads no modules.json, without which these models would give other vectors.
+  // transformers does not download modules.json. Without this file, these models would compute other vectors.
   const fs::path modules = snapshot / "modules.json";
   if (model.starts_with("sentence-transformers/") && !file_exists(modules)) {
     refuse<MissingFile>(modules.string(), "no such file");
   }
+  // The unfinished file may belong to the tokenizer. If the tokenizer loads, accept the snapshot.
   if (download.empty()) return;
   const auto& config = checkpoint.settings.config;
   const auto type = config ? config->string("model_type") : std::nullopt;
@@ -129,13 +131,14 @@ fs::path model_folder(const fs::path& model) {
   const fs::path folder =
       cache / fmt::format("{}{}{}{}", kPrefix, name.substr(0, slash), kSeparator, name.substr(slash + 1));
   const fs::path download = unfinished_download(folder);
+  // Return the first complete snapshot. If no snapshot is complete, report the problem of the first snapshot.
   std::string problem;
   for (const fs::path& snapshot : snapshots(folder)) {
     try {
       expect_complete(snapshot, name, download);
       return snapshot;
     } catch (const UnsupportedModelError&) {
-      return snapshot;
+      return snapshot;  // loading this snapshot reports a better error
     } catch (const Error& error) {
       if (!problem.empty()) continue;
       const bool is_partial = !download.empty() || dynamic_cast<const MissingFile*>(&error) != nullptr;
@@ -145,7 +148,8 @@ fs::path model_folder(const fs::path& model) {
   if (!problem.empty()) {
     refuse(name, "the copy in the cache {}; to download what is missing: hf download {}", problem, name);
   }
-  std::error_code unknown;  // a folder of the owner's name makes a wrong path more likely
+  // If there is a folder with the owner's name, the user probably meant a path, so do not suggest a download.
+  std::error_code unknown;
   const std::string hint =
       fs::exists(name.substr(0, slash), unknown) ? "" : fmt::format("; to download it: hf download {}", name);
   refuse(name, "no such folder, and not in the cache {}{}", cache.string(), hint);

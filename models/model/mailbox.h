@@ -11,7 +11,7 @@
 
 namespace encdec {
 
-// Events from a queue's workers to the thread that waits for them.
+// Passes events from a queue's workers to one waiting thread.
 template <class Event>
 class Mailbox {
  public:
@@ -20,15 +20,15 @@ class Mailbox {
     events_.push_back(std::move(event));
     changed_.notify_one();
   }
-  // Ends a wait without an event.
+  // Ends the wait in take() without an event.
   void wake() {
     const MutexLock lock(mutex_);
     is_woken_ = true;
     changed_.notify_one();
   }
 
-  // Waits for events or wake(), at most `time`. Returns all events, oldest first. Throws what the caller's
-  // CancellationScope throws.
+  // Waits for events or wake(), at most `time`. Returns all events, oldest first. Throws the
+  // exception of the caller's CancellationScope, if that is cancelled.
   std::vector<Event> take(std::chrono::milliseconds time) {
     check_cancelled();
     const MutexLock lock(mutex_);
@@ -44,8 +44,8 @@ class Mailbox {
   bool is_woken_ ENCDEC_GUARDED_BY(mutex_) = false;
 };
 
-// Returns a callback that does what `callback` does, and passes its exceptions to `report` before it throws them on: a
-// worker that calls it may have no source left to fail. Empty if `callback` is.
+// Returns a function that calls `callback`, passes its exceptions to `report` and rethrows them. Without the report, an
+// exception would be lost if the worker has no source that can fail. Returns an empty function for an empty `callback`.
 template <class Value, class Report>
 std::function<void(const Value&)> reporting_failures(const std::function<void(const Value&)>& callback, Report report) {
   if (!callback) return {};
@@ -59,7 +59,7 @@ std::function<void(const Value&)> reporting_failures(const std::function<void(co
   };
 }
 
-// Longest time that a thread waits for events before it checks whether it is cancelled.
+// Maximum time that a thread waits for events before it checks for cancellation.
 inline constexpr std::chrono::milliseconds kCancellationInterval(20);
 
 }  // namespace encdec

@@ -70,7 +70,7 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
   const TransformerConfig& config = impl_->config;
   if (!config.has_decoder()) {
     refuse<ConfigError>(impl_->checkpoint.weights->origin(), "{} {}, expected a model that generates",
-                        config.model_type, config.why_it_writes_nothing());
+                        config.model_type, config.why_not_generative());
   }
   if (sources.size() != targets.size()) {
     throw InputError(
@@ -83,6 +83,7 @@ std::vector<ScoreResult> Model::score_ids(std::span<const TokenIds> sources, std
   check_not_empty(sources, "source");
   check_rows(sources, config.input_stack(), "source");
 
+  // Append each target to its prompt, which depends on the languages.
   const ModelParts parts = impl_->parts();
   const GenerateOptions settings = defaults_with_languages(parts, options.source_lang, options.target_lang);
   const Prompter prompter(parts, settings);
@@ -107,6 +108,7 @@ AttentionMaps Model::attention(const std::string& source, const std::string& tar
   const ModelParts parts = impl_->parts();
   const Tokenizer& tokenizer = tokenizer_of(parts);
   const EncodeOptions languages{.source_language = options.source_lang, .target_language = options.target_lang};
+  // An encoder-only model has no target. attention_ids() refuses a target that is not empty.
   const TokenIds target_ids = impl_->config.has_decoder() ? encode_target(parts, target, languages)
                               : target.empty()            ? TokenIds()
                                                           : tokenizer.encode(target, languages);

@@ -25,7 +25,7 @@ std::vector<Dim> lengths_of(std::span<const TokenIds> rows) {
   return lengths;
 }
 
-// Returns a classifier's logits: [B, labels], or [B, S, labels] if it classifies tokens.
+// Returns a classifier's logits: [B, labels], or [B, S, labels] if the classifier labels tokens.
 Tensor classify(Session& session, const Session::Encoded& encoded, std::span<const Dim> rows) {
   const Tensor packed = session.classify(encoded);
   const auto sources = static_cast<Dim>(rows.size());
@@ -39,14 +39,14 @@ Tensor classify(Session& session, const Session::Encoded& encoded, std::span<con
   return logits;
 }
 
-// Encodes `sources` if there is an encoder, then decodes `targets` if there is a decoder. `rows` has the number of
-// encoder rows of each source.
+// Runs the encoder and the decoder, if the model has them. `rows`: number of encoder rows of each source.
 template <class Source>
 ForwardResult run_forward(Session& session, std::span<const Source> sources, std::span<const Dim> rows,
                           std::span<const TokenIds> targets) {
   const TransformerConfig& config = session.model().config;
   ForwardResult result;
   std::span<const int> opened;
+  // Encode the sources and, in a classifier, compute the labels' logits.
   if (config.has_encoder()) {
     const Dim most = rows.empty() ? 0 : std::ranges::max(rows);
     result.encoder_last_hidden_state =
@@ -58,6 +58,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
       if (session.model().head && config.head.classifies()) result.logits = classify(session, encoded, rows);
     }
   }
+  // Decode all targets in one step.
   if (config.has_decoder()) {
     const std::vector<Dim> lengths = lengths_of(targets);
     const Dim most = lengths.empty() ? 0 : std::ranges::max(lengths);
@@ -72,6 +73,7 @@ ForwardResult run_forward(Session& session, std::span<const Source> sources, std
   return result;
 }
 
+// Throws InputError if an encoder-decoder does not get exactly one target per source.
 void check_as_many(const TransformerConfig& config, std::size_t sources, std::size_t targets) {
   if (!config.has_encoder() || !config.has_decoder() || sources == targets) return;
   throw InputError(fmt::format("{} sources but {} targets; expected one target per source", sources, targets));
@@ -84,6 +86,7 @@ ForwardResult Model::forward(std::span<const TokenIds> sources, std::span<const 
   const TransformerConfig& config = impl_->config;
   expect_text_model(impl_->parts());
   check_as_many(config, sources.size(), targets.size());
+  // Check sources against the encoder, and targets against the decoder. Without the stack, refuse all rows.
   const auto check = [&](std::span<const TokenIds> rows, bool has_stack, const StackConfig& stack,
                          std::string_view what) {
     if (!has_stack && !rows.empty()) {
@@ -106,6 +109,7 @@ ForwardResult Model::forward(std::span<const Tensor> sources, std::span<const To
   const TransformerConfig& config = impl_->config;
   expect_speech_model(impl_->parts());
   check_as_many(config, sources.size(), targets.size());
+  // Check the frames of each source, and compute the number of encoder rows.
   std::vector<Dim> rows;
   for (const Tensor& frames : sources) {
     check_frames(frames, config.encoder, "source", rows.size() + 1);

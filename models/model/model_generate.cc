@@ -1,4 +1,4 @@
-// Generates results for all inputs: Model::generate() and its like.
+// Model::generate(), generate_ids(), generate_inputs() and generate_stream().
 
 #include <algorithm>
 #include <atomic>
@@ -20,23 +20,23 @@
 namespace encdec {
 namespace {
 
-// Maximum size of a window of inputs read ahead.
+// Maximum sizes of a window. A window is a group of inputs that are read ahead and submitted together.
 constexpr std::size_t kWindowSources = 1024;
 constexpr std::size_t kWindowTokens = 1 << 20;
-// Maximum number of inputs without a written result; beyond it no further window is read.
+// Reading pauses while the results of this many inputs have not been written.
 constexpr std::size_t kWaitingResults = 4 * kWindowSources;
-// Time between two attempts to read input that had not arrived.
+// Time between two attempts to read an input that has not arrived yet.
 constexpr std::chrono::milliseconds kPollInterval(10);
 
-// A call for all inputs of a stream. The caller's thread reads inputs, submits them to a queue of its own and writes
-// the results in the order of the inputs.
-// - Reads a window of up to 1,024 inputs ahead and submits the longest first, so that no long one runs alone at the
-// end.
-// - Bounds memory: reads no further window while 4,096 inputs have no written result.
+// Generates from all inputs of a stream. The caller's thread reads inputs, submits them to a
+// private queue and writes the results in the order of the inputs.
+// - Reads a window of inputs and submits the longest inputs first, so that no long input runs alone at the end.
+// - Bounds memory: reads no further window while the results of kWaitingResults inputs have not been written.
 class GenerateCall {
  public:
   GenerateCall(const Model& model, const GenerateOptions& options, GenerateStream& stream)
       : options_(options), stream_(stream) {
+    // Handlers run on workers' threads. They put events into the mailbox, for the caller's thread.
     GenerateHandlers handlers;
     handlers.on_result = [this](std::size_t source, GenerateResult result) {
       ++finished_;
@@ -51,8 +51,7 @@ class GenerateCall {
         mailbox_.put({source, TokenIds(tokens.begin(), tokens.end())});
       };
     }
-    // Computes attention maps just before a result is written. They are large, and a result may wait long for earlier
-    // ones.
+    // Leave out the attention maps, which are large. write_ready_results() computes the maps of one result at a time.
     request_ =
         std::make_shared<GenerateRequest>(model, options, std::move(handlers), GenerateRequest::Attention::left_out);
     const auto report = [this](std::exception_ptr failure) { mailbox_.put({0, std::move(failure)}); };
@@ -76,17 +75,20 @@ class GenerateCall {
       if (request_->is_over()) throw std::bad_alloc();  // a handler of this class has failed
       deliver(mailbox_.take(is_at_end_ ? kCancellationInterval : kPollInterval));
     }
+    // Wait for the workers. If their last events contain a callback's exception, deliver() rethrows it.
     queue_.reset();
     deliver(mailbox_.take({}));
     if (input_failure_ != nullptr) std::rethrow_exception(input_failure_);
   }
 
  private:
+  // A message from a worker: new final tokens, a result, or a failure.
   struct Event {
     std::size_t source = 0;
     std::variant<TokenIds, GenerateResult, std::exception_ptr> what = {};
   };
 
+  // Returns whether to read the next window: workers have taken all earlier inputs, and few results are waiting.
   bool may_read() const { return !is_at_end_ && unstarted_ == 0 && read_ - written_ < kWaitingResults; }
 
   // Reads and submits a window of inputs. Returns false if no input has arrived.
@@ -96,7 +98,7 @@ class GenerateCall {
     std::vector<DecodeJob> jobs;
     std::size_t tokens = 0;
     while (!is_at_end_ && read_ - first < kWindowSources && tokens < kWindowTokens) {
-      const bool waits = read_ == written_;  // there are no results to wait for
+      const bool waits = read_ == written_;  // block only if no results are pending
       try {
         const std::optional<GenerateInput> input = stream_.next(waits ? Wait::yes : Wait::no);
         if (!input) {
@@ -106,7 +108,7 @@ class GenerateCall {
         if (std::optional<DecodeJob> job = job_of(*input)) {
           tokens += job->tokens();
           jobs.push_back(*std::move(job));
-        } else {
+        } else {  // the stream skips this input
           results_.emplace(read_, GenerateResult{});
           ++finished_;
         }
@@ -124,7 +126,7 @@ class GenerateCall {
     return read_ > first || is_at_end_;
   }
 
-  // Returns the job of input number read_; nullopt if the model cannot read the input and the stream skips it.
+  // Returns the job of input number read_, or nullopt if the input is invalid and the stream skips it.
   std::optional<DecodeJob> job_of(const GenerateInput& input) {
     try {
       return request_->task().job(input, read_);
@@ -163,11 +165,11 @@ class GenerateCall {
   Mailbox<Event> mailbox_;
   std::atomic<std::size_t> unstarted_ = 0;  // number of submitted inputs that no worker has taken
   std::atomic<std::size_t> finished_ = 0;
-  std::map<std::size_t, GenerateResult> results_;  // results that wait for those of earlier inputs
+  std::map<std::size_t, GenerateResult> results_;  // results that wait for results of earlier inputs
   std::size_t read_ = 0;                           // number of inputs read
   std::size_t written_ = 0;                        // number of results written
   bool is_at_end_ = false;
-  std::exception_ptr input_failure_;  // failure of the stream; thrown after the earlier inputs are done
+  std::exception_ptr input_failure_;  // failure to read an input; thrown after the earlier inputs are done
   std::shared_ptr<GenerateRequest> request_;
   std::optional<RequestQueue> queue_;  // destroyed first: its workers use the other members
 };
@@ -183,7 +185,7 @@ std::vector<GenerateResult> Model::generate(const std::vector<std::string>& sour
 
 std::vector<GenerateResult> Model::generate_ids(std::span<const TokenIds> sources,
                                                 const GenerateOptions& options) const {
-  // Check all sources before any work. A source that will be truncated may be too long, and is checked when it is read.
+  // Check the lengths of all sources before any work, unless long sources will be truncated.
   expect_text_model(impl_->parts());
   if (options.long_sources == LongSources::error) check_rows(sources, impl_->config.input_stack(), "source");
   ListStream<TokenIds> list(sources);

@@ -10,7 +10,6 @@
 
 namespace encdec {
 
-// The parts of a loaded model.
 struct Model::Impl {
   std::filesystem::path folder;
   TransformerConfig config;

@@ -28,13 +28,13 @@ int checked_threads(int threads) {
   return threads == 0 ? default_threads() : threads;
 }
 
-// Returns whether a tensor holds a setting, such as a number of heads in CTranslate2, and not weights.
+// Returns whether a tensor is a setting, such as CTranslate2's number of heads, and not a weight.
 bool is_setting(const std::string& name, const WeightStore& store) {
   const Tensor& tensor = *store.find(name);
   return tensor.elements() <= 1 || (!is_weight_type(tensor.type()) && store.find_scale(name) == nullptr);
 }
 
-// Returns a line about unused weights, or empty if the names of all of them have a part that is `usual`.
+// Returns a note about unused weights, or "" if there are none. Ignores weights whose name contains a part in `usual`.
 std::string describe_left_over(const std::vector<std::string>& unused, std::span<const std::string_view> usual) {
   const auto is_unusual = [&](const std::string& name) {
     return std::ranges::none_of(usual, [&](std::string_view part) { return name.find(part) != name.npos; });
@@ -45,7 +45,7 @@ std::string describe_left_over(const std::vector<std::string>& unused, std::span
                      count, printable(*std::ranges::find_if(unused, is_unusual)));
 }
 
-// Returns a token for messages, as the vocabulary spells it; its id if the vocabulary does not have it.
+// Returns a token's text for messages, or its id if the vocabulary does not contain it.
 std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) {
   try {
     return printable(tokenizer.piece(id, side));
@@ -54,9 +54,10 @@ std::string spelled(const Tokenizer& tokenizer, std::int32_t id, TextSide side) 
   }
 }
 
-// Sets the head that the modules of a CrossEncoder make. Keeps a masked language model's head only if sparse vectors
-// are made of its logits: in a folder with SpladePooling, and in one that is no sentence-transformers folder and has
-// the weights.
+// Chooses the head of an encoder-only model.
+// - A CrossEncoder's modules are the head.
+// - The head of a masked language model is kept only if sparse vectors are computed from its logits: if SpladePooling
+//   is among the modules or, without modules.json, if the head's weights exist.
 void choose_head(const SentenceEmbedder& embedder, const WeightScope& weights, const std::filesystem::path& folder,
                  TransformerConfig& config) {
   HeadConfig& head = config.head;
@@ -86,6 +87,7 @@ class Model::Loader {
         folder_(SentenceEmbedder::transformer_folder(path_)),
         threads_(checked_threads(options.threads)),
         backend_(options.backend ? *options.backend : backend::default_backend()) {
+    // Read the settings and the names of the tensors. Weights are read when the network is built.
     impl_->folder = path_;
     impl_->checkpoint = open_checkpoint(folder_);
     lines_ = checkpoint_.notes;
@@ -105,14 +107,16 @@ class Model::Loader {
   }
 
  private:
-  // Reads how vectors and labels are made of the hidden states of an encoder-only model.
+  // Reads the modules and the head with which an encoder-only model computes vectors or labels from hidden states.
   void read_heads() {
     impl_->modules = SentenceEmbedder::read(path_, config_.model_dim());
     choose_head(impl_->modules, WeightScope(checkpoint_.weights, description_.weight_names), path_, config_);
+    // If only the first token's hidden state is used, the last layer computes only this token's row.
     const HeadConfig& head = config_.head;
     const bool reads_first_rows =
         head.kind == HeadKind::sequences ? head.pooling == HeadPooling::first : impl_->modules.reads_first_row();
-    // Shared weights would be packed a second time for the last layer, and a first layer may be unlike the others.
+    // Exclude models whose layers share weights, which would be packed again for the last layer. Exclude models with a
+    // single layer, because a first layer may differ from the others.
     config_.gathers_rows = reads_first_rows && config_.encoder.layers > 1 && !config_.encoder.shares_weights;
   }
 
@@ -128,6 +132,7 @@ class Model::Loader {
                                                       .is_shared = vocabularies[0] == vocabularies[1]});
   }
 
+  // Reads the checkpoint's generation settings, and notes unsupported settings.
   void read_generation() {
     StoredSettings stored = read_generation_settings(checkpoint_, config_, impl_->tokenizer.get());
     impl_->generation = with_neutral_values(stored.options);
@@ -149,30 +154,30 @@ class Model::Loader {
     const WeightScope scope(checkpoint_.weights, description_.weight_names, pack);
     try {
       return std::make_shared<const Transformer>(config_, scope, encodes_for_it);
-    } catch (const ShapeError& error) {  // sizes that contradict each other
+    } catch (const ShapeError& error) {  // the sizes in the settings contradict each other
       const auto& json = checkpoint_.settings.network;
       refuse<ConfigError>(json ? json->file() : checkpoint_.folder.string(), "{}", error.what());
     }
   }
 
-  // Builds the network with weights of the cache, if there is one.
+  // Builds the network, with packed weights from the cache if a cache is set.
   std::shared_ptr<const Transformer> make_cached_network(Precision precision) {
     if (options_.packed_weights_cache.empty()) return make_network(pack_options(precision), nullptr);
     if (!content_) content_ = content_of(*checkpoint_.weights);
     for (bool is_again = false;; is_again = true) {
-      PackOptions pack = pack_options(precision);  // memory of an earlier, discarded network is freed
+      PackOptions pack = pack_options(precision);  // the network of an earlier round is freed by now
       const auto cache =
           std::make_shared<PackedWeightsCache>(options_.packed_weights_cache, packed_weights_key(*content_, pack));
       pack.packed = cache;
       auto network = make_network(pack, nullptr);
       cache->finish();
       lines_.insert(lines_.end(), cache->notes().begin(), cache->notes().end());
-      // A network that has packed its weights holds copies of its own. Build it again from the file, whose pages all
-      // processes share.
+      // If weights were packed and written, build the network again from the file, whose pages all processes share.
       if (is_again || !cache->has_written()) return network;
     }
   }
 
+  // Builds the network in the requested or the fastest precision, and notes the choice.
   void build_network() {
     team_ = std::make_shared<ThreadTeam>(threads_);
     const auto build = [this](Precision precision) { return make_cached_network(precision); };
@@ -187,7 +192,7 @@ class Model::Loader {
 
   Precision precision() const { return impl_->network->weights.pack().precision; }
 
-  // Throws ConfigError unless `draft` can be a draft model of this one.
+  // Throws ConfigError unless `draft` can be this model's draft model.
   void check_draft(const Model& draft) const {
     const TransformerConfig &ours = config_, &other = draft.config();
     const auto expect = [&](std::string_view what, const auto& found, const auto& expected) {
@@ -202,6 +207,7 @@ class Model::Loader {
     expect("number of mel bands", other.encoder.frames.width, ours.encoder.frames.width);
     if (other.encoder.frames.per_row != ours.encoder.frames.per_row)
       expect("family", other.model_type, ours.model_type);
+    // Compare the vocabularies token by token.
     if (draft.tokenizer() == nullptr || impl_->tokenizer == nullptr) return;
     for (const TextSide side : {TextSide::source, TextSide::target}) {
       for (std::int32_t id = 0; id < static_cast<std::int32_t>(ours.decoder.vocabulary); ++id) {
@@ -211,7 +217,7 @@ class Model::Loader {
     }
   }
 
-  // Returns the draft model; null if there is none.
+  // Returns the draft model: another checkpoint or a copy of the decoder. Returns null if the options ask for neither.
   std::shared_ptr<const Transformer> make_draft() const {
     const Precision own = options_.draft_precision.value_or(precision());
     if (!options_.draft_model.empty()) {
@@ -222,8 +228,7 @@ class Model::Loader {
     }
     if (!config_.has_decoder() || own == precision()) return nullptr;
     if (own == Precision::float32 || own == Precision::automatic) {
-      throw ConfigError(fmt::format(
-          "draft_precision is {}, expected bfloat16, int8 or int4: a copy of the model guesses", to_string(own)));
+      throw ConfigError(fmt::format("draft_precision is {}, expected bfloat16, int8 or int4", to_string(own)));
     }
     return make_network(pack_options(own), impl_->network.get());
   }
@@ -236,7 +241,7 @@ class Model::Loader {
   }
 
   const LoadOptions& options_;
-  const std::filesystem::path path_, folder_;  // the model's folder, and the one of its network within it
+  const std::filesystem::path path_, folder_;  // folder of the model; folder of the network inside it
   const int threads_;
   const BackendChoice backend_;
   std::shared_ptr<ThreadTeam> team_;  // set by build_network()
@@ -244,8 +249,8 @@ class Model::Loader {
   const Checkpoint& checkpoint_ = impl_->checkpoint;
   std::vector<std::string>& lines_ = impl_->notes.lines;
   TransformerConfig& config_ = impl_->config;
-  ModelDescription description_;        // without its configuration
-  std::optional<ContentHash> content_;  // identifies the weights in the cache
+  ModelDescription description_;        // the configuration in it has been moved to config_
+  std::optional<ContentHash> content_;  // hash that identifies the weights in the cache
 };
 
 Model Model::load(const std::filesystem::path& model, const LoadOptions& options) {

@@ -11,6 +11,7 @@
 namespace encdec {
 namespace {
 
+// Maximum time to wait for the lock of the folder.
 constexpr auto kPatience = std::chrono::minutes(1);
 
 }  // namespace
@@ -27,7 +28,8 @@ PackedWeightsCache::PackedWeightsCache(const std::filesystem::path& folder, cons
     : path_(folder / (to_string(key) + ".encdec-packed")), key_(key) {
   std::string problem = open();
   if (file_ == nullptr) {
-    std::error_code ignored;  // write() reports it
+    // Lock the folder. Then try to open the file again, which another process may have written meanwhile.
+    std::error_code ignored;  // write() reports the error
     std::filesystem::create_directories(folder, ignored);
     lock_.emplace(folder, kPatience);
     if (lock_->gave_up()) {
@@ -57,6 +59,7 @@ std::string PackedWeightsCache::open() {
 }
 
 Tensor PackedWeightsCache::find(std::string_view name, std::size_t bytes) {
+  // Return the matrix of each name only once. A second matrix of the same name is packed again.
   const auto found = entries_.find(name);
   if (found == entries_.end() || found->second.bytes != bytes || has(name)) return {};
   const PackedEntry& entry = found->second;
@@ -104,6 +107,7 @@ void PackedWeightsCache::write() const {
     const std::span<const std::byte> bytes(matrix.bytes.raw(), matrix.bytes.bytes());
     entries.push_back({.name = matrix.name, .bytes = bytes.size(), .hash = content_hash(bytes)});
   }
+  // packed_weights_head() also sets the offsets of `entries`.
   const std::string head = packed_weights_head(key_, entries);
   NewFile file(path_, NewFile::Kind::cache, path_.string());
   file.write(head);

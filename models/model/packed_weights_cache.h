@@ -17,41 +17,38 @@
 
 namespace encdec {
 
-// Returns the key of a file of packed weights: a hash of everything that packed matrices depend on, except their names.
-// That is the weights (`content`), the version of this library, the precision, the number of slices, and the code that
-// multiplies on this CPU.
+// Returns the key of a file of packed weights: a hash of the weights (`content`), the version of
+// this library, the precision, the number of threads, and the code that multiplies on this CPU.
 ContentHash packed_weights_key(const ContentHash& content, const PackOptions& pack);
 
-// A file of the packed matrices of one network: FOLDER/KEY.encdec-packed. find() serves matrices from the file. keep()
-// collects the matrices that had to be packed. finish() then writes a new file if the old one did not exist, was
-// damaged or lacked a matrix.
+// The file FOLDER/KEY.encdec-packed, with the packed matrices of one network. find() returns
+// matrices from the file; keep() collects matrices that had to be packed. If matrices had to be packed because the file
+// is missing, damaged or incomplete, finish() writes a new file.
 //
-// Each served matrix is first compared with its hash, and is a view of the mapped file, which processes share. A file
-// of this name is never modified, only replaced. For one network, built by one thread.
-//
-// Problems never throw. Without a good file find() returns nothing; notes() says what was wrong.
+// find() checks the hash of a matrix and returns a view of the mapped file, which processes share.
+// A file is never modified, only replaced. Not thread-safe.
+// Problems are never thrown: find() returns an empty tensor, and notes() describes the problem.
 // Order of calls: (find keep?)* finish
 class PackedWeightsCache final : public PackedWeights {
  public:
-  // Opens the file. If there is no good file, locks the folder until finish(): of several processes that start
-  // together, one packs while the others wait for its file, for a minute at most.
+  // Opens the file. If it is missing or damaged, locks the folder until finish(). So if several processes start
+  // together, one process packs, and the others wait at most a minute for its file.
   PackedWeightsCache(const std::filesystem::path& folder, const ContentHash& key);
 
   bool contains(std::string_view name) const override { return entries_.contains(name); }
   Tensor find(std::string_view name, std::size_t bytes) override;
   void keep(std::string_view name, const Tensor& packed) override;
 
-  // Writes the file if a matrix was packed. The file is written under another name and then renamed, so that processes
-  // that write at the same time do not disturb each other and no reader sees half a file. Afterwards find() returns
-  // nothing and keep() does nothing.
+  // If a matrix was packed, writes the file under another name and then renames the file, so that concurrent writers do
+  // not collide and no reader sees an unfinished file. Afterwards find() returns an empty tensor and keep() does
+  // nothing.
   void finish();
-  // Returns whether finish() has written the file.
   bool has_written() const { return has_written_; }
 
   const std::filesystem::path& path() const { return path_; }
-  int found() const { return found_; }  // number of matrices that find() has served
-  int packed() const { return packed_; }
-  // Returns lines for users: what was wrong with the file, and what could not be written.
+  int found() const { return found_; }    // number of matrices that find() has returned
+  int packed() const { return packed_; }  // number of matrices that keep() has collected
+  // Returns lines for users about problems with reading or writing the file.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -59,16 +56,16 @@ class PackedWeightsCache final : public PackedWeights {
     std::string name;
     Tensor bytes;
   };
-  // Opens the file. Returns what is wrong with it; empty if it is good or does not exist.
+  // Opens the file. Returns a description of the problem, or "" if the file is intact or does not exist.
   std::string open();
   bool has(std::string_view name) const { return std::ranges::find(matrices_, name, &Matrix::name) != matrices_.end(); }
   void write() const;
 
   std::filesystem::path path_;
   ContentHash key_;
-  std::shared_ptr<const MappedFile> file_;  // null if there is no good file
+  std::shared_ptr<const MappedFile> file_;  // null if the file is missing or damaged
   std::map<std::string, PackedEntry, std::less<>> entries_;
-  std::vector<Matrix> matrices_;  // served or kept, in order of first use
+  std::vector<Matrix> matrices_;  // matrices returned by find() or kept by keep(), in order of first use
   int found_ = 0;
   int packed_ = 0;
   bool finished_ = false;

@@ -68,16 +68,16 @@ class RequestQueue::Workers {
   static constexpr Clock::rep kIdle = 0;
 
   struct Worker {
-    std::atomic<Clock::rep> last_report = kIdle;  // time of its last progress report; kIdle while it waits for requests
+    std::atomic<Clock::rep> last_report = kIdle;  // time of the last report; kIdle if the worker is idle
     GenerateProgress progress = {};               // written by the worker while it holds callback_mutex_
   };
 
-  // The feed of one busy worker: the sources of all requests.
+  // Feeds one busy worker with the sources of all requests.
   class WorkerFeed final : public DecodeFeed {
    public:
     explicit WorkerFeed(Workers& workers) : workers_(workers) {}
-    // Preparing sources delays those that are being decoded. Therefore it takes at most preparation_time per call and,
-    // while sources are being decoded, at most the time since the previous call.
+    // Preparation of sources delays the sources that are being decoded. So preparation takes at most preparation_time
+    // per call. In a busy worker it also takes at most the time since the previous call.
     void take(Capacity capacity, std::vector<DecodeJob>& jobs) override {
       const Clock::time_point now = Clock::now();
       const Clock::duration allowed = workers_.options_.preparation_time;
@@ -92,8 +92,7 @@ class RequestQueue::Workers {
     Clock::time_point taken_at_ = Clock::now();
   };
 
-  // Thrown by a worker's cancellation check when the queue is being destroyed. All requests are over by then, so no
-  // callback is called.
+  // A worker's cancellation check throws Stopped when the queue is being destroyed. No callback receives Stopped.
   struct Stopped {};
 
   // Serves requests until the queue is destroyed.
@@ -102,6 +101,7 @@ class RequestQueue::Workers {
       worker.last_report = Clock::now().time_since_epoch().count();
       if (*has_stopped_) throw Stopped();
     };
+    // Each repetition is a busy period, which ends when no source is left.
     while (const std::shared_ptr<RequestState> request = wait_for_request()) {
       const CancellationScope scope(report_alive);
       try {
@@ -120,15 +120,15 @@ class RequestQueue::Workers {
           compute(feed, *session);
         }
       } catch (...) {
-        // Failures of sources that had been taken have been reported. Fail the rest of the request too, or its next
-        // turn would fail in the same way.
+        // The failures of taken sources have been reported. Report the failure for the request's waiting sources too,
+        // because they would probably fail in the same way.
         fail(*request, std::current_exception());
       }
       worker.last_report = kIdle;
     }
   }
 
-  // Waits for a request, and returns the one whose turn is next; null if the queue is being destroyed.
+  // Waits for a request. Returns the request whose turn is next, or null if the queue is being destroyed.
   std::shared_ptr<RequestState> wait_for_request() {
     const MutexLock lock(mutex_);
     ++idle_;
@@ -137,8 +137,8 @@ class RequestQueue::Workers {
     return *has_stopped_ ? nullptr : turns_.first();
   }
 
-  // Takes the jobs that start next. Jobs among them that must be prepared are prepared until `prepare_until`; a job
-  // that needs more time is queued again. Jobs without a result to decode get their empty result.
+  // Takes the jobs that start next, and prepares them until `prepare_until`. Jobs that need more time are queued again.
+  // Jobs with nothing to decode are removed after their empty result is reported.
   void take(DecodeFeed::Capacity capacity, Clock::time_point prepare_until, std::vector<DecodeJob>& jobs) {
     jobs.clear();
     {
@@ -156,9 +156,9 @@ class RequestQueue::Workers {
 
   static RequestState& request_of(const DecodeJob& job) { return static_cast<RequestState&>(*job.client); }
 
-  // Prepares those jobs that need it, one after the other, until the time `until`; at least the first. Removes jobs
-  // that cannot be decoded yet and queues them again: first those that were not tried for lack of time, so that they
-  // come first in the next turn.
+  // Prepares the jobs that need preparation, one after the other. Prepares at least one job, and starts further
+  // preparations only before `until`. Removes jobs that cannot be decoded yet, and queues them again. Jobs for which no
+  // time was left are queued first, so that they are tried first in the next turn.
   static void prepare(Clock::time_point until, std::vector<DecodeJob>& jobs) {
     std::vector<DecodeJob> late, unfinished;
     bool has_prepared = false;
@@ -168,7 +168,7 @@ class RequestQueue::Workers {
         late.push_back(std::move(job));
         return true;
       }
-      // Keeps the request alive: prepare() may drop the job's reference to it.
+      // Keep the request alive: prepare() may drop the job's reference to the request.
       const auto request = std::static_pointer_cast<RequestState>(job.client);
       const RequestState::Prepared prepared = request->prepare(job, until);
       if (prepared == RequestState::Prepared::unfinished) unfinished.push_back(std::move(job));
@@ -190,6 +190,7 @@ class RequestQueue::Workers {
     DraftCounts counted;
     decode_batches(feed,
                    {.session = session, .limits = limits, .on_step = [&](GenerateProgress done, std::size_t step_rows) {
+                      // `done` counts from the start of this call. `counted` has the previous value of `done.drafts`.
                       rows_ += step_rows;
                       ++steps_;
                       draft_tokens_ += done.drafts.proposed - counted.proposed;
@@ -204,7 +205,7 @@ class RequestQueue::Workers {
                     }});
   }
 
-  // Computes sources of all requests without decoding, in batches large enough to keep the CPU busy.
+  // Computes sources of all requests in a model without a decoder, in large batches.
   void compute(WorkerFeed& feed, Session& session) {
     constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
     const std::size_t rows = options_.batch_size > 0 ? static_cast<std::size_t>(options_.batch_size) : kAny;
@@ -225,8 +226,7 @@ class RequestQueue::Workers {
     }
   }
 
-  // Computes the jobs of all requests that do so in the same way together: results do not depend on other requests.
-  // Jobs with a result have no client any more.
+  // Computes jobs together if they have the same compute() function. Resets the client of each job that has a result.
   static void compute(std::span<DecodeJob> jobs, Session& session) {
     while (!jobs.empty()) {
       const RequestState::Compute compute = request_of(jobs.front()).compute();
@@ -241,7 +241,7 @@ class RequestQueue::Workers {
     }
   }
 
-  // Reports `failure` for the sources of the request that are still waiting.
+  // Reports `failure` for the waiting sources of a request.
   void fail(RequestState& request, const std::exception_ptr& failure) {
     std::deque<DecodeJob> jobs;
     {
@@ -266,7 +266,7 @@ class RequestQueue::Workers {
   Mutex mutex_;
   Condition arrived_;
   RequestTurns turns_ ENCDEC_GUARDED_BY(mutex_);
-  std::size_t idle_ ENCDEC_GUARDED_BY(mutex_) = 0;  // number of waiting workers
+  std::size_t idle_ ENCDEC_GUARDED_BY(mutex_) = 0;  // number of idle workers
   std::atomic<std::uint64_t> steps_ = 0, rows_ = 0, draft_tokens_ = 0, accepted_tokens_ = 0;
   Mutex callback_mutex_;  // held during callbacks of options_
   std::vector<Worker> workers_;
@@ -291,11 +291,12 @@ QueueStatus RequestQueue::status() const {
 
 Request RequestQueue::submit(std::span<const GenerateInput> inputs, const GenerateOptions& options,
                              GenerateHandlers handlers, std::uint64_t client) {
+  // The queue's own options replace the options of the call.
   GenerateOptions asked = options;
   asked.batch_size = options_.batch_size;
   asked.workers = options_.workers;
   asked.on_token = nullptr;
-  // Makes GenerationTask check that tokens can be reported one by one.
+  // With on_token set, GenerationTask checks that tokens can be reported one by one.
   if (handlers.on_tokens) asked.on_token = [](std::size_t, std::int32_t) {};
   const auto request = std::make_shared<GenerateRequest>(model_, asked, std::move(handlers));
   std::vector<DecodeJob> jobs;
@@ -305,6 +306,7 @@ Request RequestQueue::submit(std::span<const GenerateInput> inputs, const Genera
 
 Request RequestQueue::submit(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client) {
   Workers& workers = this->workers();
+  // Let the request add further jobs later, under the same client.
   request->has_queue_stopped = workers.has_stopped();
   request->add_to_queue = [&workers, client](std::shared_ptr<RequestState> again, std::vector<DecodeJob> more) {
     workers.add(std::move(again), std::move(more), client);

@@ -18,8 +18,8 @@
 
 namespace encdec {
 
-// A submitted request as its queue sees it. Each kind of request is a class of its own, which turns inputs into jobs
-// and results of jobs into calls of its handlers.
+// A submitted request, as seen by its queue. Each kind of request is a derived class, which turns
+// inputs into jobs, and results of jobs into calls of its handlers.
 class RequestState : public DecodeClient, public std::enable_shared_from_this<RequestState> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -40,38 +40,37 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
   bool wants_tokens() const override { return false; }
   bool is_cancelled() const override { return is_over(); }
 
-  // A worker has taken a job of this request.
+  // Called when a worker has taken a job of this request.
   void on_start(const DecodeJob& job) {
     if (on_start_) call([&] { on_start_(job.index, job.prompt.source_tokens); });
   }
-  // Computes jobs together, without decoding, and calls take(number of the job, rows) for each. The rows are valid
-  // during the call.
+  // Receives the rows computed for job number `job` of a batch, which are valid during the call.
   using Take = std::function<void(std::size_t job, const Tensor& rows)>;
+  // Computes a batch of jobs without a decoder, and calls `take` for each job.
   using Compute = void (*)(Session& session, std::span<const DecodeJob> jobs, const Take& take);
-  // Returns what computes the jobs if the model has no decoder. Jobs of all requests with the same function are
-  // computed together.
+  // Returns the function for a model without a decoder. Jobs with equal functions share batches.
   virtual Compute compute() const { return nullptr; }
-  // Takes the rows that compute() made for a job, in place of on_result().
+  // Receives a job's rows from compute(); replaces on_result().
   virtual void on_rows(const DecodeJob& /*job*/, const Tensor& /*rows*/) {}
-  // Returns whether a job needs no decoding: its result has no tokens.
+  // Returns whether a job's result has no tokens, so that there is nothing to decode.
   virtual bool is_empty(const DecodeJob& /*job*/) const { return false; }
 
   // Returns whether workers must call prepare() for each job before they decode it.
   virtual bool needs_preparation() const { return false; }
   enum class Prepared : std::uint8_t {
     ready,       // the job can be decoded
-    over,        // there is nothing to decode: the request is over, or has its result or failure
-    unfinished,  // preparing takes longer than `until`; the job must wait for another turn
+    over,        // nothing to decode: the request is over, or the job has its result or failure
+    unfinished,  // preparation takes longer than `until`; the job must wait for another turn
   };
-  // Replaces the job, which so far only holds a place in the queue, by what is to be decoded.
+  // Replaces a job that was a placeholder in the queue by a job that can be decoded.
   virtual Prepared prepare(DecodeJob& /*job*/, Clock::time_point /*until*/) { return Prepared::ready; }
 
-  // Returns whether no handler may be called any more.
+  // Returns whether handlers must no longer be called.
   bool is_over() const { return is_cancelled_ || (has_queue_stopped != nullptr && *has_queue_stopped); }
   void cancel() { is_cancelled_ = true; }
 
-  // Adds jobs to those that wait in the queue. REQUIRES: the request has been submitted, and its queue still exists or
-  // the caller is one of its workers.
+  // Adds jobs to the queue. REQUIRES: the request has been submitted, and its queue still exists or the caller is one
+  // of the queue's workers.
   void enqueue(std::vector<DecodeJob> jobs) {
     try {
       add_to_queue(shared_from_this(), std::move(jobs));
@@ -85,7 +84,8 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     enqueue(std::move(jobs));
   }
 
-  bool yields = false;  // set before the request is submitted: it starts only while a worker has nothing else to do
+  // If true, the request starts only while a worker has nothing else to do. Set before the request is submitted.
+  bool yields = false;
 
   // Set and used by the queue.
   std::deque<DecodeJob> waiting;  // guarded by the queue's mutex
@@ -95,7 +95,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
  protected:
   const ModelParts& parts() const { return parts_; }
 
-  // Calls a handler, unless the request is over. An exception of the handler cancels the request.
+  // Calls a handler unless the request is over. An exception from the handler cancels the request.
   template <class Handler>
   void call(Handler&& handler) {
     if (is_over()) return;
@@ -106,7 +106,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     }
   }
 
-  // Passes the result that `make` returns to `on_result`. If `make` throws, the job fails.
+  // Calls on_result with the result of make(). If make() throws, the job fails.
   template <class OnResult, class Make>
   void complete(const DecodeJob& job, const OnResult& on_result, const Make& make) {
     if (is_over()) return;

@@ -9,6 +9,7 @@ namespace encdec {
 
 void RequestTurns::add(std::shared_ptr<RequestState> request, std::vector<DecodeJob> jobs, std::uint64_t client) {
   job_count_ += jobs.size();
+  // A request with waiting jobs already has a turn. Otherwise, add the request to its client, or to a new client.
   const bool has_turn = !request->waiting.empty();
   std::ranges::move(jobs, std::back_inserter(request->waiting));
   if (has_turn || request->waiting.empty()) return;
@@ -30,12 +31,14 @@ std::deque<DecodeJob> RequestTurns::remove(RequestState& request) {
 }
 
 void RequestTurns::take(DecodeFeed::Capacity capacity, std::size_t idle_workers, std::vector<DecodeJob>& jobs) {
+  // Compute the maximum number of jobs by the rule of equal shares.
   const std::size_t share = capacity.is_idle && idle_workers > 0 ? job_count_ / (idle_workers + 1) + 1
                                                                  : std::numeric_limits<std::size_t>::max();
   const bool may_yield = capacity.is_idle;
   while (!empty() && jobs.size() < share) {
     const std::shared_ptr<RequestState> request = first();
     if (request->yields && !(may_yield && jobs.empty())) break;
+    // Take one job. A job without anything to decode always fits.
     if (!request->is_over()) {
       DecodeJob& job = request->waiting.front();
       if (!request->is_empty(job) && !capacity.take(job)) break;
@@ -44,14 +47,15 @@ void RequestTurns::take(DecodeFeed::Capacity capacity, std::size_t idle_workers,
       request->waiting.pop_front();
       --job_count_;
     }
+    // Drop the jobs of a request that is over.
     const bool is_done = request->is_over() || request->waiting.empty();
     if (is_done) job_count_ -= std::exchange(request->waiting, {}).size();
     end_turn(is_done);
   }
 }
 
-// Ends the turn of the first client and of its first request, which is removed if it is done.
-// If memory is short, the client keeps its place.
+// Ends the turn of the first client and of its first request. Removes the request if `is_done`. If allocation fails,
+// the client keeps its turn.
 void RequestTurns::end_turn(bool is_done) {
   Line& clients = lines_[line()];
   std::deque<std::shared_ptr<RequestState>>& requests = clients.front().requests;

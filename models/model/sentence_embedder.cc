@@ -23,13 +23,14 @@ namespace {
 
 using Pooling = SentenceEmbedder::Pooling;
 
+// The names of a pooling in the config.json of sentence-transformers' Pooling module.
 struct PoolingName {
   std::string_view name;        // value of "pooling_mode"
-  std::string_view older_flag;  // key of a boolean, in older files
+  std::string_view older_flag;  // key of a boolean in older files
   Pooling pooling;
 };
 
-// In the order in which the results of several poolings are concatenated.
+// The results of several poolings are concatenated in this order.
 constexpr std::array<PoolingName, 6> kPoolings = {{
     {"cls", "pooling_mode_cls_token", Pooling::first_token},
     {"max", "pooling_mode_max_tokens", Pooling::max},
@@ -39,15 +40,16 @@ constexpr std::array<PoolingName, 6> kPoolings = {{
     {"lasttoken", "pooling_mode_lasttoken", Pooling::last_token},
 }};
 
+// Upper bounds. A file with a larger value is assumed to be damaged.
 constexpr std::int64_t kMaxLength = 1'000'000;
 constexpr std::int64_t kMaxDenseWidth = 1 << 20;
 
 struct Module {
-  std::string kind;  // last part of its type, such as "Pooling"
+  std::string kind;  // last part of the module's type, such as "Pooling"
   std::filesystem::path path;
 };
 
-// Returns the modules that modules.json lists; empty if there is no such file.
+// Returns the modules listed in modules.json, or no modules if there is no such file.
 std::vector<Module> read_modules(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "modules.json";
   if (!file_exists(path)) return {};
@@ -67,6 +69,7 @@ std::vector<Module> read_modules(const std::filesystem::path& folder) {
   return modules;
 }
 
+// Reads the poolings of a Pooling module: the names in "pooling_mode" or, without names, the older flags.
 std::vector<Pooling> read_pooling(const JsonObject& config) {
   std::vector<Pooling> result;
   for (const std::string& mode : config.strings("pooling_mode")) {
@@ -85,6 +88,7 @@ std::vector<Pooling> read_pooling(const JsonObject& config) {
 }
 
 SparsePooling read_splade_pooling(const JsonObject& config) {
+  // Returns whether the value of `key` is `second`; `first` is the default.
   const auto is_second = [&config](std::string_view key, std::string_view first, std::string_view second) {
     const std::string word = config.string(key).value_or(std::string(first));
     if (word != first && word != second) {
@@ -94,14 +98,15 @@ SparsePooling read_splade_pooling(const JsonObject& config) {
     return word == second;
   };
   return {.is_sum = is_second("pooling_strategy", "max", "sum"),
-          .logarithms = is_second("activation_function", "relu", "log1p_relu") ? 2 : 1};
+          .log1p_count = is_second("activation_function", "relu", "log1p_relu") ? 2 : 1};
 }
 
-// Returns whether a module is the network. MLMTransformer is one with the head of a masked language model.
+// Returns whether a module is the network. MLMTransformer has a masked language model's head.
 bool is_transformer(const Module& module) {
   return module.kind == "Transformer" || module.kind == "MLMTransformer";
 }
 
+// Reads the activation of a Dense module: the name of a PyTorch class, by default Tanh.
 Activation read_dense_activation(const JsonObject& config) {
   const std::string name = config.string("activation_function").value_or("torch.nn.modules.activation.Tanh");
   const std::string kind = name.substr(name.rfind('.') + 1);
@@ -125,8 +130,8 @@ double activate(Activation activation, double x) {
   }
 }
 
-// Appends the mean of the rows from number `first` on. For `weighted_mean` row r has weight r + 1, otherwise 1. The
-// divisor is the sum of the weights, or its square root for `mean_by_root_length`.
+// Appends the mean of the rows from `first` on. Row r has weight r + 1 for `weighted_mean`, and weight 1 for other
+// poolings. The divisor is the sum of the weights or, for `mean_by_root_length`, the square root of this sum.
 void add_mean(Pooling pooling, const Tensor& hidden, Dim first, std::vector<float>& output) {
   std::vector<double> sums(static_cast<std::size_t>(hidden.width()), 0.0);
   double total = 0;
@@ -165,6 +170,7 @@ std::span<const float> row_of(const Tensor& hidden, Dim row) {
   return {hidden.row(row), static_cast<std::size_t>(hidden.width())};
 }
 
+// Scales a vector to length 1. The bound 1e-12 avoids a division by 0, as in PyTorch's normalize().
 void scale_to_length_1(std::span<float> embedding) {
   double squares = 0;
   for (const float x : embedding) squares += static_cast<double>(x) * x;
@@ -172,7 +178,7 @@ void scale_to_length_1(std::span<float> embedding) {
   for (float& x : embedding) x = static_cast<float>(x / length);
 }
 
-// Returns the maximum number of tokens that the Transformer's folder sets; 0 for no limit.
+// Returns the maximum number of tokens that files in the Transformer's folder set, or 0 if there is no limit.
 std::size_t read_max_length(const std::filesystem::path& folder) {
   const auto sentence_config = folder / "sentence_bert_config.json",
              tokenizer_config = folder / "tokenizer_config.json";
@@ -185,13 +191,14 @@ std::size_t read_max_length(const std::filesystem::path& folder) {
     if (limit) return static_cast<std::size_t>(*limit);
   }
   if (!file_exists(tokenizer_config)) return 0;
-  // transformers writes 1e30 for no limit.
+  // transformers stores 1e30 if there is no limit.
   const double limit = read_json_object(tokenizer_config).number("model_max_length").value_or(0);
   return limit >= 1 && limit <= kMaxLength ? static_cast<std::size_t>(limit) : 0;
 }
 
 }  // namespace
 
+// Reads a Dense module. Its input and output must be the sentence's vector.
 SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path& folder, Dim inputs) {
   const JsonObject config = read_json_object(folder / "config.json");
   for (const char* key : {"module_input_name", "module_output_name"}) {
@@ -212,6 +219,7 @@ SentenceEmbedder::Dense SentenceEmbedder::read_dense(const std::filesystem::path
 }
 
 void SentenceEmbedder::LayerNorm::apply(std::span<float> vector) const {
+  // Compute mean and standard deviation in double precision; 1e-5 is PyTorch's default epsilon.
   const auto size = static_cast<double>(vector.size());
   double sum = 0, squares = 0;
   for (const float x : vector) sum += x;
@@ -240,7 +248,7 @@ void SentenceEmbedder::Dense::apply(std::span<const float> input, std::vector<fl
     if (residual.empty()) return static_cast<double>(input[static_cast<std::size_t>(n)]);
     return std::inner_product(input.begin(), input.end(), residual.row(n), 0.0, std::plus(), std::multiplies<double>());
   };
-  constexpr Dim kAtOnce = 8;  // sums that do not wait for each other
+  constexpr Dim kAtOnce = 8;  // number of independent accumulators, which hide the latency of additions
   for (Dim first = 0; first < weight.rows(); first += kAtOnce) {
     const Dim count = std::min(kAtOnce, weight.rows() - first);
     std::array<double, kAtOnce> sums = {};
@@ -255,6 +263,7 @@ void SentenceEmbedder::Dense::apply(std::span<const float> input, std::vector<fl
 }
 
 SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim model_dim) {
+  // Read BGE-M3's linear maps, which are not in modules.json.
   SentenceEmbedder embedder;
   embedder.folder_ = folder;
   embedder.width_ = model_dim;
@@ -268,6 +277,7 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
     embedder.max_length_ = read_max_length(folder);
     return embedder;
   }
+  // Read the modules in their order: the Transformer, one pooling, then maps of the pooled vector.
   embedder.has_modules_ = true;
   embedder.read_prompts(folder / "config_sentence_transformers.json");
   bool pooled = false;
@@ -304,6 +314,7 @@ SentenceEmbedder SentenceEmbedder::read(const std::filesystem::path& folder, Dim
   return embedder;
 }
 
+// Reads config_sentence_transformers.json: the prompts, and whether this is a CrossEncoder.
 void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
   if (!file_exists(path)) return;
   const JsonObject config = read_json_object(path);
@@ -317,6 +328,7 @@ void SentenceEmbedder::read_prompts(const std::filesystem::path& path) {
 
 Dim SentenceEmbedder::rows_left_out(const Tokenizer* tokenizer, const std::string& prompt) const {
   if (pools_prompts_ || prompt.empty() || tokenizer == nullptr) return 0;
+  // Tokenize the prompt alone, and do not count the special token at the end, which is not between prompt and text.
   const TokenIds tokens = tokenizer->encode(prompt), special = tokenizer->encode("");
   const bool ends_special = !special.empty() && !tokens.empty() && tokens.back() == special.back();
   return std::ssize(tokens) - (ends_special ? 1 : 0);
@@ -381,7 +393,7 @@ std::filesystem::path SentenceEmbedder::transformer_folder(const std::filesystem
 
 std::vector<float> SentenceEmbedder::embed(const Tensor& hidden, Dim left_out, int dimensions, bool normalize) const {
   std::vector<float> embedding;
-  const Dim first = std::min(left_out, hidden.rows() - 1);
+  const Dim first = std::min(left_out, hidden.rows() - 1);  // at least one row is pooled
   for (const Pooling pooling : pooling_) pool(pooling, hidden, first, embedding);
   for (const auto& step : steps_) {
     if (const auto* dense = std::get_if<Dense>(&step)) {

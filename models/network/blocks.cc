@@ -14,11 +14,12 @@ Edge Block::norm(std::string_view name, std::vector<Edge> inputs) const {
   return layer<AddNorm>(name, std::move(inputs), stack_.config().norm_of(stack_.width()));
 }
 
-// Returns the name of a node.
+// Returns the full name of a node, such as "encoder.2.self_attention".
 std::string Block::name_of(std::string_view node) const {
   return (stack_.weights() / layer_ / node).path();
 }
 
+// Returns true if this block computes only the rows in the graph's input "rows".
 bool Block::gathers() const {
   return stack_.reading() == Stack::Reading::gathered && layer_ + 1 == stack_.config().layers;
 }
@@ -45,6 +46,7 @@ Edge Block::attend(Edge x, std::optional<Edge> residual) const {
 Edge Block::self_attention(Edge x) const {
   constexpr std::string_view kName = "self_attention", kNorm = "self_attention_norm";
   if (!gathers()) return with_residual(kNorm, x, [this](Edge y, auto residual) { return attend(y, residual); });
+  // Compute queries and the residual for the selected rows only, but keys and values for all rows.
   const Edge rows = stack_.graph().input("rows", {kTargetRows}, DataType::int32);
   const Edge gathered = gather("rows", x, rows);
   if (stack_.config().norm_order == NormOrder::last) {
@@ -55,23 +57,23 @@ Edge Block::self_attention(Edge x) const {
                                   attention(gathered));
 }
 
-bool Block::reads_memory() const {
-  return stack_.memory_of_ != nullptr;
+bool Block::has_cross_attention() const {
+  return stack_.key_values_of_ != nullptr;
 }
 
-Edge Block::memory() const {
-  return stack_.memory_of_(layer_);
+Edge Block::key_values() const {
+  return stack_.key_values_of_(layer_);
 }
 
-Edge Block::cross_attend(Edge x, Edge memory, std::optional<Edge> residual) const {
+Edge Block::cross_attend(Edge x, Edge key_values, std::optional<Edge> residual) const {
   std::vector<Edge> inputs = inputs_of(x, residual);
-  inputs.insert(inputs.begin() + 1, memory);
+  inputs.insert(inputs.begin() + 1, key_values);
   return layer<CrossAttention>("cross_attention", std::move(inputs), attention(residual));
 }
 
 Edge Block::cross_attention(Edge x) const {
-  if (!reads_memory()) return x;
-  const Edge from = memory();
+  if (!has_cross_attention()) return x;
+  const Edge from = key_values();
   return with_residual("cross_attention_norm", x,
                        [&](Edge y, auto residual) { return cross_attend(y, from, residual); });
 }
@@ -92,7 +94,8 @@ Edge Block::feed_forward(Edge x) const {
 }
 
 Edge Stack::norm(std::string_view name, std::vector<Edge> inputs) const {
-  const NormOptions options = config_.norm_of(graph_.node(inputs.front()).shape[1]);  // compose() may use other widths
+  // compose() may normalise rows whose width differs from the stack's width.
+  const NormOptions options = config_.norm_of(graph_.node(inputs.front()).shape[1]);
   return graph_.add<AddNorm>(weights_ / name, std::move(inputs), options);
 }
 
@@ -110,6 +113,7 @@ Edge Stack::embed_tokens(Edge token_ids, Dim width) {
                                                   .zero_row = config_.zero_start_token,
                                                   .scale = config_.embedding_scale,
                                                   .tied = projection_.tied_to(table, {config_.vocabulary, width})});
+  // Add the embeddings of the token types, as in BERT.
   if (config_.token_types > 0) {
     const Edge types = graph_.input("token_types", {kSourceRows}, DataType::int32);
     x = graph_.add<TokenTypeEmbedding>(weights_ / "token_type_embedding", {x, types},
@@ -119,6 +123,7 @@ Edge Stack::embed_tokens(Edge token_ids, Dim width) {
   if (config_.embedding_norm == EmbeddingNorm::before_positions) x = norm(kNorm, {x});
   if (config_.positions.kind != PositionOptions::Kind::none) {
     std::vector<Edge> inputs{x};
+    // The layer needs the token ids, because pad tokens have no position.
     if (config_.positions.pad_token) inputs.push_back(token_ids);
     x = add_positions("positional_encoding", std::move(inputs), width);
   }
@@ -130,13 +135,14 @@ Edge Stack::add_blocks(Edge x) {
     Block block(*this, layer);
     x = config_.block ? config_.block(block, x) : block.add(x);
   }
+  // If norms precede the sub-layers, the last sub-layer's output is not normalised yet.
   if (config_.norm_order != NormOrder::last) x = norm("norm", {x});
   graph_.output(x);
   return x;
 }
 
-Edge Stack::add(Edge input, std::function<Edge(int layer)> memory_of) {
-  memory_of_ = std::move(memory_of);
+Edge Stack::add(Edge input, std::function<Edge(int layer)> key_values_of) {
+  key_values_of_ = std::move(key_values_of);
   return config_.compose ? config_.compose(*this, input) : add_blocks(embed_tokens(input));
 }
 

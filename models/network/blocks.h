@@ -18,7 +18,7 @@ namespace encdec {
 
 class Stack;
 
-// Returns the inputs of a layer that may add a residual, and whether it does.
+// Return the inputs and the residual option of a layer that may add a residual.
 inline std::vector<Edge> inputs_of(Edge x, const std::optional<Edge>& residual) {
   return residual ? std::vector{x, *residual} : std::vector{x};
 }
@@ -26,41 +26,41 @@ inline Residual residual_of(const std::optional<Edge>& residual) {
   return residual ? Residual::add : Residual::none;
 }
 
-// One block of a stack while its graph is made. Each sub-layer takes and returns hidden states [R, D]. A family whose
-// blocks differ composes its own (StackConfig::block).
+// Adds one block of a stack to a graph. Functions take and return hidden states [R, D]. A family with other blocks
+// composes them from the functions below (StackConfig::block).
 class Block {
  public:
   Block(Stack& stack, int layer) : stack_(stack), layer_(layer) {}
 
-  int number() const { return layer_; }  // number of the block, from 0
+  int number() const { return layer_; }  // from 0
   Stack& stack() const { return stack_; }
-  // Makes the sub-layers take the weights of another layer, as in ALBERT. Layers with the same weights are one object.
+  // Uses the weights of another block, as in ALBERT. Blocks with the same weights share their Layer objects.
   void share_weights_of(int layer) { weights_of_ = layer; }
 
-  // The block of figure 1.
+  // Adds the block of figure 1 (Vaswani et al. 2017).
   Edge add(Edge x) const { return feed_forward(cross_attention(self_attention(x))); }
 
-  // Sub-layers, each with its residual connection and norm. cross_attention() returns `x` if the stack reads no memory.
+  // Add a sub-layer with residual and norm. If the stack has no cross-attention, cross_attention() returns `x`.
   Edge self_attention(Edge x) const;
   Edge cross_attention(Edge x) const;
   Edge feed_forward(Edge x) const;
 
-  // Adds a sub-layer f with its residual connection and norm. f(x, residual) adds its node.
-  //   norm last:  x -> norm(x + f(x));  there is no residual
-  //   norm first: x -> x + f(norm(x));  f adds the residual x
-  //   norms both: x -> x + norm(f(norm(x)));  there is no residual, and the second norm is called NAME_after
+  // Adds a sub-layer with residual and norm, where f(x, residual) adds the sub-layer's node.
+  //   norm last:  x -> norm(x + f(x)); f gets no residual
+  //   norm first: x -> x + f(norm(x)); f adds the residual x
+  //   norms both: x -> x + norm(f(norm(x))); f gets no residual; the second norm is NAME_after
   template <class Sublayer>
   Edge with_residual(std::string_view norm, Edge x, const Sublayer& f) const;
-  // The sub-layers alone: f(x), or f(x) + residual if there is one.
+  // Add a sub-layer without norm: f(x), or f(x) + residual.
   Edge attend(Edge x, std::optional<Edge> residual = {}) const;
-  Edge cross_attend(Edge x, Edge memory, std::optional<Edge> residual = {}) const;
+  Edge cross_attend(Edge x, Edge key_values, std::optional<Edge> residual = {}) const;
   Edge feed(Edge x, std::optional<Edge> residual = {}) const;
   // {x} -> norm(x), {x, y} -> norm(x + y)
   Edge norm(std::string_view name, std::vector<Edge> inputs) const;
-  // Whether the stack is a decoder that reads memories, and the memory of this block.
-  bool reads_memory() const;
-  Edge memory() const;
-  // Adds a layer with weights of the block.
+  // Return whether the stack has cross-attention, and this block's keys and values for it.
+  bool has_cross_attention() const;
+  Edge key_values() const;
+  // Adds a layer with the block's weights.
   template <class L, class Options>
   Edge layer(std::string_view name, std::vector<Edge> inputs, const Options& options) const;
 
@@ -75,19 +75,19 @@ class Block {
   int weights_of_ = layer_;
 };
 
-// An encoder or a decoder while its graph is made.
+// Adds an encoder or a decoder to a graph.
 class Stack {
  public:
-  // The rows that a row of self-attention sees.
+  // The rows to which each row attends in self-attention.
   enum class Reading : std::uint8_t {
-    all,       // all rows of their sequence, at once
-    earlier,   // the rows up to their own, at once
-    cached,    // the rows up to their own; rows of earlier runs come from the cache
-    gathered,  // all rows; the last block computes only the rows of the graph's input "rows"
+    all,       // all rows of the sequence
+    earlier,   // the row itself and earlier rows of the same run
+    cached,    // the row itself and all earlier rows; rows of earlier runs come from the cache
+    gathered,  // all rows; the last block computes only the rows in the graph's input "rows"
   };
 
-  // Adds to `graph`, with weights of the scope `weights`. An embedding with the weights of `projection` shares them.
-  // Keeps references to `graph`, `config` and `projection`.
+  // Adds nodes to `graph`, with weights from `weights`. If the embedding is stored as the weights of
+  // `projection`, both share one copy. Keeps references to `graph`, `config` and `projection`.
   Stack(Graph& graph, const StackConfig& config, WeightScope weights, Reading reading,
         const OutputProjection& projection)
       : graph_(graph), config_(config), weights_(std::move(weights)), reading_(reading), projection_(projection) {}
@@ -98,18 +98,17 @@ class Stack {
   Reading reading() const { return reading_; }
   Dim width() const { return config_.model_dim; }  // D
 
-  // Adds the whole stack, from its input to the last hidden states. `memory_of` adds the memory of a layer's
-  // cross-attention; null if there is none.
-  Edge add(Edge input, std::function<Edge(int layer)> memory_of = nullptr);
+  // Adds the whole stack and returns the last hidden states. `key_values_of` adds the keys and values
+  // for a layer's cross-attention; null if there is none.
+  Edge add(Edge input, std::function<Edge(int layer)> key_values_of = nullptr);
 
-  // Parts of it, for families that compose their own (StackConfig::compose).
-  // The embeddings of token ids, of `width` numbers, with their types, positions and norm.
+  // Parts of the stack, for families that compose it differently (StackConfig::compose).
+  // Adds the embeddings of token ids, `width` numbers each, with their types, positions and norm.
   Edge embed_tokens(Edge token_ids, Dim width);
   Edge embed_tokens(Edge token_ids) { return embed_tokens(token_ids, width()); }
-  // All blocks and the norm after them. The result becomes an output of the graph.
+  // Adds all blocks and the norm after them. The result becomes an output of the graph.
   Edge add_blocks(Edge x);
   Edge norm(std::string_view name, std::vector<Edge> inputs) const;
-  // The stack's position encodings.
   Edge add_positions(std::string_view name, std::vector<Edge> inputs, Dim width) const;
 
  private:
@@ -120,8 +119,8 @@ class Stack {
   const WeightScope weights_;
   const Reading reading_;
   const OutputProjection& projection_;
-  std::function<Edge(int layer)> memory_of_;
-  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by the path of their weights
+  std::function<Edge(int layer)> key_values_of_;
+  std::map<std::string, std::shared_ptr<const Layer>> layers_;  // layers of blocks, by weight path
 };
 
 template <class Sublayer>

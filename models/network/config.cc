@@ -5,6 +5,7 @@
 namespace encdec {
 namespace {
 
+// Names of activations in transformers (src/transformers/activations.py).
 constexpr std::array kActivations = {
     Named{Activation::relu, "relu"},
     Named{Activation::gelu, "gelu"},

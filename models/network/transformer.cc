@@ -12,7 +12,7 @@
 namespace encdec {
 namespace {
 
-// See Transformer::front.
+// Builds Transformer::front.
 Graph build_front(const TransformerConfig& config, const WeightScope& weights) {
   Graph graph("front");
   const OutputProjection none;
@@ -21,7 +21,8 @@ Graph build_front(const TransformerConfig& config, const WeightScope& weights) {
   return graph;
 }
 
-// Adds the encoder, or the rest of it after the front. Returns the rows that decoders read.
+// Adds the encoder or, if the model has Transformer::front, the part of the encoder after the front. Returns the rows
+// that decoders read.
 Edge add_encoder(Graph& graph, const TransformerConfig& config, const WeightScope& weights,
                  const OutputProjection& projection) {
   const StackConfig& encoder = config.encoder;
@@ -35,14 +36,17 @@ Edge add_encoder(Graph& graph, const TransformerConfig& config, const WeightScop
   return Stack(graph, encoder, weights / "encoder", reading, projection).add(input);
 }
 
+// Builds Transformer::encoder. The graph also computes the keys and values of each decoder layer's cross-attention,
+// because these are the same in all decoding steps.
 Graph build_encoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("encoder");
   const Edge x = add_encoder(graph, config, weights, projection);
   const auto add_memory = [&](int layer) {
     const WeightScope w = weights / "decoder" / layer / "cross_attention";
-    return graph.add((w / "memory").path(),
-                     std::make_shared<CrossAttentionMemory>(w, config.decoder.attention_of(layer)), {x});
+    return graph.add((w / "key_values").path(),
+                     std::make_shared<CrossAttentionKeyValues>(w, config.decoder.attention_of(layer)), {x});
   };
+  // The decoder of a classifier runs once per source, so it is part of the same graph.
   if (config.decodes_source()) {
     const Edge target = graph.input("target_ids", {kSourceRows}, DataType::int32);
     Stack(graph, config.decoder, weights / "decoder", Stack::Reading::earlier, projection).add(target, add_memory);
@@ -52,14 +56,14 @@ Graph build_encoder(const TransformerConfig& config, const WeightScope& weights,
   return graph;
 }
 
-// The memories have the form `form`.
+// Builds Transformer::decoder. `form` is the layout of the cross-attention keys and values.
 Graph build_decoder(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection,
-                    const KeyValueForm& form) {
+                    const KeyValueLayout& form) {
   Graph graph("decoder");
   const WeightScope decoder = weights / "decoder";
   const Edge target = graph.input("target_ids", {kTargetRows}, DataType::int32);
   const auto add_memory = [&](int layer) {
-    return graph.input((decoder / layer / "cross_attention" / "memory").path(), {kSourceRows, 2 * form.width()},
+    return graph.input((decoder / layer / "cross_attention" / "key_values").path(), {kSourceRows, 2 * form.width()},
                        form.type);
   };
   Stack stack(graph, config.decoder, decoder, Stack::Reading::cached, projection);
@@ -75,6 +79,7 @@ OutputProjection head_projection(const TransformerConfig& config, const WeightSc
            .bias = is_language_model ? config.output_bias : Bias::required}};
 }
 
+// Builds Transformer::head: y = output(norm(activation(dense(h)))).
 Graph build_head(const TransformerConfig& config, const WeightScope& weights, const OutputProjection& projection) {
   Graph graph("head");
   const Dim width = config.model_dim();
@@ -100,14 +105,16 @@ Graph build_head(const TransformerConfig& config, const WeightScope& weights, co
 Transformer::Transformer(const TransformerConfig& config_, const WeightScope& weights_,
                          const Transformer* encodes_for_it)
     : config(config_), weights(weights_) {
-  // Logits of a vocabulary take as long as layers do. Logits of labels take no time, so they stay in float32.
+  // Logits over a vocabulary take as much time as layers, so they are computed in the reduced precision. Logits of
+  // labels take little time, so they are computed in float32.
   const Precision precision = output_precision(weights.pack().precision);
   const auto scope = (weights / "head").in(config.head.kind == HeadKind::vocabulary ? precision : Precision::float32);
   const OutputProjection projection = config.has_decoder()     ? OutputProjection(config, weights.in(precision))
                                       : config.head.is_graph() ? head_projection(config, scope)
                                                                : OutputProjection();
   if (config.has_encoder() && encodes_for_it == nullptr) {
-    // Embeddings of an encoder-only model are not tied: they would have the rounding of the packed weights.
+    // In a reduced precision, the embeddings of an encoder-only model are not tied to the output, because tied
+    // embeddings would have the rounding of the packed weights.
     const bool ties = config.has_decoder() || weights.pack().precision == Precision::float32;
     if (config.encoder.frames.reads_samples()) front.emplace(build_front(config, weights));
     encoder.emplace(build_encoder(config, weights, ties ? projection : OutputProjection()));
@@ -121,8 +128,8 @@ Transformer::Transformer(const TransformerConfig& config_, const WeightScope& we
   if (config.head.is_graph()) head.emplace(build_head(config, scope, projection));
 }
 
-KeyValueForm Transformer::key_value_form() const {
-  return key_value_form_of(config.decoder.attention_of(0), weights.pack().precision);
+KeyValueLayout Transformer::key_value_form() const {
+  return key_value_layout_of(config.decoder.attention_of(0), weights.pack().precision);
 }
 
 std::vector<const Executor*> Transformer::graphs() const {

@@ -8,6 +8,7 @@
 namespace encdec {
 namespace {
 
+// Returns the tokens in ascending order, without duplicates.
 std::vector<std::int32_t> ascending(std::vector<std::int32_t> tokens) {
   assert(!tokens.empty());
   std::ranges::sort(tokens);

@@ -11,18 +11,18 @@
 
 namespace encdec {
 
-// Attentions of figure 1 (Vaswani et al. 2017).
+// The attentions of figure 1 (Vaswani et al. 2017).
 enum class AttentionKind : std::uint8_t {
   encoder_self,  // from source tokens to source tokens
-  decoder_self,  // from target tokens to themselves and earlier target tokens
+  decoder_self,  // from target tokens to the same and earlier target tokens
   cross,         // from target tokens to source tokens
 };
 
 struct AttentionNames {
   AttentionKind kind;
-  std::string_view title;  // in messages and pictures
-  std::string_view word;   // in options
-  std::string_view key;    // in JSON
+  std::string_view title;  // name in messages and pictures
+  std::string_view word;   // name in options
+  std::string_view key;    // name in JSON
 };
 inline constexpr std::array kAttentionKinds = {
     AttentionNames{AttentionKind::encoder_self, "encoder self-attention", "encoder", "encoder_self"},
@@ -38,42 +38,38 @@ constexpr std::string_view to_string(AttentionKind kind) {
   return attention_names(kind).title;
 }
 
-// A choice among several layers, or among several heads.
+// A choice of layers or of heads.
 struct AttentionChoice {
-  // Kinds of choice: each of them separately, the mean of all, or one of them.
   enum class Of : std::uint8_t { each, mean, one };
 
-  Of of = Of::each;  // kind of choice
-  int number = 0;    // number of the one layer or head, from 0; negative numbers count from the end
+  Of of = Of::each;
+  int number = 0;  // for Of::one: counted from 0; negative numbers count from the end
 
-  // Returns `number` counted from 0, among `count` layers or heads. The result is out of range if `number` is.
+  // Returns `number` counted from 0, given the total `count`. Does not check the range.
   int number_of(int count) const { return number < 0 ? count + number : number; }
 };
 
-// A selection of attention maps.
 struct AttentionSelection {
   std::vector<AttentionKind> kinds = {};  // empty means all kinds that the model has
-  AttentionChoice layers = {};            // choice of layers
-  AttentionChoice heads = {};             // choice of heads in each layer
+  AttentionChoice layers = {};
+  AttentionChoice heads = {};  // in each layer
 };
 
-// The weights of one kind of attention: how each query divides its attention among the keys.
+// The weights of one kind of attention: how much each query attends to each key.
 struct AttentionMap {
-  AttentionKind kind = AttentionKind::cross;  // kind of attention
-  // float32 [layers, heads, queries, keys]. The first dimension is 1 if the mean of the layers or one layer is chosen;
-  // the same holds for heads. The weights of a query add up to 1, in T5Gemma 2 over decoder self-attention and
-  // cross-attention together; keys that the query does not see have 0.
+  AttentionKind kind = AttentionKind::cross;
+  // float32 [layers, heads, queries, keys]; dimensions 0 and 1 are 1 for a mean or a single choice. A query's weights
+  // add up to 1 (in T5Gemma 2: over both kinds of decoder attention together).
   Tensor weights;
 };
 
-// Attention maps of one source and one target, with the tokens of their rows and columns.
+// The attention maps of one source and one target, and the tokens of their rows and columns.
 struct AttentionMaps {
-  TokenIds source = {};  // tokens that the encoder reads; empty in a decoder-only model
-  // Tokens that the decoder reads: the start token or prompt, then the target without its last token; empty in an
-  // encoder-only model.
+  TokenIds source = {};  // tokens that the encoder reads; empty for a decoder-only model
+  // Start token or prompt, then the target without its last token; empty for an encoder-only model.
   TokenIds decoder_input = {};
-  TokenIds target = {};                 // for each row of the decoder's attention, the token that follows it
-  std::vector<AttentionMap> maps = {};  // one map for each kind
+  TokenIds target = {};                 // for each row of decoder attention, the token that follows it
+  std::vector<AttentionMap> maps = {};  // one for each kind
 };
 
 }  // namespace encdec

@@ -12,7 +12,7 @@ namespace {
 
 using Of = AttentionChoice::Of;
 
-constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // limit of all maps together
+constexpr std::int64_t kMaxAttentionBytes = std::int64_t{1} << 31;  // maximum bytes of all maps together
 
 bool has(const TransformerConfig& config, AttentionKind kind) {
   switch (kind) {
@@ -23,21 +23,23 @@ bool has(const TransformerConfig& config, AttentionKind kind) {
   return false;
 }
 
+// Returns the selected kinds or, if the selection is empty, all kinds that the model has. Throws ConfigError if the
+// model lacks a selected kind.
 std::vector<AttentionKind> chosen_kinds(const TransformerConfig& config, const AttentionSelection& selection) {
   std::vector<AttentionKind> kinds = selection.kinds;
   if (kinds.empty()) std::ranges::transform(kAttentionKinds, std::back_inserter(kinds), &AttentionNames::kind);
   for (const AttentionKind kind : selection.kinds) {
     if (!has(config, kind)) {
-      throw ConfigError(fmt::format("{} is asked for, but {} has none", to_string(kind), config.model_type));
+      throw ConfigError(fmt::format("{} was requested, but {} has none", to_string(kind), config.model_type));
     }
   }
   std::erase_if(kinds, [&](AttentionKind kind) { return !has(config, kind); });
   return kinds;
 }
 
-// The layers or heads to read, out of `count`, and their places in a map.
+// The chosen layers or heads, and their indices in a map.
 struct Places {
-  // `what` is "layer" or "head".
+  // `what` is "layer" or "head", for error messages.
   Places(AttentionKind kind, std::string_view what, const AttentionChoice& choice, int count_) : count(count_) {
     if (choice.of == Of::one) {
       first = choice.number_of(count);
@@ -63,7 +65,7 @@ const StackConfig& stack_of(const TransformerConfig& config, AttentionKind kind)
   return kind == AttentionKind::encoder_self ? config.encoder : config.decoder;
 }
 
-// Lets a session fill maps while it reads. The destructor resets the session.
+// Fills maps while a session runs. The destructor resets the session.
 class Recording {
  public:
   explicit Recording(Session& session) : session_(session) {}
@@ -71,6 +73,8 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
+  // Registers observers that, in later runs, add the attention weights of the chosen layers and heads to `map`. For a
+  // mean, the weights are multiplied by the share of one layer or head.
   void fill(AttentionMap& map, const Places& layers, const Places& heads) {
     for (int layer = layers.first; layer < layers.first + layers.count; ++layer) {
       observations_.push_back(
@@ -127,6 +131,7 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
   const std::vector<AttentionKind> kinds = chosen_kinds(config, selection);
   const auto sources = static_cast<Dim>(attention.source.size()),
              targets = static_cast<Dim>(attention.decoder_input.size());
+  // Allocate the maps and register their observers.
   std::int64_t bytes = 0;
   attention.maps.clear();
   attention.maps.reserve(kinds.size());  // observers refer to the maps by address
@@ -148,6 +153,7 @@ void read_attention(Session& session, const AttentionSelection& selection, Atten
     recording.fill(attention.maps.back(), layers, heads);
   }
 
+  // Run the encoder on the source, and the decoder on the target.
   int opened = Session::kNoSource;
   if (sources > 0) {
     const Session::Encoded encoded = session.encode(std::span(&attention.source, 1));

@@ -12,9 +12,11 @@
 namespace encdec {
 namespace {
 
+// Size of the probe: number of sequences, and number of tokens or rows in each sequence.
 constexpr int kSequences = 4;
 constexpr Dim kTokens = 8;
 
+// Returns random tokens for a stack that reads tokens.
 std::vector<TokenIds> random_rows(const StackConfig& stack, std::mt19937_64& random) {
   std::vector<TokenIds> rows(kSequences);
   for (TokenIds& row : rows) {
@@ -26,6 +28,7 @@ std::vector<TokenIds> random_rows(const StackConfig& stack, std::mt19937_64& ran
   return rows;
 }
 
+// Returns random frames, uniform in [-1, 1), for a stack that reads frames.
 std::vector<Tensor> random_frames(const StackConfig& stack, std::mt19937_64& random) {
   std::vector<Tensor> sources;
   const Dim rows = std::min(kTokens, stack.position_limit().value_or(kTokens));
@@ -38,18 +41,21 @@ std::vector<Tensor> random_frames(const StackConfig& stack, std::mt19937_64& ran
   return sources;
 }
 
+// Copies a tensor that is valid only until the session's next call.
 Tensor copy_of(const Tensor& tensor) {
   Tensor copy = Tensor::uninitialized(tensor.shape());
   std::copy_n(tensor.data<float>(), tensor.elements(), copy.data<float>());
   return copy;
 }
 
+// Returns sum_i p_i * (log p_i - log q_i), where p and q are the softmax of the two rows of logits.
 double kullback_leibler(const float* reference, const float* other, Dim count) {
   const auto size = static_cast<std::size_t>(count);
   const double reference_sum = kernels::log_sum_exp({reference, size}), sum = kernels::log_sum_exp({other, size});
   double total = 0.0;
   for (Dim i = 0; i < count; ++i) {
     const double log_probability = reference[i] - reference_sum;
+    // Terms with a probability below e^-50 are negligible, and could be 0 * -infinity.
     if (log_probability > -50.0) total += std::exp(log_probability) * (log_probability - (other[i] - sum));
   }
   return total;
@@ -66,7 +72,6 @@ double one_minus_cosine(const float* a, const float* b, Dim count) {
   return 1.0 - product / std::sqrt(a_squared * b_squared);
 }
 
-// Returns whether the model computes logits of a vocabulary.
 bool gives_logits(const TransformerConfig& config) {
   return config.has_decoder() || config.head.kind == HeadKind::vocabulary;
 }
@@ -75,7 +80,7 @@ bool gives_logits(const TransformerConfig& config) {
 
 Tensor probe(const std::shared_ptr<const Transformer>& network) {
   const TransformerConfig& config = network->config;
-  std::mt19937_64 random(1);  // the C++ standard fixes its numbers
+  std::mt19937_64 random(1);  // the C++ standard defines this generator's output exactly
   Session session(network, std::make_shared<ThreadTeam>());
   std::vector<int> sources(kSequences, Session::kNoSource);
   if (config.has_encoder()) {
@@ -109,7 +114,7 @@ std::shared_ptr<const Transformer> fastest_network(
   const Tensor expected = probe(network);
   const TransformerConfig config = network->config;
   for (const Precision precision : candidates) {
-    network.reset();  // two networks may not fit in memory
+    network.reset();  // free memory first: two networks might not fit
     network = build(precision);
     if (divergence(expected, probe(network), config) <= kNegligibleDivergence) return network;
   }

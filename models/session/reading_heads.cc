@@ -1,4 +1,4 @@
-// The heads that read the last hidden states of a ReadingSession.
+// The functions of ReadingSession that run heads: classifiers, and sparse vectors of masked language models.
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -10,11 +10,11 @@ namespace encdec {
 namespace {
 
 float logarithm(float x, const SparsePooling& pooling) {
-  for (int i = 0; i < pooling.logarithms; ++i) x = std::log1p(x);
+  for (int i = 0; i < pooling.log1p_count; ++i) x = std::log1p(x);
   return x;
 }
 
-// Writes the mean of all rows.
+// Writes the mean of all rows to `to`. Adds in double precision.
 void write_mean(const Tensor& rows, float* to) {
   for (Dim i = 0; i < rows.width(); ++i) {
     double sum = 0;
@@ -23,7 +23,8 @@ void write_mean(const Tensor& rows, float* to) {
   }
 }
 
-// Adds the logits of a token to the weights of a text.
+// Updates the weights of a text with a token's logits, by sum or by maximum. For a maximum, the caller applies the
+// logarithm later.
 void add_logits(const float* logits, const SparsePooling& pooling, std::span<float> weights) {
   if (!pooling.is_sum) {
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::max(weights[i], logits[i]);
@@ -45,8 +46,8 @@ Tensor ReadingSession::classify(const Encoded& encoded) {
   return pools && pools_logits ? pooled(logits, HeadPooling::mean) : logits;
 }
 
-// Returns a row for each source of the last encode() [sources, W], made of the rows of its tokens, or `rows` themselves
-// if there is already one for each source.
+// Pools the rows of each source of the last encode() to one row. Returns [sources, W], which is `rows` itself if there
+// is already one row per source.
 Tensor ReadingSession::pooled(const Tensor& rows, HeadPooling pooling) {
   const auto& sequences = encoder_state_->sequences;
   if (rows.rows() == static_cast<Dim>(sequences.size())) return rows;
@@ -59,6 +60,7 @@ Tensor ReadingSession::pooled(const Tensor& rows, HeadPooling pooling) {
     } else {
       int row = sequence.first_row;
       if (pooling == HeadPooling::last_end) {
+        // Find the last end token. check_end() has checked that there is one.
         row += sequence.rows - 1;
         while (ids_[static_cast<std::size_t>(row)] != model_->config.head.end_token) --row;
         assert(row >= sequence.first_row);
@@ -72,15 +74,17 @@ Tensor ReadingSession::pooled(const Tensor& rows, HeadPooling pooling) {
 
 void ReadingSession::weigh_vocabulary(const Encoded& encoded,
                                       const std::function<void(std::size_t, const Tensor&)>& take) {
+  // Logits of all tokens can take gigabytes, so compute them in blocks of about kLogitsBytes.
   constexpr Dim kLogitsBytes = 32 << 20, kMinRows = 8, kMaxRows = 64;
   const HeadConfig& head = model_->config.head;
   const Dim most = std::clamp(kLogitsBytes / (head.labels * Dim{sizeof(float)}), kMinRows, kMaxRows);
-  Tensor logits;  // the logits of rows [begin, end)
+  Tensor logits;  // logits of the block of rows [begin, end)
   Dim begin = 0, end = 0;
   for (std::size_t source = 0; source < encoder_state_->sequences.size(); ++source) {
     vocabulary_weights_.assign(static_cast<std::size_t>(head.labels), 0.0f);
     const Sequence& sequence = encoder_state_->sequences[source];
     for (Dim row = sequence.first_row; row < sequence.first_row + sequence.rows; ++row) {
+      // Compute the next block, which may begin within a source.
       if (row == end) {
         begin = std::exchange(end, std::min(end + most, encoded.hidden.rows()));
         const Tensor rows = encoded.hidden.slice(begin, end - begin);
@@ -89,7 +93,7 @@ void ReadingSession::weigh_vocabulary(const Encoded& encoded,
       add_logits(logits.row(row - begin), head.sparse, vocabulary_weights_);
     }
     if (!head.sparse.is_sum) {
-      // The logarithm keeps the order, so that it is taken of the maximum alone.
+      // The logarithm preserves order, so apply it only once, to the maximum.
       for (float& weight : vocabulary_weights_) weight = logarithm(weight, head.sparse);
     }
     take(source, Tensor(vocabulary_weights_.data(), DataType::float32, {1, head.labels}));

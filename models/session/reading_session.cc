@@ -27,23 +27,25 @@ ReadingSession::Encoded ReadingSession::encode(std::span<const TokenIds> sources
     if (source.empty()) throw InputError("a source without tokens, expected at least one");
     const auto first = static_cast<int>(ids_.size());
     const auto count = static_cast<int>(source.size());
-    // A decoder in the same graph (decodes_source()) reads the rows of its own source as memory.
+    // If the graph includes a decoder (decodes_source()), that decoder attends to the rows of the same source.
     encoder_state_->sequences.push_back(
-        {.first_row = first, .rows = count, .first_memory_row = first, .memory_rows = count});
+        {.first_row = first, .rows = count, .first_source_row = first, .source_rows = count});
     if (model_->config.decodes_source()) {
       target_ids_.push_back(model_->config.head.start_token.value_or(source.back()));
       target_ids_.insert(target_ids_.end(), source.begin(), source.end() - 1);
     }
     ids_.insert(ids_.end(), source.begin(), source.end());
     types_.resize(ids_.size(), 0);
-    // A model with one type gives it to all tokens, whatever the tokenizer says.
+    // If the model has only one token type, all tokens keep type 0.
     if (model_->config.encoder.token_types > 1 && !reading.second_segments.empty() &&
         reading.second_segments[i] < source.size()) {
       std::fill(types_.begin() + first + static_cast<std::ptrdiff_t>(reading.second_segments[i]), types_.end(), 1);
     }
+    // Select the rows to compute: each source's first row, or all rows.
     rows_.resize(reading.first_rows ? i + 1 : ids_.size());
     std::iota(rows_.begin() + (reading.first_rows ? static_cast<std::ptrdiff_t>(i) : first), rows_.end(), first);
   }
+  // Pass only the inputs that the encoder's graph has, in the graph's order.
   const auto vector = [](TokenIds& values) {
     return Tensor(values.data(), DataType::int32, {static_cast<Dim>(values.size())});
   };

@@ -14,27 +14,31 @@ Session::Session(std::shared_ptr<const Transformer> model, const std::shared_ptr
     output_state_.emplace(model_->output->graph(), team);
     decoder_inputs_.resize(model_->decoder->graph().inputs().size());
   }
-  if (draft_ && draft_->model_->config.has_encoder() && !draft_->model_->encoder) draft_->memory_ = &source_memory_;
+  // A draft model that shares the encoder reads this session's cross-attention keys and values.
+  if (draft_ && draft_->model_->config.has_encoder() && !draft_->model_->encoder)
+    draft_->key_values_ = &source_key_values_;
 }
 
+// Opens the encoded sources: copies their cross-attention keys and values to source_key_values_.
 Session::Encoded Session::opened(Encoded encoded) {
   const Stopwatch stopwatch(encode_seconds_);
   encoded_sources_.clear();
-  if (encoded.memories.empty()) return encoded;
+  if (encoded.key_values.empty()) return encoded;
   for (const Sequence& source : encoder_state_->sequences) {
-    encoded_sources_.push_back(source_memory_.add(encoded.memories, source.first_row, source.rows));
+    encoded_sources_.push_back(source_key_values_.add(encoded.key_values, source.first_row, source.rows));
   }
   encoded.sources = encoded_sources_;
   return encoded;
 }
 
 void Session::close_source(int source) {
-  if (memory_ == &source_memory_) source_memory_.remove(source);  // else another session's memory
+  if (key_values_ == &source_key_values_)
+    source_key_values_.remove(source);  // otherwise another session owns the sources
 }
 
 void Session::reset() {
   if (decoder_state_) decoder_state_->cache_index.close_all();
-  source_memory_.remove_all();
+  source_key_values_.remove_all();
   if (draft_) draft_->reset();
 }
 
@@ -72,30 +76,31 @@ Tensor Session::decode(std::span<const TargetTokens> inputs) {
   ids_.clear();
   for (const TargetTokens& input : inputs) {
     const int count = static_cast<int>(input.tokens.size());
+    // Describe the rows of the target, and reserve cache for its new tokens.
     Sequence sequence{.first_row = static_cast<int>(ids_.size()),
                       .rows = count,
                       .past = decoder_state_->cache_index.length(input.target),
                       .slot = input.target};
     if (const int source = source_of_[static_cast<std::size_t>(input.target)]; source != kNoSource) {
-      const SourceMemory::Rows memory = memory_->rows(source);
-      sequence.first_memory_row = memory.first;
-      sequence.memory_rows = memory.count;
+      const SourceKeyValues::Rows rows = key_values_->rows(source);
+      sequence.first_source_row = rows.first;
+      sequence.source_rows = rows.count;
     }
     decoder_state_->sequences.push_back(sequence);
     decoder_state_->cache_index.append(input.target, count);
     ids_.insert(ids_.end(), input.tokens.begin(), input.tokens.end());
   }
-  // S of the decoder's graph is the room of the memories; sequences say which rows are read.
-  std::ranges::copy(memory_->tensors(), decoder_inputs_.begin() + 1);
+  // S in the decoder's graph is the capacity of these tensors. The sequences contain the ranges of rows to read.
+  std::ranges::copy(key_values_->tensors(), decoder_inputs_.begin() + 1);
   decoder_inputs_[0] = Tensor(ids_.data(), DataType::int32, {static_cast<Dim>(ids_.size())});
   return logits_of(wanted_rows(model_->decoder->run(decoder_inputs_, *decoder_state_)[0], inputs), inputs);
 }
 
-// Returns the logits of the rows that are wanted for `inputs`.
 Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> inputs) {
   if (std::ranges::all_of(inputs, [](const TargetTokens& input) { return input.shortlist == nullptr; })) {
     return model_->output->run(std::span(&hidden, 1), *output_state_)[0];
   }
+  // Returns a tensor of this shape in the memory of `tensor`, which is replaced if it is too small.
   const auto space = [](Tensor& tensor, const Shape& shape) {
     if (tensor.empty() || tensor.elements() < shape.elements()) tensor = Tensor::uninitialized({shape.elements()});
     return Tensor(tensor.raw(), DataType::float32, shape);
@@ -103,7 +108,8 @@ Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> in
   const Dim vocabulary = model_->config.decoder.vocabulary;
   const Tensor all = space(spread_logits_, {hidden.rows(), vocabulary});
   Dim begin = 0;
-  for (std::size_t i = 0; i < inputs.size();) {  // neighbours with the same shortlist are computed together
+  // Consecutive inputs with the same shortlist share a matmul.
+  for (std::size_t i = 0; i < inputs.size();) {
     const VocabularyShortlist* shortlist = inputs[i].shortlist;
     Dim rows = 0;
     for (; i < inputs.size() && inputs[i].shortlist == shortlist; ++i) {
@@ -120,7 +126,7 @@ Tensor Session::logits_of(const Tensor& hidden, std::span<const TargetTokens> in
   return all;
 }
 
-// Returns the rows of the tokens whose logits are wanted.
+// Returns the hidden states of the tokens whose logits are requested.
 Tensor Session::wanted_rows(const Tensor& hidden, std::span<const TargetTokens> inputs) {
   Dim rows = 0;
   for (const TargetTokens& input : inputs) rows += static_cast<Dim>(input.rows());

@@ -1,4 +1,4 @@
-// The functions of Session by which callers observe attention and the runs of nodes.
+// The functions of Session that let callers observe attention and the execution of nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// A node's attention, and the state of its graph.
+// An attention to observe: the state of its graph, its node, and the attended rows to report.
 struct Session::ObservedAttention {
   RunState* state;
   Edge node;
@@ -18,6 +18,7 @@ void Session::set_source_attention(SourceAttention mode) {
   const TransformerConfig& config = model_->config;
   if (!config.has_encoder() || !config.has_decoder() || config.decoder.layers == 0) return;
   AttentionObserver observer;
+  // For each row, keep the weights of the alignment head, or the mean over all heads.
   if (mode == SourceAttention::keep) {
     observer = [this, only = config.alignment_head,
                 share = config.alignment_head ? 1.0f : 1.0f / static_cast<float>(config.decoder.attention.heads)](
@@ -34,8 +35,8 @@ void Session::set_source_attention(SourceAttention mode) {
   last.state->observe_attention(last.node, std::move(observer), last.to);
 }
 
-// Returns the node of an attention. Attention to the source is a node of its own, or part of the node that attends to
-// the target.
+// Returns the node of an attention. Cross-attention is either a separate node or part of the
+// self-attention node (T5Gemma 2).
 Session::ObservedAttention Session::attention_of(AttentionKind kind, int layer) {
   const bool is_encoder = kind == AttentionKind::encoder_self;
   const Graph& graph = (is_encoder ? model_->encoder : model_->decoder)->graph();

@@ -12,37 +12,37 @@
 
 namespace encdec {
 
-// A pool of sessions of one model. Each call leases a session and returns it. Thread-safe. A forked process starts with
-// an empty pool of its own.
+// A pool of sessions of one model. Each call leases a session and returns it. Thread-safe. A forked
+// process starts with an empty pool.
 class SessionPool {
   struct Idle;
 
  public:
-  // Makes a pool whose sessions have teams of `threads` threads. `draft` guesses for `model`; it may be null.
+  // Each session has a team of `threads` threads. `draft` is the draft model, or null.
   SessionPool(std::shared_ptr<const Transformer> model, int threads, std::shared_ptr<const Transformer> draft = nullptr)
       : model_(std::move(model)), draft_(std::move(draft)), threads_(threads) {}
 
-  // A session for the duration of one call. It begins without sources and targets.
+  // A session for the duration of one call, without sources and targets at first.
   class Lease {
    public:
-    // Takes an idle session, or makes one if there is none. Throws ResourceError if its threads cannot be started.
+    // Leases an idle session or creates a session. Throws ResourceError if the threads cannot be started.
     explicit Lease(SessionPool& pool)
         : idle_(pool.idle_.get([] { return std::make_unique<Idle>(); })), session_(pool.take(idle_)) {}
-    // Returns the session to the pool. If an exception is propagating, destroys the session instead, since the call may
-    // have stopped between setting a size and allocating the memory for it.
+    // Returns the session to the pool, or destroys it if an exception is propagating: the call may
+    // have stopped between setting a size and allocating the memory.
     ~Lease() {
       const MutexLock lock(idle_.mutex);
       if (std::uncaught_exceptions() > exceptions_) {
         --idle_.session_count;
       } else {
-        idle_.sessions.push_back(std::move(session_));  // take() has reserved the space
+        idle_.sessions.push_back(std::move(session_));  // does not allocate: take() has reserved the space
       }
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Session& operator*() { return *session_; }        // leased session
-    Session* operator->() { return session_.get(); }  // leased session
+    Session& operator*() { return *session_; }
+    Session* operator->() { return session_.get(); }
 
    private:
     Idle& idle_;
@@ -54,10 +54,10 @@ class SessionPool {
   // Sessions that are not leased.
   struct Idle {
     Mutex mutex;
-    // With capacity for all sessions, so that returning one allocates nothing.
+    // Has capacity for all sessions, so that returning one does not allocate.
     std::vector<std::unique_ptr<Session>> sessions ENCDEC_GUARDED_BY(mutex);
-    std::size_t session_count ENCDEC_GUARDED_BY(mutex) =
-        0;  // number of all sessions, idle and leased; may be too large after an exception
+    // Number of idle and leased sessions; may be too large after an exception.
+    std::size_t session_count ENCDEC_GUARDED_BY(mutex) = 0;
   };
 
   std::unique_ptr<Session> take(Idle& idle) const {
@@ -68,6 +68,7 @@ class SessionPool {
       ++idle.session_count;
       return session;
     }
+    // Remove the sources, targets, times and observers of the previous lease.
     std::unique_ptr<Session> session = std::move(idle.sessions.back());
     idle.sessions.pop_back();
     session->reset();

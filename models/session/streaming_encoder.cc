@@ -9,9 +9,10 @@
 namespace encdec {
 namespace {
 
+// Returns the graph that runs on chunks. Throws ConfigError if the model has none.
 const Graph& front_of(const Transformer& model) {
-  if (model.front && model.config.encoder.frames.reads_pieces) return model.front->graph();
-  throw ConfigError(model.config.model_type + " cannot encode piece by piece, expected moonshine_streaming");
+  if (model.front && model.config.encoder.frames.reads_chunks) return model.front->graph();
+  throw ConfigError(model.config.model_type + " cannot encode in chunks, expected moonshine_streaming");
 }
 
 }  // namespace
@@ -26,6 +27,7 @@ StreamingEncoder::StreamingEncoder(std::shared_ptr<const Transformer> model, std
 
 void StreamingEncoder::push(std::span<const float> samples, std::vector<float>& rows) {
   samples_.insert(samples_.end(), samples.begin(), samples.end());
+  // Run the graph on whole rows of samples, and keep the remaining samples.
   const auto per_row = static_cast<std::size_t>(model_->config.encoder.frames.per_row);
   const std::size_t count = samples_.size() / per_row;
   run(state_, std::span(samples_).first(count * per_row), std::numeric_limits<int>::max(), rows);
@@ -39,7 +41,9 @@ void StreamingEncoder::end_here(std::vector<float>& rows) {
   const std::size_t left = (samples_.size() + per_row - 1) / per_row;
   std::vector<float> last = samples_;
   last.resize(last.size() - last.size() % static_cast<std::size_t>(frames.counted));
-  last.resize((left + static_cast<std::size_t>(lag_)) * per_row);  // zeros, to read the last rows out
+  // Fill the last row with zeros, and append the lag_ rows of zeros that the layers look ahead.
+  last.resize((left + static_cast<std::size_t>(lag_)) * per_row);
+  // Run the graph on a copy of the state, so that push() can continue.
   ending_.continue_stream(state_);
   if (const int end = read_ + static_cast<int>(left); end > 0) run(ending_, last, end, rows);
 }
@@ -51,8 +55,8 @@ void StreamingEncoder::finish(std::vector<float>& rows) {
   state_ = RunState(model_->front->graph(), team_);
 }
 
-// Reads whole rows of samples, which follow the first `read_` rows. `end` is the number of rows of the recording, if
-// known.
+// Runs the graph on whole rows of samples, which follow the first `read_` rows. `end` is the number of rows of the
+// recording, or the maximum of int while the number is unknown. Appends the rows that are complete to `rows`.
 void StreamingEncoder::run(RunState& state, std::span<float> samples, int end, std::vector<float>& rows) {
   const Dim per_row = model_->config.encoder.frames.per_row, count = static_cast<Dim>(samples.size()) / per_row;
   if (count == 0) return;
@@ -60,7 +64,8 @@ void StreamingEncoder::run(RunState& state, std::span<float> samples, int end, s
   state.stream = {.first = read_, .end = end};
   const Tensor input(samples.data(), DataType::float32, {count, per_row});
   const Tensor output = model_->front->run(std::span(&input, 1), state)[0];
-  const Dim first = state.stream->first;  // position of the first row of `output`
+  const Dim first = state.stream->first;  // position of the first row of `output`, set by the graph
+  // Drop rows before the recording's start and after its end.
   const Dim begin = std::clamp<Dim>(-first, 0, count), last = std::clamp<Dim>(end - first, begin, count);
   rows.insert(rows.end(), output.data<float>() + begin * width(), output.data<float>() + last * width());
 }

@@ -8,23 +8,24 @@
 
 namespace encdec {
 
-// An encoder that reads a recording piece by piece (Moonshine Streaming; FrameOptions::reads_pieces). It keeps what
-// later rows need: the last inputs of each convolution, and the last keys and values of each layer. So no row is
-// computed twice. A row is final once the rows that its layers read ahead are known: encoders of 6 layers with windows
-// [16, 4] and [16, 0] read 12 rows (240 ms) ahead. All rows have the same bits as in Session::encode(),
-// for any sizes of the pieces. Not thread-safe. Order of calls: ((push | end_here)* finish)*
+// Encodes a recording in chunks (Moonshine Streaming; FrameOptions::reads_chunks). Keeps the last
+// inputs of each convolution and the last keys and values of each layer. A row is final once the
+// rows that its layers look ahead at are known: with 6 layers of windows [16, 4] and [16, 0], 12
+// rows (240 ms). Rows are bitwise identical to Session::encode(), for any chunk sizes. Not
+// thread-safe.
+// Order of calls: ((push | end_here)* finish)*
 class StreamingEncoder {
  public:
-  // The threads of `team` do the work. Throws ConfigError if the model has no such encoder.
+  // Throws ConfigError if the model cannot encode in chunks.
   StreamingEncoder(std::shared_ptr<const Transformer> model, std::shared_ptr<ThreadTeam> team);
 
-  // Reads the next samples, at 16,000 per second and between -1 and 1, and appends the rows that are final now: width()
-  // floats for each. Throws BackendError if a matrix product fails; then only a new encoder can continue.
+  // Reads samples, at 16 kHz and between -1 and 1, and appends the rows that are now final, width()
+  // floats each. After a BackendError only a new encoder can continue.
   void push(std::span<const float> samples, std::vector<float>& rows);
-  // Appends the last rows of the recording as if it ended here; there are ceil(samples / 320) in all. Zeros complete
-  // the last row's samples. The next push() goes on without these rows.
+  // Appends the remaining rows as if the recording ended here: ceil(samples / 320) in total. The
+  // next push() continues as if end_here() had not been called.
   void end_here(std::vector<float>& rows);
-  // Does the same, but the next push() begins another recording.
+  // Like end_here(), but the next push() starts a new recording.
   void finish(std::vector<float>& rows);
 
   Dim width() const { return model_->config.encoder.model_dim; }  // D
@@ -36,9 +37,9 @@ class StreamingEncoder {
   std::shared_ptr<ThreadTeam> team_;
   RunState state_;
   RunState ending_;             // for end_here()
-  std::vector<float> samples_;  // samples that no run has read
-  int read_ = 0;                // number of rows of samples that runs have read
-  int lag_ = 0;                 // number of rows that the layers read ahead
+  std::vector<float> samples_;  // samples that are not yet a whole row
+  int read_ = 0;                // number of rows of samples that run() has read
+  int lag_ = 0;                 // number of rows that the layers look ahead
 };
 
 }  // namespace encdec

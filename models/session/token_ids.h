@@ -4,7 +4,6 @@
 #include <vector>
 
 namespace encdec {
-// Token ids of one sequence.
 
 using TokenIds = std::vector<std::int32_t>;
 

@@ -60,7 +60,7 @@ std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds
   }
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return rows[i].size(); });
   std::vector<std::vector<std::size_t>> batches;
-  std::size_t tokens = 0;  // tokens of the last batch
+  std::size_t tokens = 0;  // number of tokens in the last batch
   for (const std::size_t row : order) {
     tokens += rows[row].size();
     const bool is_full = batch_size == 0

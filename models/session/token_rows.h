@@ -11,30 +11,27 @@
 
 namespace encdec {
 
-// Throws InputError unless all ids are in the stack's vocabulary and the stack has a position for each token. The
-// message begins with `what` and `number`: "source 3: ...".
+// The check functions throw InputError. Messages begin with `what` and `number`: "source 3: ...".
+//
+// Throws unless all ids are in the stack's vocabulary and each token has a position.
 void check_tokens(std::span<const std::int32_t> tokens, const StackConfig& stack, std::string_view what,
                   std::size_t number);
-// Checks each row as check_tokens() does; rows are numbered from 1. Call this before any work, so that a bad row is
-// reported at once.
+// Calls check_tokens() for each row, numbered from 1.
 void check_rows(std::span<const TokenIds> rows, const StackConfig& stack, std::string_view what);
-// Throws InputError unless `frames` is float32 [F, width], where F is a positive multiple of per_row and at most
-// per_row times the number of positions (see FrameOptions). The message begins as that of check_tokens().
+// Throws unless `frames` is float32 [F, width], where F is a positive multiple of per_row and at
+// most per_row times the number of positions (see FrameOptions).
 void check_frames(const Tensor& frames, const StackConfig& stack, std::string_view what, std::size_t number);
-// Throws InputError if `head` reads the row of an end token and there is none. The message begins as that of
-// check_tokens().
+// Throws if `head` reads the row of an end token and `tokens` have no end token.
 void check_end(std::span<const std::int32_t> tokens, const HeadConfig& head, std::string_view what, std::size_t number);
-// Throws InputError if there are no tokens. The message begins as that of check_tokens().
 void check_not_empty(std::span<const std::int32_t> tokens, std::string_view what, std::size_t number);
-// Checks each row in the same way; rows are numbered from 1.
 void check_not_empty(std::span<const TokenIds> rows, std::string_view what);
 
-// Number of tokens that keep a CPU busy if they are read together.
+// Number of tokens that keep a CPU busy if they are processed together.
 inline constexpr std::size_t kTokensPerBatch = 2048;
 
-// Groups rows into batches of indices. The longest rows come first, so that rows of a batch have similar lengths; empty
-// rows are left out. A batch has at most `batch_size` rows or, if batch_size is 0, at most kTokensPerBatch tokens; a
-// longer row is a batch of its own. The batches do not affect the results.
+// Groups rows into batches of indices, longest first; empty rows are left out. A batch has at most
+// `batch_size` rows or, if that is 0, kTokensPerBatch tokens; a longer row gets its own batch.
+// Results do not depend on the batches.
 std::vector<std::vector<std::size_t>> batches_by_length(std::span<const TokenIds> rows, int batch_size);
 
 }  // namespace encdec

@@ -29,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
+// The functions below load the tokenizer of a SlowFamily from a folder in the format of transformers.
 std::unique_ptr<Tokenizer> load_marian(const fs::path& folder) {
   TokenizerSettings settings = TokenizerSettings::merge(TokenizerFiles::read(folder), marian_tokens());
   std::optional<Vocabulary> target_vocabulary;
@@ -63,10 +64,10 @@ std::unique_ptr<Tokenizer> load_blenderbot_small(const fs::path& folder) {
   return blenderbot_small_tokenizer(std::move(vocabulary), merges, TokenizerFiles::read(folder), folder.string());
 }
 
-// A family with a SlowTokenizer.
+// A family whose tokenizer is a SlowTokenizer.
 struct SlowFamily {
   std::string_view tokenizer_class;
-  std::vector<const char*> files;  // a folder must have all of them or none
+  std::vector<const char*> files;  // a folder must have all of these files or none
   std::unique_ptr<Tokenizer> (*load)(const fs::path& folder);
 };
 
@@ -81,7 +82,7 @@ const std::vector<SlowFamily>& slow_families() {
   return families;
 }
 
-// Returns the table of the first Precompiled normalizer: the normalizer itself, or a member of its sequence.
+// Returns the table of the first Precompiled normalizer. `file` has either a single normalizer or a sequence of them.
 std::optional<NormalizationTable> normalization_table(const Json& file, const std::string& name) {
   const auto normalizer = file.find("normalizer");
   if (normalizer == file.end() || !normalizer->is_object()) return std::nullopt;
@@ -98,10 +99,10 @@ std::optional<NormalizationTable> normalization_table(const Json& file, const st
   return std::nullopt;
 }
 
-// Returns whether tokenizer.json has the kind of model that the family's pipeline needs.
+// Returns whether tokenizer.json contains the type of model that the family's pipeline needs.
 bool fits(const TokenizerJsonFile& file, const PipelineFamily& family) {
   const std::string_view model = family.model;
-  // Llama 3 is byte-level, but some checkpoints name the class of Llama 2.
+  // Llama 3 is byte-level, but some of its checkpoints name the class of Llama 2.
   const auto has_bytes = [&] { return file.rest->value().dump().find("\"ByteLevel\"") != std::string::npos; };
   if (family.tokenizer_class == "LlamaTokenizer" && has_bytes()) return false;
   if (model == "Unigram") return file.pieces.has_value();
@@ -109,15 +110,14 @@ bool fits(const TokenizerJsonFile& file, const PipelineFamily& family) {
   return file.vocabulary.has_value() && !file.merges;
 }
 
-// Returns the side at which tokenizer.json cuts texts, if it says so.
+// Returns the side at which tokenizer.json truncates texts; nullopt for the default side.
 std::optional<TruncationSide> truncation_side_of(const JsonObject& file) {
   const auto truncation = file.object("truncation");
   const std::string side = truncation ? truncation->string("direction").value_or("") : "";
   return side == "Left" ? std::optional(TruncationSide::left) : std::nullopt;
 }
 
-// Loads the tokenizer of a tokenizer.json. Without a family, or if the model is not of the family's kind, its pipeline
-// is the one that the file describes.
+// Loads a tokenizer.json. Uses the file's own pipeline if there is no family or if !fits().
 std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFiles files,
                                                const PipelineFamily* family) {
   PipelineSource source{.name = json.string(), .config = files.tokenizer_config};
@@ -131,14 +131,16 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(const fs::path& json, TokenizerFi
     merge({});
     return pipeline_tokenizer(family_parts::load(source), source.name);
   }
+  // Families also use the normalisation table of tokenizer.json and, if tokenizer_config.json lists no added tokens,
+  // the added tokens of tokenizer.json.
   source.file.normalization_table = normalization_table(rest.value(), source.name);
   if (rest.value().contains("added_tokens") && !files.has_added_tokens_decoder()) files.tokenizer = rest;
   merge(family->named_tokens);
   return pipeline_tokenizer(family->make(source), source.name);
 }
 
-// Loads the pipeline of a folder: from tokenizer.json if it exists, else from the family's own files. Adds the settings
-// of tokenizer_config.json and the older files. Returns null if the folder has neither.
+// Loads a pipeline from tokenizer.json, or else from the family's own files. Takes settings from tokenizer_config.json,
+// special_tokens_map.json and added_tokens.json. Returns null if the folder has no file to load the pipeline from.
 std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineFamily* family) {
   const fs::path json = folder / "tokenizer.json";
   if (file_exists(json)) return load_tokenizer_json(json, TokenizerFiles::read_small(folder), family);
@@ -155,7 +157,7 @@ std::unique_ptr<Tokenizer> load_pipeline(const fs::path& folder, const PipelineF
   return pipeline_tokenizer(family->make(source), source.name);
 }
 
-// Pairs of a model_type and the tokenizer class of transformers, for checkpoints that name no class.
+// The tokenizer classes of transformers by model_type, for checkpoints that name no class.
 constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"albert", "AlbertTokenizer"},
     {"bart", "RobertaTokenizer"},
@@ -190,11 +192,11 @@ constexpr std::pair<std::string_view, std::string_view> kClassOfType[] = {
     {"xlm-roberta", "XLMRobertaTokenizer"},
 };
 
-// Model types whose tokenizer.json is used with its own pipeline, whichever class the checkpoint names.
+// Model types that always use the pipeline of their tokenizer.json, even if the checkpoint names a class.
 constexpr std::array kUsesOwnPipeline = {"umt5", "pegasus_x", "bigbird_pegasus", "xlm-roberta-xl", "mistral"};
 
-// Returns the tokenizer class that tokenizer_config.json names, else the one that config.json names, else the default
-// of the model type; empty if there is none. Removes the ending "Fast".
+// Returns the tokenizer class in tokenizer_config.json, else in config.json, else the model type's default, else "".
+// Removes the ending "Fast".
 std::string tokenizer_class(const fs::path& folder, std::string_view model_type) {
   for (const char* file : {"tokenizer_config.json", "config.json"}) {
     if (!file_exists(folder / file)) continue;
@@ -219,12 +221,12 @@ std::unique_ptr<Tokenizer> load_family(const fs::path& folder, std::string_view 
   return load_pipeline(folder, find_pipeline_family(name));
 }
 
-// Files of transformers' tokenizers. A folder with one of them but without a supported tokenizer is an error.
+// Vocabulary files of transformers. A folder that has one of these files, but no supported tokenizer, is an error.
 constexpr const char* kMainFiles[] = {"tokenizer.json", "spiece.model",    "sentencepiece.bpe.model",
                                       "spm.model",      "tokenizer.model", "source.spm",
                                       "target.spm",     "vocab.json",      "vocab.txt",
                                       "merges.txt"};
-// Settings of these tokenizers, Marian's second vocabulary, and CTranslate2's vocabularies.
+// Marian's second vocabulary, settings files, and CTranslate2's vocabularies.
 constexpr const char* kOtherFiles[] = {"target_vocab.json",      "tokenizer_config.json",  "special_tokens_map.json",
                                        "added_tokens.json",      "vocabulary.json",        "vocabulary.txt",
                                        "shared_vocabulary.json", "shared_vocabulary.txt",  "source_vocabulary.json",
@@ -253,13 +255,15 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& folder, std::string_vi
   try {
     if (is_marian_release(folder)) return load_marian_release(folder);
     std::string name = tokenizer_class(folder, model_type);
-    // NLLB has the same model_type as M2M-100. Only M2M-100 has a vocab.json.
+    // NLLB and M2M-100 have the same model_type, but only M2M-100 has a vocab.json.
     if (name == "M2M100Tokenizer" && !file_exists(folder / "vocab.json")) name = "NllbTokenizer";
     if (auto tokenizer = load_family(folder, name, model_type)) return tokenizer;
+    // Try CTranslate2's vocabulary for Whisper, then CTranslate2's vocabularies for any model.
     if (model_type.empty() || model_type == "whisper") {
       if (auto tokenizer = load_whisper_tokenizer(folder)) return tokenizer;
     }
     if (auto tokenizer = load_ctranslate2_tokenizer(folder)) return tokenizer;
+    // No tokenizer was found. This is an error if the folder has a vocabulary file.
     const auto* file = std::ranges::find_if(kMainFiles, [&](const char* each) { return file_exists(folder / each); });
     if (file == std::end(kMainFiles)) return nullptr;
     refuse<TokenizerError>(folder.string(), "{} exists, but {}; expected a tokenizer.json", *file,

@@ -10,9 +10,9 @@
 
 namespace encdec {
 
-// Loads the tokenizer of a checkpoint's folder. `model_type` is the value in config.json; empty if there is no such
-// file. Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if
-// a file is damaged or only some of the needed files exist.
+// Loads the tokenizer of a checkpoint folder. `model_type` is the value in config.json, or empty without a config.json.
+// Returns null if the checkpoint has no tokenizer. Throws TokenizerError or FileError, naming the file, if a file is
+// damaged or only some of the needed files exist.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& folder, std::string_view model_type);
 
 // Returns the sorted names of the files in the folder that load_tokenizer() may read.

@@ -63,7 +63,7 @@ for _slice in _slices.SLICES:
     for _name in _slice.__all__:
         __all__.insert(__all__.index("build_info"), _name)
         globals()[_name] = _found = getattr(_slice, _name)
-        # Also found in encdec.MODULE, as in earlier versions: users import encdec.documents, pickles import the rest.
+        # As in earlier versions, names are also in encdec.MODULE: users import encdec.documents, pickles the rest.
         _module = getattr(_found, "__module__", _found.__name__)
         _last = _module.rpartition(".")[2]
         _place = globals().setdefault(_last, sys.modules[_module])

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 OnError = Literal["raise", "null"]
 
 _LOAD = ("precision", "draft_precision", "assistant_model", "backend", "threads", "weights_cache")  # for load()
-_AHEAD = 256  # sources that generate_iter reads ahead, for each worker
+_AHEAD = 256  # sources per worker that generate_iter reads ahead
 
 
 class Model:
-    """What every model does: generate, score, show its states. Slices add methods; see ``Model``."""
+    """The base of ``encdec.Model``: generating, scoring, forward passes and attention. Slices add methods."""
 
     DEFAULTS: ClassVar[dict[str, Any]] = {
         "precision": "float32", "draft_precision": None, "assistant_model": None, "backend": None,
@@ -82,7 +82,7 @@ class Model:
         return core
 
     def _loaded(self, core: _encdec.Model) -> None:
-        """Called as soon as the checkpoint is loaded. What fails here fails like loading."""
+        """Called after the checkpoint is loaded. An exception in it makes loading fail."""
 
     @property
     def _tokenizer(self) -> _encdec.Tokenizer | None:
@@ -158,8 +158,8 @@ class Model:
     def translate(self, sources: Any, *, prefix: Any = None, on_error: OnError = "raise", **options: Any) -> Any:
         """Returns the text that the model generates from a source, or a list of texts for a list of sources.
 
-        A source is a text or a list of token ids. Token ids are used without any addition. ``prefix`` is the text, or
-        the token ids, with which the result begins. Options are those of ``generate``.
+        A source is a text or a list of token ids. Token ids are used exactly as given. ``prefix`` is the text, or the
+        token ids, with which the result begins. Options: see ``generate``.
 
         >>> model.translate(["attention", "world"], num_beams=4)
         ['AH0 T EH1 N SH AH0 N', 'W ER1 L D']
@@ -189,23 +189,23 @@ class Model:
     def generate(self, sources: Any, *, prefix: Any = None, on_error: OnError = "raise", **options: Any) -> Any:
         """Returns a list with one result for each source, in order. For a decoder-only model a source is a prompt.
 
-        Options have the names and meanings of Hugging Face's GenerationConfig. The default of an option is the value
-        in the checkpoint. Further options:
+        Options have the names and meanings of Hugging Face's GenerationConfig. Defaults come from the checkpoint.
+        Further options:
 
         - ``source_lang``, ``target_lang``: the languages, for a multilingual model.
         - ``max_source_tokens``: the maximum number of tokens of a source.
         - ``long_sources``: ``"error"`` or ``"truncate"`` for longer sources.
-        - ``top_log_probs``: the number of most probable tokens to return at each position.
+        - ``top_log_probs``: how many of the most probable tokens to return at each position.
         - ``attention``: True to return attention, or a dict with the options of ``attention()``.
-        - ``drafts``: for each source what its result may be, such as the translation of an earlier version, or None.
-          Without beams, results come faster where it is right; they never change. Other guesses:
-          ``draft_source=True``, ``prompt_lookup_num_tokens``. ``num_assistant_tokens`` is the number of tokens to
-          guess at once.
+        - ``drafts``: a draft of each result, such as the translation of an earlier version, or None (speculative
+          decoding). Correct drafts make search without beams faster; results never change. Other sources of draft
+          tokens: ``draft_source=True``, ``prompt_lookup_num_tokens``. ``num_assistant_tokens`` is the number of draft
+          tokens per step.
         - ``batch_size``, ``workers``: results do not depend on these.
         - ``on_error="null"``: return None for a source that the model does not accept.
 
-        Raises TypeError for an unknown option. Raises ConfigError for an option that is out of range or not supported
-        by this model. Raises InputError or TokenizerError for a source that the model does not accept.
+        Raises TypeError for an unknown option, ConfigError for an option that is out of range or not supported by this
+        model, and InputError or TokenizerError for a source that the model does not accept.
 
         >>> result = model.generate("cat", num_beams=2, num_return_sequences=2)[0]
         >>> [hypothesis.text for hypothesis in result.hypotheses]
@@ -238,8 +238,8 @@ class Model:
     def generate_iter(self, sources: Any, *, on_error: OnError = "raise", **options: Any) -> Iterator[Any]:
         """Yields the results of ``generate`` for any iterable of sources, in order.
 
-        The iterable may be endless: memory does not grow. For each worker, 256 sources are read ahead, or four batches
-        if ``batch_size`` is given. Closing the iterator stops the work.
+        The iterable may be endless: memory does not grow. For each worker, 256 sources are read ahead or, if
+        ``batch_size`` is given, four batches. Closing the iterator stops the work.
 
         >>> lines = (word for word in ["one", "two"])
         >>> [result.text for result in model.generate_iter(lines)]
@@ -261,10 +261,10 @@ class Model:
     def stream(
         self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
     ) -> Generator[str, None, None]:
-        """Yields the text of a source's result, piece by piece, each as soon as it is final.
+        """Yields the text of a source's result in parts, each as soon as it is final.
 
-        With beams, text is final once all beams share it. Closing the iterator stops the work. Python closes it when
-        nothing refers to it any more.
+        With beams, text is final once all beams share it. Closing the iterator stops the work. Python also closes the
+        iterator when its last reference is gone.
 
         >>> "".join(model.stream("serendipity")) == model.translate("serendipity")
         True
@@ -275,7 +275,7 @@ class Model:
     def astream(
         self, source: Source, *, prefix: Source | None = None, **options: Unpack[_options.GenerateOptions]
     ) -> AsyncGenerator[str, None]:
-        """Yields the same for ``async for``. Shares batches with other requests that are awaited.
+        """Like ``stream``, for ``async for``. Shares batches with other awaited requests.
 
         >>> import asyncio
         >>> async def spell(): return [piece async for piece in model.astream("cat")]
@@ -304,9 +304,9 @@ class Model:
         **options: Unpack[_options.GenerateOptions],
     ) -> list[GenerateResult | None]: ...
     async def agenerate(self, sources: Any, *, prefix: Any = None, on_error: str = "raise", **options: Any) -> Any:
-        """Returns the same as ``generate``, but is awaited. Requests of many tasks, with any options, share batches.
+        """Like ``generate``, but awaited. Requests of many tasks, with any options, share batches.
 
-        Cancelling the task stops its sources.
+        Cancelling the task cancels its sources.
 
         >>> import asyncio
         >>> async def both(): return await asyncio.gather(model.agenerate("cat"), model.agenerate(["dog"]))
@@ -327,7 +327,7 @@ class Model:
         _options.check_names(function, options, _options.GENERATE)
         _inputs.check_single(source)
         if self._tokenizer is None:
-            raise TokenizerError(f"{self._path}: no tokenizer files, which streaming text needs")
+            raise TokenizerError(f"{self._path}: no tokenizer files, expected some for streaming")
         options = {**options, "num_return_sequences": options.get("num_return_sequences") or 1}
         known = _inputs.known_targets(prefix, options.pop("drafts", None), 1, single=True)
         return self._submit([source], known, options, with_tokens=True), self._tokenizer
@@ -375,11 +375,11 @@ class Model:
         return results[0] if single else results
 
     def forward(self, sources: Any = None, targets: Any = None) -> ForwardResult:
-        """Runs the model once over rows of token ids. Returns logits [B, T, V] and encoder states [B, S, D], float32.
+        """Runs the model once on rows of token ids. Returns float32 logits [B, T, V] and encoder outputs [B, S, D].
 
-        Needs numpy. Each target begins with the decoder start token. An encoder-only model takes no targets, a
-        decoder-only model no sources. Raises InputError if the numbers of sources and targets differ, if a row is
-        empty or too long, or for an unknown id.
+        Needs numpy. Each target begins with the decoder start token. An encoder-only model takes no targets, and a
+        decoder-only model takes no sources. Raises InputError if the numbers of sources and targets differ, if a row
+        is empty or too long, or for an unknown id.
 
         >>> model.forward([[5, 6, 0]], [[67, 3]]).logits.shape == (1, 2, model.config["decoder"]["vocabulary"])
         True
@@ -391,10 +391,10 @@ class Model:
     def attention(
         self, source: Source, target: Source | None = None, **options: Unpack[_options.AttentionOptions]
     ) -> Attention:
-        """Returns the attention weights for a source and a target. Without a target the model generates one.
+        """Returns the attention weights for a source and a target. Without a target, the model generates one.
 
-        Needs numpy. ``kinds`` is a list of ``"encoder"``, ``"decoder"`` and ``"cross"``. ``layers`` and ``heads`` are
-        each a number, ``"mean"`` or ``"all"``.
+        Needs numpy. ``kinds`` is a list of ``"encoder"``, ``"decoder"`` and ``"cross"``. ``layers`` and ``heads`` are a
+        number, ``"mean"`` or ``"all"``.
 
         >>> model.attention("cat").target
         ['▁K', '▁AE1', '▁T', '</s>']
@@ -422,26 +422,26 @@ class Model:
 
     @property
     def generation_config(self) -> dict[str, Any]:
-        """The generation options in the checkpoint, with the names of transformers."""
+        """The checkpoint's generation options, by transformers' names."""
         return self._core.generation_config
 
     @property
     def precision(self) -> str:
-        """The precision of matrix products. For ``"auto"``, the precision that was chosen."""
+        """The precision of matrix products; the chosen one for ``"auto"``."""
         return self._core.precision
 
     @property
     def backend(self) -> str:
-        """What multiplies matrices in the model's precision: ``"encdec (panels)"``."""
+        """The kernels of matrix products in the model's precision: ``"encdec (panels)"``."""
         return self._core.backend
 
     @property
     def notes(self) -> list[str]:
-        """Notes, one line each: settings in the folder that are ignored, and requested options without effect."""
+        """Notes of one line each: ignored settings of the checkpoint, and requested options without effect."""
         return self._core.notes
 
     def fingerprint(self) -> str:
-        """Returns a hash of weights, versions, precision and kernels. If it is equal, results are bitwise equal.
+        """Returns a hash of weights, versions, precision and kernels. Equal hashes mean bitwise identical results.
 
         >>> len(model.fingerprint())
         32

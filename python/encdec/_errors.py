@@ -1,10 +1,10 @@
-"""The exceptions of the engine. A message is one line: the place, what was found, and what was expected."""
+"""The engine's exceptions. A message is one line: the place, what was found, and what was expected."""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """Base class of the exceptions of the engine."""
+    """Base class of the engine's exceptions."""
 
 
 class FileError(Error, OSError):
@@ -12,11 +12,11 @@ class FileError(Error, OSError):
 
 
 class ConfigError(Error, ValueError):
-    """A value in config.json, in generation_config.json or in options is out of range or contradicts another one."""
+    """A value in config.json, generation_config.json or the options is out of range or contradicts another value."""
 
 
 class UnsupportedModelError(ConfigError):
-    """This version does not support the kind of checkpoint."""
+    """This version does not support this kind of checkpoint."""
 
 
 class InputError(Error, ValueError):
@@ -24,15 +24,15 @@ class InputError(Error, ValueError):
 
 
 class ShapeError(Error, ValueError):
-    """The sizes of tensors do not fit together."""
+    """The sizes of tensors do not match."""
 
 
 class WeightError(Error):
-    """A tensor is missing in the checkpoint, or its shape or type contradicts the configuration."""
+    """A tensor is missing from the checkpoint, or its shape or type contradicts the configuration."""
 
 
 class TokenizerError(Error):
-    """The files of a tokenizer are invalid, or a text is not valid Unicode."""
+    """Tokenizer files are missing or invalid, or a text is not valid Unicode."""
 
 
 class BackendError(Error):
@@ -40,7 +40,7 @@ class BackendError(Error):
 
 
 class ResourceError(Error):
-    """The system has run out of a resource, such as threads or open files."""
+    """The operating system has run out of a resource, such as threads or open files."""
 
 
 for _class in list(globals().values()):

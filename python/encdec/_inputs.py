@@ -1,4 +1,4 @@
-"""Converts the sources that a caller passes to lists."""
+"""Conversion of a caller's arguments: sources to lists, paths to str."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     IntArray = numpy.typing.NDArray[numpy.integer[Any]]
 
-#: A source: a text, or token ids, which are used without any addition.
+#: A source: a text, or token ids, which are used exactly as given.
 Source = Union[str, Sequence[SupportsIndex], "IntArray"]
 
 
@@ -31,13 +31,13 @@ def is_single(source: Any) -> bool:
 
 
 def check_single(source: Any) -> None:
-    """Raises TypeError unless the argument is one source. An empty list is one source, without token ids."""
+    """Raises TypeError unless the argument is one source. An empty list is one source without token ids."""
     if not is_single(source) and not (hasattr(source, "__len__") and len(source) == 0):
         raise TypeError(f"source: {type(source).__name__}, expected one text, or its token ids")
 
 
 def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
-    """Returns a list of sources, and whether the argument was a single one."""
+    """Returns a list of sources, and whether the argument was a single source."""
     if is_single(sources):
         return [sources], True
     if not isinstance(sources, Iterable) or isinstance(sources, dict):
@@ -46,20 +46,20 @@ def as_list(sources: Any, what: str) -> tuple[list[Any], bool]:
 
 
 def plain(sources: Iterable[Any]) -> Iterable[Any]:
-    """Returns the argument. Converts a column of Arrow to a list first, because its elements are not str."""
+    """Returns the argument; an Arrow column as a list, because its elements are not str."""
     found: Iterable[Any] = sources.to_pylist() if hasattr(sources, "to_pylist") else sources
     return found
 
 
 def known_targets(prefix: Any, drafts: Any, count: int, single: bool) -> list[tuple[Any, Any]] | None:
-    """Returns a list with a prefix and a draft for each source, or None. A single one is used for all sources."""
+    """Returns (prefix, draft) for each source, or None if neither is given. Single values apply to all sources."""
     if prefix is None and drafts is None:
         return None
     return list(zip(one_each("prefix", prefix, count, single), one_each("draft", drafts, count, single)))
 
 
 def one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
-    """Returns a list with what is given for each source. A single one, or None, is used for all sources."""
+    """Returns a list with one value for each source. A single value, or None, applies to all sources."""
     if given is None or is_single(given):
         return [given] * count
     each = list(given)
@@ -70,21 +70,21 @@ def one_each(what: str, given: Any, count: int, single: bool) -> list[Any]:
 
 
 def as_path(path: str | bytes | os.PathLike[str]) -> str:
-    """Returns the path as a str. Raises FileError for a zero byte, because the system would cut the path off there."""
+    """Returns the path as a str. Raises FileError for a NUL byte, at which the operating system would end the path."""
     text = os.fsdecode(path)
     if "\0" in text:
-        raise FileError(f"{text!r}: a path with a zero byte")
+        raise FileError(f"{text!r}: path contains a NUL byte")
     return text
 
 
 def as_model(path: str | bytes | os.PathLike[str]) -> str:
-    """Returns the path of a model as an absolute path, or OWNER/NAME as it is."""
+    """Returns the absolute path of a model's folder, or OWNER/NAME unchanged."""
     text = as_path(path)
     return text if _encdec.is_hub_name(os.fsencode(text)) else os.path.abspath(text)
 
 
 def is_missing(value: Any) -> bool:
-    """Returns whether a value stands for a missing one: None or, in pandas, not-a-number or pandas.NA."""
+    """Returns whether a value means "missing": None or, in pandas, NaN or pandas.NA."""
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
 
 

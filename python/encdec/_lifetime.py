@@ -1,4 +1,4 @@
-"""Ends, at exit, all work of the engine before the interpreter ends."""
+"""Ends all work of the engine at exit, before the interpreter ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _open: weakref.WeakSet[Closable] = weakref.WeakSet()
 
 
 def close_at_exit(thing: Closable) -> None:
-    """Closes an object that has threads, if it still exists at exit."""
+    """Registers an object with threads, to be closed at exit if it still exists."""
     _open.add(thing)
 
 
@@ -25,6 +25,6 @@ def close_at_exit(thing: Closable) -> None:
 def _close_all() -> None:
     try:
         _encdec.end_calls()
-    finally:  # also after Ctrl-C
+    finally:  # even after Ctrl-C
         for thing in list(_open):
             thing.close()

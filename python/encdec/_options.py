@@ -1,4 +1,4 @@
-"""The names and types of options, for type checkers, and advice for unknown names."""
+"""Names and types of options for type checkers, and hints for unknown names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Backend = Literal["auto", "onednn", "encdec"]
 
 
 class GenerateOptions(TypedDict, total=False):
-    """Options of Hugging Face's GenerationConfig, and of a call. None means the value in the checkpoint."""
+    """Options of Hugging Face's GenerationConfig and of a call. None means the checkpoint's value."""
 
     num_beams: int | None
     num_return_sequences: int | None
@@ -96,7 +96,7 @@ SCORE = frozenset(ScoreOptions.__annotations__)
 ATTENTION = frozenset(AttentionOptions.__annotations__)
 
 
-#: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, and our names for them.
+#: Options of CTranslate2, faster-whisper, transformers and sentence-transformers, with our names.
 _OUR_NAMES = {
     "beam_size": "num_beams",
     "compute_type": "precision",
@@ -117,7 +117,7 @@ _OUR_NAMES = {
     "torch_dtype": "precision",
     "vad_filter": "vad_model",
 }
-#: Advice for options of other engines that no single option of ours replaces.
+#: Hints for options of other engines that have no single counterpart here.
 _ADVICE = {
     "device": "encdec runs on CPUs only",
     "output_scores": "generate() always gives scores",
@@ -130,7 +130,7 @@ _ADVICE = {
 
 
 def check_names(function: str, options: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Raises TypeError for an unknown name. Its advice is our name for another engine's option, or the nearest name."""
+    """Raises TypeError for an unknown name, with a hint: our name for another engine's option, or the nearest name."""
     for name, value in options.items():
         if name not in known:
             hint = _hint(name, value, known)

@@ -1,4 +1,4 @@
-"""The models of this process, each loaded once, and the function that unpickles a model."""
+"""The models that this process has loaded with open_model(), and the function that unpickles a model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ model_class: type[Any]  # Model; set by its module, which imports this one
 
 def _renew_lock() -> None:
     global _lock
-    _lock = threading.RLock()  # another thread may have held the lock during the fork
+    _lock = threading.RLock()  # another thread may have held the old lock during the fork
 
 
 os.register_at_fork(after_in_child=_renew_lock)
 
 
 def lock() -> AbstractContextManager[bool]:
-    """Returns the lock that a thread holds while it loads a model at first use."""
+    """Returns the lock to hold while a model is loaded or found."""
     return _lock
 
 
@@ -38,7 +38,7 @@ def open_model(path: str | os.PathLike[str], options: dict[str, Any]) -> Any:
 
 
 def restore(path: str, options: dict[str, Any], content: str | None) -> Any:
-    """Unpickles a model. Raises ConfigError if the weights have changed, or if the pickle names a folder to write to.
+    """Unpickles a model. Raises ConfigError if the weights have changed or the pickle has a ``weights_cache``.
 
     ``content`` is the hash of the weights; None if the model was not loaded when it was pickled.
     """
@@ -50,7 +50,7 @@ def restore(path: str, options: dict[str, Any], content: str | None) -> Any:
     def load() -> Any:
         model = model_class(path, **options)
         if model._content() != content:
-            raise ConfigError(f"{path}: other weights than those of the model that was pickled")
+            raise ConfigError(f"{path}: the weights have changed, expected those of the pickled model")
         return model
 
     return _find((content, *_key(path, options)), load)
@@ -69,7 +69,7 @@ def _find(key: tuple[Any, ...], load: Callable[[], Any]) -> Any:
 
 
 def build_info() -> dict[str, Any]:
-    """Returns the versions of encdec and oneDNN, the compiler, the instruction set, and the number of CPUs and threads.
+    """Returns the versions of encdec and oneDNN, the compiler, the instruction set, and numbers of CPUs and threads.
 
     >>> encdec.build_info()["version"] == encdec.__version__
     True

@@ -1,7 +1,7 @@
-"""Requests of several callers to one model. Requests at the same time are decoded in the same batches.
+"""Requests of several callers to one model, which share batches.
 
-Threads of the engine never run Python. Workers put events into an inbox. An event loop watches the descriptor of the
-inbox; a thread without an event loop waits for the inbox itself.
+The engine's threads never run Python. They put events into an inbox. An event loop watches the inbox's descriptor; a
+thread without an event loop waits for the inbox.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ._errors import FileError, InputError, TokenizerError
 from ._lifetime import close_at_exit
 
 _numbers = itertools.count(1)
-Receiver = Callable[[int, str, Any], None]  # arguments: index of a source, kind of news such as "result", value
+Receiver = Callable[[int, str, Any], None]  # index of a source, kind of event such as "result", value
 
 
 class _Post:
@@ -59,7 +59,7 @@ def _post_of(loop: asyncio.AbstractEventLoop) -> _Post:
     return post
 
 
-#: A function (inbox, number, indices) that submits the sources with these indices. Their events, which have the number,
+#: A function (inbox, number, indices) that submits the sources with these indices as request ``number``. Their events
 #: go to the inbox.
 Submit = Callable[[_encdec.Inbox, int, list[int]], _encdec.Request]
 
@@ -70,7 +70,7 @@ async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = Fals
     """Returns the values of all sources. Cancelling the task cancels the sources.
 
     The first failure cancels the other sources and is raised. With ``null``, a source that the model does not accept
-    has the value None instead. With ``one_by_one``, each source has a request of its own.
+    gives None instead. With ``one_by_one``, each source is a separate request.
     """
     loop = asyncio.get_running_loop()
     values: list[Any] = [None] * count
@@ -105,7 +105,7 @@ async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = Fals
         return receive
 
     try:
-        # A request with an invalid source fails as a whole.
+        # With ``null`` too, each source is a request, because one invalid source makes its whole request fail.
         for first, size in ((each, 1) for each in range(count)) if null or one_by_one else ((0, count),):
             number = post.open(loop, receive_for(first))
             numbers.append(number)
@@ -125,15 +125,15 @@ async def gather(submit: Submit, count: int, null: bool, one_by_one: bool = Fals
 
 
 def with_segments(fields: Any, segments: list[Any] | None) -> Any:
-    """Returns the fields of a transcript with the segments that have come before it."""
+    """Returns a transcript's fields with the segments that arrived before it."""
     return fields if segments is None else {**fields, "segments": segments}
 
 
 def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable[Any], null: bool, ahead: int) -> Iterator[Any]:
-    """Yields the values of all sources in their order. Iterates over the sources in the caller's thread.
+    """Yields the values of all sources in order. Iterates over the sources in the caller's thread.
 
-    At most ``ahead`` sources have been read whose value was not yielded. A failure is raised after the values of the
-    sources before it.
+    Reads at most ``ahead`` sources before their values are yielded. Raises an invalid source's error after the values
+    of the previous sources.
     """
     close_at_exit(queue)
     values: dict[int, Any] = {}
@@ -143,6 +143,7 @@ def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable
     at_end = False
     try:
         while True:
+            # Yield the values that have arrived, then add a source, or wait if enough are waiting.
             for _, index, kind, value in inbox.take():
                 if kind == "failure":
                     raise value
@@ -175,7 +176,7 @@ def in_order(queue: _encdec.SourceQueue, inbox: _encdec.Inbox, sources: Iterable
 
 
 async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator[str, None]:
-    """Yields the text of a source's result, piece by piece as soon as it is final. Closing the iterator cancels it."""
+    """Yields the text of a source's result in parts, as soon as they are final. Closing the iterator cancels it."""
     loop = asyncio.get_running_loop()
     post = _post_of(loop)
     news: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
@@ -196,7 +197,7 @@ async def pieces(submit: Submit, tokenizer: _encdec.Tokenizer) -> AsyncGenerator
 
 
 def pieces_here(submit: Submit, tokenizer: _encdec.Tokenizer) -> Generator[str, None, None]:
-    """Yields the same pieces without an event loop: the caller's thread waits."""
+    """Like ``pieces`` without an event loop: the caller's thread waits."""
     inbox = _encdec.Inbox()
     request = submit(inbox, 0, [0])
     try:

@@ -1,7 +1,7 @@
-"""The slices of this build: packages beside this module, with the names that the extension knows.
+"""The slices of this build: packages in this folder, named by ``_encdec.slices``.
 
-A slice has ``__all__``, its names in package encdec, and may have ``METHODS``, a class with methods for Model, and
-``PIPELINES``, classes by task.
+A slice has ``__all__``, the names that package encdec exports. It may have ``METHODS``, a class with methods for Model,
+and ``PIPELINES``, classes by task.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import _encdec
 
 
 def _load(name: str) -> ModuleType:
-    # A slice imports its part of the extension module as its own module _engine.
+    # Each slice imports its part of the extension module as _engine.
     sys.modules[f"{__package__}.{name}._engine"] = getattr(_encdec, name)
     return importlib.import_module(f".{name}", __package__)
 

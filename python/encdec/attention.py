@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Attention:
-    """Attention weights. A notebook shows an object of this class as a picture."""
+    """Attention weights. Notebooks show an object of this class as a picture."""
 
-    #: For each kind (``"encoder"``, ``"decoder"``, ``"cross"``) float32 [layers, heads, queries, keys]. Rows sum to 1.
+    #: Weights by kind (``"encoder"``, ``"decoder"``, ``"cross"``): [layers, heads, queries, keys]. Rows sum to 1.
     maps: dict[str, FloatArray]
-    #: The tokens that the encoder reads, as in the vocabulary; ids if there is no tokenizer.
+    #: The tokens that the encoder reads, as the vocabulary spells them; ids if there is no tokenizer.
     source: list[str]
     #: The tokens that the decoder produces: one for each row of the decoder's maps.
     target: list[str]
@@ -34,7 +34,7 @@ class Attention:
 
     @classmethod
     def of(cls, fields: dict[str, Any], tokenizer: Tokenizer | None) -> Attention:
-        """Makes an object from the fields that the extension returns."""
+        """Returns an object for the fields that the extension returned."""
 
         def pieces(ids: list[int], is_target: bool) -> list[str]:
             return [_piece(each, is_target, tokenizer) for each in ids]
@@ -52,9 +52,9 @@ class Attention:
         return f"Attention({describe_arrays(self.maps)})"
 
     def picture(self, kind: str | None = None) -> tuple[list[str], list[str], FloatArray]:
-        """Returns names of rows, names of columns, and weights [rows, columns]: the mean of the last layer's heads.
+        """Returns row names, column names and weights [rows, columns]: the mean of the last layer's heads.
 
-        The default of ``kind`` is the first of ``"cross"``, ``"decoder"`` and ``"encoder"`` that the model has.
+        ``kind`` is by default the first of ``"cross"``, ``"decoder"`` and ``"encoder"`` that the model has.
         """
         kind = self._kind(kind)
         weights: FloatArray = self.maps[kind][-1].mean(axis=0)
@@ -103,5 +103,5 @@ def _piece(token: int, is_target: bool, tokenizer: Tokenizer | None) -> str:
         return str(token)
     try:
         return tokenizer.piece(token, is_target)
-    except ValueError:  # a model may have more ids than its vocabulary has entries
+    except ValueError:  # a model may have more ids than the tokenizer has entries
         return str(token)

@@ -18,26 +18,26 @@ else:
 
 
 class Model(_Methods):
-    """A loaded checkpoint. Threads, tasks and forked processes may use a model at the same time.
+    """A loaded checkpoint. Threads, tasks and forked processes may share a model.
 
-    - ``path``: the checkpoint folder, as its publisher ships it, or ``"OWNER/NAME"`` of the Hugging Face hub, from its
+    - ``path``: the checkpoint folder, as its publisher ships it, or ``"OWNER/NAME"`` on the Hugging Face hub, from the
       local cache.
     - ``precision``: the precision of matrix products.
-    - ``draft_precision``: ``"bfloat16"``, ``"int8"`` or ``"int4"``: a copy of the decoder in this lower precision guesses
-      tokens, and the model checks several at once. Results without beams come faster and are the same.
-    - ``assistant_model``: the folder of a smaller checkpoint with the same vocabulary that guesses instead.
-    - ``backend``: what multiplies matrices: ``"onednn"``, ``"encdec"`` (this package's own kernels), or ``"auto"``, the
-      faster of both. None: ENCDEC_BACKEND, else ``"auto"``.
-    - ``workers``: the number of batches that are decoded at the same time.
+    - ``draft_precision``: ``"bfloat16"``, ``"int8"`` or ``"int4"``: use a copy of the decoder in this lower precision
+      as draft model (speculative decoding). Search without beams is faster; results never change.
+    - ``assistant_model``: the folder of a smaller checkpoint with the same vocabulary, to use as draft model instead.
+    - ``backend``: the kernels of matrix products: ``"onednn"``, ``"encdec"`` (this package's own), or ``"auto"``, the
+      faster of the two. None: ENCDEC_BACKEND, else ``"auto"``.
+    - ``workers``: the number of batches that are decoded in parallel.
     - ``threads``: the number of threads of each worker. None: ENCDEC_THREADS, else OMP_NUM_THREADS, else the number of
       CPUs; this number is divided by ``workers``.
     - ``weights_cache``: a folder for packed weights, which makes later loads fast. None: ENCDEC_WEIGHTS_CACHE, else no
       cache.
     - ``lazy``: load the checkpoint at the first use.
 
-    The result of a source does not depend on the number of threads, nor on other sources, except with
-    ``backend="onednn"`` on some CPUs; ``notes`` says so. A model pickles as its path,
-    the hash of its weights, and its options except ``weights_cache``.
+    A source's result does not depend on the number of threads or on other sources, except with ``backend="onednn"`` on
+    some CPUs, which ``notes`` reports. A pickle has the path, the hash of the weights, and the options except
+    ``weights_cache``.
 
     Raises FileError, ConfigError, WeightError or TokenizerError. The message names the file and the problem.
 
@@ -51,7 +51,7 @@ _registry.model_class = Model
 
 
 def open_model(path: str | os.PathLike[str], **options: Any) -> Model:
-    """Returns a model with these options, which is loaded once per process. For functions that run on a cluster.
+    """Returns a model, loaded once per process and set of options. For functions that run on a cluster.
 
     >>> encdec.open_model(path) is encdec.open_model(path, precision="float32")
     True

@@ -1,4 +1,4 @@
-"""Pipelines with the calls and the results of transformers' pipelines, as of its version 4."""
+"""Pipelines with the interface and the results of transformers 4's pipelines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RETURN_NAMES = {
 
 
 class Pipeline:
-    """A pipeline, made by ``pipeline()``. Call it with a text or a recording, or a list or an iterator of them."""
+    """A pipeline, made by ``pipeline()``. Call it with one text or recording, or with a list or iterator of them."""
 
     def __init__(self, task: str, model: Model, call: Callable[..., Any]) -> None:
         self.task = task
@@ -36,7 +36,7 @@ class Pipeline:
 
 
 def pipeline(task: str, model: str | os.PathLike[str] | Model, **options: Any) -> Pipeline:
-    """Returns a pipeline for a task. ``model`` is a folder or a ``Model``. Options are those of ``Model``.
+    """Returns a pipeline for a task. ``model`` is a ``Model``, or a folder to load with the options of ``Model``.
 
     Tasks: ``"translation"`` or ``"translation_en_to_fr"``, ``"summarization"``, ``"text2text-generation"``,
     ``"feature-extraction"`` and ``"automatic-speech-recognition"``. Raises ConfigError for other tasks.
@@ -117,7 +117,7 @@ class _FeatureExtraction:
 
 
 def _task_options(model: Model, task: str) -> dict[str, Any]:
-    """Returns the options for a task in config.json: for T5 a prefix, lengths and beams."""
+    """Returns the task's options in config.json: for T5, a prefix, lengths and beams."""
     try:
         config = json.loads(Path(model.path, "config.json").read_bytes())
         params = config["task_specific_params"][task]

@@ -1,4 +1,4 @@
-"""The results of generating, scoring and forward passes: plain values, which can be compared, printed and pickled."""
+"""Results of generating, scoring and forward passes: plain values that can be compared, printed and pickled."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Hypothesis:
 
     #: The text; empty if the checkpoint has no tokenizer.
     text: str
-    #: The generated token ids, including the end token if there is one, but not the decoder start token.
+    #: The generated token ids, with the end token if there is one, but without the decoder start token.
     token_ids: list[int]
-    #: With beams, transformers' ``sequences_scores``; else the sum of the log-probabilities of the tokens.
+    #: With beams, transformers' ``sequences_scores``; else the sum of the tokens' log-probabilities.
     score: float
-    #: ``"stop"`` if the model has ended the text, ``"length"`` if the maximum number of tokens was reached.
+    #: ``"stop"`` if the model ended the text, ``"length"`` at the maximum number of tokens.
     finish_reason: FinishReason
     #: The model's log-probability of each token, before penalties and other logits processors.
     token_scores: list[float]
@@ -46,7 +46,7 @@ class GenerateResult:
     hypotheses: list[Hypothesis]
     #: The number of tokens of the source, including special tokens.
     source_tokens: int
-    #: True if the end of the source was cut off; see ``long_sources=``.
+    #: True if the source was truncated; see ``long_sources=``.
     source_truncated: bool
 
     @property
@@ -79,7 +79,7 @@ class ForwardResult:
 
 
 def make_result(fields: dict[str, Any], tokenizer: Tokenizer | None) -> GenerateResult:
-    """Makes a result from the fields that the extension returns."""
+    """Returns a result for the fields that the extension returned."""
 
     def hypothesis(part: dict[str, Any]) -> Hypothesis:
         return Hypothesis(**{**part, "attention": part["attention"] and Attention.of(part["attention"], tokenizer)})

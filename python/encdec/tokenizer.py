@@ -14,7 +14,7 @@ Side = Literal["source", "target"]
 
 
 class Tokenizer:
-    """The tokenizer of a checkpoint. The source side and the target side may have different vocabularies.
+    """A checkpoint's tokenizer. The source side and the target side may have different vocabularies.
 
     >>> tokenizer = model.tokenizer
     >>> tokenizer.decode(tokenizer.encode_target("HH AH0 L OW1"))
@@ -25,7 +25,7 @@ class Tokenizer:
         self._core = core
 
     def encode(self, text: str, *, source_lang: str = "", target_lang: str = "", max_length: int = 0) -> list[int]:
-        """Returns the token ids of a source, including special tokens; at most ``max_length`` of them unless that is 0.
+        """Returns the token ids of a source with special tokens: at most ``max_length`` of them unless that is 0.
 
         Raises TokenizerError for text that is not valid Unicode, and InputError for an unknown language.
         """
@@ -34,7 +34,7 @@ class Tokenizer:
     def encode_target(
         self, text: str, *, source_lang: str = "", target_lang: str = "", max_length: int = 0
     ) -> list[int]:
-        """Returns the token ids of a target, including special tokens."""
+        """Returns the token ids of a target with special tokens."""
         return self._core.encode(text, source_lang, target_lang, max_length, True)
 
     def decode(self, ids: Sequence[SupportsIndex] | IntArray) -> str:
@@ -42,28 +42,28 @@ class Tokenizer:
         return self._core.decode(ids)
 
     def piece(self, id: SupportsIndex, side: Side = "target") -> str:
-        """Returns an id's entry in the vocabulary. Raises InputError for an unknown id."""
+        """Returns the vocabulary entry of an id. Raises InputError for an unknown id."""
         return self._core.piece(id, _is_target(side))
 
     def pieces(self, ids: Sequence[SupportsIndex], side: Side = "target") -> list[str]:
-        """Returns the entries of several ids in the vocabulary."""
+        """Returns the vocabulary entries of several ids."""
         return [self.piece(each, side) for each in ids]
 
     def token_id(self, token: str) -> int | None:
-        """Returns the id of an entry in the vocabulary of the target side; None if there is no such entry."""
+        """Returns the id of an entry in the target side's vocabulary; None if it is not there."""
         return self._core.token_id(token)
 
     def language_token(self, language: str) -> int | None:
-        """Returns the id of the token for a language; None if the language is unknown."""
+        """Returns the id of a language's token; None if the language is unknown."""
         return self._core.language_token(language)
 
     def vocabulary_size(self, side: Side = "target") -> int:
-        """Returns the number of ids of a side. The ids are 0 to this number, exclusive."""
+        """Returns the number of ids, which begin at 0."""
         return self._core.vocabulary_size(_is_target(side))
 
     @property
     def languages(self) -> list[str]:
-        """The languages that the tokenizer knows, in the order of their ids. Empty if it has no language tokens."""
+        """The languages with a token, in the order of their ids; empty if there are no language tokens."""
         return self._core.languages
 
     @property

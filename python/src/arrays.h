@@ -12,10 +12,10 @@
 
 namespace encdec::python {
 
-// Returns a float32 array of numpy that shares the memory of the tensor and keeps it alive.
+// Returns a float32 numpy array that shares the tensor's memory and keeps it alive.
 inline nanobind::object to_array(const Tensor& tensor) {
   namespace nb = nanobind;
-  nb::module_::import_("numpy");  // nanobind would import it too, but turn a KeyboardInterrupt into a TypeError
+  nb::module_::import_("numpy");  // if nanobind imported numpy, a KeyboardInterrupt would become a TypeError
   std::vector<std::size_t> sizes;
   for (const Dim dim : tensor.shape().dims()) sizes.push_back(static_cast<std::size_t>(dim));
   auto kept = std::make_unique<Tensor>(tensor);
@@ -25,7 +25,7 @@ inline nanobind::object to_array(const Tensor& tensor) {
   return nb::cast(nb::ndarray<nb::numpy, float>(data, sizes.size(), sizes.data(), owner));
 }
 
-// The same for a vector or matrix.
+// Returns an array of `values`, a vector or a matrix.
 inline nanobind::object to_array(std::vector<float> values, const Shape& shape) {
   const auto kept = std::make_shared<std::vector<float>>(std::move(values));
   return to_array(Tensor(kept->data(), DataType::float32, shape, kept));

@@ -4,10 +4,10 @@
 
 namespace encdec::python {
 
-// Makes nanobind translate errors of the library to the classes of encdec/_errors.py.
+// Makes nanobind translate the library's errors to the classes in encdec/_errors.py.
 void translate_errors();
 
-// Each function below adds classes and functions to the module.
+// Functions that add classes and functions to the module.
 void bind_model(nanobind::module_& module);
 void bind_tokenizer(nanobind::module_& module);
 void bind_requests(nanobind::module_& module);

@@ -10,7 +10,7 @@
 
 namespace encdec::python {
 
-// A request queue that Python closes before the interpreter ends, even if objects still refer to it.
+// A request queue that Python can close before the interpreter ends, even if objects still refer to it.
 class ClosableQueue {
  public:
   ClosableQueue(Model model, const RequestQueueOptions& options)
@@ -24,8 +24,8 @@ class ClosableQueue {
     if (queue_ == nullptr) throw Error("the interpreter is shutting down, expected no more requests");
     return queue_;
   }
-  // Stops the queue and waits for its workers. They cannot be waiting for the interpreter's lock: their callbacks only
-  // add events to inboxes.
+  // Stops the queue and waits for its workers. This cannot deadlock: workers never wait for the interpreter's lock,
+  // because their callbacks only add events to inboxes.
   void close() {
     std::shared_ptr<RequestQueue> last = std::exchange(queue_, nullptr);
     const LockReleased released;
@@ -36,8 +36,8 @@ class ClosableQueue {
   std::shared_ptr<RequestQueue> queue_;
 };
 
-// Calls `submit`, which tokenizes the inputs, without the interpreter's lock. For few inputs it runs on the calling
-// thread: that is faster than a helper thread, with which compute() reacts to signals.
+// Calls `submit`, which tokenizes the inputs, without the interpreter's lock. If there are few inputs, calls `submit`
+// on the calling thread: this is faster than compute() with a helper thread, but does not react to signals.
 template <class Submit>
 Request submit_without_lock(std::size_t inputs, const Submit& submit) {
   constexpr std::size_t kFew = 64;

@@ -17,6 +17,7 @@ namespace {
 
 namespace nb = nanobind;
 
+// An exception that cancels `work` after a signal or after end_calls().
 struct Interrupted : std::exception {};
 
 struct Calls {
@@ -25,14 +26,14 @@ struct Calls {
 };
 
 Calls& calls() {
-  static PerProcess<Calls>& calls = *new PerProcess<Calls>;  // never destroyed, as threads may outlive end_calls()
+  static PerProcess<Calls>& calls = *new PerProcess<Calls>;  // never destroyed: threads may outlive end_calls()
   return calls.get([] { return std::make_unique<Calls>(); });
 }
 
 std::atomic<::pthread_t> main_thread = {};
 thread_local bool helps_main_thread = false;  // whether this is a Helper's thread
 
-// A thread that runs `work`, and can cancel it.
+// A thread that runs `work`. interrupt() cancels the work.
 class Helper {
  public:
   explicit Helper(const std::function<void()>& work)
@@ -52,6 +53,7 @@ class Helper {
         })) {}
 
   void interrupt() { interrupted_ = true; }
+  // Waits until the work is done, but at most for `time`. Returns whether the work is done.
   bool wait(std::chrono::milliseconds time) {
     const MutexLock lock(mutex_);
     if (!done_) changed_.wait_for(mutex_, time);
@@ -114,10 +116,12 @@ void end_calls() {
 }
 
 void run_without_lock(const std::function<void()>& work) {
-  if (helps_main_thread) {  // a callback of `work` that the main thread has started; its Helper can cancel this, too
+  // If this is a callback from work that a Helper runs, the same Helper can cancel this work too.
+  if (helps_main_thread) {
     const EngineCall call;
     return work();
   }
+  // Only the main thread runs signal handlers, so another thread needs no Helper.
   if (!is_main_thread()) {
     const std::function<void()> check = [] {
       if (calls().have_ended) throw Interrupted();
@@ -131,6 +135,7 @@ void run_without_lock(const std::function<void()>& work) {
       throw;
     }
   }
+  // The main thread runs signal handlers while the Helper works. The first exception of a handler cancels the work.
   std::optional<nb::python_error> raised;
   std::exception_ptr failure;
   {

@@ -13,17 +13,16 @@
 
 namespace encdec::python {
 
-// Time between two checks for signals by a waiting thread. Ctrl-C should take effect within 0.2 s, and work stops
-// within 0.1 s after it is cancelled.
+// Time between a waiting thread's checks for signals. Ctrl-C should take 0.2 s at most, 0.1 s of it to cancel work.
 inline constexpr std::chrono::milliseconds kSignalInterval(40);
 
 [[noreturn]] inline void wait_for_ever() {
   for (;;) ::pause();
 }
 
-// Runs `call`, which takes the interpreter's lock. Once the interpreter has ended, waits for ever in other threads than
-// the main one, as CPython 3.14 does. Earlier versions call pthread_exit() there, which unwinds the stack: destructors
-// and functions that may not throw then end the process.
+// Runs `call`, which takes the interpreter's lock. After the interpreter has ended, threads other than the main thread
+// wait for ever here, as in CPython 3.14. Earlier versions call pthread_exit() instead, which unwinds the stack and
+// ends the process at the first noexcept function.
 template <class Call>
 void take_lock(const Call& call) {
   try {
@@ -33,7 +32,7 @@ void take_lock(const Call& call) {
   }
 }
 
-// Holds the interpreter's lock, as nanobind's gil_scoped_acquire does, but with take_lock().
+// Holds the interpreter's lock. Like nanobind's gil_scoped_acquire, but with take_lock().
 class LockTaken {
  public:
   LockTaken() {
@@ -47,7 +46,7 @@ class LockTaken {
   PyGILState_STATE state_ = {};
 };
 
-// Releases the interpreter's lock, as nanobind's gil_scoped_release does, but with take_lock().
+// Releases the interpreter's lock. Like nanobind's gil_scoped_release, but with take_lock().
 class LockReleased {
  public:
   LockReleased() : state_(PyEval_SaveThread()) {}
@@ -61,7 +60,7 @@ class LockReleased {
   PyThreadState* state_;
 };
 
-// Releases the interpreter's lock for a call of the engine, for which end_calls() waits.
+// Releases the interpreter's lock for a call into the engine. end_calls() waits for the end of this object.
 class EngineCall {
  public:
   EngineCall();  // throws as exit_after_end() does
@@ -75,23 +74,23 @@ class EngineCall {
 
     std::atomic<int>& count;
   };
-  Counted counted_;  // until the lock is taken again
+  Counted counted_;  // declared first: counts until the lock is taken again
   std::optional<LockReleased> released_;
 };
 
-// Ends the calls of all threads but the main one, before the interpreter ends and objects that they use are destroyed.
-// Waits for them for at most a second: a thread that waits for a file may not notice.
+// Cancels the calls of all threads except the main thread. Call this before the interpreter ends and destroys objects
+// that the calls use. Waits for at most a second, because a thread that waits for a file may not notice.
 void end_calls();
 
-// Throws SystemExit, which ends a thread without a message, after end_calls() in other threads than the main one.
+// After end_calls(), throws SystemExit in any thread but the main thread. This ends the thread without a message.
 void exit_after_end();
 
-// Runs `work` without the interpreter's lock. Runs Python's signal handlers meanwhile. If a handler raises an
-// exception, cancels the work and throws that exception. In other threads than the main one end_calls() cancels the
-// work. REQUIRES: `work` uses no Python objects.
+// Runs `work` without the interpreter's lock. On the main thread, runs Python's signal handlers meanwhile; if a handler
+// raises an exception, cancels the work and throws that exception. On other threads, end_calls() cancels the work.
+// REQUIRES: `work` uses no Python objects.
 void run_without_lock(const std::function<void()>& work);
 
-// Runs `work` as run_without_lock() does, and returns its result.
+// Like run_without_lock(), but returns the result of `work`.
 template <class Work>
 auto compute(const Work& work) {
   std::optional<std::invoke_result_t<const Work&>> result;
@@ -99,14 +98,14 @@ auto compute(const Work& work) {
   return *std::move(result);
 }
 
-// Finds Python's main thread, the only one that runs signal handlers. In a forked process that is the thread that has
-// called fork(). To be called once.
+// Finds Python's main thread, which runs signal handlers. After fork(), the main thread is the thread that called
+// fork(). Call this function once.
 void find_main_thread();
 
-// Returns whether this is Python's main thread. Runs no Python code, which might give the lock to another thread.
+// Returns whether this is Python's main thread. Runs no Python code, which could release the interpreter's lock.
 bool is_main_thread();
 
-// Runs Python's signal handlers, and throws the exception of a handler. REQUIRES: the interpreter's lock is held.
+// Runs Python's signal handlers, and throws their exceptions. REQUIRES: the interpreter's lock is held.
 void check_signals();
 
 }  // namespace encdec::python

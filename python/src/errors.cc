@@ -13,12 +13,12 @@ namespace {
 
 namespace nb = nanobind;
 
-// Returns a message as a str. It may contain file names that are not UTF-8.
+// Returns a message as a str. The message may contain file names that are not valid UTF-8.
 nb::object message_text(const char* message) {
   return text_of(message, "backslashreplace");
 }
 
-// Returns the name of the class in encdec/_errors.py. Derived classes are tested before their base classes.
+// Returns the name of the error's class in encdec/_errors.py. Tests derived classes before their base classes.
 const char* class_of(const Error& error) {
   if (dynamic_cast<const FileError*>(&error) != nullptr) return "FileError";
   if (dynamic_cast<const UnsupportedModelError*>(&error) != nullptr) return "UnsupportedModelError";
@@ -56,7 +56,7 @@ nb::object to_python(const std::exception_ptr& failure) {
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
-    // No exception means pthread_exit() in Python code that a function has called: see take_lock().
+    // `failure` is null if a function called Python code that ended the thread with pthread_exit(); see take_lock().
     if (failure == nullptr) wait_for_ever();
     try {
       std::rethrow_exception(failure);

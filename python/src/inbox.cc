@@ -18,11 +18,12 @@ namespace encdec::python {
 
 namespace nb = nanobind;
 
+// The queue. Callbacks share it, and may outlive the Inbox. An eventfd signals that the queue is not empty.
 class Inbox::State {
  public:
   State() {
     if (descriptor_ >= 0) return;
-    throw ResourceError(fmt::format("eventfd: {}: see the limit of open files (ulimit -n)", std::strerror(errno)));
+    throw ResourceError(fmt::format("eventfd: {}: see the limit on open files (ulimit -n)", std::strerror(errno)));
   }
   ~State() { ::close(descriptor_); }
   State(const State&) = delete;
@@ -31,7 +32,7 @@ class Inbox::State {
   int descriptor() const { return descriptor_; }
   void check_process() const {
     if (process_ == ::getpid()) return;
-    throw Error("the work of this iterator runs in the process that this one was forked from");
+    throw Error("this iterator's work runs in the parent process, expected an iterator created after fork()");
   }
 
   void put(Event event) {
@@ -48,6 +49,7 @@ class Inbox::State {
     check_process();
     const MutexLock lock(mutex_);
     std::uint64_t count = 0;
+    // Reset the descriptor, unless the inbox has ended: then the descriptor must stay readable.
     if (!has_ended_) static_cast<void>(::read(descriptor_, &count, sizeof(count)) == sizeof(count));
     return std::exchange(events_, {});
   }
@@ -81,7 +83,7 @@ void Inbox::end() {
 
 void Inbox::wait() const {
   state_->check_process();
-  // Only the main thread runs signal handlers, so only it wakes up for them.
+  // Only the main thread runs signal handlers, so no other thread has to wake up regularly.
   const int interval = is_main_thread() ? static_cast<int>(kSignalInterval.count()) : -1;
   ::pollfd waiting{.fd = state_->descriptor(), .events = POLLIN, .revents = 0};
   for (;;) {

@@ -27,13 +27,13 @@ bool is_text(nb::handle value) {
   return PyUnicode_Check(value.ptr()) != 0;
 }
 
-// Returns whether a value stands for a missing one: None or, in pandas, not-a-number or pandas.NA.
+// Returns whether a value means "missing": None, NaN or pandas.NA.
 bool is_missing(nb::handle value) {
   if (PyFloat_Check(value.ptr()) != 0) return std::isnan(PyFloat_AsDouble(value.ptr()));
   return value.is_none() || (!is_text(value) && class_name(value) == "NAType");
 }
 
-// Converts a str to the variant's text, and anything else to its token ids.
+// Converts a str to the variant's text, and any other object to token ids.
 template <class Variant>
 Variant text_or_ids(nb::handle value, std::string_view what) {
   if (is_text(value)) return text_from(value, what);
@@ -59,7 +59,7 @@ std::int64_t integer_from(nb::handle value, std::string_view what) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0) {
-    throw ConfigError(fmt::format("{} is {}, expected an integer of 64 bits", what, nb::str(index).c_str()));
+    throw ConfigError(fmt::format("{} is {}, expected a 64-bit integer", what, nb::str(index).c_str()));
   }
   return number;
 }
@@ -76,6 +76,7 @@ std::string text_from(nb::handle value, std::string_view what) {
   if (!is_text(value)) refuse_type(value, what, "str");
   Py_ssize_t size = 0;
   if (const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size)) return {text, static_cast<std::size_t>(size)};
+  // The text has lone surrogates, which PyUnicode_AsUTF8AndSize() refuses.
   PyErr_Clear();
   const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value.ptr(), "utf-8", "surrogatepass"));
   if (!bytes.is_valid()) throw nb::python_error();
@@ -106,7 +107,7 @@ std::vector<TokenIds> rows_from(nb::handle value, std::string_view what) {
 }
 
 GenerateInput input_from(nb::handle source, nb::handle known, std::size_t number, OnError on_error) {
-  // An input that no model accepts, so that its result is None.
+  // No model accepts this input, so its result is None.
   const GenerateInput bad{.source = TokenIds{-1}};
   if (on_error == OnError::null && is_missing(source)) return bad;
   try {
@@ -151,7 +152,7 @@ TextsOrRows texts_or_rows(nb::list values, std::string_view what) {
       rows.push_back(ids_from(values[i], name));
     }
     if (!texts.empty() && !rows.empty()) {
-      throw nb::type_error(fmt::format("{}: expected text or token ids as before it", name).c_str());
+      throw nb::type_error(fmt::format("{}: expected the same kind as before, text or token ids", name).c_str());
     }
   }
   if (!rows.empty()) return rows;

@@ -18,15 +18,15 @@
 
 namespace encdec::python {
 
-// Returns the value of an option by its name.
+// Returns the value with the name `word` in a table. Throws ConfigError, naming the option, if no value has that name.
 auto named(std::string_view option, const std::string& word, const auto& table) {
   const auto value = value_named<decltype(table.front().value)>(table, word);
   if (!value) throw ConfigError(fmt::format("{} is '{}', expected {}", option, word, fmt::join(names_of(table), ", ")));
   return *value;
 }
 
-// The keyword arguments of a call. A function takes those that it knows; finish() then throws if any are left. A value
-// of None counts as not given, unless is_none() is called for it.
+// The keyword arguments of a call. The callee takes the arguments that it knows; then finish() throws TypeError if any
+// are left. An argument that is None counts as not given; only is_none() distinguishes the two cases.
 class Keywords {
  public:
   explicit Keywords(const nanobind::dict& keywords) {
@@ -42,7 +42,7 @@ class Keywords {
 
   bool is_none(std::string_view name) const { return std::ranges::find(nones_, name) != nones_.end(); }
 
-  // Removes and returns the value of an argument; an invalid object if it is not given.
+  // Removes and returns the value of an argument; returns an invalid object if it is not given.
   nanobind::object take(std::string_view name) {
     const auto entry = std::ranges::find(values_, name, &std::pair<std::string, nanobind::object>::first);
     if (entry == values_.end()) return {};
@@ -54,8 +54,7 @@ class Keywords {
   void read(T& value, std::string_view name) {
     if (const nanobind::object given = take(name); given.is_valid()) read_value(name, given, value);
   }
-  // Takes an argument that is not supported. Throws ConfigError unless it is not given, or has a value that changes
-  // nothing: False or `neutral`.
+  // Takes an argument that is not supported. Throws ConfigError if it is given and neither False nor `neutral`.
   void check_neutral(std::string_view name, const std::optional<double>& neutral = {}) {
     const nanobind::object value = take(name);
     if (!value.is_valid()) return;

@@ -19,7 +19,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// A stream of inputs, which skips those that the model cannot read if errors are to be None.
+// A stream of inputs. With OnError::null, skips inputs that the model does not accept.
 struct InputStream final : ListStream<GenerateInput> {
   InputStream(std::span<const GenerateInput> inputs, OnError on_error_) : ListStream(inputs), on_error(on_error_) {}
   bool skips(const Error& /*error*/) override { return on_error == OnError::null; }
@@ -27,6 +27,7 @@ struct InputStream final : ListStream<GenerateInput> {
   const OnError on_error;
 };
 
+// Returns a dict for each source. If `null_on_error`, returns None for a source that the model does not accept.
 nb::list generate(const Model& model, nb::list sources, nb::object known, nb::dict keywords, bool null_on_error) {
   const OnError on_error = null_on_error ? OnError::null : OnError::raise;
   const GenerateOptions options = generate_options(keywords);
@@ -96,8 +97,10 @@ std::string draw_attention(const std::string& kind, nb::list queries, nb::list k
   attention.queries = texts_from(queries);
   attention.keys = texts_from(keys);
   if (weights.size() == 0 || weights.shape(0) != queries.size() || weights.shape(1) != keys.size()) {
-    throw ShapeError("weights have another shape than the tokens, expected [rows, columns] with one token at least");
+    throw ShapeError(
+        "the shape of the weights does not match the tokens, expected [rows, columns] and at least one of each");
   }
+  // Draw one layer with one head, both without a name.
   attention.layers = attention.heads = {""};
   attention.map.kind = attention_kind(kind);
   attention.map.weights = Tensor::allocate({1, 1, static_cast<Dim>(queries.size()), static_cast<Dim>(keys.size())});
@@ -135,7 +138,7 @@ std::vector<std::string> notes_of(const Model& model) {
   return notes;
 }
 
-// Loads a model. `path` is bytes, because the name of a folder may not be UTF-8.
+// Loads a model. `path` is bytes, because the name of a folder need not be valid UTF-8.
 Model load(nb::bytes path, nb::dict keywords) {
   const std::filesystem::path folder(plain(path));
   const LoadOptions options = load_options(keywords);
@@ -157,7 +160,7 @@ void bind_model(nb::module_& module) {
              return to_string(compute([&] { return content_of(*model.checkpoint().weights); }));
            })
       .def("fingerprint", [](const Model& model) { return compute([&] { return model.fingerprint(); }); })
-      .def_prop_ro("reads_sound", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
+      .def_prop_ro("reads_audio", [](const Model& model) { return model.config().source_kind() == SourceKind::frames; })
       .def_prop_ro("has_tokenizer", [](const Model& model) { return model.tokenizer() != nullptr; })
       .def_prop_ro("backend", [](const Model& model) { return model.backend_of(model.precision()); })
       .def_prop_ro("precision", [](const Model& model) { return std::string(to_string(model.precision())); })

@@ -19,8 +19,8 @@ namespace nb = nanobind;
 NB_MODULE(encdec_bindings, module) {
   using namespace encdec::python;
 
-  // nanobind registers a type once per process. So if the module was removed from sys.modules and is imported again,
-  // the new module shares the contents of the first one.
+  // nanobind registers a type once per process. If the module was removed from sys.modules and is imported again, the
+  // new module therefore gets the contents of the first module.
   static nb::handle first;
   if (first.is_valid()) {
     for (auto [name, value] : nb::borrow<nb::dict>(first.attr("__dict__"))) {
@@ -28,8 +28,7 @@ NB_MODULE(encdec_bindings, module) {
     }
     return;
   }
-  // At exit, objects that a daemon thread uses are still referenced, as in a forked process. nanobind would warn of
-  // leaks.
+  // At exit, daemon threads and forked processes still refer to objects, which nanobind would report as leaks.
   nb::set_leak_warnings(false);
   translate_errors();
   find_main_thread();
@@ -51,7 +50,7 @@ NB_MODULE(encdec_bindings, module) {
   bind_tokenizer(module);
   bind_model(module);
   bind_requests(module);
-  // A slice has a module of its own, with its name, in this one.
+  // Each slice gets a submodule with its name.
   nb::list slices;
   [[maybe_unused]] const auto bind = [&](const char* name, void (*bind_slice)(nb::module_&)) {
     nb::module_ own = module.def_submodule(name);
@@ -67,6 +66,7 @@ NB_MODULE(encdec_bindings, module) {
 
 namespace {
 
+// Raises ImportError in any interpreter but the main interpreter.
 int refuse_subinterpreters(PyObject* /*module*/) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
   PyErr_SetString(PyExc_ImportError,
@@ -77,17 +77,18 @@ int refuse_subinterpreters(PyObject* /*module*/) {
 
 }  // namespace
 
-// Initialises the module, with refuse_subinterpreters() as the first step. Without it, nanobind's own step in a
-// subinterpreter would replace the types that the main interpreter uses.
+// Initialises the module, with refuse_subinterpreters() as the first step. In a subinterpreter, nanobind's own step
+// would replace the types that the main interpreter uses.
 extern "C" NB_EXPORT PyObject* PyInit__encdec() {  // NOLINT(bugprone-reserved-identifier)
   static std::array<PyModuleDef_Slot, 8> slots = {{{Py_mod_exec, reinterpret_cast<void*>(&refuse_subinterpreters)}}};
   if (refuse_subinterpreters(nullptr) != 0) return nullptr;
   PyObject* result = PyInit_encdec_bindings();
   if (result == nullptr) return nullptr;
-  if (PyModule_Check(result)) {           // nanobind before 2.8, whose initialisation has a single phase
-    PyModule_GetDef(result)->m_size = 0;  // so that Python calls this function in every interpreter
+  if (PyModule_Check(result)) {           // nanobind before 2.8 uses single-phase initialisation
+    PyModule_GetDef(result)->m_size = 0;  // makes Python call this function in every interpreter
     return result;
   }
+  // Multi-phase initialisation: put our step before nanobind's steps.
   auto* definition = reinterpret_cast<PyModuleDef*>(result);
   if (definition->m_slots == slots.data()) return result;
   std::size_t count = 1;

@@ -16,7 +16,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// Sets an option to what None means.
+// Sets an option to the value that None means; see read_option().
 template <class T>
 void reset(const OptionInfo& row, T& value) {
   if constexpr (std::is_same_v<T, std::optional<double>>) {
@@ -36,7 +36,7 @@ void set(const OptionInfo& /*row*/, std::string_view name, const nb::object& giv
   if (PyBytes_Check(given.ptr()) == 0) refuse_value(name, given, "a path");
   value = std::string(PyBytes_AsString(given.ptr()), static_cast<std::size_t>(PyBytes_Size(given.ptr())));
 }
-// Reads one token id or a list of them. Negative numbers are checked with the row's range.
+// Reads a token id or a list of token ids. Negative numbers are checked later, with the row's range.
 void set(const OptionInfo& /*row*/, std::string_view name, nb::object given, TokenIds& value) {
   if (nb::hasattr(given, "tolist")) given = given.attr("tolist")();
   if (PyIndex_Check(given.ptr()) != 0) given = nb::make_tuple(given);
@@ -55,7 +55,7 @@ void set(const OptionInfo& row, std::string_view name, const nb::object& given, 
   word = static_cast<std::uint8_t>(found - words.begin());
 }
 
-// Returns a name without the mark of a flag with the opposite meaning.
+// Returns a name without the '!' that marks the opposite of a flag.
 std::string_view plain_name(std::string_view name) {
   return name.substr(name.starts_with('!') ? 1 : 0);
 }

@@ -12,21 +12,19 @@
 
 namespace encdec::python {
 
-// Returns the row of an option with a further name.
+// Returns the row of an option with two names.
 constexpr OptionInfo option_of_two_names(std::string_view name, std::string_view other) {
   return OptionInfo(name, {}, {}, {}, {}, {.other_names = {other}});
 }
 
-// Reads the option of a row from keyword arguments, under all its names, without `prefix` if they begin with it. None
-// means:
-// - for a number that may be unset: unset; for a count that is at least 1: 1; for a list of token ids: no tokens;
-// - else: not given.
-// Throws TypeError or ConfigError for a value of another type, named as in the call or `error_name`. Does not check
-// ranges.
+// Reads an option from keyword arguments, under any of the option's names; `prefix` is removed from a name that begins
+// with it. None unsets a number that may be unset, sets a count that is at least 1 to 1, and empties a list of token
+// ids. For other options, None counts as not given. Throws TypeError or ConfigError for a wrong type; the message has
+// the name in the call or `error_name`. Does not check ranges.
 void read_option(Keywords& keywords, const OptionInfo& row, OptionValue value, std::string_view prefix = {},
                  std::string_view error_name = {});
 
-// The same for an option whose errors have its own name, whichever of its names is given.
+// Like read_option(), but errors always have the row's main name.
 inline void read_own(Keywords& keywords, const OptionInfo& row, OptionValue value) {
   read_option(keywords, row, value, {}, row.name);
 }
@@ -37,7 +35,7 @@ void read_rows(Keywords& keywords, std::span<const OptionRow<Options>> rows, Opt
   for (const OptionRow<Options>& row : rows) read_option(keywords, row, row.value(options));
 }
 
-// Appends all names of a row.
+// Appends all names of an option to `names`.
 void add_names(const OptionInfo& row, std::vector<std::string>& names);
 
 }  // namespace encdec::python

@@ -18,6 +18,7 @@ namespace nb = nanobind;
 constexpr OptionInfo kSourceLang = option_of_two_names("source_lang", "src_lang");
 constexpr OptionInfo kTargetLang = option_of_two_names("target_lang", "tgt_lang");
 
+// Reads a number, "mean" or "all".
 void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& choice) {
   const nb::object value = keywords.take(name);
   if (!value.is_valid()) return;
@@ -32,6 +33,7 @@ void read_choice(Keywords& keywords, std::string_view name, AttentionChoice& cho
   choice.of = word == "mean" ? AttentionChoice::Of::mean : AttentionChoice::Of::each;
 }
 
+// Reads "kinds" (a word or a list of words), "layers" and "heads".
 AttentionSelection read_selection(Keywords& keywords) {
   AttentionSelection selection;
   if (nb::object kinds = keywords.take("kinds"); kinds.is_valid()) {
@@ -58,6 +60,7 @@ GenerateOptions generate_options(const nb::dict& dict) {
   check_ranges(generation_call_options(), options);
   keywords.read(options.batch_size, "batch_size");
   keywords.read(options.workers, "workers");
+  // "attention" is True, False or a dict with a selection.
   if (const nb::object attention = keywords.take("attention"); attention.is_valid()) {
     if (nb::isinstance<nb::dict>(attention)) {
       Keywords choices(nb::cast<nb::dict>(attention));
@@ -121,6 +124,7 @@ LoadOptions load_options(const nb::dict& dict) {
   keywords.read(options.threads, "threads");
   keywords.read(cache, "weights_cache");
   keywords.finish();
+  // Convert the words to the library's enums. A draft precision must be lower than float32.
   const auto known = precision_named(precision);
   if (!known) {
     throw ConfigError(fmt::format("precision is '{}', expected float32, bfloat16, int8, int4 or auto", precision));

@@ -20,6 +20,7 @@ namespace {
 
 namespace nb = nanobind;
 
+// Returns callbacks that add results, failures and, if `with_tokens`, tokens to the inbox.
 GenerateHandlers generate_handlers(const Inbox& inbox, std::uint64_t request, bool with_tokens) {
   const auto to_object = [](const auto& news) { return to_python(news); };
   GenerateHandlers handlers = inbox.handlers<GenerateResult>(request, to_object);
@@ -42,7 +43,7 @@ Request submit(const ClosableQueue& holder, const Inbox& inbox, std::uint64_t nu
       inputs.size(), [&] { return queue->submit(inputs, options, generate_handlers(inbox, number, with_tokens)); });
 }
 
-// A request with a queue of its own, to which Python adds sources one by one.
+// A request in a separate queue. Python adds sources to the request one by one.
 class SourceQueue {
  public:
   SourceQueue(Model model, const Inbox& inbox, const GenerateOptions& options)
@@ -65,7 +66,7 @@ class SourceQueue {
   ClosableQueue queue_;
 };
 
-// Returns tuples (request, source, kind, value).
+// Returns all events as tuples (request, source, kind, value).
 nb::list take(Inbox& inbox) {
   nb::list list;
   for (const Event& event : inbox.take()) {
@@ -84,6 +85,7 @@ void bind_requests(nb::module_& module) {
       .def("end", &Inbox::end)
       .def("wait", &Inbox::wait);
   nb::class_<Request>(module, "Request").def("cancel", &Request::cancel, nb::call_guard<LockReleased>());
+  // The queues are weakly referenceable, so that _lifetime.py can close them at exit.
   nb::class_<ClosableQueue>(module, "RequestQueue", nb::is_weak_referenceable())
       .def(
           "__init__",

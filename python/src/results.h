@@ -8,16 +8,15 @@
 
 namespace encdec::python {
 
-// Convert results to dicts, whose keys are the names of fields of the classes in encdec/results.py.
+// Convert results to dicts, whose keys are the fields of the classes in encdec/results.py.
 
 nanobind::object to_python(const TokenIds& tokens);
-// Returns None if there are no hypotheses, because the model does not accept the source.
+// Returns None for a source that the model does not accept, which has no hypotheses.
 nanobind::object to_python(const GenerateResult& result);
 // Returns the ids "source", "decoder_input" and "target", and "maps": {kind: array [layers, heads, queries, keys]}.
 nanobind::object to_python(const AttentionMaps& maps);
 
-// Returns the Python exception for a C++ exception: a class of encdec/_errors.py for an error of the library, else
-// MemoryError or RuntimeError.
+// Converts a C++ exception to an exception of encdec/_errors.py, a MemoryError or a RuntimeError.
 nanobind::object to_python(const std::exception_ptr& failure);
 
 }  // namespace encdec::python

@@ -19,7 +19,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// The tokenizer of a model. Keeps the model alive.
+// A model's tokenizer. Keeps the model alive.
 class ModelTokenizer {
  public:
   explicit ModelTokenizer(Model model) : model_(std::move(model)) {}
@@ -50,6 +50,7 @@ nb::object piece(const ModelTokenizer& tokenizer, nb::object id, bool is_target)
   return text_of(tokenizer->piece(token_from(id, "id"), is_target ? TextSide::target : TextSide::source));
 }
 
+// Returns the vocabulary size of the model's side, which may exceed the tokenizer's number of entries.
 Dim vocabulary_size(const ModelTokenizer& tokenizer, bool is_target) {
   const TransformerConfig& config = tokenizer.model().config();
   return is_target && config.has_decoder() ? config.decoder.vocabulary : config.input_stack().vocabulary;

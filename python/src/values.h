@@ -16,8 +16,7 @@
 
 namespace encdec::python {
 
-// Functions that read the value of an option from a Python object, one for each type of options. They throw TypeError,
-// with the name of the option, for an object of another type.
+// Functions that read an option's value from a Python object. They throw TypeError, with the option's name.
 
 [[noreturn]] inline void refuse_value(std::string_view name, nanobind::handle value, std::string_view expected) {
   const auto got = nanobind::cast<std::string>(nanobind::str(nanobind::repr(value)));
@@ -33,7 +32,7 @@ inline void read_value(std::string_view name, nanobind::handle value, int& resul
   if (PyBool_Check(value.ptr()) != 0 || PyIndex_Check(value.ptr()) == 0) refuse_value(name, value, "an integer");
   const std::int64_t number = integer_from(value, name);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-    throw ConfigError(fmt::format("{} is {}, expected an integer of 32 bits", name, number));
+    throw ConfigError(fmt::format("{} is {}, expected a 32-bit integer", name, number));
   }
   result = static_cast<int>(number);
 }
@@ -55,7 +54,7 @@ inline void read_value(std::string_view name, nanobind::handle value, double& re
   if (PyErr_Occurred() == nullptr) return;
   if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw nanobind::python_error();
   PyErr_Clear();
-  throw ConfigError(fmt::format("{}: expected a number that a float can hold", name));
+  throw ConfigError(fmt::format("{}: found a number out of range, expected one that fits a float", name));
 }
 
 inline void read_value(std::string_view name, nanobind::handle value, float& result) {
@@ -66,7 +65,7 @@ inline void read_value(std::string_view name, nanobind::handle value, float& res
 
 inline void read_value(std::string_view name, nanobind::handle value, bool& result) {
   const auto type = nanobind::cast<std::string>(value.type().attr("__name__"));
-  if (type != "bool" && type != "bool_") refuse_value(name, value, "True or False");  // numpy's too
+  if (type != "bool" && type != "bool_") refuse_value(name, value, "True or False");  // bool_ is numpy's
   result = PyObject_IsTrue(value.ptr()) == 1;
 }
 
@@ -92,7 +91,7 @@ inline void read_value(std::string_view name, nanobind::handle value, Exponentia
   read_value(name, nanobind::object(value[1]), result.factor);
 }
 
-// Reads a list of token ids, or one token id as a list.
+// Reads a list of token ids. Converts a single token id to a list.
 inline void read_value(std::string_view name, nanobind::handle value, TokenIds& result) {
   if (PyIndex_Check(value.ptr()) != 0 && !nanobind::hasattr(value, "__len__")) {
     result = {token_from(value, name)};
@@ -101,14 +100,14 @@ inline void read_value(std::string_view name, nanobind::handle value, TokenIds& 
   }
 }
 
-// Reads a list of lists of token ids. transformers' force_words_ids is such a list if no word has alternatives.
+// Reads a list of lists of token ids, for example transformers' force_words_ids without alternatives.
 inline void read_value(std::string_view name, nanobind::handle value, std::vector<TokenIds>& result) {
   if (PyList_Check(value.ptr()) == 0 && PyTuple_Check(value.ptr()) == 0)
     refuse_value(name, value, "lists of token ids");
   result = rows_from(value, name);
 }
 
-// Reads a list of numbers, or one number as a list.
+// Reads a list of numbers. Converts a single number to a list.
 inline void read_value(std::string_view name, nanobind::handle value, std::vector<double>& result) {
   result.clear();
   if (PyUnicode_Check(value.ptr()) != 0 || PyBytes_Check(value.ptr()) != 0 || !nanobind::hasattr(value, "__iter__")) {

@@ -95,9 +95,9 @@ def test_wrong_loads_are_refused(path: Path, tmp_path: Path) -> None:
     with pytest.raises(OSError):
         encdec.Model(tmp_path)
     for broken in ("\0\0", b"a\0b", path / "\0"):
-        with pytest.raises(encdec.FileError, match="a path with a zero byte"):
+        with pytest.raises(encdec.FileError, match="path contains a NUL byte"):
             encdec.Model(broken)  # type: ignore[arg-type]
-    with pytest.raises(encdec.FileError, match="a path with a zero byte"):
+    with pytest.raises(encdec.FileError, match="path contains a NUL byte"):
         encdec.Model(path, weights_cache=str(tmp_path / "cache\0"))
     with pytest.raises(ValueError, match="threads"):
         encdec.Model(path, threads=-1)
@@ -214,15 +214,15 @@ def test_columns_of_tables_are_lists(model: encdec.Model) -> None:
         model.translate([float("nan")])
 
 
-def test_guesses_change_no_result(model: encdec.Model) -> None:
+def test_drafts_change_no_result(model: encdec.Model) -> None:
     words = ["cat", "dog", "photography"]
     expected = model.translate(words)
     assert model.translate("cat", drafts="K AE1 T") == expected[0]
     assert "".join(model.stream("cat", drafts=["K AE1"])) == expected[0]
     for loaded in ({"draft_precision": "int8"}, {"assistant_model": model.path, "draft_precision": "bfloat16"}):
-        guessing = encdec.Model(model.path, **loaded)  # type: ignore[arg-type]
-        assert guessing.translate(words) == expected
-        assert "draft_precision" in repr(guessing)
+        drafting = encdec.Model(model.path, **loaded)  # type: ignore[arg-type]
+        assert drafting.translate(words) == expected
+        assert "draft_precision" in repr(drafting)
     with pytest.raises(ValueError, match="draft_precision is 'float32', expected bfloat16, int8 or int4"):
         encdec.Model(model.path, draft_precision="float32")  # type: ignore[arg-type]
     with pytest.raises(encdec.FileError, match="/nowhere"):

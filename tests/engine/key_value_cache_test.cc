@@ -136,7 +136,7 @@ TEST(CacheRows, PositionsOfAPageAreContiguous) {
 }
 
 TEST(KeyValueCache, GrowingKeepsTheContents) {
-  const KeyValueForm form{.heads = 3, .head_dim = 5};
+  const KeyValueLayout form{.heads = 3, .head_dim = 5};
   KeyValueCache cache;
   std::int64_t filled = 0;
   const auto row_of = [&](std::int64_t row, float sign) {
@@ -164,7 +164,7 @@ TEST(KeyValueCache, GrowingKeepsTheContents) {
 }
 
 TEST(KeyValueCache, RoundsToTheNearestBfloat16) {
-  const KeyValueForm form{.heads = 2, .head_dim = 3, .type = key_value_type(Precision::bfloat16)};
+  const KeyValueLayout form{.heads = 2, .head_dim = 3, .type = key_value_type(Precision::bfloat16)};
   EXPECT_EQ(form.bytes(), 2u * 6 * 2);
   KeyValueCache cache;
   cache.reserve(2, form);
@@ -181,7 +181,7 @@ TEST(KeyValueCache, RoundsToTheNearestBfloat16) {
 }
 
 TEST(KeyValueCache, GrowsByDoublingAndNeverShrinks) {
-  const KeyValueForm form{.heads = 1, .head_dim = 2};
+  const KeyValueLayout form{.heads = 1, .head_dim = 2};
   KeyValueCache cache;
   cache.reserve(100, form);
   const void* keys = cache.keys(nullptr).data;

@@ -19,7 +19,7 @@ TEST(MatMul, ARowHasTheSameBitsAloneAndInAnyBatch) {
     MatMulCase c = uniform_case(6, widths, 300, true, random.below(2) == 0);
     c.precision = kPrecisions[static_cast<std::size_t>(i) % 3];
     if (random.below(2) == 0) c.activation = Activation::gelu_tanh;
-    if (!c.rows_agree()) continue;
+    if (!c.rows_are_independent()) continue;
     const MatMul matmul = c.matmul(1);
     RunState state{Graph("test")};
     const Tensor all = c.run(matmul, state, 0, 300);
@@ -44,7 +44,7 @@ TEST_P(LongRows, HaveTheSameBitsAloneAndInAnyBatch) {
       const bool full = widths.output == 200;
       MatMulCase c = uniform_case(14, widths, kRows, full, full);
       c.precision = GetParam();
-      if (!c.rows_agree()) continue;
+      if (!c.rows_are_independent()) continue;
       for (const int threads : {1, 2}) {
         const MatMul matmul = c.matmul(threads);
         RunState state(Graph("test"), std::make_shared<ThreadTeam>(threads));
@@ -71,7 +71,7 @@ TEST(MatMul, NumberOfThreadsDoesNotChangeABit) {
       MatMulCase c = uniform_case(8, widths, rows, true, random.below(2) == 0);
       c.precision = kPrecisions[static_cast<std::size_t>(random.below(3))];
       c.activation = random.below(2) == 0 ? Activation::silu : Activation::identity;
-      if (!c.rows_agree()) continue;
+      if (!c.rows_are_independent()) continue;
       const Tensor alone = c.run(1);
       for (const int threads : {2, 3}) {
         ASSERT_TRUE(same_bits(alone, c.run(threads))) << describe(c) << ", threads " << threads;

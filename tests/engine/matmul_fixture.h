@@ -76,9 +76,9 @@ struct MatMulCase {
   }
 
   // Returns false if oneDNN multiplies and the bits of a row depend on the other rows.
-  bool rows_agree() const {
-    return backend::rows_agree(backend, precision, static_cast<int>(input.width()),
-                               static_cast<int>(weights.front().rows()));
+  bool rows_are_independent() const {
+    return backend::rows_are_independent(backend, precision, static_cast<int>(input.width()),
+                                         static_cast<int>(weights.front().rows()));
   }
 
   Tensor run(const MatMul& matmul, RunState& state, std::int64_t first, std::int64_t count) const {

@@ -68,8 +68,9 @@ void multiply_plainly(const kernels::PackedPanels& matrix, const kernels::MatMul
             std::to_integer<std::int8_t>(one.input[k]) * panel[(k / group * columns + column) * group + k % group];
       }
     }
-    finish_sums(matrix.epilogue, kernels::SumsBlock<std::int32_t>{sums.data(), columns, 1, 0, matrix.output_width},
-                one.output);
+    finish_accumulators(matrix.epilogue,
+                        kernels::AccumulatorBlock<std::int32_t>{sums.data(), columns, 1, 0, matrix.output_width},
+                        one.output);
   }
 }
 

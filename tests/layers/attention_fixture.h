@@ -192,7 +192,7 @@ inline std::vector<LayerCase> self_attention_cases(const MakeAttention& make, re
     if (sizes.model_dim == 257) cases.back().expected = {};  // the error bound of a sum of 257 terms is too large
   }
   add_case({10, 2}, {1}, Residual::none);
-  cases.back().refused = {{{}, "no input"},
+  cases.back().refused = {{{}, "0 inputs, expected at least 1"},
                           {{{4, 11}}, "input has shape [4, 11], expected [rows, 10]"},
                           {{{4, 10}, {4, 10}}, "2 inputs, expected 1"}};
   add_case({10, 2}, {1}, Residual::add);
@@ -201,15 +201,15 @@ inline std::vector<LayerCase> self_attention_cases(const MakeAttention& make, re
   return cases;
 }
 
-// Returns the rows of sources as CrossAttentionMemory lays them out, a head's row in each row of the result.
-inline reference::Matrix heads_of(const Tensor& memory, const AttentionOptions& options) {
+// Returns the rows of sources as CrossAttentionKeyValues lays them out, a head's row in each row of the result.
+inline reference::Matrix heads_of(const Tensor& key_values, const AttentionOptions& options) {
   const Dim heads = options.heads / options.heads_per_key();
-  return reference::Matrix(memory.reshape({2 * heads * memory.rows(), options.head_width()}));
+  return reference::Matrix(key_values.reshape({2 * heads * key_values.rows(), options.head_width()}));
 }
 
 // Returns a case of an attention to the rows of sources, without weights and formula.
 template <class Attention>
-LayerCase memory_reader_case(RandomTensors& random, const AttentionOptions& options, std::vector<int> target_rows,
+LayerCase source_reader_case(RandomTensors& random, const AttentionOptions& options, std::vector<int> target_rows,
                              std::vector<int> source_rows) {
   const Dim targets = std::accumulate(target_rows.begin(), target_rows.end(), Dim{0});
   const Dim sources = std::accumulate(source_rows.begin(), source_rows.end(), Dim{0});
@@ -219,8 +219,8 @@ LayerCase memory_reader_case(RandomTensors& random, const AttentionOptions& opti
       .make = [options](const WeightScope& weights) { return make_attention<Attention>(weights, options); },
       .inputs = {random.uniform({targets, options.model_dim}), random.uniform({sources, 2 * options.key_value_dim()})},
       .rows = std::move(target_rows),
-      .memory_rows = std::move(source_rows),
-      .input_kinds = {RowKind::rows, RowKind::memory},
+      .source_rows = std::move(source_rows),
+      .input_kinds = {RowKind::rows, RowKind::source},
       .in_steps = true};
 }
 

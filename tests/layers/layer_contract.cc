@@ -24,7 +24,7 @@ RowKind kind_of(const LayerCase& c, std::size_t input) {
 // Returns the shape of an input with a symbol for the number of its rows.
 Shape with_any_rows(const Tensor& input, RowKind kind) {
   std::vector<Dim> dims(input.shape().dims().begin(), input.shape().dims().end());
-  dims.front() = kind == RowKind::rows ? kTargetRows : kind == RowKind::memory ? kSourceRows : kBatch;
+  dims.front() = kind == RowKind::rows ? kTargetRows : kind == RowKind::source ? kSourceRows : kBatch;
   return Shape(std::span<const Dim>(dims));
 }
 
@@ -43,7 +43,7 @@ LayerRunner runner_of(const LayerCase& c, int threads = 1) {
 }
 
 Tensor run(LayerRunner& runner, const LayerCase& c) {
-  std::vector<Sequence> sequences = packed(c.rows, c.pasts, c.memory_rows);
+  std::vector<Sequence> sequences = packed(c.rows, c.pasts, c.source_rows);
   runner.open_slots(sequences);
   Tensor output = runner.run(c.inputs, sequences);
   for (const Sequence& sequence : sequences) runner.state().cache_index.close(sequence.slot);
@@ -62,7 +62,7 @@ struct Part {
   // Returns what this part has of an input or of the output.
   Tensor of(const Tensor& tensor, RowKind kind) const {
     if (kind == RowKind::rows) return tensor.slice(rows.first_row, rows.rows);
-    if (kind == RowKind::memory) return tensor.slice(rows.first_memory_row, rows.memory_rows);
+    if (kind == RowKind::source) return tensor.slice(rows.first_source_row, rows.source_rows);
     return tensor.slice(number, 1);
   }
 
@@ -71,7 +71,7 @@ struct Part {
     LayerCase one = c;
     if (!c.rows.empty()) one.rows = {rows.rows};
     if (!c.pasts.empty()) one.pasts = {rows.past};
-    if (!c.memory_rows.empty()) one.memory_rows = {rows.memory_rows};
+    if (!c.source_rows.empty()) one.source_rows = {rows.source_rows};
     for (std::size_t i = 0; i < c.inputs.size(); ++i) one.inputs[i] = of(c.inputs[i], kind_of(c, i));
     return one;
   }
@@ -84,7 +84,7 @@ int row_count(const LayerCase& c) {
 // Returns the sequences; without sequences, each row.
 std::vector<Part> parts_of(const LayerCase& c) {
   std::vector<Part> parts;
-  for (const Sequence& sequence : packed(c.rows, c.pasts, c.memory_rows)) {
+  for (const Sequence& sequence : packed(c.rows, c.pasts, c.source_rows)) {
     parts.push_back({sequence, static_cast<Dim>(parts.size())});
   }
   for (int row = 0; c.rows.empty() && row < row_count(c); ++row) parts.push_back({{.first_row = row, .rows = 1}, row});
@@ -177,7 +177,7 @@ TEST_P(LayerContract, StepsGiveTheBitsOfAWholeSequence) {
       LayerRunner runner = runner_of(c, 2);
       const Tensor whole = run(runner, c);
       CacheIndex& index = runner.state().cache_index;
-      std::vector<Sequence> sequences = packed(c.rows, c.pasts, c.memory_rows);  // of the rows that are left
+      std::vector<Sequence> sequences = packed(c.rows, c.pasts, c.source_rows);  // of the rows that are left
       for (Sequence& sequence : sequences) index.append(sequence.slot = index.open(), sequence.past);
       const auto run_rows = [&](const std::vector<int>& rows, const std::vector<Sequence>& step) {
         std::vector<Tensor> inputs = c.inputs;
@@ -243,8 +243,7 @@ TEST_P(LayerContract, SequencesMustCoverAllRows) {
   for (LayerCase& c : GetParam()()) {
     if (c.rows.empty()) continue;
     --c.rows.back();
-    EXPECT_THAT(message_of<InputError>([&] { run(c, 1); }), testing::EndsWith(": those of RunState::sequences"))
-        << c.name;
+    EXPECT_THAT(message_of<InputError>([&] { run(c, 1); }), testing::StartsWith("RunState::sequences: ")) << c.name;
   }
 }
 

@@ -24,7 +24,7 @@ struct RefusedInputs {
 // What the rows of an input or output are.
 enum class RowKind {
   rows,       // LayerCase::rows of each sequence
-  memory,     // LayerCase::memory_rows of each sequence
+  source,     // LayerCase::source_rows of each sequence
   sequences,  // one row for each sequence
 };
 
@@ -36,7 +36,7 @@ struct LayerCase {
   std::vector<Tensor> inputs = {};
   std::vector<int> rows = {};             // rows of each sequence, packed; empty if rows do not belong to sequences
   std::vector<int> pasts = {};            // earlier positions of each sequence; empty if there are none
-  std::vector<int> memory_rows = {};      // rows of each sequence's memory, packed; empty if there are none
+  std::vector<int> source_rows = {};      // rows of each sequence's memory, packed; empty if there are none
   std::vector<RowKind> input_kinds = {};  // of the first inputs; those of further inputs are `rows`
   RowKind output_kind = RowKind::rows;
   bool in_steps = false;                 // whether a sequence may come in several runs, each with the next rows

@@ -174,10 +174,10 @@ std::string refusal(const std::string& family, const AttentionSelection& selecti
 TEST(Attention, RefusesMapsThatTheModelDoesNotHave) {
   using Of = AttentionChoice::Of;
   EXPECT_EQ(refusal("bert/base", {.kinds = {AttentionKind::cross}}, {4, 5}, {}),
-            "cross-attention is asked for, but bert has none");
+            "cross-attention was requested, but bert has none");
   EXPECT_EQ(refusal("bert/base", {}, {4, 5}, {6}), "a target of 1 tokens, expected none: bert does not read it");
   EXPECT_EQ(refusal("gpt2/without_prefix", {.kinds = {AttentionKind::encoder_self}}, {4, 5}, {}),
-            "encoder self-attention is asked for, but gpt2 has none");
+            "encoder self-attention was requested, but gpt2 has none");
   EXPECT_EQ(refusal("marian/odd_sizes", {.layers = {.of = Of::one, .number = 3}}, {4, 5}, {6}),
             "encoder self-attention: layer 3, expected 0 to 2, or -3 to -1");
   EXPECT_EQ(refusal("marian/odd_sizes", {.heads = {.of = Of::one, .number = -4}}, {4, 5}, {6}),

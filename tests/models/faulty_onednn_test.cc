@@ -74,7 +74,7 @@ class FaultyOneDnn : public testing::Test {
     if (!agrees(512)) GTEST_SKIP() << "rows depend on each other without faults too";
   }
 
-  static bool agrees(int inputs) { return backend::rows_agree(kOneDnn, Precision::float32, inputs); }
+  static bool agrees(int inputs) { return backend::rows_are_independent(kOneDnn, Precision::float32, inputs); }
 
   // Expects that each row of a product has the same bits alone and among fewer rows.
   static void expect_rows_agree(Dim inputs, Residual residual) {

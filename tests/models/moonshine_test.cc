@@ -185,7 +185,7 @@ TEST(StreamingEncoder, GivesARowOnceTheRowsAheadAreKnown) {
 TEST(StreamingEncoder, RefusesOtherModels) {
   const Model model = Model::load(kMoonshine / "untied");
   EXPECT_EQ(message_of<ConfigError>([&] { StreamingEncoder(model.network(), std::make_shared<ThreadTeam>()); }),
-            "moonshine cannot encode piece by piece, expected moonshine_streaming");
+            "moonshine cannot encode in chunks, expected moonshine_streaming");
 }
 
 TEST(Session, OpensSourcesFromTheRowsOfAStreamingEncoder) {

@@ -100,7 +100,7 @@ TEST(Whisper, ContinuesAPrefixFromFrames) {
 
 TEST(Whisper, RefusesText) {
   const Model model = Model::load(kFormats / "hugging_face");
-  const std::string expected = "whisper reads sound, expected recordings to transcribe";
+  const std::string expected = "is a whisper model, which reads audio; expected a text model";
   const TokenIds tokens{1, 2};
   for (const std::string& message :
        {message_of<ConfigError>([&] { model.generate({"hello"}); }),

@@ -123,11 +123,11 @@ def test_a_new_text_or_stop_aborts_the_request(open_page):
 
 @pytest.mark.parametrize("answer, message", [
     ({"status": 429, "headers": {"Retry-After": "7"}, "json": {"error": "full"}}, "full (try again in 7 s)"),
-    ({"status": 502, "body": "<html>"}, "The server answers 502 Bad Gateway"),
+    ({"status": 502, "body": "<html>"}, "The server responded 502 Bad Gateway"),
     ({"status": 400, "json": {"error": "<img src=x> <b>bold</b>"}}, "<img src=x> <b>bold</b>"),
     ({"body": 'data: {"text":"A"}\n\ndata: {"error":"out of memory"}\n\n'}, "out of memory"),
-    ({"body": 'data: {"text":"A"}\n\n'}, "The answer was cut off."),
-    (None, "The server does not answer. Is it still running?"),
+    ({"body": 'data: {"text":"A"}\n\n'}, "The response was cut off."),
+    (None, "The server does not respond. Is it still running?"),
 ])  # fmt: skip
 def test_says_what_is_wrong(open_page, answer, message):
     page = open_page()

@@ -23,16 +23,16 @@ std::vector<Sequence> packed(std::span<const int> rows) {
   return packed(rows, {});
 }
 
-std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pasts, std::span<const int> memory_rows) {
+std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pasts, std::span<const int> source_rows) {
   std::vector<Sequence> sequences;
-  int first_row = 0, first_memory_row = 0;
+  int first_row = 0, first_source_row = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Sequence sequence{.first_row = first_row, .rows = rows[i]};
     if (!pasts.empty()) sequence.past = pasts[i];
-    if (!memory_rows.empty()) {
-      sequence.first_memory_row = first_memory_row;
-      sequence.memory_rows = memory_rows[i];
-      first_memory_row += memory_rows[i];
+    if (!source_rows.empty()) {
+      sequence.first_source_row = first_source_row;
+      sequence.source_rows = source_rows[i];
+      first_source_row += source_rows[i];
     }
     sequences.push_back(sequence);
     first_row += rows[i];

@@ -10,10 +10,10 @@ namespace encdec {
 
 // Returns one sequence per element of `rows`, with that number of rows, packed one after another.
 std::vector<Sequence> packed(std::span<const int> rows);
-// The same, where sequence i has pasts[i] past positions and attends to memory_rows[i] rows of the encoder output,
+// The same, where sequence i has pasts[i] past positions and attends to source_rows[i] rows of the encoder output,
 // which are packed too.
 std::vector<Sequence> packed(std::span<const int> rows, std::span<const int> pasts,
-                             std::span<const int> memory_rows = {});
+                             std::span<const int> source_rows = {});
 
 // A runner of one layer as a graph of one node. All runs share one state.
 class LayerRunner {

@@ -125,7 +125,7 @@ TEST(AttentionSvg, ManyTokensGetSmallCells) {
 TEST(AttentionSvg, NamesWhatCannotBeDrawn) {
   EXPECT_THAT(
       message_of([] { svg(random_attention(2, 500, {"t"}, {"t"})); }),
-      testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 a side and 67108864 in all"));
+      testing::MatchesRegex("image: [0-9]+ x [0-9]+ pixels, expected at most 32767 per side and 67108864 in total"));
   EXPECT_THROW(draw_svg("", {}), InputError);
   EXPECT_EQ(message_of([] { svg(attention_of({"q"}, {"k"}, {1.5F})); }),
             "cross-attention: a weight is 1.5, expected 0 to 1");

@@ -79,7 +79,7 @@ TEST(ManualPage, ShowsValuesDefaultsAndRequiredOptions) {
   EXPECT_THAT(generate, HasSubstr("\\fB--precision\\fR float32|bfloat16|int8|int4|auto\n"));
   EXPECT_THAT(generate, HasSubstr("(default: float32)\n"));
   EXPECT_THAT(generate, HasSubstr("\\fB--do-sample\\fR [true|false]\n"));
-  EXPECT_THAT(generate, HasSubstr("from its local cache (required)\n"));
+  EXPECT_THAT(generate, HasSubstr("from the local cache (required)\n"));
   EXPECT_THAT(section(page, "ENCDEC ATTENTION"), HasSubstr("[\\fISOURCE\\fR] [\\fITARGET\\fR]\n"));
   EXPECT_THAT(section(page, "EXIT STATUS"), HasSubstr(".TP\n\\fB2\\fR\nwrong usage"));
   EXPECT_THAT(section(page, "EXAMPLES"), HasSubstr(".nf\nencdec generate --model"));

@@ -1,4 +1,4 @@
-// Tests the options of encdec generate that guess tokens: they change the time, never the output.
+// Tests the options of encdec generate of speculative decoding: they change the time, never the output.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST_F(Drafts, EndAtAPadToken) {
 TEST_F(Drafts, AreMadeByNoSearchWithBeams) {
   const Finished noted = encdec_command(
       {"generate", "--model", golden_model("text"), "--token-ids", "--num-beams", "3", "--draft-source"}, "5 0\n");
-  EXPECT_THAT(noted.errors, testing::HasSubstr("search with 3 beams makes no guesses"));
+  EXPECT_THAT(noted.errors, testing::HasSubstr("search with 3 beams does not support them"));
 }
 
 }  // namespace

@@ -163,9 +163,9 @@ TEST(Generate, StatsHaveTheirKeys) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : stats.items()) {
     keys.push_back(key);
-    const bool counts_guesses =
+    const bool counts_drafts =
         key == "draft_tokens" || key == "accepted_tokens" || key == "rounds" || key == "tokens_per_round";
-    EXPECT_EQ(value.get<double>() > 0, !counts_guesses) << key;
+    EXPECT_EQ(value.get<double>() > 0, !counts_drafts) << key;
   }
   EXPECT_THAT(keys, testing::UnorderedElementsAre("load_seconds", "encode_seconds", "decode_seconds", "total_seconds",
                                                   "source_tokens", "generated_tokens", "tokens_per_second",

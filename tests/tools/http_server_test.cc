@@ -66,29 +66,29 @@ struct HttpServerTest : testing::Test {
 TEST_F(HttpServerTest, KeepsAClientThatAnswersPingsWhileNobodyReads) {
   int pings = 0;
   client.control_callback([&](websocket::frame_type kind, boost::beast::string_view) {
-    // The third ping comes after the time at which a client that is read, and does not answer, is gone.
+    // The third ping comes after the time at which a client that is read, and does not response, is gone.
     if (kind == websocket::frame_type::ping && ++pings == 3) application.ask();
   });
   client.write(asio::buffer(std::string("hello")));
-  boost::beast::flat_buffer answer;
+  boost::beast::flat_buffer response;
   boost::system::error_code error;
-  client.read(answer, error);
+  client.read(response, error);
   EXPECT_FALSE(error) << error.message();
-  EXPECT_EQ(boost::beast::buffers_to_string(answer.data()), "hello");
+  EXPECT_EQ(boost::beast::buffers_to_string(response.data()), "hello");
 }
 
 TEST_F(HttpServerTest, KeepsAClientBehindAWriteThatEndedInTime) {
   application.ask();
   client.write(asio::buffer(std::string("hello")));
-  boost::beast::flat_buffer answer;
-  client.read(answer);
+  boost::beast::flat_buffer response;
+  client.read(response);
   int pings = 0;
   client.control_callback([&](websocket::frame_type, boost::beast::string_view) {
     if (++pings == 2) application.ask();
   });
   client.write(asio::buffer(std::string("again")));
   boost::system::error_code error;
-  client.read(answer, error);
+  client.read(response, error);
   EXPECT_FALSE(error) << error.message();
 }
 

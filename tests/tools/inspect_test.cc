@@ -45,7 +45,7 @@ TEST(Inspect, WithoutAModelTheCacheOfHuggingFaceIsListed) {
   const TempFolder cache;
   setenv("HF_HUB_CACHE", cache.path().c_str(), 1);
   std::filesystem::create_directories(cache / "models--me--half/snapshots/aaaa");
-  EXPECT_TRUE(failed(encdec_command({"inspect"}), 1, {cache.path().string(), "no model that runs here"}));
+  EXPECT_TRUE(failed(encdec_command({"inspect"}), 1, {cache.path().string(), "no supported model"}));
   std::filesystem::create_directories(cache / "models--me--tiny/snapshots");
   std::filesystem::create_directory_symlink(golden_model("odd_sizes"), cache / "models--me--tiny/snapshots/bbbb");
   const std::string lines = encdec_command({"inspect"}).output;

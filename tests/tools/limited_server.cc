@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
       {"ping_time", number(http.ping_time)},
       {"requests", number(limits.requests)},
       {"total_request_bytes", number(limits.total_request_bytes)},
-      {"answer_bytes", number(limits.answer_bytes)},
+      {"response_bytes", number(limits.response_bytes)},
       {"unread_bytes", number(limits.unread_bytes)},
       {"inputs", number(limits.inputs)},
       {"drain_time", number(limits.drain_time)},

@@ -106,7 +106,7 @@ TEST(Limits, DanglingLinksAreNotTreatedAsMissingFiles) {
     fs::remove(file);
     fs::create_symlink("../blobs/nothing", file);
     EXPECT_TRUE(failed(encdec_command({"generate", "--quiet", "--model", model}, "a\n"), 1,
-                       {file + ": a link to '../blobs/nothing', which is not there"}));
+                       {file + ": a symlink to '../blobs/nothing', which does not exist"}));
     fs::remove(file);
     fs::create_symlink(file, file);
     EXPECT_TRUE(failed(encdec_command({"generate", "--quiet", "--model", model}, "a\n"), 1,

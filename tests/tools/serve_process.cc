@@ -83,7 +83,7 @@ Connection::~Connection() {
 void Connection::send(std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t size = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (size <= 0) return;  // the server has closed the connection; its answer can still be read
+    if (size <= 0) return;  // the server has closed the connection; its response can still be read
     bytes.remove_prefix(static_cast<std::size_t>(size));
   }
 }
@@ -118,9 +118,9 @@ std::string Connection::receive() {
   }
   while (received_.size() < end + size && fill()) {
   }
-  std::string answer = received_.substr(0, end + size);
+  std::string response = received_.substr(0, end + size);
   received_.erase(0, end + size);
-  return answer;
+  return response;
 }
 
 bool Connection::wait_for(std::string_view text) {
@@ -171,13 +171,13 @@ std::string post_text(const std::string& path, const std::string& body, const st
                      path, body.size(), headers, body);
 }
 
-std::string status_of(const std::string& answer) {
-  return answer.starts_with("HTTP/1.") ? answer.substr(9, 3) : answer;
+std::string status_of(const std::string& response) {
+  return response.starts_with("HTTP/1.") ? response.substr(9, 3) : response;
 }
 
-std::string body_of(const std::string& answer) {
-  const std::size_t end = answer.find("\r\n\r\n");
-  return end == std::string::npos ? std::string() : answer.substr(end + 4);
+std::string body_of(const std::string& response) {
+  const std::size_t end = response.find("\r\n\r\n");
+  return end == std::string::npos ? std::string() : response.substr(end + 4);
 }
 
 }  // namespace encdec

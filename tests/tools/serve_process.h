@@ -22,7 +22,7 @@ class Connection {
   void send(std::string_view bytes) const;
   // Closes the sending direction.
   void shut() const;
-  // Returns the next HTTP answer: its head, and a body of the length that the head gives. Returns less if the server
+  // Returns the next HTTP response: its head, and a body of the length that the head gives. Returns less if the server
   // closes the connection before.
   std::string receive();
   // Waits until `text` has arrived. Returns false if the server closes the connection before.
@@ -78,7 +78,7 @@ class ServeProcess {
   }
   bool notifies_within(std::chrono::milliseconds time) const { return ready_.comes_within(time); }
 
-  // Returns the answer, on a separate connection.
+  // Returns the response, on a separate connection.
   std::string get(const std::string& path, const std::string& headers = {}) const;
   std::string post(const std::string& path, const std::string& body, const std::string& headers = {}) const;
   // Returns the value of a metric; 0 if it does not exist.
@@ -93,8 +93,8 @@ class ServeProcess {
 
 // Returns the text of a POST request with a JSON body.
 std::string post_text(const std::string& path, const std::string& body, const std::string& headers = {});
-// The status of an answer, such as "200", and its body.
-std::string status_of(const std::string& answer);
-std::string body_of(const std::string& answer);
+// The status of an response, such as "200", and its body.
+std::string status_of(const std::string& response);
+std::string body_of(const std::string& response);
 
 }  // namespace encdec

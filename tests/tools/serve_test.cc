@@ -47,8 +47,8 @@ const std::string kLong = [] {
 // A client with kExpect waits for kContinue before it sends the body.
 const std::string kExpect = "Expect: 100-continue\r\n", kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-json answer_of(const std::string& answer) {
-  return json::parse(body_of(answer));
+json response_json(const std::string& response) {
+  return json::parse(body_of(response));
 }
 
 TEST(Serve, LongBodiesAndNamesAreRefused) {
@@ -58,9 +58,9 @@ TEST(Serve, LongBodiesAndNamesAreRefused) {
   for (const char* name : {"a", "é", "日"}) {
     std::string names;
     while (names.size() < 90'000) names += name;
-    const std::string answer = server.post("/v1/completions", R"({"prompt":"x","model":")" + names + "\"}");
-    EXPECT_EQ(status_of(answer), "404");
-    const std::string message = answer_of(answer)["error"]["message"];
+    const std::string response = server.post("/v1/completions", R"({"prompt":"x","model":")" + names + "\"}");
+    EXPECT_EQ(status_of(response), "404");
+    const std::string message = response_json(response)["error"]["message"];
     EXPECT_LT(message.size(), 3000u);
     EXPECT_THAT(message, AllOf(HasSubstr(std::string(name) + "..."), HasSubstr("expected english-pronunciation"),
                                Not(HasSubstr("\ufffd"))));
@@ -127,9 +127,9 @@ TEST(Serve, HostileHeadsAreRefused) {
     Connection connection(server.socket());
     connection.send(bytes);
     connection.shut();
-    const std::string answer = connection.receive_all();
-    EXPECT_EQ(status_of(answer), status) << bytes.substr(0, 200);
-    EXPECT_EQ(answer.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // the rest was not read as a request
+    const std::string response = connection.receive_all();
+    EXPECT_EQ(status_of(response), status) << bytes.substr(0, 200);
+    EXPECT_EQ(response.find("HTTP/1.1 ", 1), std::string::npos) << bytes;  // the rest was not read as a request
   }
   EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
 }
@@ -143,7 +143,7 @@ TEST(Serve, RequestsOfOneConnectionAreAnsweredInOrder) {
   }
   connection.send(all + "HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n");
   for (const char* text : {"K AE1 T", "D AO1 G", "F AH0 T AA1 G R AH0 F IY0"}) {
-    EXPECT_EQ(answer_of(connection.receive())["choices"][0]["text"], text);
+    EXPECT_EQ(response_json(connection.receive())["choices"][0]["text"], text);
   }
   connection.shut();
   const std::string head = connection.receive_all();
@@ -180,7 +180,7 @@ TEST(Serve, AClientThatOnlyStopsSendingGetsItsAnswers) {
     if (head.ends_with('x')) {
       EXPECT_EQ(connection.receive(), kContinue);
     }
-    EXPECT_EQ(answer_of(connection.receive())["results"].size(), kLongInputs);
+    EXPECT_EQ(response_json(connection.receive())["results"].size(), kLongInputs);
     EXPECT_EQ(status_of(connection.receive_all()), head.ends_with('x') ? "200" : "");
   }
 }
@@ -220,10 +220,10 @@ TEST(Serve, AStalledModelIsReported) {
   EXPECT_EQ(status_of(server.get("/health")), "200");
   StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
-  std::string answer;
-  while (status_of(answer = server.get("/health")) == "200") std::this_thread::yield();
-  EXPECT_EQ(status_of(answer), "503");
-  EXPECT_THAT(answer, HasSubstr("model 'english-pronunciation' has made no progress for"));
+  std::string response;
+  while (status_of(response = server.get("/health")) == "200") std::this_thread::yield();
+  EXPECT_EQ(status_of(response), "503");
+  EXPECT_THAT(response, HasSubstr("model 'english-pronunciation' has made no progress for"));
   server.discard_notifications();
   EXPECT_FALSE(server.notifies_within(std::chrono::milliseconds(300)));  // the watchdog is not fed
   threads.go_on();
@@ -264,7 +264,7 @@ std::string with_scores(std::size_t inputs, int tokens) {
 }
 
 TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
-  const ServeProcess server(Limits{{"answer_bytes=100000"}});
+  const ServeProcess server(Limits{{"response_bytes=100000"}});
   const json costly = {
       {"inputs", {"cat", "dog"}},
       {"parameters", {{"num_beams", 4}, {"num_return_sequences", 4}, {"max_new_tokens", 50}, {"top_log_probs", 10}}}};
@@ -278,19 +278,19 @@ TEST(Serve, TheSizeOfAnAnswerIsCheckedBeforeGeneration) {
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat","max_tokens":4000,"n":16,"logprobs":5})")),
             "413");
   EXPECT_THAT(server.post("/v1/generate", with_scores(1, 34)),
-              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("an answer of more than 100000 bytes")));
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("a response of more than 100000 bytes")));
 }
 
 TEST(Serve, UnreadAnswersAreLimited) {
   const ServeProcess server(Limits{{"unread_bytes=1000000"}});
-  const std::string large = with_scores(5, 120);  // about two million bytes of answer
+  const std::string large = with_scores(5, 120);  // about two million bytes of response
   {
     Connection deaf(server.socket());
     deaf.send(post_text("/v1/generate", large));
     EXPECT_TRUE(deaf.wait_for("HTTP/1.1 200"));  // the client reads no further
-    const std::string answer = server.post("/v1/generate", large);
-    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"),
-                              HasSubstr("expected at most 1000000, and a share of")));
+    const std::string response = server.post("/v1/generate", large);
+    EXPECT_THAT(response, AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("Retry-After"),
+                                HasSubstr("expected at most 1000000, and 750000 for one client")));
     EXPECT_EQ(status_of(server.post("/v1/generate", kCat)), "200");
   }
   while (status_of(server.post("/v1/generate", large)) != "200") {
@@ -320,10 +320,10 @@ TEST(Serve, TheSlowestBodyIsRefusedFirst) {
   slow.send(half.substr(head, 60'000));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(status_of(server.get("/health")), "200");  // now the server has read the body
   EXPECT_EQ(status_of(server.post("/v1/completions", R"({"prompt":"cat"})" + std::string(60'000, ' '))), "200");
-  const std::string answer = slow.receive_all();
-  EXPECT_EQ(status_of(answer), "429");
-  EXPECT_THAT(answer, AllOf(HasSubstr("more slowly"), HasSubstr("expected at most 100000"),
-                            HasSubstr("Connection: close"), HasSubstr("Retry-After: ")));
+  const std::string response = slow.receive_all();
+  EXPECT_EQ(status_of(response), "429");
+  EXPECT_THAT(response, AllOf(HasSubstr("more slowly"), HasSubstr("expected at most 100000"),
+                              HasSubstr("Connection: close"), HasSubstr("Retry-After: ")));
 }
 
 TEST(Serve, AKeyMayHaveOnlyAShareOfTheRequests) {
@@ -435,9 +435,9 @@ TEST(Serve, AcceptedRequestsAreFinishedBeforeItEnds) {
   while (server.metric("encdec_requests_running") < 2) std::this_thread::yield();
   server.send(SIGTERM);
   EXPECT_EQ(server.notification(), "STOPPING=1");
-  const std::string answer = busy.receive();
-  EXPECT_EQ(status_of(answer), "200");
-  EXPECT_EQ(answer_of(answer)["results"].size(), kLongInputs);
+  const std::string response = busy.receive();
+  EXPECT_EQ(status_of(response), "200");
+  EXPECT_EQ(response_json(response)["results"].size(), kLongInputs);
   EXPECT_THAT(idle.receive_all(), IsEmpty());
   EXPECT_EQ(server.wait().status, 0);
 }
@@ -454,9 +454,9 @@ TEST(Serve, RequestsThatHaveBegunToArriveAreAnsweredBeforeItEnds) {
   server.send(SIGTERM);
   EXPECT_EQ(server.notification(), "STOPPING=1");
   body.send(request.substr(head));
-  const std::string answer = body.receive_all();
-  EXPECT_EQ(status_of(answer), "200");
-  EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
+  const std::string response = body.receive_all();
+  EXPECT_EQ(status_of(response), "200");
+  EXPECT_THAT(response, HasSubstr("Connection: close\r\n"));
   header.send(request.substr(head - 4));
   EXPECT_EQ(status_of(header.receive_all()), "503");
   EXPECT_EQ(server.wait().status, 0);

@@ -12,7 +12,7 @@
 namespace encdec::cli {
 namespace {
 
-// Prints `text` and ends the program, by the means that CLI11 has for --version. CLI11 adds the last line end.
+// Prints `text` and exits, with CLI11's mechanism for --version. Removes the last newline, because CLI11 adds one.
 [[noreturn]] void print_and_end(std::string text) {
   text.pop_back();
   throw CLI::CallForVersion(std::move(text), 0);
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kHelpColumns = 120;
 
-// Breaks the descriptions of options into lines that fit beside their names.
+// Wraps the descriptions of options to the width of their column.
 class WrappingFormatter final : public CLI::Formatter {
  public:
   std::string make_option_desc(const CLI::Option* option) const override {
@@ -37,19 +37,20 @@ class WrappingFormatter final : public CLI::Formatter {
   }
 };
 
+// Returns the positional arguments, or the options, in the help. The help hides arguments with an empty group name.
 std::vector<const CLI::Option*> shown(const CLI::App& command, bool is_positional) {
   return command.get_options([is_positional](const CLI::Option* argument) {
     return !argument->get_group().empty() && argument->nonpositional() != is_positional;
   });
 }
 
-// Returns the number of edits that turn one word into the other (optimal string alignment). An edit inserts, removes or
-// replaces a letter, or swaps two neighbouring letters. Upper and lower case are equal.
+// Returns the edit distance of two words (optimal string alignment). An edit inserts, removes or replaces a letter, or
+// swaps two adjacent letters. Ignores case.
 std::size_t edits(const std::string& from, const std::string& to) {
   const auto equal = [&](std::size_t i, std::size_t j) {
     return std::tolower(static_cast<unsigned char>(from[i])) == std::tolower(static_cast<unsigned char>(to[j]));
   };
-  // Row i of the table has the edits between the first i letters of `from` and each prefix of `to`. `above` and
+  // Row i of the table contains the distances of the first i letters of `from` to each prefix of `to`. `above` and
   // `before` are rows i-1 and i-2.
   std::vector<std::size_t> row(to.size() + 1), above, before;
   std::iota(row.begin(), row.end(), 0);
@@ -65,7 +66,7 @@ std::size_t edits(const std::string& from, const std::string& to) {
   return row.back();
 }
 
-// Returns ", did you mean '--model'?", or nothing if no known word is similar.
+// Returns ", did you mean '--model'?" with the most similar word, or "" if no known word is similar.
 std::string hint(const std::string& word, const std::vector<std::string>& known) {
   std::size_t fewest = word.size() / 3 + 1;
   std::string nearest;
@@ -79,6 +80,7 @@ std::string hint(const std::string& word, const std::vector<std::string>& known)
   return nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest);
 }
 
+// Returns the message for an option or command that `command` does not have.
 std::string unknown_argument(const CLI::App& command, const std::string& argument, const std::string& help) {
   if (argument.starts_with('-')) {
     const std::string option = argument.substr(0, argument.find('='));
@@ -148,6 +150,7 @@ std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = program.get_subcommands();
   const CLI::App& command = parsed.empty() ? program : *parsed.front();
   const std::string help = program.get_name() + (parsed.empty() ? "" : " " + command.get_name()) + " --help";
+  // CLI11 collects unknown arguments in remaining().
   for (const CLI::App* each : {&program, &command}) {
     for (const std::string& argument : each->remaining()) {
       if (argument != "--") return unknown_argument(*each, argument, help);
@@ -166,6 +169,7 @@ std::string single_dash_error(const CLI::App& program, int argc, const char* con
         if (known->get_name() == argument) command = known;
       }
     }
+    // An argument with a single dash is an error if a second dash makes it a known option.
     if (argument.size() < 3 || argument[0] != '-' || argument[1] == '-') continue;
     const std::string option = argument.substr(0, argument.find('='));
     if (command->get_option_no_throw("-" + option) == nullptr) continue;

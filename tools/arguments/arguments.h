@@ -7,31 +7,29 @@
 
 namespace encdec::cli {
 
-// Returns a check for CLI::Option::check. Its message for a text that does not fit: "'red', expected blue or green".
+// Returns a check for CLI::Option::check(). With `expected` "blue or green", its error is "'red', expected blue or
+// green".
 CLI::Validator expecting(std::string expected, std::function<bool(const std::string&)> fits);
 
-// Makes an option accept only these words, and no value if the value is optional. The message for another word is
-// "'red', expected blue or green". The words become the option's type in the help, blue|green, from which shell
-// completion reads them.
+// Makes an option accept only these words, or no value if the value is optional. The error for another word is "'red',
+// expected blue or green". In the help, the option's type becomes blue|green. Shell completion uses this type.
 CLI::Option* take_words(CLI::Option* option, const std::vector<std::string>& words);
 
-// Returns the message for a command line that `program` has rejected, and names the help to read. Reports an unknown
-// option or command before any other error:
-// "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
+// Returns the message for a command line that `program` has rejected. Reports an unknown option or command before any
+// other error: "unknown option '--modle', did you mean '--model'? (see encdec generate --help)".
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 
-// Returns the message for a long option that is typed with one dash, such as -model, which would be read as -m odel;
-// empty if there is none. For use before the command line is parsed.
+// Returns the message for a long option with only one dash, such as -model, which would be parsed as -m odel. Returns
+// "" if there is no such option. Call this function before parsing the command line.
 std::string single_dash_error(const CLI::App& program, int argc, const char* const* argv);
 
-// Adds --man and --completion. They print the manual page or a shell's completion script, generated from all options of
-// the program, and end the program as --help does. Also wraps the lines of --help.
+// Adds --man and --completion, which print the manual page or a shell's completion script and exit, like --help. Both
+// are generated from the program's options. Also wraps the lines of --help.
 // REQUIRES: the program has no subcommands yet.
 void add_document_options(CLI::App& program, const std::string& see_also);
 
-// Tables of a program's arguments, for its manual page and shell completion. All are in the order of declaration.
+// Return a command's subcommands, and the options or positional arguments in its help, in the order of declaration.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& command);
-// Return the options or positional arguments that the help shows.
 std::vector<const CLI::Option*> options_of(const CLI::App& command);
 std::vector<const CLI::Option*> positional_arguments_of(const CLI::App& command);
 
@@ -45,12 +43,12 @@ inline bool may_lack_value(const CLI::Option& option) {
   return option.get_expected_min() == 0;
 }
 
-// Returns a manual page of section 1, for man(7). In a footer, a line that ends with a colon and is followed by
-// indented lines is a heading. Of these lines, "  TAG  text" is an entry of a list, and any other line is an example.
+// Returns a manual page of section 1 in the format of man(7). In a footer, a line that ends with a colon and precedes
+// indented lines is a heading. An indented line "  TAG  text" is a list entry; other indented lines are examples.
 std::string manual_page(const CLI::App& program, const std::string& see_also);
 
-// Returns the script by which `shell` (bash, zsh or fish) completes the arguments of the program: subcommands, options,
-// the words that options take, files and folders.
+// Returns a completion script for `shell` (bash, zsh or fish). It completes subcommands, options, the words that
+// options accept, files and folders.
 std::string completion(const CLI::App& program, const std::string& shell);
 
 }  // namespace encdec::cli

@@ -11,11 +11,11 @@
 namespace encdec::cli {
 namespace {
 
-// The values of an option, derived from its type name: FILE and DIR are paths; words in lower case are the values.
+// The values that an option accepts, from its type name: FILE and DIR mean paths; lower-case words are the values.
 struct Value {
   bool is_file = false;
   bool is_folder = false;
-  std::string words;  // separated by spaces; may be empty
+  std::string words;  // values separated by spaces; may be empty
 
   explicit Value(const CLI::Option& option) {
     std::string type = option.get_type_name();
@@ -30,6 +30,7 @@ struct Value {
   }
 };
 
+// Inserts a backslash before each character that occurs in `before`.
 std::string with_backslashes(std::string_view text, std::string_view before) {
   std::string result;
   for (const char c : text) {
@@ -39,12 +40,12 @@ std::string with_backslashes(std::string_view text, std::string_view before) {
   return result;
 }
 
-// The completion script of bash. Placeholders:
+// The completion script for bash. Placeholders:
 //   {0}  name of the function
 //   {1}  name of the program
-//   {2}  its subcommands, as patterns
-//   {3}  for each subcommand, a case with its options
-// In --option=value, "=" is a word of its own for readline.
+//   {2}  the program's subcommands, as patterns
+//   {3}  one case for each subcommand, with the subcommand's options
+// readline splits --option=value into three words, one of which is "=".
 constexpr const char* kScript = R"(# Completion of {1} for bash: what `{1} --completion bash` prints.
 {0}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} option=${{COMP_WORDS[COMP_CWORD - 1]}}
@@ -74,8 +75,8 @@ constexpr const char* kScript = R"(# Completion of {1} for bash: what `{1} --com
 complete -F {0} {1}
 )";
 
-// Returns the bash code for what follows an option: words or paths, and also options if its value is optional. Other
-// values, such as numbers, are not completed.
+// Returns the bash code that completes an option's value with words or paths, and with options if the value is
+// optional. Other values, such as numbers, are not completed.
 std::string completed_after(const CLI::Option& option) {
   const Value value(option);
   const std::string more = may_lack_value(option) ? " more=1" : "";
@@ -90,6 +91,7 @@ std::vector<std::string> subcommand_names(const CLI::App& command) {
   return names;
 }
 
+// Returns the case {3} of a command. Options whose values are completed in the same way share a line.
 std::string command_case(const std::string& pattern, const CLI::App& command) {
   std::vector<std::string> completed = subcommand_names(command);
   std::map<std::string, std::vector<std::string>> cases;
@@ -122,18 +124,18 @@ std::string in_zsh_quotes(std::string_view text) {
   return result + "'";
 }
 
-// Returns `text` escaped for a part of a specification of zsh, between brackets or colons.
+// Escapes `text` for a zsh specification, where it is between brackets or colons.
 std::string escaped(std::string_view text) {
   return with_backslashes(text, "[]:\\");
 }
 
-std::string action(const Value& value) {
+std::string action(const Value& value) {  // returns the action of a zsh specification
   if (value.is_file) return "_files";
   if (value.is_folder) return "_files -/";
   return value.words.empty() ? " " : "(" + value.words + ")";
 }
 
-// Returns an option's specification for zsh: '--threads=[Threads of one operation]:N: '
+// Returns a zsh specification of an option: '--threads=[Threads of one operation]:N: '
 std::string specification(const CLI::Option& option, const std::string& name) {
   std::string text = fmt::format("{}[{}]", takes_value(option) ? name + "=" : name, escaped(option.get_description()));
   if (takes_value(option)) {
@@ -151,6 +153,7 @@ std::string specifications(const CLI::App& command, const std::string& indent) {
   return result;
 }
 
+// Returns the part of a zsh script that completes subcommands and their arguments.
 std::string subcommands(const CLI::App& program) {
   std::string names, cases;
   for (const CLI::App* command : subcommands_of(program)) {
@@ -187,7 +190,7 @@ std::string in_fish_quotes(std::string_view text) {
   return "'" + with_backslashes(text, "'\\") + "'";
 }
 
-// Returns the flags of fish's `complete` for the values of an option.
+// Returns the flags of fish's `complete` command for an option's values.
 std::string values(const CLI::Option& option) {
   if (!takes_value(option)) return "";
   const Value value(option);
@@ -197,6 +200,7 @@ std::string values(const CLI::Option& option) {
   return value.words.empty() ? result : result + fmt::format(" -a '{}'", value.words);
 }
 
+// Returns a `complete` command of fish for each option of a command.
 std::string lines(const std::string& program, const std::string& condition, const CLI::App& command) {
   std::string result;
   for (const CLI::Option* option : options_of(command)) {

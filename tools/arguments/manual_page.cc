@@ -12,10 +12,10 @@
 namespace encdec::cli {
 namespace {
 
-constexpr const char* kPlainGroup = "Options";  // CLI11's group of options that are in no other group
+constexpr const char* kPlainGroup = "Options";  // CLI11's default group
 constexpr std::string_view kIndent = "  ";      // indentation of the lines below a heading
 
-// Returns `text` escaped for roff. Hyphens become minus signs, so that options can be copied and searched for.
+// Escapes `text` for roff. Hyphens become minus signs, so that options can be copied and searched for.
 std::string literal(std::string_view text) {
   static const std::map<char, const char*> kEscapes = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
                                                        {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
@@ -35,8 +35,8 @@ std::string italic(const std::string& text) {
   return "\\fI" + text + "\\fR";
 }
 
-// Returns the type of an option's value. Names of values, which are in capitals, are in italics. Words to type,
-// brackets and bars are not.
+// Returns the type of an option's value. Names of values, such as DIR, become italic. Literal words, brackets and bars
+// do not.
 std::string value_type(const CLI::Option& option) {
   static const std::regex name("(^|[\\[\\]|,])([A-Z][^\\[\\]|,]*)");
   return std::regex_replace(literal(option.get_type_name()), name, "$1" + italic("$2"));
@@ -48,6 +48,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
+// Returns the names of an option with the type of its value, or the name of a positional argument.
 std::string tag(const CLI::Option& argument) {
   if (!argument.nonpositional()) return italic(literal(argument.get_name(true)));
   std::string tag;
@@ -67,7 +68,7 @@ std::string entry(const CLI::Option& argument) {
   return entry(tag(argument), text);
 }
 
-// Returns "encdec score --model DIR --target FILE [OPTION]... [SOURCE]", with the required options first.
+// Returns a synopsis with the required options first: "encdec score --model DIR --target FILE [OPTION]... [SOURCE]".
 std::string synopsis(std::string_view name, const CLI::App& command) {
   std::string line = bold(name);
   for (const CLI::Option* option : options_of(command)) {
@@ -89,7 +90,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Formats the lines below a heading: entries of a list, and examples.
+// Formats the lines below a heading: list entries and examples.
 std::string listing(std::span<const std::string> lines) {
   std::string text;
   bool in_example = false;
@@ -105,8 +106,8 @@ std::string listing(std::span<const std::string> lines) {
   return in_example ? text + ".fi\n" : text;
 }
 
-// Formats the footer of a command. `heading` is the macro of its headings: ".SH" or ".SS". An empty line ends a
-// paragraph or list.
+// Formats a command's footer. `heading` is the macro of its headings, ".SH" or ".SS". An empty line ends a paragraph or
+// list.
 std::string footer(const CLI::App& command, std::string_view heading) {
   std::string text;
   const std::vector<std::string> lines = lines_of(command.get_footer());
@@ -125,8 +126,8 @@ std::string footer(const CLI::App& command, std::string_view heading) {
   return text;
 }
 
-// Formats positional arguments, then options without a group, then the options of each group with its heading, in the
-// order of declaration.
+// Formats the positional arguments and the options without a group, then each group of options with a heading. Keeps
+// the order of declaration.
 std::string arguments(const CLI::App& command) {
   std::string plain, grouped, group;
   for (const CLI::Option* argument : positional_arguments_of(command)) plain += entry(*argument);

@@ -12,13 +12,14 @@ namespace encdec::cli {
 namespace {
 
 constexpr std::string_view kMean = "mean";
-// Upper bound of a weight: rounding may lift it slightly above 1.
+// Upper bound of a weight. Rounding can raise a weight slightly above 1.
 constexpr float kLargestWeight = 1.001F;
 
 std::span<const float> all_weights(const Tensor& weights) {
   return {weights.data<float>(), static_cast<std::size_t>(weights.elements())};
 }
 
+// Returns the names of the chosen layers or heads. `size` is the number of chosen ones, `all` the number in the model.
 std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, int all) {
   if (choice.of == AttentionChoice::Of::mean) return {std::string(kMean)};
   if (choice.of == AttentionChoice::Of::one) return {std::to_string(choice.number_of(all))};
@@ -27,13 +28,13 @@ std::vector<std::string> choice_names(const AttentionChoice& choice, Dim size, i
   return names;
 }
 
+// Returns a JSON array of strings. Replaces bytes that are not UTF-8.
 std::string quoted(const std::vector<std::string>& texts) {
   using Json = nlohmann::ordered_json;
   return Json(texts).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Appends nested arrays of the dimensions from `axis` to the last. `next` is the first number, and is advanced to the
-// number after the arrays.
+// Appends nested arrays for the dimensions from `axis` on. Advances the pointer `next` past the numbers of the arrays.
 void append_numbers(const Shape& shape, int axis, const float*& next, std::string& json) {
   json += '[';
   for (Dim i = 0; i < shape[axis]; ++i) {
@@ -59,10 +60,10 @@ Tensor last_layer_mean(const LabelledAttention& attention) {
   return mean;
 }
 
-// Colours at evenly spaced numbers. Colours between them are interpolated. Lightness decreases evenly in OKLab.
+// Colours of evenly spaced colour numbers. Their lightness in OKLab decreases evenly. Other colours are interpolated.
 constexpr Color kBlues[] = {{255, 255, 255}, {188, 233, 255}, {135, 207, 254}, {89, 179, 241}, {49, 150, 221},
                             {10, 122, 197},  {0, 94, 167},    {0, 67, 135},    {0, 43, 100}};
-constexpr int kSteps = (kColors - 1) / (static_cast<int>(std::size(kBlues)) - 1);  // from one colour to the next
+constexpr int kSteps = (kColors - 1) / (static_cast<int>(std::size(kBlues)) - 1);  // steps between neighbouring colours
 
 std::uint8_t mix(std::uint8_t low, std::uint8_t high, int step) {
   return static_cast<std::uint8_t>(std::lround(low + (high - low) * static_cast<double>(step) / kSteps));
@@ -108,7 +109,7 @@ std::string token_name(const Model& model, std::int32_t id, TextSide side) {
   if (model.tokenizer() != nullptr) {
     try {
       return model.tokenizer()->pieces(std::span(&id, 1), side).front();
-    } catch (const InputError&) {  // the model may have more ids than the vocabulary has pieces
+    } catch (const InputError&) {  // the model can have more ids than the vocabulary has tokens
     }
   }
   return std::to_string(id);
@@ -145,6 +146,7 @@ std::vector<LabelledAttention> label(const Model& model, const AttentionMaps& at
 LabelledAttention label_generated(const Model& model, const Hypothesis& hypothesis,
                                   const AttentionSelection& selection) {
   LabelledAttention labelled = label(model, hypothesis.attention, selection).front();
+  // Keep the rows of generated tokens, which are the last ones.
   const std::size_t count = hypothesis.token_ids.size();
   labelled.queries.erase(labelled.queries.begin(), labelled.queries.end() - static_cast<std::ptrdiff_t>(count));
   const Tensor all_rows = labelled.map.weights;

@@ -19,25 +19,26 @@ namespace {
 
 // Sizes in pixels.
 constexpr int kMargin = 24;
-constexpr int kGap = 24;         // between maps, and between sections
-constexpr int kLabelGap = 6;     // between a map and its labels
-constexpr int kMinWidth = 360;   // without margins, for the headings and the scale
-constexpr int kLineHeight = 24;  // titles and captions
+constexpr int kGap = 24;         // gap between maps and between sections
+constexpr int kLabelGap = 6;     // gap between a map and its labels
+constexpr int kMinWidth = 360;   // minimum width without margins, enough for the headings and the scale
+constexpr int kLineHeight = 24;  // height of a line of titles and captions
 constexpr int kScaleCell = 3, kScaleHeight = 12;
 constexpr double kFontSize = 14, kHeadingSize = 20, kMaxLabelSize = 16;
-// Sizes of cells, tried in this order. A grid of several maps has cells of at most kLargestGridCell pixels. Token
-// labels need cells of at least kSmallestReadableCell pixels.
+// Cell sizes to try, in this order. A grid of maps uses at most kLargestGridCell. Token labels need at least
+// kSmallestReadableCell.
 constexpr int kCells[] = {32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 3, 2, 1};
 constexpr int kLargestGridCell = 16, kSmallestReadableCell = 10;
-constexpr int kMaxSide = 32767;         // cairo's limit; rsvg-convert and Inkscape draw with it
+constexpr int kMaxSide = 32767;         // limit of cairo, which rsvg-convert and Inkscape use
 constexpr int kMaxPixels = 64 << 20;    // 256 MiB as an image
-constexpr int kMaxReadableSide = 6000;  // a longer side shrinks the cells, down to kSmallestReadableCell
+constexpr int kMaxReadableSide = 6000;  // a larger image gets smaller cells, down to kSmallestReadableCell
 
-// Lengths of texts in columns: a letter takes one, an ideograph two.
+// Lengths of texts are in columns: a letter has one column, an ideograph has two.
 constexpr int kMaxLabelColumns = 16;
-constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are cut
+constexpr std::size_t kMaxTokenBytes = 256;  // longer tokens are truncated
 constexpr std::size_t kMaxTitleLines = 4;
-// Width of a column in multiples of the font size: exact for labels, which are monospaced; an estimate for other text.
+// The width of a column, in multiples of the font size. It is exact for labels, which are monospaced, and an estimate
+// for other text.
 constexpr double kLabelColumn = 0.61, kTextColumn = 0.65;
 
 constexpr double kBaseline = 0.35;  // distance of a text's middle from its baseline, in multiples of the font size
@@ -70,29 +71,30 @@ struct Labels {
     }
   }
 
-  // Returns the length with the gap to the map; 0 if cells are too small for labels.
+  // Returns the length of the labels and the gap to the map; 0 if cells are too small for labels.
   double length(int cell) const {
     return cell < kSmallestReadableCell ? 0 : std::ceil(columns * kLabelColumn * label_size(cell)) + kLabelGap;
   }
 };
 
-// Returns the number of maps in a row of the grid: the number of heads, or, if there is only one layer or one head, the
+// Returns the number of columns of the grid: the number of heads. If there is only one layer or one head, returns the
 // width of a square grid.
 int maps_in_a_row(const LabelledAttention& attention) {
   if (attention.layers.size() > 1 && attention.heads.size() > 1) return static_cast<int>(attention.heads.size());
   return static_cast<int>(std::ceil(std::sqrt(static_cast<double>(attention.maps()))));
 }
 
-// The maps of one kind of attention, and their layout in pixels. From left to right: title of the queries, their
-// labels, maps. From top to bottom: heading, title of the keys, captions, labels of the keys, the first row of maps,
-// captions, the next row. A single map has its caption above the title of the keys.
+// The maps of one kind of attention, and their layout in pixels.
+// - From left to right: title of the queries, their labels, maps.
+// - From top to bottom: heading, title of the keys, captions, labels of the keys, first row of maps, captions, second
+//   row of maps, and so on. The caption of a single map is above the title of the keys.
 struct Section {
   const LabelledAttention& attention;
   Labels queries, keys;
-  int columns, rows;         // number of maps beside and below each other
+  int columns, rows;         // size of the grid of maps
   double left = 0, top = 0;  // corner of the first map
   double map_width = 0, map_height = 0;
-  double column_width = 0;       // width of a map or its caption, whichever is larger
+  double column_width = 0;       // the larger width of a map and its caption
   double width = 0, height = 0;  // size of the section
 
   explicit Section(const LabelledAttention& shown)
@@ -102,6 +104,7 @@ struct Section {
         columns(maps_in_a_row(shown)),
         rows((static_cast<int>(shown.maps()) + columns - 1) / columns) {}
 
+  // Computes the layout for cells of this size.
   void arrange(int cell) {
     map_width = static_cast<double>(keys.texts.size()) * cell;
     map_height = static_cast<double>(queries.texts.size()) * cell;
@@ -111,14 +114,14 @@ struct Section {
     }
     left = kLineHeight + queries.length(cell);
     width = left + std::max(columns * (column_width + kGap) - kGap, text_length(attention.key_title()));
-    // The title of the queries ends at the bottom of the first map, and may be longer than the map is high.
+    // The title of the queries ends at the bottom of the first map, and can be longer than the map's height.
     top =
         2 * kLineHeight + std::max(kLineHeight + keys.length(cell), text_length(attention.query_title()) - map_height);
     height = top + rows * (map_height + kGap + kLineHeight) - kGap - kLineHeight;
   }
 };
 
-// A title and sections, one below the other.
+// A title, and sections from top to bottom.
 struct Layout {
   std::string title;
   std::vector<Section> sections;
@@ -132,7 +135,7 @@ struct Layout {
 
   bool has_one_map() const { return sections.size() == 1 && sections[0].attention.maps() == 1; }
 
-  // Chooses the largest cells that fit. Throws InputError if none do.
+  // Chooses the largest cells that fit. Throws InputError if no cells fit.
   void arrange() {
     for (const int size : kCells) {
       if (!has_one_map() && size > kLargestGridCell) continue;
@@ -140,10 +143,11 @@ struct Layout {
       const int side = cell > kSmallestReadableCell ? kMaxReadableSide : kMaxSide;
       if (width <= side && height <= side && width * height <= kMaxPixels) return;
     }
-    throw InputError(fmt::format("image: {} x {} pixels, expected at most {} a side and {} in all", width, height,
+    throw InputError(fmt::format("image: {} x {} pixels, expected at most {} per side and {} in total", width, height,
                                  kMaxSide, kMaxPixels));
   }
 
+  // Computes the layout for cells of this size.
   void arrange(int cell_size) {
     cell = cell_size;
     width = kMinWidth;
@@ -159,8 +163,7 @@ struct Layout {
   }
 };
 
-// Returns a label as markup. The bars (U+2581) that stand for spaces in sentencepiece are pale, so that letters stand
-// out.
+// Returns a label as markup. Bars (U+2581), which are spaces in sentencepiece, are pale so that letters stand out.
 std::string label_markup(const std::string& label) {
   constexpr std::string_view kBar = "▁", kPaleBar = "<tspan fill='#b4b4b4'>▁</tspan>";
   std::string markup = escape_markup(label);
@@ -170,6 +173,7 @@ std::string label_markup(const std::string& label) {
   return markup;
 }
 
+// Writes a layout as SVG.
 class Drawing {
  public:
   Drawing(Layout layout, float largest) : layout_(std::move(layout)), cell_(layout_.cell), largest_(largest) {}
@@ -194,6 +198,8 @@ class Drawing {
     fmt::format_to(std::back_inserter(svg_), form, std::forward<Args>(args)...);
   }
 
+  // Draws the heading, the axis titles, and the maps. Labels of the keys are above the first row of maps. Labels of the
+  // queries are at the left of every row.
   void draw(const Section& section) {
     add("<text x='{}' y='{}' font-size='{}' font-weight='bold'>{}</text>", kMargin, y_ + kHeadingSize, kHeadingSize,
         to_string(section.attention.map.kind));
@@ -212,6 +218,7 @@ class Drawing {
     y_ += section.height + kGap;
   }
 
+  // Draws the title of the keys above the maps, and the title of the queries at their left.
   void draw_axis_titles(const Section& section) {
     const std::string_view keys = section.attention.key_title(), queries = section.attention.query_title();
     const double width = std::max(section.columns * (section.column_width + kGap) - kGap, text_length(keys));
@@ -224,13 +231,14 @@ class Drawing {
         y_ + section.top + section.map_height - height / 2, queries);
   }
 
+  // Draws the caption, the cells, and the lines between and around them.
   void draw_map(const Section& section, std::size_t map, double left, double top) {
     const double labels = map < static_cast<std::size_t>(section.columns) ? section.keys.length(cell_) : 0;
     const double caption = section.attention.maps() == 1 ? y_ + 2 * kLineHeight : top - labels;
     add("<text class='caption' x='{}' y='{}'>{}</text>", left, caption - kLabelGap, section.attention.name_of(map));
     add("<g class='cells' transform='translate({} {})scale({})'>", left, top, cell_);
     draw_cells(section, map);
-    // Lines lie in the middle of pixels, where they cover one row of pixels instead of two.
+    // Shift the lines by half a pixel, so that they cover one row of pixels instead of two.
     add("</g><g fill='none' stroke='#000' transform='translate({} {})'>", left - 0.5, top - 0.5);
     if (cell_ >= kSmallestReadableCell) {
       add("<path stroke-opacity='.06' d='");
@@ -241,11 +249,12 @@ class Drawing {
     add("<rect width='{}' height='{}' stroke='#b3b3b3'/></g>", section.map_width + 1, section.map_height + 1);
   }
 
-  // Draws cells as paths: one for each colour, or, with tooltips, one for each cell.
+  // Draws cells as paths: with tooltips, one path per cell; otherwise, one path per colour.
   void draw_cells(const Section& section, std::size_t map) {
     const std::span<const float> weights = section.attention.weights_of(map);
     const bool has_tooltips = layout_.has_one_map() && weights.size() <= kMaxTooltips;
     const std::size_t keys = section.keys.tokens.size();
+    // In each row, collect rectangles of adjacent cells with the same colour.
     std::array<std::string, kColors> paths;
     for (std::size_t begin = 0, end = 0; begin < weights.size(); begin = end) {
       const int number = color_number(weights[begin], largest_);
@@ -267,8 +276,8 @@ class Drawing {
     }
   }
 
-  // Draws labels, one below the other. They begin or end at the vertical axis, as `anchor` says: "start" or "end".
-  // `place` transforms this column to its place.
+  // Draws a column of labels that begin or end at the vertical axis, depending on `anchor` ("start" or "end"). `place`
+  // is the transformation that moves the column to its position.
   void draw_labels(const Labels& labels, std::string_view name, std::string_view anchor, const std::string& place) {
     const double length = labels.length(cell_), size = label_size(cell_);
     if (length == 0) return;
@@ -285,6 +294,7 @@ class Drawing {
     add("</g></g>");
   }
 
+  // Draws the colour scale, from 0 to the largest weight.
   void draw_scale() {
     constexpr std::string_view kZero = "weight 0";
     const double x = kMargin + text_length(kZero), width = kColors * kScaleCell;
@@ -308,14 +318,14 @@ class Drawing {
   const Layout layout_;
   const int cell_;
   const float largest_;
-  double y_ = kMargin;
+  double y_ = kMargin;  // top of the next part
   std::string svg_;
 };
 
 }  // namespace
 
 std::string draw_svg(std::string_view title, std::span<const LabelledAttention> attentions) {
-  if (attentions.empty()) throw InputError("image: no attention, expected one kind at least");
+  if (attentions.empty()) throw InputError("image: no attention, expected at least one kind");
   float largest = 0;
   for (const LabelledAttention& attention : attentions) {
     attention.check();

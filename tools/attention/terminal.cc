@@ -22,7 +22,7 @@ constexpr std::size_t kCellColumns = 2;
 constexpr int kMaxKeyRows = 12;
 constexpr int kMaxQueryColumns = 24;
 constexpr std::size_t kLegendCells = 10;
-constexpr std::string_view kInk = " .:-=+*#%@";
+constexpr std::string_view kInk = " .:-=+*#%@";  // characters from light to dark
 constexpr int kDefaultColumns = 80;
 constexpr int kMaxColumns = 10000;
 
@@ -31,6 +31,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Returns the colours to use, as choose_style() describes. For COLORTERM, see termstandard/colors.
 Colors colors_of(ColorChoice choice, const TerminalFacts& facts) {
   if (choice == ColorChoice::never) return Colors::none;
   if (choice == ColorChoice::automatic) {
@@ -44,6 +45,7 @@ Colors colors_of(ColorChoice choice, const TerminalFacts& facts) {
   return has_cube ? Colors::cube : Colors::none;
 }
 
+// Converts a size. A negative size becomes 0.
 std::size_t size_t_of(int value) {
   return static_cast<std::size_t>(std::max(value, 0));
 }
@@ -52,7 +54,7 @@ int columns_of(const std::vector<Glyph>& label) {
   return std::accumulate(label.begin(), label.end(), 0, [](int sum, const Glyph& g) { return sum + g.columns; });
 }
 
-// Returns the number of the nearest colour of xterm's cube: 6 x 6 x 6 colours, numbered from 16.
+// Returns the number of the nearest colour in xterm's cube of 6 x 6 x 6 colours, which are numbered from 16.
 int cube_color(const Color& color) {
   constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};
   const auto nearest = [&](std::uint8_t value) {
@@ -69,7 +71,7 @@ std::string background(Colors colors, int number) {
   return fmt::format("\x1b[48;2;{};{};{}m", color.red, color.green, color.blue);
 }
 
-// Returns a line of cells. Resets the colour at its end.
+// Returns a line of cells. Sets a colour only where the colour changes, and resets it at the end of the line.
 std::string cells(Colors colors, std::span<const float> weights, float largest) {
   std::string line, last;
   for (const float weight : weights) {
@@ -88,16 +90,18 @@ std::string cells(Colors colors, std::span<const float> weights, float largest) 
   return line;
 }
 
+// Replaces trailing spaces by a newline.
 void end_line(std::string& text) {
   text.erase(text.find_last_not_of(' ') + 1);
   text += '\n';
 }
 
-// The layout of the maps of one attention in a terminal: labels, and cells in each panel.
+// Draws the maps of one kind of attention in panels, which all have the same layout.
 class Panels {
  public:
   Panels(const LabelledAttention& attention, const TerminalStyle& style)
       : colors_(style.colors), largest_(attention.largest_weight()) {
+    // Labels of queries use at most a third of the width. The cells use the rest.
     const int query_columns = std::clamp(style.columns / 3, 1, kMaxQueryColumns);
     for (const std::string& query : attention.queries) queries_.push_back(glyphs(query, query_columns));
     for (const std::string& key : attention.keys) keys_.push_back(glyphs_downwards(key, kMaxKeyRows));
@@ -106,6 +110,7 @@ class Panels {
     width_ = std::clamp<std::size_t>(room, 1, keys_.size());
   }
 
+  // Draws a map, one panel after the other.
   void draw(std::span<const float> weights, const TextSink& write) const {
     for (std::size_t first = 0; first < keys_.size(); first += width_) {
       const std::size_t count = std::min(width_, keys_.size() - first);
@@ -124,7 +129,7 @@ class Panels {
   }
 
  private:
-  // Returns the lines above the cells, with keys [first, first + count) written downwards.
+  // Returns the lines above the cells, in which keys [first, first + count) run downwards.
   std::string key_rows(std::size_t first, std::size_t count) const {
     const std::span keys(keys_.data() + first, count);
     std::size_t height = 0;
@@ -144,6 +149,7 @@ class Panels {
     return text;
   }
 
+  // Returns a line with the label of a query and its cells.
   std::string query_row(std::size_t query, std::span<const float> weights) const {
     std::string line(margin_ - size_t_of(columns_of(queries_[query])), ' ');
     for (const Glyph& glyph : queries_[query]) line += glyph.text;

@@ -16,15 +16,15 @@ constexpr char32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
 const Glyph kEllipsis = {"…", 1};
 constexpr std::string_view kDottedCircle = "◌";
 constexpr std::string_view kLeftToRightMark = "\u200E";
-// Maximum characters of a cluster: a letter may have any number of marks.
+// Maximum number of characters of a cluster, because a letter can have any number of marks.
 constexpr std::size_t kMaxClusterCharacters = 8;
 
 const utf8proc_property_t& property(char32_t c) {
   return *utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
 }
 
-// Returns true for controls, line separators, direction marks, spaces without width, and unassigned characters. Returns
-// false for joiners, which shape letters and emoji.
+// Returns true for controls, line separators, direction marks, zero-width spaces and unassigned characters, but not for
+// joiners, which shape letters and emoji.
 bool is_invisible(char32_t c) {
   if (c == kJoiner || c == kNonJoiner) return false;
   switch (property(c).category) {
@@ -37,11 +37,12 @@ bool is_invisible(char32_t c) {
   }
 }
 
-// Returns true for marks and joiners, which belong to a letter before them.
+// Returns true for marks and joiners, which belong to the previous letter.
 bool lacks_letter(char32_t first) {
   return is_mark(first) || first == kJoiner || first == kNonJoiner;
 }
 
+// Appends one character in the form that visible() specifies.
 void append_visible(std::string& text, char32_t c, std::string_view space) {
   switch (c) {
     case ' ': text += space; return;
@@ -57,15 +58,16 @@ void append_visible(std::string& text, char32_t c, std::string_view space) {
   }
 }
 
-// Returns the columns that a character takes in terminals: those of utf8proc, or of wcwidth() where the two differ.
+// Returns a character's width in terminals: utf8proc's value, except where wcwidth() differs.
 int columns_of(char32_t c) {
-  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and final consonants of Hangul: part of the letter before them
+  if (c >= 0x1160 && c <= 0x11FF) return 0;  // vowels and final consonants of Hangul, part of the previous letter
   if (property(c).category == UTF8PROC_CATEGORY_MC) return 1;
   return utf8proc_charwidth(static_cast<utf8proc_int32_t>(c));
 }
 
+// Returns true for skin tones and variation selectors.
 bool is_emoji_part(char32_t c) {
-  return (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xFE00 && c <= 0xFE0F);  // skin tones; variants
+  return (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xFE00 && c <= 0xFE0F);
 }
 
 bool is_right_to_left(char32_t c) {
@@ -73,8 +75,8 @@ bool is_right_to_left(char32_t c) {
   return direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL;
 }
 
-// Returns the glyph of a cluster, cut to `max_columns`. Right-to-left text gets a left-to-right mark at its end, so
-// that a terminal which reorders text reorders only this cluster.
+// Returns the glyph of a cluster, truncated to `max_columns`. Appends a left-to-right mark to right-to-left text, so
+// that a terminal reorders only this cluster.
 Glyph glyph_of(std::string_view cluster, int max_columns) {
   Glyph glyph;
   bool right_to_left = false;
@@ -152,6 +154,7 @@ std::vector<std::string> wrapped(std::string_view valid, int columns, std::size_
       lines.push_back(shortened(rest, columns));
       break;
     }
+    // End the line after its last space, if the line has a space.
     std::size_t size = beginning_of(rest, columns).bytes;
     const std::size_t space = size < rest.size() ? rest.rfind(' ', size) : std::string_view::npos;
     if (space != std::string_view::npos) size = space + 1;
@@ -165,6 +168,7 @@ std::vector<Glyph> glyphs(std::string_view token, int columns) {
   std::vector<Glyph> result = all_glyphs(token, std::max(columns, 2));
   std::size_t count = 0;
   int used = 0;
+  // Keep the glyphs that fit. If some do not fit, remove glyphs until there is room for the ellipsis.
   while (count < result.size() && used + result[count].columns <= columns) used += result[count++].columns;
   if (count == result.size()) return result;
   while (count > 0 && used >= columns) used -= result[--count].columns;

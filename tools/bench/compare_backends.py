@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares encdec's backends on a model: its own kernels, oneDNN, and `auto`, which uses the faster one for each number of rows.
+"""Compares encdec's backends on a model: its own kernels, oneDNN, and `auto`, which selects the faster one by the number of rows.
 
   compare_backends.py --model /tmp/peers/hf                                 all cells and precisions; compare_peers.py makes this model
   compare_backends.py --model opus-mt-en-fr --cells 1x1x1 32x1x1 --precisions int8 --rounds 5
 
-A cell is BATCHxBEAMSxTHREADS. In each round every backend runs once, in a fresh process; each round begins with another backend.
-The ratios are medians over the rounds, because the machine's speed drifts. Columns, first for whole calls, then for the encoder alone:
+A cell is BATCHxBEAMSxTHREADS. In each round every backend runs once, in a fresh process, in a rotated order. The ratios are medians
+over the rounds, because the machine's speed drifts. Columns, first for decoding steps, then for encoding all sources:
 
-  ms               time of encdec's own kernels: of a step := time of the call / tokens generated for a source; of encoding all sources
+  ms               time of encdec's own kernels. Time of a step := time of the call / tokens generated per source
   onednn           time of oneDNN / time of encdec's kernels; above 1, encdec's kernels are faster
-  auto             time of auto / time of the faster of the two, in each round
+  auto             time of auto / time of the faster of the other two
 """
 
 import argparse

@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
-"""Compares the generation speed of encdec with that of other engines, with the same random model, sources and lengths.
+"""Compares the generation speed of encdec and other engines, with the same random model, sources and lengths.
 
-  compare_peers.py --folder /tmp/peers                                      all cells, all engines that this Python has
+  compare_peers.py --folder /tmp/peers                                      all cells, all installed engines
   compare_peers.py --folder /tmp/peers --cells 1x1x1 32x1x1 --precisions float32 --rounds 5
       --python onnxruntime=/opt/optimum/bin/python --python openvino=/opt/optimum/bin/python
 
-A cell is BATCHxBEAMSxTHREADS with a precision. In each round every engine runs once, in a fresh process; each round begins with
-another engine. An engine's time in a round is its best of --repetitions generate calls, in milliseconds per step := time of the call /
-tokens generated for a source. The ratio of a peer's time to encdec's is computed for each round, because the machine's speed drifts.
-Above 1, encdec is faster.
+A cell is BATCHxBEAMSxTHREADS with a precision. In each round every engine runs once, in a fresh process, in a rotated order. Its
+time is the best of --repetitions generate calls, in milliseconds per step := time of the call / tokens generated per source. The
+ratio is the peer's time / encdec's time, computed in each round, because the machine's speed drifts. Above 1, encdec is faster.
 
-The model, its conversions and the engines' exports are made in --folder, once (by peers/make_model.py, which needs torch,
-transformers and ctranslate2; --python model=PATH chooses its Python). peers/peer.py says how to install the engines. An engine that
-is not installed is skipped.
+The first run makes the model, its conversions and the engines' exports in --folder, with peers/make_model.py, which needs torch,
+transformers and ctranslate2 (--python model=PATH sets its Python). For how to install the engines, see peers/peer.py. Engines that
+are not installed are skipped.
 
 Columns:
   ratio, range   median and range of the ratios of all rounds
-  of bests       ratio of the best times of both engines
-  goal           target for the ratio to the best peer; reached if both `ratio` and `of bests` are at least as large
+  of bests       best time of the peer / best time of encdec
+  goal           target for the ratio of the best peer; reached if `ratio` and `of bests` are at least this large
   MB             maximum resident memory of the process
-  MB load        the part of `MB` that was added after the engine's libraries were imported
-  tokens         share of the generated tokens that equal encdec's in float32, position by position
+  MB load        the part of `MB` that was allocated after importing the engine's libraries
+  tokens         share of generated tokens that equal encdec's float32 tokens at the same position
 """
 
 import argparse
@@ -54,7 +53,7 @@ GOALS = {
 
 
 class Failed(Exception):
-    """Raised if a program ends with an exit status other than 0."""
+    """A program ended with an exit status other than 0."""
 
     def __init__(self, command, result):
         lines = result.stderr.strip().splitlines() or ["no message"]
@@ -72,7 +71,7 @@ def run(command, environment):
 
 
 def run_for_json(command, environment):
-    """Returns the JSON object on the last line of a program's standard output. Libraries may print lines before it."""
+    """Returns the JSON object on the last line of a program's standard output. Libraries can print other lines before it."""
     return json.loads(run(command, environment).splitlines()[-1])
 
 
@@ -107,7 +106,7 @@ class Encdec:
         return run_for_json([*command, "--repetitions", self.options.repetitions], self.environment)
 
     def token_ids(self, cell, precision, sources):
-        """Returns the ids that encdec generates. Neither time nor memory of this run is measured."""
+        """Returns the ids that encdec generates. This run is not measured."""
         length = self.options.target_length
         command = [self.program, "generate", *self._arguments(cell, precision), "--token-ids", "--quiet"]
         command += ["--input", sources, "--min-new-tokens", length, "--max-new-tokens", length]
@@ -128,13 +127,13 @@ class Peer:
             self.environment = {variable: options.isa for variable in variables}
 
     def prepare(self):
-        """Exports the model for the engine. Returns the engine's version."""
+        """Exports the model for the engine, and returns the engine's version."""
         return run_for_json([*self.command, "--prepare"], self.environment)["version"]
 
     def measure(self, cell, precision, sources):
         command = [*self.command, "--sources", sources, "--precision", precision, "--num-beams", cell.beams]
         command += ["--threads", cell.threads, "--target-length", self.options.target_length]
-        # For libraries that have no other setting for threads.
+        # Some libraries have no other setting for threads.
         threads = {"OMP_NUM_THREADS": str(cell.threads)}
         return run_for_json([*command, "--repetitions", self.options.repetitions], self.environment | threads)
 
@@ -175,12 +174,12 @@ def make_model(options):
 
 
 def write_sources(options, cell):
-    """Writes a file of random sources, the same ones in every call. Returns its path."""
+    """Writes a file of random sources, which are the same in every call. Returns its path."""
     values = random.Random(1)
     path = options.folder / f"sources-{cell.batch}x{options.source_length}.txt"
     with path.open("w", encoding="ascii") as file:
         for _ in range(cell.batch):
-            # Excludes the last id of the vocabulary, which is padding.
+            # Exclude the last id, which is padding.
             ids = [values.randrange(UNKNOWN + 1, options.vocabulary - 1) for _ in range(options.source_length - 1)]
             print(*ids, END, file=file)
     return path
@@ -205,7 +204,7 @@ def equal_share(ids, expected):
 
 
 def measure_cell(cell, precision, engines, options):
-    """Returns {engine: [result of each round]}, without engines that fail."""
+    """Returns {engine: [result of each round]}, without engines that failed."""
     sources = write_sources(options, cell)
     results = {engine.name: [] for engine in engines}
     failed = set()
@@ -223,7 +222,7 @@ def measure_cell(cell, precision, engines, options):
 
 
 def agreements(cell, precision, encdec, results, options):
-    """Returns {engine: share of tokens equal to those of encdec in float32}."""
+    """Returns {engine: share of tokens that equal encdec's float32 tokens}."""
     sources = write_sources(options, cell)
     try:
         expected = encdec.token_ids(cell, "float32", sources)

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Compares encdec's Python package with CTranslate2's, from text to text, with the same random model, texts and lengths.
+"""Compares the Python packages of encdec and other engines, from text to text, with the same random model, texts and lengths.
 
-  compare_python.py --folder /tmp/peers                       all cells that this Python has engines for
+  compare_python.py --folder /tmp/peers                       all cells; needs all engines
   compare_python.py --folder /tmp/peers --cells 32-int8 tasks --rounds 7 --encdec build/release/bin/encdec
   compare_python.py --folder /tmp/peers --cells embed --python torch=/opt/st/bin/python --python onnx=... --python openvino=...
 
 Cells:
-  BATCH-PRECISION  one call of encdec's translate(), or of CTranslate2's translate_batch() with sentencepiece before and after it
-  command          the texts of cell 32-int8, translated by `encdec generate`; the time to load is not counted
+  BATCH-PRECISION  one call of encdec's translate(), or of CTranslate2's translate_batch() with sentencepiece on both sides
+  command          the texts of cell 32-int8, translated by `encdec generate`, without the time to load
   tasks            200 concurrent callers, each with one text and its own length: encdec's agenerate(), CTranslate2's asynchronous
-                   calls, and `in turn`, encdec with one call after the other
+                   calls, and `in turn`, encdec with sequential calls
   embed            5,000 sentences through a random BERT with the sizes of MiniLM-L6, float32, in batches of 32: encdec, and
                    sentence-transformers with its backends torch, onnx and openvino
 
-In each round every engine runs once, in a process of its own; each round begins with another engine. The table has the best time in
-seconds (a run of `tasks` and `embed` is one call, other runs are the best of three) and the median over the rounds of the ratio to encdec.
+In each round every engine runs once, in its own process, in a rotated order. A run of `tasks` or `embed` is one call; any other run is
+the best of three calls. The table contains the best time in seconds, and the median over the rounds of the ratio to encdec.
 
-Needs encdec; ctranslate2, torch, transformers and sentencepiece for the model (peers/make_model.py); and for `embed`
-sentence-transformers[onnx,openvino], in the Python of engine torch, which makes the model of `embed`.
+Needs encdec. The model (peers/make_model.py) needs ctranslate2, torch, transformers and sentencepiece. `embed` needs
+sentence-transformers[onnx,openvino]; the Python of engine torch also makes the model for `embed`.
 """
 
 import argparse
@@ -47,9 +47,9 @@ CELLS = ("1-float32", "32-float32", "1-int8", "32-int8", "command", "tasks", "em
 
 
 def add_tokenizer(folder):
-    """Trains a sentencepiece model on the repository's documents and adds it to the folder's models.
+    """Trains a sentencepiece model on the repository's documents, and adds it to the folder's models.
 
-    Ids without a piece keep their names, such as t17."""
+    Ids without a sentencepiece piece keep their names, such as t17."""
     import sentencepiece
 
     corpus = folder / "corpus.txt"
@@ -73,7 +73,7 @@ def add_tokenizer(folder):
 
 
 def make_embedder(folder):
-    """Makes a sentence-transformers folder with random weights and a word-piece vocabulary of the corpus."""
+    """Makes a sentence-transformers folder with random weights and a WordPiece vocabulary of the corpus."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
@@ -197,7 +197,7 @@ def ctranslate2_call(folder, cell, threads):
 
 
 def command_seconds(program, folder, threads):
-    """Returns the seconds of `encdec generate` for 32 texts, from its --stats, without the time to load."""
+    """Returns the seconds of `encdec generate` for 32 texts, from --stats, without the time to load."""
     with tempfile.TemporaryDirectory() as temporary:
         stats = Path(temporary) / "stats.json"
         command = [program, "generate", "--model", folder / "hf", "--precision", "int8", "--threads", threads, "--batch-size", 32]
@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--encdec", type=Path, default=REPOSITORY / "build/release/bin/encdec", help="the command encdec")
-    parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON", help="Python of an engine; may be repeated")
+    parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PYTHON", help="Python of an engine; can be repeated")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

@@ -15,9 +15,9 @@ namespace {
 
 using benchmark::Counter;
 
-BackendChoice current_backend = BackendChoice::automatic;  // backend of the benchmark that runs now
+BackendChoice current_backend = BackendChoice::automatic;  // backend of the running benchmark
 
-// Returns the best rate of bare oneDNN matmuls of these shapes, run one after the other, in operations per second.
+// Runs bare oneDNN matmuls of these shapes one after the other. Returns their best rate in operations per second.
 double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
   Graph graph("bare");
   Edge input = graph.input("x", {kSourceRows, 1});
@@ -33,6 +33,7 @@ double bare_matmul_rate(const std::vector<MatMulShape>& shapes) {
     inputs.push_back(noise({rows, input_width}));
     outputs.push_back(noise({rows, output_width}));
   }
+  // Run all matmuls at least three times and for at least 100 ms. Use the time of the fastest run.
   using Clock = std::chrono::steady_clock;
   double best = 1e30;
   const auto end = Clock::now() + std::chrono::milliseconds(100);

@@ -18,6 +18,8 @@ namespace {
 
 using Sizes = LayerSample::Sizes;
 
+// Each function below makes the sample of one benchmark, from the sizes that transformer_layers() names.
+
 AttentionOptions attention(Dim model, std::int64_t heads) {
   return {.model_dim = model, .heads = static_cast<int>(heads)};
 }
@@ -59,7 +61,7 @@ Sample relative_attention(const Sizes& sizes, const PackOptions& pack) {
   return self_attention(sizes, pack, {.buckets = 32, .max_distance = 128});
 }
 
-// One decoding step: one row for each sequence, at position T - 1.
+// Self-attention in one decoding step: one row for each sequence, at position T - 1.
 Sample masked_decoder_attention(const Sizes& sizes, const PackOptions& pack) {
   const auto [batch, length, model, heads] = values<4>(sizes);
   return one_layer(
@@ -70,23 +72,24 @@ Sample masked_decoder_attention(const Sizes& sizes, const PackOptions& pack) {
       sequences(batch, {.rows = 1, .past = length - 1}));
 }
 
-// One decoding step over sources of S tokens.
+// Cross-attention in one decoding step, over sources of S tokens.
 Sample cross_attention(const Sizes& sizes, const PackOptions& pack) {
   const auto [batch, source, model, heads] = values<4>(sizes);
   const AttentionOptions options = attention(model, heads);
-  const KeyValueForm form = key_value_form_of(options, pack.precision);
+  const KeyValueLayout form = key_value_layout_of(options, pack.precision);
   return one_layer(std::make_shared<CrossAttention>(random_weights(attention_weights(model), pack), options),
                    {noise({batch, model}), Tensor::allocate({batch * source, 2 * model}, form.type)},
                    {.matmuls = {{batch, model, model}, {batch, model, model}},
                     .attention_operations = static_cast<double>(batch) * attention_operations(1, source, model)},
-                   sequences(batch, {.rows = 1, .memory_rows = source}));
+                   sequences(batch, {.rows = 1, .source_rows = source}));
 }
 
-Sample cross_attention_memory(const Sizes& sizes, const PackOptions& pack) {
+// Computes the cross-attention keys and values of sources of S tokens.
+Sample cross_attention_key_values(const Sizes& sizes, const PackOptions& pack) {
   const auto [batch, source, model] = values<3>(sizes);
   const std::int64_t rows = batch * source;
   return one_layer(
-      std::make_shared<CrossAttentionMemory>(random_weights(attention_weights(model), pack), attention(model, 8)),
+      std::make_shared<CrossAttentionKeyValues>(random_weights(attention_weights(model), pack), attention(model, 8)),
       {noise({rows, model})}, {.matmuls = {{rows, model, 2 * model}}},
       sequences(batch, {.rows = static_cast<int>(source)}));
 }
@@ -106,6 +109,7 @@ Sample embedding(const Sizes& sizes, const PackOptions& pack) {
                    {token_ids(batch * length, vocabulary)}, {.moved_bytes = 2 * bytes_of(batch * length * model)});
 }
 
+// Returns the sample of a layer that adds positions.
 Sample positions(const Sizes& sizes, std::shared_ptr<const Layer> layer) {
   const auto [batch, length, model] = values<3>(sizes);
   const Shape shape{batch * length, model};
@@ -125,6 +129,7 @@ Sample learned_positions(const Sizes& sizes, const PackOptions& pack) {
 
 }  // namespace
 
+// The sizes are typical of Transformer-base and Transformer-big (Vaswani et al. 2017).
 std::vector<LayerSample> transformer_layers() {
   const std::vector<Sizes> attention_sizes{
       {1, 32, 512, 8}, {1, 512, 512, 8}, {32, 32, 512, 8}, {8, 128, 512, 8}, {1, 32, 1024, 16}};
@@ -144,7 +149,7 @@ std::vector<LayerSample> transformer_layers() {
        {{1, 1, 512, 8}, {1, 64, 512, 8}, {32, 64, 512, 8}, {1, 512, 512, 8}, {1, 64, 1024, 16}},
        masked_decoder_attention},
       {"CrossAttention", {"B", "S", "D", "H"}, {{1, 32, 512, 8}, {32, 32, 512, 8}, {1, 512, 512, 8}}, cross_attention},
-      {"CrossAttentionMemory", {"B", "S", "D"}, row_sizes, cross_attention_memory},
+      {"CrossAttentionKeyValues", {"B", "S", "D"}, row_sizes, cross_attention_key_values},
       {"AddNorm", {"B", "T", "D"}, {{1, 1, 512}, {1, 32, 512}, {32, 32, 512}, {1, 32, 1024}}, add_norm},
       {"Embedding", {"B", "T", "D", "V"}, {{1, 32, 512, 32000}, {32, 32, 512, 32000}}, embedding},
       {"PositionalEncoding", {"B", "T", "D"}, row_sizes, positional_encoding},

@@ -10,10 +10,10 @@
 namespace encdec::bench {
 namespace {
 
-constexpr int kChains = 12;
+constexpr int kChains = 12;  // number of accumulators; see vector_peaks.cc
 
-// Written in assembly language, since compilers would not keep an array of sums in registers. The values do not matter:
-// the speed of both instructions does not depend on them.
+// Runs one instruction on kChains accumulators. The loop is in assembly, because compilers would not keep an array of
+// accumulators in registers. The registers are not initialised: the values do not affect the speed.
 #define ENCDEC_RUN_CHAINS(instruction)                                                                                 \
   for (std::int64_t i = 0; i < iterations; ++i) {                                                                      \
     asm volatile(".irp sum, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12\n" instruction " %%zmm0, %%zmm0, %%zmm\\sum\n.endr"  \
@@ -31,7 +31,7 @@ void run_bf16(std::int64_t iterations) {
   ENCDEC_RUN_CHAINS("vdpbf16ps");
 }
 
-// A configuration of eight tiles, each with 16 rows of 64 bytes.
+// The operand of LDTILECFG: eight tiles, each with 16 rows of 64 bytes.
 struct alignas(64) TileConfig {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -40,10 +40,10 @@ struct alignas(64) TileConfig {
   std::array<std::uint8_t, 16> rows{16, 16, 16, 16, 16, 16, 16, 16};
 };
 static_assert(sizeof(TileConfig) == 64);
-// In static memory, because the compiler does not know that gcc 12's _tile_loadconfig reads the whole struct.
+// The object is static, because gcc 12 does not know that _tile_loadconfig() reads the whole struct.
 constexpr TileConfig kTileConfig;
 
-constexpr int kTileProducts = 4;  // products in an iteration, each of two tiles added to a third
+constexpr int kTileProducts = 4;  // tile products per iteration, with separate accumulators
 
 #define ENCDEC_RUN_TILES(multiply)                \
   _tile_loadconfig(&kTileConfig);                 \

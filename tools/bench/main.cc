@@ -1,12 +1,10 @@
-// encdec-bench: measures the speed of each layer beside that of the machine. Each benchmark runs one layer, or one
-// stack of layers, with one backend and the shape in its name: FeedForward/onednn/B:1/T:32/D:512/F:2048 has one
-// sequence of 32 rows. counters.h lists what is printed.
+// encdec-bench: measures the speed of each layer, and compares it with the machine's peak. Each benchmark runs one
+// layer, or one stack of layers, with the backend and the shape in its name: FeedForward/onednn/B:1/T:32/D:512/F:2048
+// has one sequence of 32 rows. counters.h lists the counters.
 //
 //   encdec-bench --benchmark_filter=FeedForward --benchmark_min_time=0.1
 //
-// Measures wall-clock time, so other work on the machine changes the results.
-// ENCDEC_BACKEND=B runs one backend only: onednn, encdec or auto.
-// ENCDEC_BENCH_THREADS=N gives each operation N threads (1 if not set).
+// The program measures wall-clock time, so other work on the machine changes the results.
 #include <benchmark/benchmark.h>
 #include <encdec/engine/matmul.h>
 #include <encdec/models/session/session.h>
@@ -18,23 +16,24 @@
 namespace encdec::bench {
 namespace {
 
-// Measures the peak rates of the machine and lets Google Benchmark print them before all results.
+// Measures the machine's peak rates, which Google Benchmark prints before the results.
 void tell_peaks() {
-  // Uses the engine once, because only then it limits its vector instructions to ONEDNN_MAX_CPU_ISA.
+  // Use the engine once, so that ONEDNN_MAX_CPU_ISA limits the vector instructions of its kernels.
   const WeightMatrix weight = noise({16, 16});
   const MatMul first(std::span(&weight, 1), std::span<const Tensor>());
   const int threads = thread_count();
-  const auto tell = [](const std::string& name, int count, double rate, const char* unit) {
+  const auto report = [](const std::string& name, int count, double rate, const char* unit) {
     benchmark::AddCustomContext(fmt::format("{}, {} thread{}", name, count, count == 1 ? "" : "s"),
                                 fmt::format("{:.1f} {}", rate * 1e-9, unit));
   };
-  tell(float32_loop().name, threads, measure(float32_loop(), threads), "GFLOP/s");
-  for (const RegisterLoop& loop : low_precision_loops()) tell(loop.name, threads, measure(loop, threads), "GOP/s");
+  report(float32_loop().name, threads, measure(float32_loop(), threads), "GFLOP/s");
+  for (const RegisterLoop& loop : low_precision_loops()) report(loop.name, threads, measure(loop, threads), "GOP/s");
   benchmark::AddCustomContext("precision", fmt::format("{}, peak of {}", to_string(precision()), matmul_loop().name));
-  if (threads > 1) tell("read bandwidth", 1, read_bandwidth(1), "GB/s");
-  tell("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
+  if (threads > 1) report("read bandwidth", 1, read_bandwidth(1), "GB/s");
+  report("read bandwidth", threads, peaks().read_bandwidth, "GB/s");
 }
 
+// Registers the benchmarks of single layers.
 void register_layers() {
   for (const LayerSample& layer : transformer_layers()) {
     // The smallest size shows whether the layer multiplies matrices.
@@ -68,6 +67,7 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
                     .hidden_dim = hidden_dim,
                     .attention = {.heads = static_cast<int>(model_dim / 64)}};
   config.decoder = config.encoder;
+  // Add the weights and a norm of each block. Both embeddings and the output projection share one matrix.
   WeightShapes shapes{{"embedding.weight", {kStackVocabulary, model_dim}}};
   const auto add_block = [&](const std::string& name, const WeightShapes& weights) {
     add_weights(shapes, name, weights);
@@ -88,7 +88,7 @@ std::shared_ptr<const Transformer> random_transformer(Dim model_dim, Dim hidden_
   return std::make_shared<const Transformer>(config, WeightScope(random_store(shapes), names, pack_options()));
 }
 
-// Returns the matmuls of all layers: of self-attention and feed-forward, and `more` in each layer.
+// Returns the matmuls of all layers. Each layer has the matmuls of self-attention, feed-forward and `more`.
 std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden, const std::vector<MatMulShape>& more) {
   std::vector<MatMulShape> shapes;
   for (int layer = 0; layer < kLayers; ++layer) {
@@ -99,7 +99,7 @@ std::vector<MatMulShape> layer_matmuls(std::int64_t rows, Dim model, Dim hidden,
   return shapes;
 }
 
-// Runs the encoder, with the keys and values of the cross-attention in each decoder layer.
+// Runs the encoder, and computes the cross-attention keys and values of each decoder layer.
 void bench_encoder(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
@@ -114,7 +114,7 @@ void bench_encoder(benchmark::State& state) {
                 .attention_operations = kLayers * batch * attention_operations(length, length, model)});
 }
 
-// Runs one decoding step at position T - 1, with its logits, for sources of 32 tokens.
+// Runs one decoding step at position T - 1, including the logits, for sources of 32 tokens.
 void bench_decoder_step(benchmark::State& state) {
   const int batch = static_cast<int>(state.range(0)), length = static_cast<int>(state.range(1));
   const Dim model = state.range(2), hidden = state.range(3);
@@ -125,7 +125,7 @@ void bench_decoder_step(benchmark::State& state) {
   const std::int32_t token = 7;
   std::vector<Session::TargetTokens> step;
   for (auto _ : state) {
-    state.PauseTiming();  // goes back to the same position
+    state.PauseTiming();  // do not measure the return to the same position
     session.reset();
     step.clear();
     for (const int source : session.encode(sources).sources) step.push_back({session.open_target(source), past});
@@ -134,13 +134,15 @@ void bench_decoder_step(benchmark::State& state) {
     state.ResumeTiming();
     benchmark::DoNotOptimize(session.decode(step).raw());
   }
+  // In each layer, the step's cross-attention adds a matmul for queries and one for outputs. The logits add another
+  // matmul.
   auto matmuls = layer_matmuls(batch, model, hidden, {2, {batch, model, model}});
   matmuls.push_back({batch, model, kStackVocabulary});
   count(state, {.matmuls = matmuls,
                 .attention_operations = kLayers * batch * attention_operations(1, length + kSourceLength, model)});
 }
 
-// Registers the benchmarks of whole stacks: the encoder, and steps of the decoder.
+// Registers the benchmarks of whole stacks: the encoder, and single steps of the decoder.
 void register_stacks() {
   register_for_backends("Encoder", bench_encoder, [](benchmark::internal::Benchmark& encoder) {
     encoder.ArgNames({"B", "T", "D", "F"})
@@ -154,8 +156,8 @@ void register_stacks() {
   });
 }
 
-// A reporter that prints rates as plain numbers. Google Benchmark would append "/s" to them, although their names
-// contain the unit: "GFLOP/s=205/s".
+// Prints rates as plain numbers. Google Benchmark would append "/s", although the rates' names contain the unit:
+// "GFLOP/s=205/s".
 class PlainRates final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override { return reporter_.ReportContext(context); }

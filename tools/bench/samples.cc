@@ -8,7 +8,7 @@ namespace encdec::bench {
 
 Tensor noise(const Shape& shape) {
   Tensor tensor = Tensor::allocate(shape);
-  std::uint32_t state = 1;
+  std::uint32_t state = 1;  // a linear congruential generator (Numerical Recipes)
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     state = state * 1664525u + 1013904223u;
     tensor.data<float>()[i] = (static_cast<float>(state >> 8) / 0x1p24f - 0.5f) * 0.1f;
@@ -91,8 +91,8 @@ std::vector<Sequence> sequences(std::int64_t batch, const EqualSequences& each) 
                    .rows = static_cast<int>(each.rows),
                    .past = static_cast<int>(each.past),
                    .slot = b,
-                   .first_memory_row = b * static_cast<int>(each.memory_rows),
-                   .memory_rows = static_cast<int>(each.memory_rows)});
+                   .first_source_row = b * static_cast<int>(each.source_rows),
+                   .source_rows = static_cast<int>(each.source_rows)});
   }
   return all;
 }

@@ -13,29 +13,27 @@
 
 namespace encdec::bench {
 
-// Returns small pseudo-random values. Speed does not depend on them, except that denormal numbers would be slow.
+// Returns small pseudo-random values. The values do not affect the speed, unless they are denormal.
 Tensor noise(const Shape& shape);
-// Returns int32 [count], spread over the vocabulary.
+// Returns ids, int32 [count], that are spread over the vocabulary.
 Tensor token_ids(std::int64_t count, Dim vocabulary);
 
-// Returns the bytes of `floats` floats.
 inline double bytes_of(std::int64_t floats) {
   return static_cast<double>(floats) * sizeof(float);
 }
 
-// Names and shapes of weights.
-using WeightShapes = std::map<std::string, Shape>;
-// Returns weights with these names and shapes, filled with noise.
+using WeightShapes = std::map<std::string, Shape>;  // by name
+// Returns weights with these names and shapes, filled with noise().
 std::shared_ptr<const WeightStore> random_store(const WeightShapes& shapes);
-// Returns the scope of such weights, in which each weight keeps its name.
+// Returns a scope of such weights, in which each weight keeps its name.
 WeightScope random_weights(const WeightShapes& shapes, const PackOptions& pack);
 
-// Return the weights that a part of a layer needs.
+// Return the weights of parts of layers.
 WeightShapes projection_weights(Dim out, Dim in);
 WeightShapes norm_weights(Dim width);
 WeightShapes attention_weights(Dim model_dim);
 WeightShapes feed_forward_weights(Dim model_dim, Dim hidden_dim);
-// Adds `shapes` to `all`, with `name` and a dot before each of their names.
+// Adds `shapes` to `all`, with the prefix `name` and a dot.
 void add_weights(WeightShapes& all, const std::string& name, const WeightShapes& shapes);
 
 struct MatMulShape {
@@ -44,18 +42,18 @@ struct MatMulShape {
   Dim output_width;
 };
 
-// The work of one run of a layer. If the layer only moves data, only `moved_bytes` is set.
+// The work of one run of a layer. A layer that only moves data sets only `moved_bytes`.
 struct Work {
   std::vector<MatMulShape> matmuls = {};
   double attention_operations = 0;
   double moved_bytes = 0;
 
   double operations() const;
-  double weight_bytes(Precision precision) const;  // each weight once
+  double weight_bytes(Precision precision) const;
 };
 
-// Returns the operations of attention without its projections: for each pair of query and key and each column, one
-// multiply-add for the score and one for the weighted value.
+// Returns the number of operations in attention, without projections: for each query, key and column, one multiply-add
+// for the score and one multiply-add for the weighted value.
 template <class Queries, class Keys>
 double attention_operations(Queries queries, Keys keys, Dim model_dim) {
   return 4.0 * static_cast<double>(queries) * static_cast<double>(keys) * static_cast<double>(model_dim);
@@ -69,8 +67,8 @@ struct Sample {
   std::vector<Sequence> sequences = {};
 };
 
-// A layer in several sizes, the smallest first. Each layer of transformer_layers() has a benchmark, and a test that it
-// allocates no memory after its first runs.
+// A layer in several sizes, the smallest first. Each layer of transformer_layers() has a benchmark, and a test that the
+// layer does not allocate memory after its first runs.
 struct LayerSample {
   using Sizes = std::vector<std::int64_t>;
 
@@ -82,17 +80,17 @@ struct LayerSample {
 
 std::vector<LayerSample> transformer_layers();
 
-// Returns a sample whose graph has only this layer and its inputs.
+// Returns a sample whose graph consists of this layer and its inputs.
 Sample one_layer(std::shared_ptr<const Layer> layer, std::vector<Tensor> inputs, Work work,
                  std::vector<Sequence> sequences = {});
 
-// Sizes that are the same for all sequences of a batch.
+// The sizes of a batch of equal sequences.
 struct EqualSequences {
   std::int64_t rows = 0;
-  std::int64_t past = 0;         // rows before these, in the key/value cache
-  std::int64_t memory_rows = 0;  // rows of encoder output
+  std::int64_t past = 0;         // earlier rows, in the key/value cache
+  std::int64_t source_rows = 0;  // rows of encoder output
 };
-// Returns `batch` sequences whose rows follow one another.
+// Returns `batch` sequences with consecutive rows.
 std::vector<Sequence> sequences(std::int64_t batch, const EqualSequences& each);
 
 template <std::size_t kCount>
@@ -102,7 +100,7 @@ std::array<std::int64_t, kCount> values(const LayerSample::Sizes& sizes) {
   return result;
 }
 
-// A sample with its executor and state, to run again and again.
+// A sample with an executor and state, to run repeatedly.
 class SampleRun {
  public:
   SampleRun(Sample sample, int threads);

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Measures how encdec's cost grows with the work: milliseconds per generated token of a random model, varying one size at a time.
+"""Measures how encdec's cost grows with each size of the work: milliseconds per generated token of a random model.
 
   scaling.py --folder /tmp/scaling --output scaling.md
   scaling.py --folder /tmp/scaling --vary batch=1,8,64 vocabulary=8000,250000 --precision int8 --threads 2
 
-The other sizes have their base values: batch 1, sources of 32 tokens, 64 generated tokens, 1 beam, a vocabulary of 32,000 tokens,
-Transformer-base. Each point is a run of `encdec bench`. Every round runs all points, and the best run of a point counts, because
-other work on the machine can only slow a run down. A source has one result, whatever the number of beams, so the time of a step is
-ms per token x batch.
+Varies one size at a time. The base values are batch 1, sources of 32 tokens, 64 generated tokens, 1 beam, a vocabulary of 32,000
+tokens, and the sizes of Transformer-base. Each point is a run of `encdec bench`. Every round runs all points. The best run of a point
+counts, because other work on the machine can only slow down a run. Each source has one result, regardless of the number of beams, so
+the time of a step is ms per token x batch.
 
-Writes the table to standard output or to --output FILE.md. With --output and matplotlib, also writes a plot to FILE.svg. Makes the
-models in --folder, once, with a folder for each vocabulary (peers/make_model.py, which needs torch and transformers).
+Writes the table to standard output or to --output FILE.md. With --output and matplotlib, also writes a plot to FILE.svg. The first run
+makes a model for each vocabulary in --folder (with peers/make_model.py, which needs torch and transformers).
 """
 
 import argparse
@@ -34,7 +34,7 @@ VALUES = {
 
 
 def run(command):
-    """Returns a program's standard output. Exits with the last line of standard error if the program fails."""
+    """Returns a program's standard output. If the program fails, exits with the last line of its standard error."""
     result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True)
     if result.returncode != 0:
         last = (result.stderr.strip().splitlines() or ["no message"])[-1]
@@ -90,7 +90,7 @@ def parse_options():
 
 
 def measure_all(options):
-    """Returns, for each varied size, a row for each of its values, with the best run of all rounds."""
+    """Returns a list of rows for each varied size: a row per value, with the best run of all rounds."""
     best = {}
     for number in range(options.rounds):
         for name, values in options.vary:
@@ -110,7 +110,7 @@ def row_of(name, value, figures):
 
 
 def table_lines(all_rows):
-    """Yields the lines of a Markdown table. `against first` is the cost per token divided by that of the size's first value."""
+    """Yields the lines of a Markdown table. `against first` is the cost per token / the cost per token of the first value."""
     yield "| varied | value | ms per token | against first | ms per step | GFLOP/s | peak MB |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
     for rows in all_rows:
@@ -122,7 +122,7 @@ def table_lines(all_rows):
 
 
 def plot(all_rows, path):
-    """Draws one panel for each varied size, all with the same vertical axis."""
+    """Draws one panel for each varied size, with a common vertical axis."""
     try:
         import matplotlib
     except ImportError:

@@ -19,13 +19,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kChains = 12;  // two units with a latency of 4 or 5 cycles need 8 to 10
+constexpr int kChains = 12;  // two FMA units with a latency of 4 or 5 cycles need 8 to 10 independent chains
 
+// Runs FMAs on kChains accumulators.
 void multiply_add(std::int64_t iterations) {
   const hn::ScalableTag<float> d;
-  volatile float factor = 0.5f, addend = 1.0f;  // unknown to the compiler
+  volatile float factor = 0.5f, addend = 1.0f;  // volatile, so that the compiler does not know the values
   const auto a = hn::Set(d, factor), b = hn::Set(d, addend);
-  // Reads `addend` for each chain, so that the compiler does not merge the chains into one.
+  // Read `addend` for each chain, so that the compiler does not merge the chains.
   hn::Vec<decltype(d)> sums[kChains];
   for (auto& sum : sums) sum = hn::Set(d, addend);
   for (std::int64_t i = 0; i < iterations; ++i) {
@@ -45,7 +46,8 @@ const char* target_name() {
   return hwy::TargetName(HWY_TARGET);
 }
 
-// Reads `count` numbers. REQUIRES: `count` is a multiple of eight vectors.
+// Reads `count` numbers, and computes their maximum so that the compiler keeps the loads.
+// REQUIRES: `count` is a multiple of eight vectors.
 void read(const float* HWY_RESTRICT values, std::size_t count) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -75,11 +77,11 @@ HWY_EXPORT(target_name);
 HWY_EXPORT(read);
 
 constexpr std::size_t kReadBytes = std::size_t{512} << 20;
-// Many short attempts, so that some of them are not interrupted on a busy machine.
+// Make many short attempts, so that some of them are not interrupted on a busy machine.
 constexpr int kAttempts = 48;
-constexpr int kParts = 8;  // parts of the memory, of which an attempt reads one
+constexpr int kParts = 8;  // number of parts of the memory; an attempt reads one part
 
-// Returns the shortest time of kAttempts attempts. In an attempt, all threads start together and call
+// Returns the shortest time of kAttempts attempts. In each attempt, all threads start at the same time and call
 // work(thread, attempt).
 template <class Work>
 double best_seconds(int threads, const Work& work) {
@@ -128,6 +130,7 @@ RegisterLoop matmul_loop() {
 }
 
 double measure(const RegisterLoop& loop, int threads) {
+  // Choose enough iterations for a run of at least a millisecond.
   constexpr double kSeconds = 0.001;
   std::int64_t iterations = 1024;
   while (best_seconds(1, [&](int, int) { loop.run(iterations); }) < kSeconds) iterations *= 4;
@@ -136,11 +139,11 @@ double measure(const RegisterLoop& loop, int threads) {
 }
 
 double read_bandwidth(int threads) {
-  constexpr std::size_t kBlock = 4096;  // in floats; a multiple of eight vectors of any size
+  constexpr std::size_t kBlock = 4096;  // number of floats; a multiple of eight vectors of any size
   const auto count = static_cast<std::size_t>(threads);
   const std::size_t share = kReadBytes / sizeof(float) / kParts / count / kBlock * kBlock;
   Tensor memory = Tensor::uninitialized({static_cast<Dim>(share * count * kParts)});
-  std::fill_n(memory.data<float>(), memory.elements(), 1.0f);  // writes to all pages: unwritten ones may share one page
+  std::fill_n(memory.data<float>(), memory.elements(), 1.0f);  // unwritten pages could all map to one zero page
   const double seconds = best_seconds(threads, [&](int thread, int attempt) {
     const auto place = static_cast<std::size_t>(attempt % kParts * threads + thread);
     HWY_DYNAMIC_DISPATCH(read)(memory.data<float>() + place * share, share);

@@ -46,8 +46,8 @@ struct Line {
   std::string position;
 };
 
-// Returns the only line of the file, or of standard input if `path` is empty. Throws InputError for no line or for
-// another one. At a terminal, does not wait for another line.
+// Returns the only line of the file, or of standard input if `path` is empty. Throws InputError if there is no line or
+// a second line. On a terminal, does not wait for a second line.
 Line only_line(const std::string& path) {
   LineReader reader(path);
   Line line, more;
@@ -61,26 +61,27 @@ Line only_line(const std::string& path) {
   return line;
 }
 
-// The texts that are read before the model is loaded. Without a target, the model generates one.
+// The source and the target. If the target is unset, the model generates the target.
 struct Lines {
   Line source;
   std::optional<Line> target;
 };
 
+// Reads the lines from arguments or files, before the model is loaded.
 Lines lines_of(const AttentionArguments& options) {
   Lines lines{options.source ? Line{*options.source, "source"} : only_line(options.input), std::nullopt};
   const std::string& path = options.target_file;
   if (options.target) lines.target = Line{*options.target, "target"};
   if (!path.empty() && !std::filesystem::exists(path)) {
-    throw FileError(fmt::format(
-        "{}: no such file, expected one with the target; a target as text is given after the source", path));
+    throw FileError(
+        fmt::format("{}: no such file, expected one with the target; pass a target text after the source text", path));
   }
   if (!path.empty()) lines.target = only_line(path);
   if (lines.source.text.empty()) throw InputError(lines.source.position + ": empty, expected a source");
   return lines;
 }
 
-// Returns the maps to show. By default JSON has all maps, a picture or the terminal one map.
+// Returns which maps to show. By default, JSON shows all maps; a picture and the terminal show a single map.
 AttentionSelection selection_of(const AttentionArguments& options, const TransformerConfig& config) {
   using Otherwise = TypedAttention::Otherwise;
   const bool has_room = attention_format(options.output) == AttentionFormat::json;
@@ -92,12 +93,12 @@ AttentionSelection selection_of(const AttentionArguments& options, const Transfo
   return selection;
 }
 
+// Returns the attention between source and target. If no target is given, generates the target.
 AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArguments& options,
                       const AttentionSelection& selection) {
   const TransformerConfig& config = model.config();
   if (lines.target && !config.has_decoder()) {
-    throw UsageError(
-        fmt::format("a target, expected none: {} {}", options.model.folder, config.why_it_writes_nothing()));
+    throw UsageError(fmt::format("a target, expected none: {} {}", options.model.folder, config.why_not_generative()));
   }
   const Line &from = lines.source, to = lines.target.value_or(Line());
   const LineTokens source = parse_line(from.text, options.form, config.input_stack().vocabulary, from.position);
@@ -119,7 +120,7 @@ AttentionMaps maps_of(const Model& model, const Lines& lines, const AttentionArg
   return model.attention_ids(std::get<TokenIds>(source), std::get<TokenIds>(target), asked);
 }
 
-// Returns {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}, with the kinds in `maps`.
+// Returns {"encoder_self": {...}, "decoder_self": {...}, "cross": {...}}, but only the kinds that `maps` has.
 std::string maps_json(const std::vector<LabelledAttention>& maps) {
   std::string json = "{";
   for (const LabelledAttention& map : maps) {
@@ -129,7 +130,7 @@ std::string maps_json(const std::vector<LabelledAttention>& maps) {
   return json + "}\n";
 }
 
-// Returns the source, and the target if there is one: "source → target".
+// Returns the source or, if there is a target, source and target with an arrow between them.
 std::string title_of(const Model& model, const AttentionMaps& attention, const std::string& source) {
   if (attention.target.empty()) return source;
   const std::string target = model.tokenizer() != nullptr ? decode_known(*model.tokenizer(), attention.target)
@@ -162,7 +163,7 @@ void show(const AttentionArguments& options) {
   const AttentionSelection selection = selection_of(options, model.config());
   const AttentionMaps attention = maps_of(model, lines, options, selection);
   std::vector<LabelledAttention> maps = label(model, attention, selection);
-  // std::ranges::stable_partition does not compile with clang 14.
+  // Move maps of the main kind to the front. std::ranges::stable_partition does not compile with clang 14.
   std::stable_partition(maps.begin(), maps.end(),
                         [&](const LabelledAttention& map) { return map.map.kind == main_kind(model.config()); });
   throw_if_interrupted();
@@ -175,14 +176,14 @@ void show(const AttentionArguments& options) {
 Action add_attention(CLI::App& command) {
   const auto options = std::make_shared<AttentionArguments>();
   add_model_option(command, options->model.folder);
-  // In capitals, because CLI11 2.4 confuses a positional `target` with --target.
-  add_value_option(command, "SOURCE", options->source, "TEXT", "The source; if not given, the line of --input");
+  // The positional names are in capitals, because CLI11 2.4 confuses a positional `target` with --target.
+  add_value_option(command, "SOURCE", options->source, "TEXT", "The source; if not given, the line in --input");
   add_value_option(command, "TARGET", options->target, "TEXT",
                    "The target whose attention is shown; if not given, the target that the model generates");
-  add_input_option(command, options->input, "File of the source, one line in UTF-8");
-  add_file_option(command, "--target", options->target_file, "File of the target, one line");
+  add_input_option(command, options->input, "File with the source, one line in UTF-8");
+  add_file_option(command, "--target", options->target_file, "File with the target, one line");
   add_file_option(command, "-o,--output", options->output,
-                  "A picture (.svg) or numbers (.json); the terminal if not given");
+                  "Picture (.svg) or numbers (.json) to write; the terminal if not given");
   CLI::Option* kind = command.add_option("--kind", options->kind,
                                          "Self-attention of the encoder or decoder, cross-attention, or all; if not "
                                          "given, all for .json, else cross-attention if the model has it");
@@ -204,8 +205,8 @@ Action add_attention(CLI::App& command) {
   options->model.add_quiet_option(command, "No notes");
   command.footer(
       R"(Rows are queries, columns are keys. A decoder row is labelled with the token that it produced. By default the terminal
-and pictures show the mean of the last layer's heads; JSON has every head of every layer. --layer and --head choose
-others. JSON has weights[layer][head][row][column].)");
+and pictures show the mean of the last layer's heads, and JSON has every head of every layer; --layer and --head change
+this. In JSON, weights are indexed [layer][head][row][column].)");
   return [options] { show(*options); };
 }
 

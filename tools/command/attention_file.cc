@@ -7,9 +7,10 @@
 namespace encdec::cli {
 namespace {
 
-// Upper bound; models have fewer layers and heads.
+// The maximum number of a layer or head. A larger number is assumed to be a typo.
 constexpr int kMaxNumber = 1'000'000;
 
+// Parses "all", "mean" or a number; returns nullopt for any other text.
 std::optional<AttentionChoice> parse_choice(const std::string& text) {
   if (text == "all") return AttentionChoice{};
   if (text == "mean") return AttentionChoice{.of = AttentionChoice::Of::mean};

@@ -24,7 +24,7 @@
 namespace encdec::cli {
 namespace {
 
-// Times of one call of generate.
+// The times of one call of generate.
 struct MeasuredCall {
   NodeRun::Time begin;
   NodeRun::Time end;
@@ -38,18 +38,16 @@ struct MeasuredCall {
 // REQUIRES: the graphs outlive the profile.
 class Profile {
  public:
-  // With `keeps_runs` also keeps each run, for trace(); memory grows with each run.
+  // If `keeps_runs` is true, stores each run for trace(), so that memory grows with each run.
   explicit Profile(bool keeps_runs) : keeps_runs_(keeps_runs) {}
 
   void add(const NodeRun& run);
   void add(const MeasuredCall& call) { calls_.push_back(call); }
 
-  // Returns three tables as text: time by node, by kind of layer, and by part of a call. Rows are sorted by time, the
-  // longest first.
+  // Returns three tables as text: time by node, by kind of layer, and by part of a call. The longest time comes first.
   std::string table() const;
-  // Returns a JSON object in the format of about:tracing and Perfetto, with a track for the calls and one for each
-  // graph. Each run of a node is an event. Times are microseconds since the first call.
-  // REQUIRES: the profile keeps runs.
+  // Returns a trace for about:tracing and Perfetto, in JSON: a track for the calls and a track for each graph. Each run
+  // of a node is an event. Times are microseconds since the first call. REQUIRES: the profile keeps runs.
   std::string trace() const;
 
  private:
@@ -84,8 +82,8 @@ struct Row {
   double seconds = 0;
 };
 
-// Returns the rows as lines of a table, the longest time first. `titles` has the names of the two text columns. `whole`
-// is the time, in seconds, of which shares are computed.
+// Returns the rows as a table, the longest time first. `titles` has the titles of the text columns. Shares are
+// fractions of `whole` seconds.
 std::string table_of(const Row& titles, std::vector<Row> rows, double whole) {
   std::ranges::stable_sort(rows, std::greater(), &Row::seconds);
   std::size_t name_width = titles.name.size(), detail_width = titles.detail.size();
@@ -102,6 +100,7 @@ std::string table_of(const Row& titles, std::vector<Row> rows, double whole) {
   return text;
 }
 
+// Returns the event that names a track.
 Json track_name(int track, const std::string& name) {
   return {{"name", "thread_name"}, {"ph", "M"}, {"pid", kProcess}, {"tid", track}, {"args", {{"name", name}}}};
 }
@@ -122,6 +121,7 @@ std::string Profile::table() const {
     encode += call.encode_seconds;
     decode += call.decode_seconds;
   }
+  // Group the nodes by kind, and sum up the time in the encoder and in all nodes.
   std::vector<Row> nodes;
   std::map<std::string, std::vector<Row>> kinds;
   double in_encoder = 0, in_nodes = 0;
@@ -131,7 +131,7 @@ std::string Profile::table() const {
     in_nodes += seconds;
     if (graph->name() == "encoder") in_encoder += seconds;
   }
-  std::vector<Row> sums;
+  std::vector<Row> sums;  // sums over the nodes of each kind
   for (const auto& [kind, rows] : kinds) {
     Row& sum = sums.emplace_back(Row{kind, std::to_string(rows.size())});
     for (const Row& row : rows) sum.runs += row.runs, sum.seconds += row.seconds;
@@ -163,6 +163,7 @@ std::string Profile::trace() const {
                       {"tid", track}});
   };
   for (const MeasuredCall& call : calls_) add_event("generate", "call", call, kCallTrack);
+  // Add a track for each graph, then each run of a node as an event on the graph's track.
   std::map<const Graph*, int> tracks;
   for (const Node& node : nodes_) {
     const auto [track, is_new] = tracks.try_emplace(node.graph, kCallTrack + 1 + static_cast<int>(tracks.size()));
@@ -184,14 +185,13 @@ struct BenchArguments {
   int repetitions = 5;
   std::int64_t seed = 1;
   bool profile = false;
-  std::string trace;  // path of the trace file; empty for none
+  std::string trace;  // path of the trace file; empty if no trace is written
 };
 
-// Work of one generate call, computed from the definition of the layers. Does not count biases, norms, softmax and
-// embeddings.
+// The work of one generate call, computed from the layers' sizes. Leaves out biases, norms, softmax and embeddings.
 struct Work {
-  double operations = 0;    // a multiplication and an addition are two
-  double step_weights = 0;  // minimum number of weights that a decoding step reads
+  double operations = 0;    // multiplications and additions
+  double step_weights = 0;  // number of weights that a decoder step must read
 };
 
 Work work_of(const TransformerConfig& config, const BenchArguments& options) {
@@ -204,15 +204,16 @@ Work work_of(const TransformerConfig& config, const BenchArguments& options) {
   const auto block = [&](const StackConfig& stack) {  // number of weights of self-attention and feed-forward
     return model * (4 * inner(stack) + matrices * static_cast<double>(stack.hidden_dim));
   };
-  // Number of weights in cross-attention: in the projections of keys and values, which are applied to source tokens,
-  // and the same number in those of queries and outputs, which are applied to target tokens.
+  // The number of weights in the key and value projections of cross-attention, which apply to source tokens. The query
+  // and output projections, which apply to target tokens, have the same number of weights.
   const double cross = config.has_encoder() ? 2 * model * inner(config.decoder) : 0;
   const double encoder = (block(config.encoder) * config.encoder.layers + cross * config.decoder.layers) * source +
                          2 * inner(config.encoder) * config.encoder.layers * source * source;
-  // A decoder-only model reads the source as the beginning of the target, once for all beams.
+  // A decoder-only model reads the source as the start of the target, once for all beams.
   const double prompt = config.has_encoder() ? 0 : source;
   const double beams = options.num_beams;
   const double length = prompt + beams * target;
+  // The number of (query, key) pairs in the decoder, summed over all positions.
   const double keys = prompt * (prompt + 1) / 2 + beams * target * (prompt + (target + 1) / 2) +
                       (config.has_encoder() ? beams * target * source : 0);
   const double layers = (block(config.decoder) + cross) * config.decoder.layers;
@@ -223,6 +224,7 @@ Work work_of(const TransformerConfig& config, const BenchArguments& options) {
           .step_weights = layers + projection};
 }
 
+// Returns sources of uniformly distributed token ids.
 std::vector<TokenIds> random_sources(const TransformerConfig& config, const BenchArguments& options) {
   std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
   std::vector<TokenIds> sources(static_cast<std::size_t>(options.batch_size));
@@ -238,7 +240,7 @@ std::vector<TokenIds> random_sources(const TransformerConfig& config, const Benc
 // Results of the timed calls.
 struct Measurement {
   std::vector<MeasuredCall> calls;
-  std::vector<double> step_seconds;  // from the end of each step to the end of the next step of the same call
+  std::vector<double> step_seconds;  // time between the ends of two consecutive steps of a call
   std::vector<GenerateResult> results;
   DraftCounts drafts;  // counts of the last call
 };
@@ -249,7 +251,7 @@ Measurement measure(const Model& model, const std::vector<TokenIds>& sources, co
   Measurement measurement;
   MeasuredCall call;
   std::optional<NodeRun::Time> last_step;
-  bool is_timed = false;  // not call 0, which creates primitives and allocates memory
+  bool is_timed = false;  // false for the first call, which creates primitives and allocates memory
   GenerateOptions generate{.num_beams = options.num_beams,
                            .num_return_sequences = 1,
                            .max_new_tokens = options.target_length,
@@ -293,8 +295,7 @@ std::string checksum_of_ids(const std::vector<GenerateResult>& results) {
   return fmt::format("{:016x}", hash);
 }
 
-// Returns a quantile in milliseconds: the smallest time that at least `share` of the times do not exceed. Returns null
-// if there are no times.
+// Returns a quantile in milliseconds: the smallest time that is >= a fraction `share` of all times; null for no times.
 Json step_quantile(std::vector<double> seconds, double share) {
   if (seconds.empty()) return nullptr;
   const double rank = std::ceil(share * static_cast<double>(seconds.size()));
@@ -304,7 +305,7 @@ Json step_quantile(std::vector<double> seconds, double share) {
 }
 
 void bench(const BenchArguments& options) {
-  std::optional<OutputFile> trace;  // opened here, so that a wrong path fails before the work
+  std::optional<OutputFile> trace;  // opened first, so that a wrong path is reported before the work begins
   if (!options.trace.empty()) trace.emplace(options.trace, OutputFile::Unfinished::remove);
   const Stopwatch loading;
   const Model model = options.model.load_generator(LineForm::token_ids);
@@ -319,6 +320,7 @@ void bench(const BenchArguments& options) {
   const MeasuredCall& best = calls.front();
   const Work work = work_of(model.config(), options);
   const double steps = options.target_length;
+  // Compute the rates from the best call, and the quantiles from the steps of all calls.
   Json result = {
       {"best_seconds", best.seconds()},
       {"median_seconds", calls[calls.size() / 2].seconds()},
@@ -352,16 +354,17 @@ Action add_bench(CLI::App& command) {
   add_number_option(command, "--source-length", options->source_length, 1, kMaxTokenCount, "Tokens of each source");
   add_number_option(command, "--target-length", options->target_length, 1, kMaxTokenCount,
                     "Tokens to generate for each source");
-  add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize, "Sources, all in one batch");
+  add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize,
+                    "Number of sources, all in one batch");
   add_number_option(command, "--num-beams", options->num_beams, 1, kMaxSequences, "Beams; 1 is greedy");
   add_number_option(command, "--repetitions", options->repetitions, 1, kMaxTokenCount,
-                    "Timed calls, after one call that is not timed");
+                    "Timed calls, after one untimed call");
   options->model.add_load_options(command);
   options->model.add_draft_options(command);
   add_value_option(command, "--seed", options->seed, "N", "Seed of the random source tokens")->capture_default_str();
   CLI::Option* profile = add_value_option(command, "--profile", options->trace, "[FILE]",
                                           "Print the time of each node of the graphs to standard error. With FILE, "
-                                          "also write every run of a node to it, as a Chrome trace")
+                                          "also write every run of a node to FILE, as a Chrome trace")
                              ->expected(0, 1);
   return [options, profile] {
     options->profile = profile->count() > 0;

@@ -26,6 +26,7 @@ struct ForwardArguments {
   int batch_size = 8;
 };
 
+// Reads token ids, one row per line. Throws InputError for an empty line.
 std::vector<TokenIds> read_rows(LineReader& input, Dim vocabulary) {
   std::vector<TokenIds> rows;
   for (std::string line; input.next(line);) {
@@ -43,11 +44,11 @@ Dim longest(std::span<const TokenIds> rows) {
   return static_cast<Dim>(length);
 }
 
-// A writer of a .safetensors file of float32 tensors. Writes batch by batch, so the tensors need not fit into memory.
-// Elements that are never written are zero.
+// Writes float32 tensors to a .safetensors file, batch by batch, so that the tensors need not fit into memory. Elements
+// that are never written are zero.
 class TensorFile {
  public:
-  // The format is little-endian, and values are written without conversion.
+  // The file format is little-endian, and values are written without conversion.
   static_assert(std::endian::native == std::endian::little);
 
   struct Entry {
@@ -55,7 +56,7 @@ class TensorFile {
     std::vector<Dim> shape;  // [B, L, W]: batch, length, width
   };
 
-  // Opens the file and writes its header. Throws FileError if it cannot be written or is not a regular file.
+  // Opens the file and writes the header. Throws FileError if the file cannot be written or is not a regular file.
   TensorFile(const std::string& path, const std::vector<Entry>& entries)
       : output_(path, OutputFile::Unfinished::remove), file_(output_.regular()) {
     nlohmann::ordered_json header = nlohmann::ordered_json::object();
@@ -68,7 +69,7 @@ class TensorFile {
       size += bytes;
     }
     std::string text = header.dump();
-    text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the values for readers that map the file
+    text.resize((text.size() + 7) / 8 * 8, ' ');  // aligns the values to 8 bytes, for readers that map the file
     const std::uint64_t header_bytes = text.size();
     const std::uint64_t data = sizeof(header_bytes) + header_bytes;
     for (auto& [offset, length] : tensors_) offset += data;
@@ -77,8 +78,8 @@ class TensorFile {
     file_.write_at(sizeof(header_bytes), std::as_bytes(std::span(text)));
   }
 
-  // Writes a batch, [b, l, W], to tensor `entry`, beginning with sequence `first`. Writes the first rows[i].size()
-  // positions of sequence i; the others are padding.
+  // Writes a batch, [b, l, W], to tensor `entry`, starting at sequence `first`. Leaves out padding: writes only the
+  // first rows[i].size() positions of sequence i of the batch.
   void write(std::size_t entry, std::size_t first, const Tensor& batch, std::span<const TokenIds> rows) {
     const auto& [offset, length] = tensors_[entry];
     const std::size_t row_bytes = static_cast<std::size_t>(batch.width()) * sizeof(float);
@@ -93,8 +94,8 @@ class TensorFile {
 
  private:
   struct Place {
-    std::uint64_t offset;  // position of the tensor's first byte in the file
-    Dim length;            // positions of a sequence
+    std::uint64_t offset;  // offset of the tensor's first byte in the file
+    Dim length;            // length L in the tensor's shape
   };
 
   OutputFile output_;
@@ -110,6 +111,7 @@ struct Rows {
   std::size_t count() const { return std::max(sources.size(), targets.size()); }
 };
 
+// Reads the inputs that the architecture needs: sources, targets, or both with the same number of lines.
 Rows read_input(const ForwardArguments& options, const TransformerConfig& config) {
   if (config.has_encoder() && config.has_decoder()) {
     if (options.decoder_input.empty()) throw UsageError("--decoder-input is required: the model has a decoder");
@@ -125,7 +127,7 @@ Rows read_input(const ForwardArguments& options, const TransformerConfig& config
                                  (more_sources ? target_input : source_input).name(), both));
   }
   if (config.has_encoder() && !options.decoder_input.empty()) {
-    throw UsageError(fmt::format("--decoder-input: the model {}", config.why_it_writes_nothing()));
+    throw UsageError(fmt::format("--decoder-input: the model {}", config.why_not_generative()));
   }
   if (!options.input.empty() && !options.decoder_input.empty()) {
     throw UsageError("--input and --decoder-input: the model has only a decoder, expected one of them");
@@ -141,6 +143,7 @@ void forward(const ForwardArguments& options) {
   const Rows rows = read_input(options, config);
   const auto batch_count = static_cast<std::int64_t>(rows.count());
   const Dim source_length = longest(rows.sources), target_length = longest(rows.targets);
+  // Open the file. The shapes of all tensors are known before the first batch is computed.
   std::vector<TensorFile::Entry> entries;
   if (config.has_decoder()) entries.push_back({"logits", {batch_count, target_length, config.decoder.vocabulary}});
   if (config.has_encoder()) {
@@ -170,7 +173,7 @@ Action add_forward(CLI::App& command) {
   add_input_option(command, options->input, "Token ids of the sources, one source per line, used exactly as given");
   add_file_option(
       command, "--decoder-input", options->decoder_input,
-      "Token ids of the targets, one per line, each with the decoder start token first; not for encoder-only models");
+      "Token ids of the targets, one target per line, decoder start token first; not for encoder-only models");
   add_file_option(command, "-o,--output", options->output, "The .safetensors file to write")->required();
   add_number_option(command, "--batch-size", options->batch_size, 1, kMaxBatchSize,
                     "Sources computed together. Results do not depend on it");

@@ -28,8 +28,7 @@
 namespace encdec::cli {
 namespace {
 
-// Maximum number of unfinished lines with --stream. Few, because lines are written in order, and the first one should
-// not wait until many others have begun.
+// Maximum number of unfinished lines with --stream. The number is small, so that the next line to write finishes soon.
 constexpr std::size_t kStreamedLines = 8;
 
 struct GenerateArguments {
@@ -77,7 +76,8 @@ class Generation final : private GenerateStream {
     options_.model.note_typed_input(options_.input);
     const GenerateOptions options = generate_options();
     const bool has_text = draft_ != nullptr || options.draft_source || options.prompt_lookup_num_tokens.value_or(0) > 0;
-    options_.model.note_unused_guesses(*(model_.generation_config() | options).num_beams, has_text);
+    options_.model.note_unused_drafts(*(model_.generation_config() | options).num_beams, has_text);
+    // Skip a shard that an earlier run has completed with the same input and settings.
     if (options_.shard.number > 0) {
       manifest_.emplace(options_.shard, options_.input, output_path_, result_settings(options));
       if (manifest_->is_done()) {
@@ -86,8 +86,8 @@ class Generation final : private GenerateStream {
         return;
       }
     }
-    // With --stream, a progress bar would be drawn between the tokens of a line.
-    bar_ = options_.model.quiet || options_.stream ? ProgressBar::hidden() : ProgressBar();
+    // Show no bar with --stream, because the bar would appear between the tokens of a line.
+    bar_ = options_.model.quiet || options_.stream ? ProgressBar::none() : ProgressBar();
     try {
       const Stopwatch stopwatch;
       model_.generate_stream(*this, options);
@@ -103,6 +103,7 @@ class Generation final : private GenerateStream {
       end_early();
       throw Error(error.what() + partial_output_note());
     }
+    // Report truncated sources and results, and write the statistics.
     stats_.total_seconds = stopwatch_.seconds();
     if (truncated_ > 0 && !options_.model.quiet) {
       spdlog::warn("{} of {} sources had too many tokens and were truncated", truncated_, lines_);
@@ -120,7 +121,7 @@ class Generation final : private GenerateStream {
  private:
   Model load() {
     int& workers = options_.generation.options.workers;
-    // With --stream one worker has all CPUs, because a user watches one line at a time.
+    // With --stream, one worker gets all CPUs, because users watch one line at a time.
     const std::int64_t bytes = options_.stream ? 0 : input_.total_bytes().value_or(0);
     workers = options_.model.share_cpus(workers, bytes / kBytesPerWorker);
     Model model = options_.model.load_generator(options_.form);
@@ -163,7 +164,7 @@ class Generation final : private GenerateStream {
     return options;
   }
 
-  // Returns everything that a result depends on except its source.
+  // Returns everything that a result depends on, except the source.
   nlohmann::ordered_json result_settings(const GenerateOptions& options) const {
     return {{"fingerprint", model_.fingerprint()},
             {"precision", to_string(model_.precision())},
@@ -194,7 +195,7 @@ class Generation final : private GenerateStream {
     return input;
   }
 
-  // Returns true if a line can be read without waiting, and with --stream only if few lines are unfinished.
+  // Returns true if a line can be read without waiting. With --stream, also requires that few lines are unfinished.
   bool may_read() {
     if (streamer_) {
       const MutexLock lock(mutex_);
@@ -240,7 +241,7 @@ class Generation final : private GenerateStream {
     return options_.form == LineForm::text ? as_line(best.text) : format_token_ids(best.token_ids);
   }
 
-  // Returns whether the user chose a limit of tokens, or a model that continues texts, which have no end.
+  // Returns true if a result of `limit` tokens needs no warning: the user set that limit, or the model continues texts.
   bool is_chosen(std::size_t limit) const {
     const GenerateOptions& typed = options_.generation.options;
     if (typed.max_length_factor || !model_.config().has_encoder()) return true;
@@ -260,7 +261,7 @@ class Generation final : private GenerateStream {
     if (streamer_) streamer_->break_line();
   }
 
-  // Returns text to append to an error message: where the partial output is. Empty if there is none.
+  // Returns a note for an error message: where the partial output is. Empty if there is no partial output.
   std::string partial_output_note() const {
     const std::string partial = output_.partial_path();
     if (partial.empty()) return {};
@@ -272,7 +273,7 @@ class Generation final : private GenerateStream {
   LineReader input_;
   std::unique_ptr<LineReader> prefix_;
   std::unique_ptr<LineReader> draft_;
-  ParallelLines lines_read_;  // lines of input_, *prefix_ and *draft_, as far as they exist
+  ParallelLines lines_read_;  // lines of input_, and of *prefix_ and *draft_ if they are not null
   std::string output_path_;
   OutputFile output_;
   std::unique_ptr<OutputFile> stats_file_;
@@ -280,15 +281,15 @@ class Generation final : private GenerateStream {
   Model model_;
   std::optional<AttentionFile> attention_file_;
   std::optional<LineStreamer> streamer_;
-  ProgressBar bar_ = ProgressBar::hidden();
+  ProgressBar bar_ = ProgressBar::none();
   Stats stats_;
   double waiting_seconds_ = 0;  // time spent waiting for input
 
-  Mutex mutex_;  // held for the output too
-  // For each line that is read but not written, where it ends in the input.
+  Mutex mutex_;  // also protects output_ and streamer_
+  // Input offsets at which lines end, for the lines that have been read but not yet written.
   std::deque<std::int64_t> unfinished_ ENCDEC_GUARDED_BY(mutex_);
-  std::int64_t finished_bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;  // end in the input of the last line written
-  // Written with mutex_ held, and read without it after the end.
+  std::int64_t finished_bytes_ ENCDEC_GUARDED_BY(mutex_) = 0;  // input offset at which the last written line ends
+  // These are changed under mutex_. After the last result, they are read without mutex_.
   std::int64_t lines_ = 0;      // lines written
   std::int64_t truncated_ = 0;  // lines written whose source was truncated
   std::int64_t cut_off_ = 0;    // lines written whose result reached a limit of the model
@@ -299,10 +300,10 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   add_input_option(command, options.input, "Sources in UTF-8, one per line");
   add_output_option(command, options.output, "Generated texts, one per line, in the order of the input");
   add_file_option(command, "--prefix-file", options.prefix,
-                  "Prefixes that results begin with: line N for source N, an empty line for none");
+                  "Prefixes of the results: line N for source N, an empty line for none");
   add_file_option(command, "--draft-file", options.draft,
-                  "Guesses of the results, such as earlier translations: line N for source N, an empty line for none. "
-                  "Search without beams is faster where they are right; results never change");
+                  "Drafts of the results, such as earlier translations: line N for source N, an empty line for none. "
+                  "Correct drafts make search without beams faster; results never change");
   add_token_ids_option(command, options.form, "Lines are");
   command.add_flag("--json", options.json, "Write one JSON object per line: texts, token ids and scores");
   command.add_flag("--token-scores", options.token_scores, "Also write each token's log-probability; needs --json");
@@ -316,14 +317,15 @@ void add_options(CLI::App& command, GenerateArguments& options) {
   command
       .add_option_function<std::string>(
           "--shard", [&options](const std::string& text) { options.shard = parse_shard(text); },
-          "Process part I of N of the input, so that N processes can share it. Writes OUTPUT-0000I-of-0000N, and its "
-          ".json when it is complete; a rerun skips complete parts. `cat OUTPUT-*-of-0000N` gives the whole output")
+          "Process part I of N of the input, so that N processes can share it. Writes OUTPUT-0000I-of-0000N and, when "
+          "it is complete, its .json; a rerun skips complete parts. `cat OUTPUT-*-of-0000N` gives the whole output")
       ->type_name("I/N");
   add_file_option(command, "--stats", options.stats,
                   "Write times, token counts and memory to this file, as a JSON object");
-  add_file_option(command, "--attention", options.attention,
-                  "Write the attention of each result to this file: weights (.json), or else hard alignments (0-0 1-2: "
-                  "pairs of source and target token). Costs one more pass over each result");
+  add_file_option(
+      command, "--attention", options.attention,
+      "Write the attention of each result to this file: weights (.json), otherwise hard alignments (0-0 1-2: "
+      "pairs of source and target token). Costs one more pass over each result");
   add_attention_choices(command, "--attention-layer", "--attention-head", options.attention_choices);
   options.model.add_quiet_option(command, "No progress bar and no notes");
 }
@@ -348,12 +350,14 @@ void check(const GenerateArguments& options) {
         fmt::format("--attention {}: expected .json or a file for alignments; encdec attention draws pictures (.svg)",
                     options.attention));
   }
+  // A shard needs named files. Only --input and --output can be split into shards.
   if (options.shard.number > 0) {
     if (options.input.empty() || options.output.empty()) {
       throw UsageError("--shard without --input or --output, expected both: other processes do the other parts");
     }
     if (!options.prefix.empty() || !options.draft.empty() || !options.attention.empty()) {
-      throw UsageError("--shard with --prefix-file, --draft-file or --attention, expected none: they have no parts");
+      throw UsageError(
+          "--shard with --prefix-file, --draft-file or --attention, expected none of them: they cannot be split");
     }
   }
   if (options.stream && options.json) throw UsageError("--stream and --json, expected one of them");
@@ -376,9 +380,9 @@ Action add_generate(CLI::App& command) {
   const auto options = std::make_shared<GenerateArguments>();
   add_options(command, *options);
   command.footer(
-      R"(Options that are not given come from the checkpoint's generation_config.json. An empty input line has an empty output
-line. Lines may end with CR LF. If input arrives slowly, results are written while the command waits for more. Output is
-written to FILE.XXXXXX.partial, which is renamed to FILE when it is complete and stays after a failure. If the reader of
+      R"(Defaults come from the checkpoint's generation_config.json. An empty input line gives an empty output line.
+Lines may end with CR LF. If input arrives slowly, results are written while the command waits for more. Output is
+written to FILE.XXXXXX.partial, which is renamed to FILE when it is complete and kept after a failure. If the reader of
 standard output closes it, the command ends with status 1 and no message.)");
   return [options] {
     check(*options);

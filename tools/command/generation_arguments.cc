@@ -15,7 +15,7 @@
 namespace encdec::cli {
 namespace {
 
-// A lookup of target tokens that options and their files name.
+// Looks up target tokens that options name, directly or in a file.
 class TokenLookup {
  public:
   TokenLookup(const Model& model, LineForm form, const GenerateOptions& options)
@@ -23,8 +23,8 @@ class TokenLookup {
         form_(form),
         languages_{.source_language = options.source_lang, .target_language = options.target_lang} {}
 
-  // Returns the id for `name`, which is a token as the vocabulary spells it, a language, or an id. A number that is
-  // also a token of the vocabulary counts as an id with LineForm::token_ids, and as the token otherwise.
+  // Returns the id for `name`: a token as the vocabulary spells it, a language, or an id. A number that is also a token
+  // counts as an id with LineForm::token_ids, and as the token otherwise.
   std::int32_t named(const std::string& option, const std::string& name) const {
     const bool is_number =
         !name.empty() && name.size() < 10 && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
@@ -42,7 +42,7 @@ class TokenLookup {
     return parse_token_ids(text, model_.config().decoder.vocabulary, option);
   }
 
-  // Forms of a phrase to return: at the beginning of a text, a phrase may have other tokens than after a space.
+  // Which tokenizations of a phrase to return: its tokens at the start of a text and after a space may differ.
   enum class Forms : std::uint8_t { all, after_space };
   // Reads a file of phrases, one per line. Skips empty lines.
   std::vector<TokenIds> phrases(const std::string& path, Forms forms) const {
@@ -54,7 +54,7 @@ class TokenLookup {
     return phrases;
   }
 
-  // Reads a file of tokens, one per line, as the vocabulary spells them. With LineForm::token_ids, a line holds any
+  // Reads a file of tokens, one per line, as the vocabulary spells them. With LineForm::token_ids, a line may have any
   // number of ids.
   TokenIds tokens(const std::string& path) const {
     TokenIds tokens;
@@ -107,7 +107,8 @@ void add_generation_options(CLI::App& command, GenerationArguments& arguments) {
         });
     return row.type == "IDS" ? option->check(token_id_list()) : option;
   };
-  for (const std::string_view group : {"Search", "Length", "Sampling", "Repetition", "Tokens", "Guesses"}) {
+  for (const std::string_view group :
+       {"Search", "Length", "Sampling", "Repetition", "Tokens", "Speculative decoding"}) {
     for (const OptionRow<GenerateOptions>& row : generation_settings()) {
       if (row.group == group) add(row);
     }
@@ -129,7 +130,7 @@ GenerateOptions with_tokens(const GenerationArguments& arguments, const Model& m
                 : row->type == "IDS" ? lookup.ids(name, text)
                                      : lookup.tokens(text);
       } else if constexpr (std::is_same_v<T, std::vector<TokenIds>>) {
-        // A bad phrase is forbidden in all its forms.
+        // Bad words are forbidden at the start of a text too.
         value = lookup.phrases(text, row->name == "bad_words" ? Forms::all : Forms::after_space);
       }
     });

@@ -32,11 +32,12 @@ using Json = nlohmann::ordered_json;
 struct InspectArguments {
   std::string model;
   std::optional<BackendChoice> backend;
-  std::string graph;  // "text", "dot", or empty for none
+  std::string graph;  // format of the graph: "text" or "dot"; empty for no graph
   bool weights = false;
   bool json = false;
 };
 
+// Totals over several tensors.
 struct Amount {
   std::int64_t tensors = 0;
   std::int64_t parameters = 0;
@@ -49,7 +50,7 @@ struct Amount {
   }
 };
 
-// Adds "parameters", "stored" (amounts by type) and "weight_bytes" to `json`. Counts a tensor with two names once.
+// Adds "parameters", "stored" (amounts by data type) and "weight_bytes" to `json`. A tensor with two names counts once.
 void add_amounts(const WeightStore& weights, Json& json) {
   Amount all;
   std::map<std::string, Amount> by_type;
@@ -67,7 +68,7 @@ void add_amounts(const WeightStore& weights, Json& json) {
   json["weight_bytes"] = all.bytes;
 }
 
-// Returns the bytes of the keys and values that decoding keeps for each target token.
+// Returns the size of the key-value cache for one target token.
 std::size_t cache_bytes(const Transformer& network) {
   std::size_t bytes = 0;
   for (const Executor* executor : network.graphs()) {
@@ -122,6 +123,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   for (const CommandSlice& slice : command_slices()) {
     if (slice.inspect != nullptr) slice.inspect(model, json);
   }
+  // Add weights, memory and kernels.
   add_amounts(*model.checkpoint().weights, json);
   json["resident_bytes"] = resident_bytes();
   json["cache_bytes_per_token"] = cache_bytes(*model.network());
@@ -145,7 +147,7 @@ Json summary_of(const Model& model, const std::string& folder) {
   return json;
 }
 
-// Returns the summary of a checkpoint that cannot be run, with the reason.
+// Returns the summary of a checkpoint that cannot be run. The summary includes the reason.
 Json summary_of(const Checkpoint& checkpoint, const std::string& reason) {
   const auto& config = checkpoint.settings.config;
   const auto family = config ? config->string("model_type") : std::nullopt;
@@ -167,8 +169,8 @@ std::string stack_text(const StackConfig& stack) {
       : !stack.position_limit() ? fmt::format("{} positions without limit", position_kind(stack))
                                 : fmt::format("{} {} positions", *stack.position_limit(), position_kind(stack));
   const std::string input = stack.frames.reads_samples()
-                                ? fmt::format("reads sound, a row for {} samples", stack.frames.per_row)
-                            : stack.frames.width > 0 ? fmt::format("reads sound in {} mel bands", stack.frames.width)
+                                ? fmt::format("reads audio, a row for {} samples", stack.frames.per_row)
+                            : stack.frames.width > 0 ? fmt::format("reads audio in {} mel bands", stack.frames.width)
                                                      : fmt::format("vocabulary {}", stack.vocabulary);
   return fmt::format("{} layers, {} heads, hidden {}, {}, {}", stack.layers, stack.attention.heads, stack.hidden_dim,
                      input, positions);
@@ -218,6 +220,7 @@ std::string text_of(const Json& json, const TransformerConfig* config) {
   if (json.contains("vectors")) line("vectors", list("vectors"));
   line("parameters", value("parameters"));
   line("stored as", stored_text(json["stored"]));
+  // The remaining lines need a model that can be run.
   if (config == nullptr) {
     line("unsupported", value("unsupported"));
     return text;
@@ -279,8 +282,8 @@ std::string graphs(const Transformer& network, const std::string& form) {
   return text;
 }
 
-// Returns a line for each model in the local cache of Hugging Face that runs here, or with --json an object for each of
-// all models.
+// Lists the models in the local Hugging Face cache. The text has a line for each supported model. JSON has an object
+// for each model; the object of an unsupported model has the reason.
 std::string cache_report(bool is_json) {
   std::string lines;
   Json list = Json::array();
@@ -299,7 +302,7 @@ std::string cache_report(bool is_json) {
     }
   }
   if (is_json) return to_text(list) + "\n";
-  if (lines.empty()) throw FileError(fmt::format("{}: no model that runs here, expected one", hub_cache().string()));
+  if (lines.empty()) throw FileError(fmt::format("{}: no supported model, expected one", hub_cache().string()));
   return lines;
 }
 
@@ -326,7 +329,7 @@ Action add_inspect(CLI::App& command) {
   CLI::Option* weights = command.add_flag("--weights", options->weights, "List every tensor: name, type, shape, bytes");
   CLI::Option* json = command.add_flag("--json", options->json, "Write one JSON object");
   CLI::Option* graph = command.add_option(
-      "--graph", options->graph, "Write only the graphs of encoder, decoder and output, as text or for Graphviz");
+      "--graph", options->graph, "Write only the graphs of encoder, decoder and output, as text or for Graphviz (dot)");
   take_words(graph, {"text", "dot"})->excludes(weights)->excludes(json);
   return [options] {
     OutputFile output("");

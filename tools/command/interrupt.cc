@@ -13,11 +13,11 @@
 namespace encdec::cli {
 namespace {
 
-// Last signal received, or 0. All computing threads read it. A signal handler may write only lock-free atomics.
+// The last signal received, or 0. All computing threads read it. A signal handler may write only lock-free atomics.
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
-// A pipe to which the signal handler writes. wait_for_input() polls it, so that a signal which arrives between the
-// check of the flag and poll() is not missed.
+// A pipe to which the signal handler writes. wait_for_input() polls the pipe, to notice also a signal that arrives
+// between the check of received_signal and poll().
 std::array<int, 2> wake_pipe = {-1, -1};
 
 void on_signal(int signal) {
@@ -34,7 +34,7 @@ Interrupted::Interrupted(int signal, std::string_view detail)
       signal_(signal) {}
 
 void watch_interrupts() {
-  if (::pipe(wake_pipe.data()) != 0) return;  // signals then end the process, as by default
+  if (::pipe(wake_pipe.data()) != 0) return;  // without a pipe, signals end the process, as by default
   for (const int end : wake_pipe) {
     ::fcntl(end, F_SETFD, FD_CLOEXEC);
     ::fcntl(end, F_SETFL, O_NONBLOCK);

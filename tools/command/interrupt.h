@@ -16,15 +16,14 @@ class Interrupted : public std::runtime_error {
   int signal_;
 };
 
-// Installs handlers for SIGINT and SIGTERM. After the first signal the functions below throw Interrupted. A second
-// signal of the same kind ends the process at once. A signal that is ignored stays ignored.
-// REQUIRES: called once, before other threads start.
+// Installs handlers for SIGINT and SIGTERM, unless these signals are ignored. After the first signal, the functions
+// below throw Interrupted; a second signal ends the process. REQUIRES: called once, before other threads start.
 void watch_interrupts();
 
-// Throws Interrupted if SIGINT or SIGTERM has been received.
+// Throws Interrupted after SIGINT or SIGTERM.
 void throw_if_interrupted();
 
-// Waits until `descriptor` can be read without blocking. Throws Interrupted if SIGINT or SIGTERM is received first.
+// Waits until `descriptor` can be read without blocking. Throws Interrupted if SIGINT or SIGTERM arrives first.
 void wait_for_input(int descriptor);
 
 }  // namespace encdec::cli

@@ -28,6 +28,7 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr int kMaxShards = 99'999;  // file names have five digits
 constexpr std::size_t kMaxManifestBytes = std::size_t{1} << 20;
 
+// Returns a hash of the shard's lines. The hash does not depend on whether lines end with LF or CR LF.
 std::string hash_of_lines(const std::string& path, const Shard& shard) {
   LineReader lines(path, shard);
   ContentHasher hasher;
@@ -47,7 +48,7 @@ LineReader::LineReader(const std::string& path) : name_(path.empty() ? "standard
   }
   struct stat status = {};
   if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) {
-    // Standard input may have been read in part before this process got it.
+    // Count only the rest of standard input: another process may have read the beginning.
     const off_t offset = ::lseek(descriptor_, 0, SEEK_CUR);
     total_bytes_ = status.st_size - std::max<off_t>(offset, 0);
   }
@@ -66,7 +67,7 @@ LineReader::LineReader(const std::string& path, const Shard& shard) : LineReader
   const std::int64_t begin = begin_of(shard.number - 1);
   name_ += fmt::format(" (shard {}/{})", shard.number, shard.count);
   if (begin > 0) {
-    // Skips the rest of a line that began in the previous shard.
+    // Skip the rest of a line that began in the previous shard.
     if (::lseek(descriptor_, begin - 1, SEEK_SET) < 0) {
       throw FileError(fmt::format("{}: cannot read: {}", name_, std::strerror(errno)));
     }
@@ -83,12 +84,14 @@ LineReader::~LineReader() {
   ::close(descriptor_);
 }
 
+// Returns true if buffer_ contains a whole line. Sets scanned_ to the line's end; if there is none, to buffer_'s end.
 bool LineReader::has_line() {
   const auto end = std::find(buffer_.begin() + static_cast<std::ptrdiff_t>(scanned_), buffer_.end(), '\n');
   scanned_ = static_cast<std::size_t>(end - buffer_.begin());
   return end != buffer_.end();
 }
 
+// Removes from buffer_ the lines that next() has returned. Then waits for input, and appends it to buffer_.
 void LineReader::fill() {
   if (buffer_.size() - begin_ > kMaxLineBytes) {
     throw FileError(fmt::format("{}:{}: a line of more than {} bytes", name_, line_number_ + 1, kMaxLineBytes));
@@ -178,7 +181,7 @@ ShardManifest::ShardManifest(const Shard& shard, const std::string& input, const
 bool ShardManifest::is_done() const {
   if (!file_exists(output_) || !file_exists(output_ + ".json")) return false;
   const std::string found = read_text_file(output_ + ".json", kMaxManifestBytes);
-  // After the description, the file has only the number of lines.
+  // The file has the members of the description, then "lines".
   const std::string_view same = std::string_view(description_).substr(0, description_.size() - 1);
   return found.starts_with(same) && found.substr(same.size()).starts_with(",\"lines\":");
 }

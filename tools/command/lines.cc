@@ -23,7 +23,7 @@ LineTokens parse_line(std::string line, LineForm form, Dim vocabulary, const std
 void check_utf8(std::string_view line, const std::string& position) {
   const auto offset = find_invalid_utf8(line);
   if (!offset) return;
-  throw InputError(fmt::format("{}: byte {} is {:#04x}, which is not UTF-8 there", position, *offset + 1,
+  throw InputError(fmt::format("{}: byte {} is {:#04x}: not valid UTF-8", position, *offset + 1,
                                static_cast<unsigned char>(line[*offset])));
 }
 
@@ -44,7 +44,7 @@ TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::strin
 }
 
 std::string format_token_ids(const TokenIds& ids) {
-  std::size_t bytes = 0;  // ids with a separator each, reserved so that a long line is not copied as it grows
+  std::size_t bytes = 0;  // number of bytes to reserve, so that a long line is not copied while it grows
   for (const std::int32_t id : ids) bytes += fmt::format_int(id).size() + 1;
   std::string line;
   line.reserve(bytes);
@@ -63,6 +63,7 @@ std::string as_line(std::string text) {
 
 std::string without_controls(std::string_view text) {
   const auto is_harmful = [](char32_t c) {
+    // ALM, LRM, RLM, embeddings, overrides and isolates change the direction of text (Unicode Annex 9, section 2).
     const bool turns_text =
         c == 0x61C || (c >= 0x200E && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 || turns_text;

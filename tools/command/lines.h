@@ -20,29 +20,27 @@ namespace encdec::cli {
 // Form of the lines that a command reads and writes: text, or token ids (--token-ids).
 enum class LineForm : std::uint8_t { text, token_ids };
 
-// The functions with a parameter `position` ("input.txt:3") throw InputError with a message that begins with it.
+// Functions with a `position`, such as "input.txt:3", throw InputError with a message that begins with it.
 
-// A line as input of a model: text in UTF-8, or token ids.
+// A line as input of a model: UTF-8 text, or token ids.
 using LineTokens = std::variant<std::string, TokenIds>;
-// Returns the line in this form. Token ids must be from 0 to vocabulary - 1.
+// Checks a text or parses token ids from 0 to vocabulary - 1.
 LineTokens parse_line(std::string line, LineForm form, Dim vocabulary, const std::string& position);
 
-// Throws InputError, naming the first wrong byte, if `line` is not UTF-8.
+// Throws InputError, naming the first invalid byte, if `line` is not UTF-8.
 void check_utf8(std::string_view line, const std::string& position);
-// Returns the token ids of a line, separated by spaces or tabs and from 0 to vocabulary - 1. Returns none for an empty
-// line.
+// Parses token ids from 0 to vocabulary - 1, separated by spaces or tabs. An empty line gives no ids.
 TokenIds parse_token_ids(std::string_view line, Dim vocabulary, const std::string& position);
 
-// Returns the ids separated by spaces: "17 5 0".
+// Returns "17 5 0".
 std::string format_token_ids(const TokenIds& ids);
-// Returns the text as one line: line ends become spaces, so that each input line has one output line.
+// Replaces line ends by spaces, so that each input line has one output line.
 std::string as_line(std::string text);
-// Returns the text made safe for messages and tables, which may quote hostile files. Control characters and characters
-// that change the text direction become '?'. Bytes that are not UTF-8 become U+FFFD.
+// Makes text from hostile files safe to print: writes '?' for control characters and for characters that change the
+// text direction, and U+FFFD for invalid UTF-8.
 std::string without_controls(std::string_view text);
 
-// A writer of lines that are still being generated. Writes the current line, the first unfinished one, token by token.
-// Keeps the tokens of later lines until the lines before them are finished.
+// Writes the first unfinished line token by token. Keeps the tokens of later lines until that line is finished.
 class LineStreamer {
  public:
   // Writes token ids if `tokenizer` is null. REQUIRES: `output` and `tokenizer` outlive this object.
@@ -52,10 +50,9 @@ class LineStreamer {
 
   // Adds a token to line number `line`, from 0.
   void push(std::size_t line, std::int32_t token);
-  // Finishes the current line, whose text is `line`: writes the rest of the text, a line end, and the tokens of the
-  // next line that have been pushed.
+  // Finishes the first unfinished line, whose whole text is `line`. Then writes the pushed tokens of the next line.
   void finish_line(std::string_view line);
-  // Ends the current line after a failure, so that an error message begins a new line.
+  // Ends the unfinished line after a failure, so that the error message starts on a new line.
   void break_line();
 
  private:
@@ -64,9 +61,9 @@ class LineStreamer {
 
   OutputFile& output_;
   const Tokenizer* tokenizer_;
-  std::size_t line_ = 0;                   // number of the current line
-  std::optional<TextStream> text_;         // text of the current line
-  std::size_t written_ = 0;                // bytes of the current line that are written
+  std::size_t line_ = 0;                   // number of the first unfinished line
+  std::optional<TextStream> text_;         // text of that line
+  std::size_t written_ = 0;                // bytes of that text already written
   std::map<std::size_t, TokenIds> later_;  // tokens of later lines, by line number
 };
 

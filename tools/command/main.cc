@@ -1,5 +1,5 @@
-// The command `encdec`. Parses arguments, runs one subcommand, and reports every failure by one line on standard error
-// and an exit status.
+// The command `encdec`. Parses arguments, runs one subcommand, and reports a failure as one line on standard error and
+// an exit status.
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/engine/base/error.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ namespace {
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
-constexpr int kSignalBase = 128;  // plus the signal's number: the status that shells report for a killed process
+constexpr int kSignalBase = 128;  // added to the signal's number, as shells do for a killed process
 
 constexpr std::array kSubcommands = {
     Subcommand{"generate", "Generate text, such as a translation or summary: one output line for each input line",
@@ -58,7 +58,7 @@ constexpr std::array kSubcommands = {
 #endif
 };
 
-// Returns the subcommands of the host and of the slices.
+// Returns the subcommands in kSubcommands, followed by the subcommands of the slices.
 std::vector<Subcommand> subcommands() {
   std::vector<Subcommand> all(kSubcommands.begin(), kSubcommands.end());
   for (const CommandSlice& slice : command_slices()) {
@@ -67,23 +67,23 @@ std::vector<Subcommand> subcommands() {
   return all;
 }
 
-// The slices that this build leaves out, and serve if it is left out: "speech, serve".
+// The names of the slices that this build leaves out, and "serve" if the build has no server. Example: "speech, serve".
 constexpr std::string_view kLeftOut = ENCDEC_LEFT_OUT;
 
 constexpr const char* kFooter = R"(Exit status:
   0  success
-  1  failure: one line on standard error says where, what was found, and what was expected
-  2  wrong usage: one line on standard error says what is wrong
+  1  failure: standard error has one line with the place, what was found and what was expected
+  2  wrong usage: standard error has one line with the reason
   128 + N  stopped by signal N
 
 Environment:
   ENCDEC_THREADS, OMP_NUM_THREADS  threads if --threads is not given; ENCDEC_THREADS takes precedence
-  ENCDEC_MAX_ISA  newest instruction set to use, so that different machines compute the same bytes: sse4.1, avx2,
+  ENCDEC_MAX_ISA  newest instruction set to use, for bitwise identical results on different machines: sse4.1, avx2,
                   avx512, avx512_vnni or avx512_bf16
   NO_COLOR  if not empty, no colours in a terminal
 )";
 
-// The end of the help: examples, and what this build leaves out.
+// Returns the end of the help: examples, and the parts that this build leaves out.
 std::string footer(std::span<const Subcommand> all) {
   std::string text = fmt::format("{}\nExamples:", kFooter);
   for (const Subcommand& each : all) {
@@ -93,9 +93,8 @@ std::string footer(std::span<const Subcommand> all) {
 }
 
 void prepare_process() {
-  // If a standard stream is closed, the next file to be opened would become that stream. Opens /dev/null instead.
-  // Standard input is opened for writing and standard output for reading, so that their use still fails. Messages on
-  // standard error are discarded.
+  // If a standard stream is closed, the next opened file would get its descriptor, so open /dev/null: standard input
+  // for writing and standard output for reading, so that using them still fails. Standard error is discarded.
   for (const auto& [descriptor, mode] :
        {std::pair{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
     if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", mode);
@@ -120,7 +119,7 @@ int run(int argc, char** argv) {
     CLI::App* command = app.add_subcommand(each.name, each.description);
     actions.emplace_back(command, each.add(*command));
   }
-  app.footer(footer(all));  // after the subcommands: those added later would inherit the footer
+  app.footer(footer(all));  // last, because subcommands that are added later inherit the footer
   if (const std::string error = single_dash_error(app, argc, argv); !error.empty()) throw UsageError(error);
   try {
     app.parse(argc, argv);
@@ -150,6 +149,7 @@ int run(int argc, char** argv) {
   return kWrongUsage;
 }
 
+// Runs the command and converts exceptions to messages and exit statuses.
 int guarded_run(int argc, char** argv) {
   try {
     prepare_process();
@@ -182,7 +182,7 @@ std::vector<CommandSlice> command_slices() {
   };
 }
 
-// Writes the line with one call. If memory for the line is lacking, writes the message character by character.
+// Writes the line with one call. If there is no memory for the line, writes the message character by character.
 void print_error(std::string_view message) {
   try {
     const std::string line = "encdec: " + without_controls(message) + "\n";

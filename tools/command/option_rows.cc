@@ -19,8 +19,7 @@ std::string group_of(const OptionInfo& row) {
   return row.group.empty() ? "Options" : std::string(row.group);
 }
 
-// Returns the word that unsets an option: "auto" of the type "N|auto", and "none" of a threshold. Empty if there is
-// none.
+// Returns the word that unsets an option: "none" for a threshold, "auto" for the type "N|auto"; else an empty text.
 template <class T>
 std::string_view unset_word(const OptionInfo& row) {
   if (std::is_same_v<T, std::optional<double>>) return "none";
@@ -28,11 +27,11 @@ std::string_view unset_word(const OptionInfo& row) {
   return std::is_same_v<T, std::optional<int>> && bar != row.type.npos ? row.type.substr(bar + 1) : std::string_view();
 }
 
-// Reads a typed value. Returns an empty text or, if the value does not fit, the expected values for an error message.
+// Parses the text of an option. Returns an empty text if `text` is valid, else a description of the expected values.
 template <class T>
 std::string parse(const OptionInfo& row, const std::string& text, T& value);
 
-// Reads values separated by commas: "a,b,c".
+// Parses values separated by commas: "a,b,c".
 template <class T>
 std::string parse_list(const OptionInfo& row, const std::string& text, std::vector<T>& values) {
   values.clear();
@@ -44,6 +43,7 @@ std::string parse_list(const OptionInfo& row, const std::string& text, std::vect
   return {};
 }
 
+// Parses "START,FACTOR".
 std::string parse_decay(const OptionInfo& row, const std::string& text, ExponentialDecay& decay) {
   const std::size_t comma = text.find(',');
   const auto start = parse_number<int>(text.substr(0, comma));
@@ -55,6 +55,7 @@ std::string parse_decay(const OptionInfo& row, const std::string& text, Exponent
 
 template <class T>
 std::string parse(const OptionInfo& row, const std::string& text, T& value) {
+  // Each type of OptionValue has a case. Words that are not in the row were refused before; see take_words().
   if constexpr (kIsOptional<T>) {
     value.reset();
     const std::string_view word = unset_word<T>(row);
@@ -93,7 +94,7 @@ std::string parse(const OptionInfo& row, const std::string& text, T& value) {
   return {};
 }
 
-// Returns the default that the help shows; empty for none.
+// Returns the default that the help shows; empty if the help shows no default.
 template <class T>
 std::string shown(const OptionInfo& row, const T& value) {
   if constexpr (kIsOptional<T>) {
@@ -109,6 +110,7 @@ std::string shown(const OptionInfo& row, const T& value) {
   }
 }
 
+// Adds --NAME if the row has `help`, and --no-NAME if the row has `no_help`.
 CLI::Option* add_flag(CLI::App& command, const OptionInfo& row, bool& value) {
   CLI::Option* flag = nullptr;
   const std::string name = command_names(row);

@@ -20,7 +20,7 @@
 namespace encdec::cli {
 namespace {
 
-// Returns true if the command writes the option's file. Files of all other options are read.
+// Returns true if the command writes the option's file. The command reads the files of all other options.
 bool is_written(const CLI::Option& option) {
   constexpr std::string_view kWritten[] = {"--output", "--stats", "--attention", "--profile", "--report"};
   return std::ranges::find(kWritten, option.get_name()) != std::end(kWritten);
@@ -31,7 +31,7 @@ bool is_written(const CLI::Option& option) {
 CLI::Option* add_model_option(CLI::App& command, std::string& folder) {
   return add_value_option(
              command, "-m,--model", folder, "DIR",
-             "Checkpoint folder, as published, or OWNER/NAME of the Hugging Face hub, from its local cache")
+             "Checkpoint folder, as published, or OWNER/NAME on the Hugging Face hub, from the local cache")
       ->required();
 }
 
@@ -52,19 +52,18 @@ void add_token_ids_option(CLI::App& command, LineForm& form, const std::string& 
 void add_language_options(CLI::App& command, std::string& source, std::string& target) {
   add_value_option(command, "--source-lang", source, "LANG",
                    "Language of the sources, as the checkpoint spells it: eng_Latn, en_XX, en");
-  add_value_option(command, "--target-lang", target, "LANG", "Language of the targets, spelled likewise");
+  add_value_option(command, "--target-lang", target, "LANG", "Language of the targets, in the same spelling");
 }
 
 void add_batch_size_option(CLI::App& command, int& batch_size) {
   add_number_option(command, "--batch-size", batch_size, 0, kMaxBatchSize,
-                    "Lines computed together; 0: chosen for this machine. Results do not depend on it");
+                    "Inputs computed together; 0: chosen for this machine. Results do not depend on it");
 }
 
 void add_backend_option(CLI::App& command, std::optional<BackendChoice>& backend) {
   add_words_option(
       command, "--backend", kBackendNames, backend,
-      "What multiplies matrices; auto: the faster of oneDNN and encdec's own kernels. Default: ENCDEC_BACKEND, else "
-      "auto");
+      "Kernels of matrix products; auto: the faster of oneDNN's and encdec's own. Default: ENCDEC_BACKEND, else auto");
 }
 
 void ModelArguments::add_load_options(CLI::App& command) {
@@ -81,18 +80,18 @@ void ModelArguments::add_load_options(CLI::App& command) {
 void ModelArguments::add_draft_options(CLI::App& command) {
   CLI::Option* option = command.add_option_function<std::string>(
       "--draft-precision", [this](const std::string& name) { load_options.draft_precision = precision_named(name); },
-      "A copy of the decoder in this lower precision guesses tokens, which the model checks together: search without "
-      "beams is faster, results never change");
-  take_words(option, {"bfloat16", "int8", "int4"})->group("Guesses");
+      "Use a copy of the decoder in this lower precision as draft model. The model verifies several draft tokens in "
+      "one step: search without beams is faster, results never change");
+  take_words(option, {"bfloat16", "int8", "int4"})->group("Speculative decoding");
   add_value_option(command, "--draft-model", load_options.draft_model, "DIR",
-                   "Another checkpoint, smaller and with the same vocabulary, guesses tokens instead")
-      ->group("Guesses");
+                   "Use another checkpoint as draft model: a smaller one with the same vocabulary")
+      ->group("Speculative decoding");
 }
 
-void ModelArguments::note_unused_guesses(int beams, bool has_text) const {
-  const bool guesses = has_text || load_options.draft_precision || !load_options.draft_model.empty();
-  if (!guesses || beams <= 1 || quiet) return;
-  spdlog::info("no tokens are guessed: search with {} beams makes no guesses", beams);
+void ModelArguments::note_unused_drafts(int beams, bool has_text) const {
+  const bool has_drafts = has_text || load_options.draft_precision || !load_options.draft_model.empty();
+  if (!has_drafts || beams <= 1 || quiet) return;
+  spdlog::info("no draft tokens are used: search with {} beams does not support them", beams);
 }
 
 void ModelArguments::add_quiet_option(CLI::App& command, const std::string& description) {
@@ -101,9 +100,10 @@ void ModelArguments::add_quiet_option(CLI::App& command, const std::string& desc
 
 void ModelArguments::add_workers_option(CLI::App& command, int& workers) {
   workers = 0;
-  add_number_option(command, "--workers", workers, 0, kMaxThreads,
-                    "Batches computed at the same time; 0: chosen by input and CPUs. They share the CPUs, or have "
-                    "--threads each. Results do not depend on it");
+  add_number_option(
+      command, "--workers", workers, 0, kMaxThreads,
+      "Batches computed in parallel, each with --threads or an equal share of the CPUs; 0: chosen for the "
+      "input and this machine. Results do not depend on it");
 }
 
 int ModelArguments::share_cpus(int workers, std::int64_t busy) {
@@ -149,8 +149,7 @@ Model ModelArguments::load_generator(LineForm form) const {
   Model model = load_text_model();
   if (const TransformerConfig& config = model.config(); !config.has_decoder()) {
     throw ConfigError(fmt::format("{}: {} {}, expected encdec {}", folder, config.model_type,
-                                  config.why_it_writes_nothing(),
-                                  config.head.classifies() ? "classify or tag" : "embed"));
+                                  config.why_not_generative(), config.head.classifies() ? "classify or tag" : "embed"));
   }
   check_form(model, form);
   return model;
@@ -159,8 +158,8 @@ Model ModelArguments::load_generator(LineForm form) const {
 void ModelArguments::check_languages(const Model& model, const std::string& source, const std::string& target) const {
   if (source.empty() && target.empty()) return;
   if (model.tokenizer() != nullptr && !model.tokenizer()->languages().empty()) return;
-  throw ConfigError(fmt::format(
-      "{}: the model knows no languages by name, expected neither --source-lang nor --target-lang", folder));
+  throw ConfigError(
+      fmt::format("{}: the model has no language codes, expected neither --source-lang nor --target-lang", folder));
 }
 
 void ModelArguments::note_typed_input(const std::string& path) const {
@@ -172,19 +171,20 @@ void ModelArguments::note_typed_input(const std::string& path) const {
 bool are_one_file(const std::string& path, const std::string& other) {
   if (path.empty() || other.empty()) return false;
   if (path == other) return true;
-  std::error_code unknown;  // ignored: opening the file reports the error
+  std::error_code unknown;  // ignored, because opening the file reports the error
   const auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), unknown);
   return !unknown && file == std::filesystem::weakly_canonical(std::filesystem::absolute(other), unknown) && !unknown;
 }
 
 void check_files(const CLI::App& command) {
+  // Collect the files of all options. With --shard, skip --output: the command writes OUTPUT-0000I-of-0000N instead.
   using File = std::pair<std::string, std::string>;  // option and path
   std::vector<File> read = {{"standard input", "/dev/stdin"}}, written;
   const CLI::Option* shard = command.get_option_no_throw("--shard");
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (name != "FILE" && option->get_type_name().find("FILE") == std::string::npos) continue;
-    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;  // the output is OUTPUT-0000I-of-0000N
+    if (name == "--output" && shard != nullptr && shard->count() > 0) continue;
     for (const std::string& path : option->results()) (is_written(*option) ? written : read).emplace_back(name, path);
   }
   for (auto one = written.begin(); one != written.end(); ++one) {
@@ -195,6 +195,7 @@ void check_files(const CLI::App& command) {
     const auto id = file_id(one->second);
     for (const auto& [name, path] : read) {
       if (!id || file_id(path) != id) continue;
+      // `generate` may replace its input file by its output.
       const bool is_meant = name == "--input" && path == one->second && command.get_name() == "generate";
       if (is_meant && one->first == "--output") continue;
       throw UsageError(fmt::format("{} {}: the same file as {}, which would be lost; expected another", one->first,

@@ -47,14 +47,14 @@ OutputFile::OutputFile(const std::string& path, Unfinished unfinished)
   }
   descriptor_ = path.empty() ? ::dup(STDOUT_FILENO) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ >= 0) return;
-  if (errno == EINTR) throw_if_interrupted();  // open() of a pipe waits for a reader
+  if (errno == EINTR) throw_if_interrupted();  // open() of a pipe waits for a reader, and a signal ends the wait
   fail("open for writing");
 }
 
 OutputFile::~OutputFile() {
   try {
     flush();
-  } catch (const std::exception&) {  // an earlier error has been reported
+  } catch (const std::exception&) {  // ignored, because the error that prevented commit() is reported instead
   }
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -79,7 +79,7 @@ void OutputFile::write_directly(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor_, text.data(), text.size());
     if (count < 0 && errno == EINTR) {
-      throw_if_interrupted();  // a retry may block: the reader of a pipe may have stopped reading
+      throw_if_interrupted();  // a retry may block if the reader of a pipe has stopped reading
       continue;
     }
     if (count < 0) fail("write");

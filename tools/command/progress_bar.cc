@@ -14,9 +14,10 @@ namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr int kBarWidth = 20;
-// Smallest finished fraction from which the remaining time is estimated.
+// The remaining time is estimated once this fraction is finished.
 constexpr double kFractionForEstimate = 0.005;
 
+// Returns the time as "1:40" or "1:01:40".
 std::string clock_time(double seconds) {
   const std::int64_t total = std::lround(seconds);
   const std::int64_t hours = total / 3600, minutes = total / 60 % 60;
@@ -24,13 +25,13 @@ std::string clock_time(double seconds) {
   return fmt::format("{}:{:02}", minutes, total % 60);
 }
 
-// Returns the columns of a line. Leaves the last one free: some terminals begin a new line after writing it.
+// Returns the number of usable columns: all but the last column, after which some terminals start a new line.
 int line_width() {
   winsize size = {};
   return (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80) - 1;
 }
 
-// Writes without a buffer. Ignores errors: a closed terminal must not stop the work.
+// Writes to standard error without a buffer. Ignores errors, because a closed terminal must not stop the work.
 void write_to_terminal(const std::string& text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
@@ -64,7 +65,7 @@ ProgressBar::ProgressBar() {
   enabled_ = ::isatty(STDERR_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-ProgressBar ProgressBar::hidden() {
+ProgressBar ProgressBar::none() {
   ProgressBar bar;
   bar.enabled_ = false;
   return bar;
@@ -80,7 +81,7 @@ void ProgressBar::show(const Progress& progress) {
 
 void ProgressBar::show_end(std::string_view text) {
   if (!enabled_) return;
-  // Counts two columns for each character that is not ASCII.
+  // Find the longest end of the text that fits. Count two columns for each character that is not ASCII.
   int width = line_width();
   std::size_t begin = text.size();
   for (std::size_t i = text.size(); i-- > 0;) {

@@ -35,7 +35,7 @@ void add_drafts(const DraftCounts& drafts, Json& object) {
   object["draft_tokens"] = drafts.proposed;
   object["accepted_tokens"] = drafts.accepted;
   object["rounds"] = drafts.rounds;
-  // Each round adds one token more than the guesses that were right.
+  // Each round yields its accepted draft tokens and one more token.
   const auto tokens = static_cast<double>(drafts.accepted + drafts.rounds);
   object["tokens_per_round"] = drafts.rounds > 0 ? tokens / static_cast<double>(drafts.rounds) : 0.0;
 }

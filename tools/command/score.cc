@@ -17,8 +17,8 @@
 namespace encdec::cli {
 namespace {
 
-// Maximum pairs of lines in one call of the model, and the bytes after which no further pair is added. Large enough to
-// batch pairs of similar length, small enough for memory and for a quick stop after a signal.
+// Limits of a window: the number of pairs, and the bytes after which no pair is added. A window must be large enough to
+// batch pairs of similar length, and small enough to fit into memory and to stop soon after a signal.
 constexpr std::size_t kWindowLines = 64;
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 
@@ -33,9 +33,9 @@ struct ScoreArguments {
 
 // Consecutive pairs of lines that are scored in one call.
 struct Window {
-  std::vector<LineTokens> sources, targets;  // pairs to score: those whose source is not empty
-  std::vector<std::string> answers;          // output line of each pair; empty if the pair has to be scored
-  std::exception_ptr failure;                // error of reading the next pair, thrown after this window is written
+  std::vector<LineTokens> sources, targets;  // pairs to score: all pairs whose source is not empty
+  std::vector<std::string> output_lines;     // output line of each pair; empty if the pair must be scored
+  std::exception_ptr failure;                // error while reading the next pair; thrown after this window is written
 };
 
 // Returns lines [first, first + count). REQUIRES: all of them have the type Form.
@@ -60,13 +60,13 @@ class Scoring {
 
   void run() {
     options_.model.note_typed_input(options_.input);
-    ProgressBar bar = options_.model.quiet ? ProgressBar::hidden() : ProgressBar();
+    ProgressBar bar = options_.model.quiet ? ProgressBar::none() : ProgressBar();
     for (;;) {
       const Window window = read_window();
       bar.clear();
       write(window);
       if (window.failure) std::rethrow_exception(window.failure);
-      if (window.answers.empty()) break;
+      if (window.output_lines.empty()) break;
       bar.show({.fraction = input_.fraction(input_.bytes()), .lines = written_, .tokens = tokens_});
     }
     bar.clear();
@@ -74,16 +74,15 @@ class Scoring {
   }
 
  private:
-  // Reads a window. Waits for the first pair and adds further pairs that have arrived. Returns an empty window at the
-  // end of the input.
+  // Waits for a pair, and adds the pairs that have already arrived. Returns an empty window at the end of the input.
   Window read_window() {
     Window window;
     const std::size_t limit = std::max(kWindowLines, static_cast<std::size_t>(options_.score.batch_size));
     const std::int64_t end = input_.bytes() + target_.bytes() + kWindowBytes;
     try {
       std::string source, target;
-      while (window.answers.size() < limit && input_.bytes() + target_.bytes() < end &&
-             (window.answers.empty() || lines_.ready()) && lines_.next({&source, &target})) {
+      while (window.output_lines.size() < limit && input_.bytes() + target_.bytes() < end &&
+             (window.output_lines.empty() || lines_.ready()) && lines_.next({&source, &target})) {
         add(source, target, window);
       }
     } catch (const Error&) {
@@ -97,7 +96,7 @@ class Scoring {
     LineTokens from = parse_line(source, options_.form, config.input_stack().vocabulary, input_.position());
     LineTokens to = parse_line(target, options_.form, config.decoder.vocabulary, target_.position());
     const bool is_empty = std::visit([](const auto& tokens) { return tokens.empty(); }, from);
-    window.answers.emplace_back(is_empty ? kNoSource : "");
+    window.output_lines.emplace_back(is_empty ? kNoSource : "");
     if (is_empty) return;
     window.sources.push_back(std::move(from));
     window.targets.push_back(std::move(to));
@@ -118,32 +117,32 @@ class Scoring {
     try {
       results = score(window, 0, window.sources.size());
     } catch (const InputError&) {
-      write_one_by_one(window);  // writes the pairs before the wrong one, and throws an error with its line number
+      write_one_by_one(window);  // writes the results before the invalid pair, then throws with that pair's line number
       throw;
     }
     std::size_t scored = 0;
-    for (const std::string& answer : window.answers) write(answer.empty() ? to_json(results[scored++]) : answer);
+    for (const std::string& line : window.output_lines) write(line.empty() ? to_json(results[scored++]) : line);
     output_.flush();
     for (const ScoreResult& result : results) tokens_ += static_cast<std::int64_t>(result.token_scores.size());
   }
 
   void write_one_by_one(const Window& window) {
     std::size_t scored = 0;
-    for (const std::string& answer : window.answers) {
+    for (const std::string& line : window.output_lines) {
       try {
-        write(answer.empty() ? to_json(score(window, scored++, 1).front()) : answer);
+        write(line.empty() ? to_json(score(window, scored++, 1).front()) : line);
       } catch (const InputError& error) {
         throw InputError(fmt::format("{}:{}: {}", input_.name(), written_ + 1, error.what()));
       }
     }
   }
 
-  void write(const std::string& answer) {
-    output_.write(answer + "\n");
+  void write(const std::string& line) {
+    output_.write(line + "\n");
     ++written_;
   }
 
-  // Output line for an empty source, for which no target has a probability.
+  // The output line for a pair with an empty source. No probability is defined for the target.
   static constexpr const char* kNoSource = R"({"score":null,"token_scores":[]})";
 
   const ScoreArguments& options_;

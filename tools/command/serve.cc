@@ -31,7 +31,7 @@ struct ServeArguments {
   serve::ServeSettings settings;
 };
 
-// Parses "NAME=DIR" or "DIR". For "DIR" the model gets the folder's name. A DIR may be OWNER/NAME.
+// Parses "NAME=DIR" or "DIR". Without NAME, the model has the folder's name. DIR may be OWNER/NAME.
 serve::ModelSource parse_model(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos && equals > 0)
@@ -57,13 +57,13 @@ std::vector<std::string> read_keys(const std::string& path) {
     }
     keys.push_back(line);
   }
-  if (keys.empty()) throw UsageError(fmt::format("{}: no key in it, expected one a line", path));
+  if (keys.empty()) throw UsageError(fmt::format("{}: no keys, expected one per line", path));
   return keys;
 }
 
-// Writes log lines in a thread of its own, so that a slow disk or pipe does not delay requests. If too many lines wait,
-// the oldest are lost.
-void log_aside(bool is_json) {
+// Writes log lines in a separate thread, so that a slow disk or pipe does not delay requests. If too many lines wait,
+// the oldest lines are dropped.
+void log_asynchronously(bool is_json) {
   constexpr std::size_t kWaiting = 8192;
   spdlog::init_thread_pool(kWaiting, 1);
   auto logger =
@@ -82,6 +82,7 @@ void run(const ServeArguments& arguments) {
   } catch (const ConfigError& error) {
     throw UsageError(error.what());
   }
+  // Requests name a model, so names must be unique.
   std::set<std::string> names;
   for (const serve::ModelSource& model : settings.models) {
     if (names.insert(model.name).second) continue;
@@ -91,8 +92,8 @@ void run(const ServeArguments& arguments) {
   if (!arguments.key_file.empty()) settings.keys = read_keys(arguments.key_file);
   if (!arguments.metrics_key_file.empty()) settings.metrics_key = read_keys(arguments.metrics_key_file).front();
   settings.quiet = arguments.model.quiet;
-  log_aside(settings.log_json);
-  // Maximum time to write the last lines of the log: its reader may have stopped reading.
+  log_asynchronously(settings.log_json);
+  // Maximum time to write the last log lines: their reader may have stopped reading.
   constexpr std::chrono::seconds kLastLines{1};
   try {
     serve::serve(settings);
@@ -116,13 +117,13 @@ void add_time(CLI::App& command, const char* name, Duration& time, const char* h
       ->check(integer_from(1, kDay));
 }
 
-// Adds an option that is refused with a message.
+// Adds a hidden option that is refused with a message.
 void refuse(CLI::App& command, const char* name, const std::string& message) {
   command
       .add_option_function<std::string>(name, [message = fmt::format("{} {}", name, message)](
                                                   const std::string& /*value*/) { throw UsageError(message); })
       ->expected(0, 1)
-      ->group("");  // in no help
+      ->group("");  // hidden
 }
 
 void add_slice_option(CLI::App& command, const serve::ServeOption& option) {
@@ -138,7 +139,7 @@ void add_slice_option(CLI::App& command, const serve::ServeOption& option) {
   std::visit(add, option.value);
 }
 
-// Refuses the options of earlier versions by name.
+// Adds options of earlier versions, which are refused with a message that has the fixed value or the replacement.
 void add_removed_options(CLI::App& command, const serve::ServeSettings& settings) {
   const serve::HttpLimits& http = settings.http;
   const serve::ServiceLimits& limits = settings.limits;
@@ -149,7 +150,7 @@ void add_removed_options(CLI::App& command, const serve::ServeSettings& settings
   fix("--max-header-fields", http.header_fields);
   fix("--max-connections", http.connections);
   fix("--max-request-bytes", limits.total_request_bytes);
-  fix("--max-answer-bytes", limits.answer_bytes);
+  fix("--max-answer-bytes", limits.response_bytes);
   fix("--max-unread-bytes", limits.unread_bytes);
   fix("--max-inputs", limits.inputs);
   fix("--max-beams", limits.beams);
@@ -173,22 +174,23 @@ Action add_serve(CLI::App& command) {
   arguments->model.add_load_options(command);
   arguments->model.add_draft_options(command);
   add_number_option(command, "--workers", settings.workers, 1, kMaxThreads,
-                    "Batches that a model computes at the same time, each with --threads");
+                    "Batches that a model computes in parallel, each with --threads");
   add_batch_size_option(command, settings.batch_size);
   add_value_option(command, "--host", settings.host, "ADDRESS",
                    "Address to listen on; 0.0.0.0: all IPv4 addresses, empty: none")
       ->capture_default_str();
   add_number_option(command, "--port", settings.port, 0, 65535, "Port to listen on; 0: any free port");
   add_file_option(command, "--unix", settings.unix_path, "Unix socket to listen on as well");
-  add_file_option(command, "--api-key-file", arguments->key_file, "File of the accepted API keys, one per line");
-  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File of the key for /metrics");
+  add_file_option(command, "--api-key-file", arguments->key_file, "File with the accepted API keys, one per line");
+  add_file_option(command, "--metrics-key-file", arguments->metrics_key_file, "File with the key for /metrics");
   add_value_option(command, "--cors-origin", settings.cors_origins, "URL",
                    "Origin whose web pages may call the server, * for all; may be repeated");
   add_value_option(command, "--allowed-host", settings.allowed_hosts, "NAME",
                    "Host name that clients may use for this server if it listens only on localhost; may be repeated");
   command.add_flag("--log-json", settings.log_json, "Write log lines as JSON objects");
-  arguments->model.add_quiet_option(command, "No line for each request");
+  arguments->model.add_quiet_option(command, "No request log");
 
+  // Add the limits and the options of slices.
   serve::ServiceLimits& limits = settings.limits;
   constexpr std::int64_t kMaxBytes = std::int64_t{1} << 34, kMaxCount = 1'000'000;
   add_number_option(command, "--max-body-bytes", settings.http.body_bytes, 1, kMaxBytes,
@@ -198,10 +200,10 @@ Action add_serve(CLI::App& command) {
   for (const auto& slice : settings.slices) {
     for (const serve::ServeOption& option : slice->options()) add_slice_option(command, option);
   }
-  add_time(command, "--request-timeout", limits.request_time, "Maximum time to answer a request");
+  add_time(command, "--request-timeout", limits.request_time, "Maximum time to process a request");
   add_time(command, "--drain-timeout", limits.drain_time, "Maximum time to finish running requests after SIGTERM");
   add_time(command, "--stall-timeout", limits.stall_time,
-           "Time without a progress report from a busy model after which /health answers 503");
+           "Time without progress of a busy model after which /health returns 503");
   add_removed_options(command, settings);
   return [arguments] { run(*arguments); };
 }

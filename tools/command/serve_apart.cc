@@ -1,4 +1,4 @@
-// Replaces serve.cc in a command without the server, which is the program encdec-server: the same command with it.
+// Replaces serve.cc in a command without the server. Runs encdec-server, which is the same command with the server.
 #include <encdec/engine/base/error.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace encdec::cli {
 
 Action add_serve(CLI::App& command) {
-  command.set_help_flag();  // encdec-server has the help
+  command.set_help_flag();  // encdec-server shows the help
   command.prefix_command();
   return [&command] {
     const auto program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("encdec-server");
@@ -21,7 +21,7 @@ Action add_serve(CLI::App& command) {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execv(program.c_str(), arguments.data());
-    throw Error(program.string() + ": not there; 'encdec serve' needs the package encdec-server");
+    throw Error(program.string() + ": not found; 'encdec serve' needs the package encdec-server");
   };
 }
 

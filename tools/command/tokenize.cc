@@ -31,7 +31,7 @@ struct TokenizeArguments {
   std::string target_lang;
 };
 
-// Loads the tokenizer of a checkpoint folder. Needs no weights.
+// Loads the tokenizer of a checkpoint folder. The folder need not have weights.
 std::unique_ptr<Tokenizer> load(const std::string& model) {
   const std::filesystem::path folder = model_folder(model), config = folder / "config.json";
   const auto type = file_exists(config) ? read_json_object(config).string("model_type") : std::nullopt;
@@ -40,7 +40,7 @@ std::unique_ptr<Tokenizer> load(const std::string& model) {
   return tokenizer;
 }
 
-// Converts one line to token ids, or with --decode token ids to a text. With --pieces returns the pieces of the ids.
+// Converts a line to token ids or, with --decode, to a text. With --pieces, returns the ids' pieces of text instead.
 std::string converted(const std::string& line, const std::string& position, const Tokenizer& tokenizer,
                       const TokenizeArguments& options) {
   TokenIds ids;
@@ -81,9 +81,9 @@ Action add_tokenize(CLI::App& command) {
   add_input_option(command, options->input,
                    "Texts in UTF-8, one per line; with --decode, token ids separated by spaces");
   add_output_option(command, options->output, "Token ids, one line for each text; with --decode, texts");
-  command.add_flag("--decode", options->decode, "Convert token ids to the text that generate would print");
+  command.add_flag("--decode", options->decode, "Convert token ids to the text that `encdec generate` would write");
   command.add_flag("--target", options->target, "Convert texts as targets, for the decoder, instead of sources");
-  command.add_flag("--pieces", options->pieces, "Write the piece of text of each id instead");
+  command.add_flag("--pieces", options->pieces, "Write the piece of text of each id instead of the id");
   add_value_option(command, "--source-lang", options->source_lang, "LANG",
                    "Language of the sources, for a multilingual model");
   add_value_option(command, "--target-lang", options->target_lang, "LANG", "Language of the targets");

@@ -7,7 +7,7 @@
 
 namespace encdec::cli {
 
-// Returns the number if all of `text` is one, else nullopt.
+// Parses a number. Returns nullopt unless all of `text` is a number.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value = {};

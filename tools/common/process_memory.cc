@@ -21,13 +21,14 @@ namespace {
 
 const char* program_name = "";
 
-// The functions below run in a signal handler, so they call only functions that are safe there.
-void tell(std::string_view text) {
+// The functions below run in a signal handler, so they only call async-signal-safe functions.
+
+// Writes to standard error.
+void write_error(std::string_view text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Reads a line, and returns it without its line end and cut to the size of `room`. Returns an empty line at the end of
-// the file.
+// Reads a line. Returns the line without its newline, truncated to the size of `room`, or "" at the end of the file.
 std::string_view read_line(int descriptor, std::array<char, 8192>& room) {
   std::size_t size = 0;
   for (char c = 0; ::read(descriptor, &c, 1) == 1 && c != '\n';) {
@@ -36,8 +37,8 @@ std::string_view read_line(int descriptor, std::array<char, 8192>& room) {
   return {room.data(), size};
 }
 
-// Writes the path of the file that is mapped at this address, from its line in /proc/self/maps:
-// 7f00c000-7f00d000 r--p 00000000 08:01 1234                       /a/model.safetensors
+// Writes the path of the file that is mapped at this address. Finds the path in /proc/self/maps, which has lines like:
+//   7f00c000-7f00d000 r--p 00000000 08:01 1234                       /a/model.safetensors
 void tell_file_at(std::uintptr_t address) {
   std::array<char, 8192> room;
   const int maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -48,25 +49,26 @@ void tell_file_at(std::uintptr_t address) {
     if (dash != last) std::from_chars(dash + 1, last, end, 16);
     const std::size_t path = line.find('/');
     if (address < begin || address >= end || path == std::string_view::npos) continue;
-    // Replaces characters that could hide text or change its direction.
+    // Replace characters that could hide text or change its direction.
     for (char& c : std::span(room).first(line.size())) c = c >= ' ' && c <= '~' ? c : '?';
-    return tell(line.substr(path));
+    return write_error(line.substr(path));
   }
-  tell("a mapped file");
+  write_error("a mapped file");
 }
 
+// Handles SIGBUS. Its code BUS_ADRERR means that a page could not be read from its file.
 void on_bus_error(int signal, siginfo_t* info, void*) {
   if (info->si_code != BUS_ADRERR) {
     std::signal(signal, SIG_DFL);
-    ::raise(signal);  // blocked until this handler returns; then it ends the program
+    ::raise(signal);  // the signal is blocked until this handler returns, then terminates the program
     return;
   }
   static std::atomic_flag is_reported;
-  while (is_reported.test_and_set()) ::pause();  // the first thread writes the line and ends the program
-  tell(program_name);
-  tell(": ");
+  while (is_reported.test_and_set()) ::pause();  // only the first thread reports, then terminates the program
+  write_error(program_name);
+  write_error(": ");
   tell_file_at(reinterpret_cast<std::uintptr_t>(info->si_addr));
-  tell(": has become shorter while it was read, or its disk fails\n");
+  write_error(": has become shorter while it was read, or its disk fails\n");
   ::_exit(1);
 }
 

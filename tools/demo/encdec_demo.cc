@@ -1,6 +1,5 @@
-// encdec-demo: pronounces English words, decoded greedily and printed token by token, and transcribes recordings. Uses
-// the small models that come with the project. All calls of the library are in pronounce_all(), pronounce() and
-// transcribe_all().
+// encdec-demo: pronounces English words, with greedy decoding and token by token, and transcribes recordings. Uses the
+// small bundled models. pronounce_all(), pronounce() and transcribe_all() contain all calls of the library.
 #include <encdec/engine/base/error.h>
 #include <encdec/engine/base/machine.h>
 #include <encdec/models/generation/text_stream.h>
@@ -35,15 +34,15 @@ constexpr int kWaitForInput = 5000;  // milliseconds
 const std::vector<std::string> kSample = {"attention", "encoder", "decoder", "transformer", "engine",      "knight",
                                           "through",   "phoneme", "quiche",  "photograph",  "photography", "squirrel"};
 
-// Returns the folder of a bundled model, found relative to this program, so that both can be moved together.
+// Returns the folder of a bundled model. It is relative to this program, so that both can be moved together.
 std::filesystem::path bundled_model(const char* name) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / ENCDEC_DATA_FROM_PROGRAM / "pretrained" / name).lexically_normal();
 }
 
-// Returns the words of standard input, one per line, if it is a file or pipe. Returns none at a terminal, and none if
-// no input arrives within kWaitForInput: programs that run others often leave them a pipe to which they never write.
+// Reads words, one per line, from standard input. Returns none if it is a terminal, or if no input arrives within
+// kWaitForInput: a parent process often leaves a pipe to which it never writes.
 std::vector<std::string> words_of_standard_input() {
   std::vector<std::string> words;
   pollfd input = {STDIN_FILENO, POLLIN, 0};
@@ -56,16 +55,16 @@ std::vector<std::string> words_of_standard_input() {
   return words;
 }
 
-// Returns "1 word" or "2 words".
+// Returns a number with its noun: "1 word", "2 words".
 std::string counted(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Prints a word and its pronunciation, piece by piece while it is decoded. Returns the number of tokens.
+// Prints a word and its pronunciation while it is decoded. Returns the number of tokens.
 std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   fmt::print("{:<16}", word);
   std::size_t tokens = 0, printed = 0;
-  encdec::TextStream stream(*model.tokenizer());  // returns only text that later tokens cannot change
+  encdec::TextStream stream(*model.tokenizer());  // returns only final text, which later tokens cannot change
   encdec::GenerateOptions options;
   options.num_beams = 1;
   options.on_token = [&](std::size_t, std::int32_t token) {
@@ -80,6 +79,7 @@ std::size_t pronounce(const encdec::Model& model, const std::string& word) {
   return tokens;
 }
 
+// Pronounces words with the model in `folder`, and prints the speed.
 void pronounce_all(const std::string& folder, const std::vector<std::string>& words) {
   const encdec::cli::Stopwatch loading;
   const encdec::Model model = encdec::Model::load(folder);
@@ -99,7 +99,7 @@ void pronounce_all(const std::string& folder, const std::vector<std::string>& wo
 #if ENCDEC_DEMO_SPEECH
 constexpr const char* kNumbers = "english-numbers";
 
-// Returns the recordings that come with the speech model.
+// Returns the recordings that are bundled with the speech model.
 std::vector<std::string> bundled_clips() {
   std::vector<std::string> clips;
   for (const char* name : {"timer.wav", "number.wav", "pause.wav"}) {
@@ -108,7 +108,7 @@ std::vector<std::string> bundled_clips() {
   return clips;
 }
 
-// Prints the segments of recordings, with their times, as soon as they are final.
+// Transcribes recordings. Prints segments with timestamps as soon as they are final, and then the speed.
 void transcribe_all(const std::string& folder, const std::vector<std::string>& files) {
   const encdec::SpeechModel model(encdec::Model::load(folder));
   const encdec::cli::Stopwatch stopwatch;
@@ -130,7 +130,7 @@ void transcribe_all(const std::string& folder, const std::vector<std::string>& f
 }
 #endif
 
-// Throws FileError if a part of the output was not written.
+// Flushes standard output. Throws FileError if some output could not be written.
 void finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return;
   throw encdec::FileError(std::string("standard output: cannot write: ") + std::strerror(errno));
@@ -141,7 +141,8 @@ void finish_output() {
 int main(int argc, char** argv) {
   encdec::cli::prepare_memory("encdec-demo");
   try {
-    CLI::App app("Pronounces English words: those given, those of standard input (one per line), or a sample.",
+    // Define and parse the arguments.
+    CLI::App app("Pronounces English words: the given words, else the lines of standard input, else a sample.",
                  "encdec-demo");
     std::string folder;
     std::vector<std::string> words, recordings;
@@ -158,7 +159,7 @@ int main(int argc, char** argv) {
     encdec::cli::add_document_options(app, "encdec(1)");
     try {
       app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {  // --help too
+    } catch (const CLI::ParseError& error) {  // includes --help
       if (error.get_exit_code() != 0) {
         std::fprintf(stderr, "encdec-demo: %s\n", encdec::cli::usage_error(app, error).c_str());
         return 2;
@@ -167,6 +168,7 @@ int main(int argc, char** argv) {
       finish_output();
       return 0;
     }
+    // Without arguments, use the words of standard input, or else the samples of words and recordings.
     if (recordings.empty()) {
       if (words.empty()) words = words_of_standard_input();
       pronounce_all(folder.empty() ? bundled_model(kPronunciation).string() : folder, words.empty() ? kSample : words);

@@ -19,14 +19,14 @@
 namespace encdec {
 namespace {
 
-// Returns the activation of a CrossEncoder; nullopt if the files name none, or one that sentence-transformers ignores.
+// Returns a CrossEncoder's activation, or nullopt if the files have no activation that sentence-transformers uses.
 std::optional<ScoreFunction> cross_encoder_function(const std::filesystem::path& folder, const JsonObject& config) {
   std::optional<std::string> name;
   if (const auto path = folder / "config_sentence_transformers.json"; file_exists(path)) {
-    name = read_json_object(path).string("activation_fn");  // from version 5.4 on
+    name = read_json_object(path).string("activation_fn");  // sentence-transformers 5.4 or later
   }
   if (const auto settings = config.object("sentence_transformers"); settings && !name) {
-    name = settings->string("activation_fn");  // from version 4.0 on
+    name = settings->string("activation_fn");  // sentence-transformers 4.0 or later
   }
   if (!name) name = config.string("sbert_ce_default_activation_function");
   if (!name || !name->starts_with("torch.")) return std::nullopt;
@@ -35,6 +35,7 @@ std::optional<ScoreFunction> cross_encoder_function(const std::filesystem::path&
   return std::nullopt;
 }
 
+// Returns the default function_to_apply of transformers' pipeline "text-classification".
 ScoreFunction pipeline_function(const JsonObject& config, std::size_t labels) {
   const std::string problem = config.string("problem_type").value_or("");
   if (problem == "regression") return ScoreFunction::none;
@@ -50,10 +51,10 @@ void check_shared(std::string_view what, std::size_t bytes, std::size_t count) {
   throw InputError(fmt::format("{} of {} bytes for {} inputs, expected at most {} bytes", what, bytes, count, most));
 }
 
-// A vector is the scores of a text, by label.
+// A request that classifies texts. Its result vectors are the scores of a text by label.
 class ClassifyRequest final : public VectorRequest {
  public:
-  // Throws as TextRequest does, and ConfigError if the model does not classify texts.
+  // Throws the exceptions of TextRequest, and ConfigError if the model does not classify texts.
   ClassifyRequest(const Classifier& classifier, const ClassifyOptions& options, Handlers<VectorResult> handlers)
       : VectorRequest(classifier.model(), settings_of(classifier.model(), options), std::move(handlers)),
         modules_(classifier.model().modules()),
@@ -61,7 +62,7 @@ class ClassifyRequest final : public VectorRequest {
         labels_(static_cast<Dim>(classifier.labels()->names().size())),
         function_(options.function.value_or(classifier.labels()->function())) {}
 
-  // Pairs in a row with the same first text cost one tokenization of it.
+  // Tokenizes the texts. If consecutive pairs share their first text, tokenizes that text once.
   std::vector<DecodeJob> jobs(std::span<const TextPair> texts) const {
     check_shared_texts(texts, max_length());
     std::vector<DecodeJob> jobs;
@@ -99,8 +100,8 @@ class ClassifyRequest final : public VectorRequest {
     return result;
   }
 
-  const SentenceEmbedder& modules_;  // a CrossEncoder's are the head; else the head is a graph
-  Dim rows_left_out_;                // first rows of a text that the pooling of `modules_` skips
+  const SentenceEmbedder& modules_;  // head of a CrossEncoder; other heads are part of the graph
+  Dim rows_left_out_;                // number of leading rows that pooling skips
   Dim labels_;
   ScoreFunction function_;
 };
@@ -108,8 +109,8 @@ class ClassifyRequest final : public VectorRequest {
 }  // namespace
 
 void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens) {
-  std::size_t longest = 0;
-  const std::string* last = nullptr;
+  std::size_t longest = 0;            // size of the longest text that consecutive pairs share
+  const std::string* last = nullptr;  // the first text of the previous pair
   for (const TextPair& pair : pairs) {
     if (&*pair.first == last) longest = std::max(longest, last->size());
     last = &*pair.first;
@@ -119,6 +120,7 @@ void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens)
 
 ClassifierLabels::ClassifierLabels(const std::filesystem::path& folder, const JsonObject& config, Dim labels)
     : names_(static_cast<std::size_t>(labels)) {
+  // Without id2label, use transformers' default names.
   const auto names = config.object("id2label");
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const std::string key = std::to_string(i);
@@ -138,6 +140,8 @@ ClassifierLabels::ClassifierLabels(const std::filesystem::path& folder, const Js
 }
 
 std::vector<float> ClassifierLabels::candidate_scores(std::span<const float> logits, bool multi_label) const {
+  // Compare the candidates' entailment logits with each other. If `multi_label`, compare each candidate's entailment
+  // logit with the candidate's contradiction logit.
   const std::size_t outputs = names_.size(), candidates = logits.size() / outputs;
   const auto found =
       std::ranges::find_if(names_, [](const std::string& label) { return lower_case(label).starts_with("entail"); });
@@ -162,6 +166,7 @@ void to_scores(ScoreFunction function, std::span<float> logits) {
     for (float& x : logits) x = 1.0f / (1.0f + std::exp(-x));
   }
   if (function != ScoreFunction::softmax) return;
+  // Subtract the largest logit, so that exp() does not overflow.
   const float largest = std::ranges::max(logits);
   float sum = 0;
   for (float& x : logits) sum += x = std::exp(x - largest);
@@ -233,6 +238,7 @@ Tensor Classifier::classify(std::span<const TextPair> texts, const ClassifyOptio
 
 Tensor Classifier::classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
                                       const ZeroShotOptions& options) const {
+  // Classify each text paired with each label's sentence. Truncate only the text, not the sentence.
   ClassifyOptions raw = options.classify;
   raw.function = ScoreFunction::none;
   raw.truncation = Truncation::only_first;
@@ -243,6 +249,7 @@ Tensor Classifier::classify_by_labels(std::span<const std::string> texts, std::s
     const SharedText text(each);
     for (const SharedText& sentence : sentences) pairs.push_back({text, sentence});
   }
+  // Convert the logits of each text's pairs to scores by label.
   const Tensor logits = classify(pairs, raw);
   Tensor scores = Tensor::allocate({static_cast<Dim>(texts.size()), static_cast<Dim>(labels.size())});
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -31,7 +31,7 @@ inline constexpr std::array kScoreFunctionNames = {
     Named{ScoreFunction::softmax, "softmax"},
 };
 
-// A text that several pairs may have: copies share the characters.
+// A text that several pairs can share: copies of a SharedText do not copy the characters.
 class SharedText {
  public:
   SharedText(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
@@ -42,51 +42,48 @@ class SharedText {
   std::shared_ptr<const std::string> text_;
 };
 
-// A text, or a pair of texts that a model reads together. Pairs in a row with the same SharedText cost one
-// tokenization.
+// A text, or a pair of texts in one input. If consecutive pairs share `first`, that text is tokenized only once.
 struct TextPair {
   SharedText first;
   std::optional<SharedText> second = {};
 };
 
-// Options of Classifier::classify().
 struct ClassifyOptions {
-  // Number of texts read together; 0 for enough to keep the CPU busy. Results do not depend on it.
-  int batch_size = 0;
-  std::optional<ScoreFunction> function = {};  // if unset, ClassifierLabels::function()
-  // Maximum number of tokens of a text or pair, special tokens included; 0: the limit of the folder and the network.
+  int batch_size = 0;                          // texts per batch; 0: automatic. Does not change the results
+  std::optional<ScoreFunction> function = {};  // default: ClassifierLabels::function()
+  // Maximum number of tokens of a text or pair, including special tokens; 0: the most that the folder and
+  // the network allow.
   int max_length = 0;
-  LongSources long_texts = LongSources::truncate;     // handling of a text with more tokens
-  Truncation truncation = Truncation::longest_first;  // how pairs are shortened
+  LongSources long_texts = LongSources::truncate;     // what to do with a text that has more tokens
+  Truncation truncation = Truncation::longest_first;  // for pairs
 };
 
-// Options of Classifier::rerank().
 struct RerankOptions {
-  ClassifyOptions classify = {};  // without `function` and `truncation`
-  int top_n = 0;                  // number of documents to return; 0 for all
-  bool raw_scores = false;        // scores are logits, whatever the folder's files say
+  ClassifyOptions classify = {};  // `function` and `truncation` are ignored
+  int top_n = 0;                  // number of documents to return; 0: all
+  bool raw_scores = false;        // return logits, even if the folder's files specify an activation
 };
 
 // Options of Classifier::classify_by_labels().
 struct ZeroShotOptions {
-  ClassifyOptions classify = {};  // without `function` and `truncation`: a text is shortened, never a label's sentence
-  std::string hypothesis_template = "This example is {}.";  // sentence with {} in place of the label
-  bool multi_label = false;                                 // labels are independent: each has a score from 0 to 1
+  ClassifyOptions classify = {};  // `function` and `truncation` are ignored; only the text is truncated
+  std::string hypothesis_template = "This example is {}.";  // {} is replaced by the label
+  bool multi_label = false;                                 // score each label independently, from 0 to 1
 };
 
-// A document and how well it answers the query.
+// A document and its relevance to the query.
 struct Ranking {
-  std::size_t index = 0;  // number of the document, from 0
+  std::size_t index = 0;  // index of the document, from 0
   float score = 0;
 };
 
 // How the labels of tokens become entities: aggregation_strategy of transformers' pipeline "token-classification".
 enum class Aggregation : std::uint8_t {
   none,     // each token is an entity
-  simple,   // neighbours with the same label are one entity
-  first,    // the same for words, which have the label of their first token,
-  average,  // the label with the highest mean score,
-  max,      // or the label of the token with the highest score
+  simple,   // adjacent tokens with the same label are one entity
+  first,    // adjacent words with the same label are one entity; a word has the label of its first token
+  average,  // like first, but a word has the label with the highest mean score
+  max,      // like first, but a word has the label of its token with the highest score
 };
 
 inline constexpr std::array kAggregationNames = {
@@ -94,45 +91,45 @@ inline constexpr std::array kAggregationNames = {
     Named{Aggregation::average, "average"}, Named{Aggregation::max, "max"},
 };
 
-// Options of Classifier::tag().
 struct TagOptions {
-  int batch_size = 0;  // as in ClassifyOptions
-  int max_length = 0;  // as in ClassifyOptions
+  int batch_size = 0;  // see ClassifyOptions
+  int max_length = 0;  // see ClassifyOptions
   LongSources long_texts = LongSources::truncate;
   Aggregation aggregation = Aggregation::none;
-  std::vector<std::string> ignore_labels = {"O"};  // labels of entities to leave out
-  // If not 0, a text that is too long is read in windows, of which neighbours have this number of tokens in common. Of
-  // entities that overlap, the longer one stays, or else the one with the higher score. Needs an aggregation.
+  std::vector<std::string> ignore_labels = {"O"};  // entities with these labels are dropped
+  // If not 0, a text that is too long is read in windows; adjacent windows overlap by this number of tokens. Among
+  // overlapping entities, the longest is kept; among equally long ones, the one with the highest score. Requires an
+  // aggregation.
   int stride = 0;
 };
 
-// A part of a text with its label.
+// A labelled range of a text.
 struct Entity {
-  std::string label = {};     // "B-PER"; aggregated without its prefix: "PER"
+  std::string label = {};     // "B-PER", or "PER" if aggregated
   float score = 0;            // from 0 to 1
-  std::string word = {};      // the token as the vocabulary spells it; aggregated its text
-  std::size_t token = 0;      // number of the token among all tokens of the text; 0 if aggregated
-  TextRange characters = {};  // the part of the text, in code points
-  TextRange bytes = {};       // the same in bytes
+  std::string word = {};      // a token, spelled as in the vocabulary; if aggregated, the text
+  std::size_t token = 0;      // index of the token, including special tokens; 0 if aggregated
+  TextRange characters = {};  // in code points
+  TextRange bytes = {};
 };
 
-// The labels of a classifier, and how its logits become scores: transformers' pipelines "text-classification" and
-// "token-classification", and sentence-transformers' CrossEncoder. Read-only.
+// The labels of a classifier, and the functions that turn its logits into scores: as in transformers' pipelines
+// "text-classification" and "token-classification", and in sentence-transformers' CrossEncoder. Read-only.
 class ClassifierLabels {
  public:
-  // Reads id2label and problem_type of config.json, and the activation of a CrossEncoder: from config.json or from
-  // config_sentence_transformers.json of `folder`. Throws ConfigError, naming the file, unless the labels are
-  // numbered from 0 to `labels` - 1.
+  // Reads id2label and problem_type from config.json, and a CrossEncoder's activation from config.json or from
+  // config_sentence_transformers.json of `folder`. Throws ConfigError, naming the file, unless the labels are numbered
+  // from 0 to `labels` - 1.
   ClassifierLabels(const std::filesystem::path& folder, const JsonObject& config, Dim labels);
 
   const std::vector<std::string>& names() const { return names_; }
-  // Returns the function of text-classification: from problem_type, else sigmoid for one label and softmax for more.
+  // Returns the function for text-classification: from problem_type, else sigmoid for one label, softmax for more.
   ScoreFunction function() const { return function_; }
-  // Returns the function of a CrossEncoder: from the folder's files, else sigmoid for one label and none for more.
+  // Returns the function of a CrossEncoder: from the folder's files, else sigmoid for one label, none for more.
   ScoreFunction ranking_function() const { return ranking_function_; }
-  // Returns scores of a text by labels that the model was not trained on: transformers' "zero-shot-classification".
-  // `logits` [candidates, labels] belong to hypotheses(). As in transformers, the first label that begins with
-  // "entail" in lower case means "the first text implies the second"; without one, the last label does.
+  // Returns a text's zero-shot scores by candidate label, from the logits [candidates, labels] of its hypotheses(). As
+  // in transformers, the entailment label is the first one that begins with "entail", in upper or lower case, or
+  // else the last one.
   std::vector<float> candidate_scores(std::span<const float> logits, bool multi_label) const;
 
  private:
@@ -141,37 +138,35 @@ class ClassifierLabels {
   ScoreFunction ranking_function_ = ScoreFunction::sigmoid;
 };
 
-// A Model that classifies texts, pairs of texts or tokens. All functions may be called from many threads at once;
-// copies share one model. Functions throw as Model::generate() does, and ConfigError for a model that does not do their
-// work.
+// A Model that classifies texts, pairs of texts or tokens. Thread-safe; copies share one model. Functions throw the
+// errors of Model::generate(), and ConfigError if the model lacks the head that they need.
 class Classifier {
  public:
-  // Throws ConfigError if the labels in the model's files are damaged. labels() is null without a head for labels.
+  // Accepts models without labels. Throws ConfigError if the labels in the model's files are damaged.
   explicit Classifier(Model model);
 
   const Model& model() const { return model_; }
   // Returns the labels of a classifier; null for other models.
   const std::shared_ptr<const ClassifierLabels>& labels() const { return labels_; }
 
-  // Returns the scores of each text or pair of texts, float32 [N, labels]; labels() has their names.
+  // Returns the scores of texts or pairs of texts, float32 [N, labels], in the order of labels()->names().
   Tensor classify(std::span<const TextPair> texts, const ClassifyOptions& options = {}) const;
-  // Returns the scores of each text by labels that the model was not trained on, float32 [N, labels]: how far a natural
-  // language inference model finds that the text implies a sentence with the label (Yin et al. 2019, section 4.1;
-  // transformers' pipeline "zero-shot-classification"). Throws InputError if there are no labels or the template has no
-  // place for them.
+  // Zero-shot classification: scores texts by labels that the model was not trained on, float32 [N, labels]. A natural
+  // language inference model scores whether the text implies a sentence with the label (Yin et al. 2019, section 4.1;
+  // transformers' pipeline "zero-shot-classification"). Throws InputError without labels or if the template lacks {}.
   Tensor classify_by_labels(std::span<const std::string> texts, std::span<const std::string> labels,
                             const ZeroShotOptions& options = {}) const;
-  // Returns the entities of each text: names of persons, places and the like, as the model was trained. Throws
-  // InputError if the tokenizer does not know from which characters it made a token.
+  // Returns the entities of each text, such as names of persons and places. Throws InputError if the tokenizer does not
+  // support Tokenizer::encode_with_ranges().
   std::vector<std::vector<Entity>> tag(std::span<const std::string> texts, const TagOptions& options = {}) const;
-  // Returns how well each document answers the query, the best first. Each is read together with the query (Nogueira &
-  // Cho 2019; sentence-transformers' CrossEncoder). Throws ConfigError for a model with more than one label, and
-  // InputError if there are no documents.
+  // Ranks documents by their relevance to the query, the best first. The model reads each document together with the
+  // query (Nogueira & Cho 2019; sentence-transformers' CrossEncoder). Throws ConfigError for a model with more than one
+  // label, and InputError without documents.
   std::vector<Ranking> rerank(const std::string& query, std::span<const std::string> documents,
                               const RerankOptions& options = {}) const;
 
-  // Submit texts to a queue of this model: texts of many requests are read in one pass. They throw as classify() and
-  // tag() do. `client`: see RequestQueue::submit().
+  // Submit texts to a queue of this model, which batches the texts of several requests. Throw as classify() and tag()
+  // do. `client`: see RequestQueue::submit().
   Request submit(RequestQueue& queue, std::span<const TextPair> texts, const ClassifyOptions& options,
                  Handlers<VectorResult> handlers, std::uint64_t client = 0) const;
   Request submit(RequestQueue& queue, std::span<const std::string> texts, const TagOptions& options,
@@ -182,23 +177,23 @@ class Classifier {
   std::shared_ptr<const ClassifierLabels> labels_;
 };
 
-// Throws ConfigError unless the model is a classifier of this kind.
+// Throws ConfigError unless the model has a head of this kind.
 void expect_head(const Model& model, HeadKind kind);
 
-// Turns the logits of one row into scores, in place.
+// Converts the logits of one text to scores, in place.
 void to_scores(ScoreFunction function, std::span<float> logits);
 
-// Returns the labels of a list with commas, without spaces around them and without empty ones.
+// Splits a list at commas. Removes spaces around labels, and empty labels.
 std::vector<std::string> split_labels(std::string_view list);
-// Returns for each label the sentence that says that a text has it. Throws InputError if there are no labels, if the
-// template has no {} for them, or if it is too long for their number.
+// Returns one hypothesis per label: the template with {} replaced by the label. Throws InputError if there are no
+// labels, if the template lacks {}, or if it is too long for the number of labels.
 std::vector<SharedText> hypotheses(std::span<const std::string> labels, const std::string& hypothesis_template);
 
-// Returns the best documents first, at most `top_n` unless that is 0. Equal scores stay in the order of the documents.
+// Sorts documents by score, the best first, and keeps `top_n` of them (0: all). Equal scores stay in input order.
 std::vector<Ranking> ranked(std::span<const float> scores, int top_n);
 
-// Throws InputError if the number of pairs times the bytes of the longest first text that pairs in a row share is too
-// large. `max_tokens` is the maximum number of tokens of a pair; 0: no limit.
+// Limits the memory for shared texts. Throws InputError if the number of pairs times the size of the longest shared
+// text is too large. `max_tokens`: maximum number of tokens of a pair; 0: no limit.
 void check_shared_texts(std::span<const TextPair> pairs, std::size_t max_tokens);
 
 }  // namespace encdec

@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-// Returns the special tokens around a text, and those for padding and for unknown characters.
+// Returns the special tokens around a text, the unknown token and the pad token.
 TokenIds special_tokens(const ModelParts& parts) {
   TokenIds tokens = parts.tokenizer->encode("");
   for (const auto& token : {parts.tokenizer->unknown_token(), parts.network.config.pad_token}) {
@@ -22,10 +22,11 @@ TokenIds special_tokens(const ModelParts& parts) {
   return tokens;
 }
 
+// A request for the vectors of texts.
 class EmbedRequest final : public VectorRequest {
  public:
-  // Throws as TextRequest does, and ConfigError if an option is out of range or does not go with options.output, the
-  // folder has no prompt of the given name, or the model does not give vectors of this kind.
+  // Throws the exceptions of TextRequest. Throws ConfigError if an option is out of range or does not apply to
+  // options.output, if the prompt name is unknown, or if the model does not support this kind of vectors.
   EmbedRequest(const Embedder& embedder, EmbedOptions options, Handlers<VectorResult> handlers)
       : VectorRequest(embedder.model(), settings_of(embedder.model(), options), std::move(handlers)),
         modules_(embedder.model().modules()),
@@ -34,7 +35,7 @@ class EmbedRequest final : public VectorRequest {
         options_(std::move(options)) {
     check_range("dimensions", options_.dimensions, 0, std::numeric_limits<int>::max());
     if (options_.output != EmbedOutput::dense && (options_.dimensions != 0 || options_.normalize)) {
-      throw ConfigError(fmt::format("dimensions and normalize: not for {} vectors, expected neither of them",
+      throw ConfigError(fmt::format("dimensions and normalize do not apply to {} vectors, expected neither",
                                     name_of(kEmbedOutputNames, options_.output)));
     }
     if (options_.output == EmbedOutput::sparse && modules_.reads_lexical()) left_out_ = special_tokens(parts());
@@ -85,7 +86,8 @@ class EmbedRequest final : public VectorRequest {
     return result;
   }
 
-  // Adds the weights that are not 0, with their tokens. `rows` has weights by token [1, V], or hidden states.
+  // Adds the weights that are not 0, with their tokens. `rows` holds the weights of all tokens [1, V] or, for BGE-M3,
+  // the hidden states.
   void add_weights(const TokenIds& ids, const Tensor& rows, VectorResult& result) const {
     const auto add = [&result](std::int32_t id, float weight) {
       if (weight == 0) return;
@@ -103,8 +105,8 @@ class EmbedRequest final : public VectorRequest {
 
   const SentenceEmbedder& modules_;
   Dim model_dim_;
-  Dim rows_left_out_;  // first rows of a text that pooling skips
-  TokenIds left_out_;  // tokens that a sparse vector of lexical weights leaves out
+  Dim rows_left_out_;  // number of leading rows that pooling skips
+  TokenIds left_out_;  // tokens to drop from lexical weights
   EmbedOptions options_;
 };
 

@@ -14,9 +14,9 @@
 namespace encdec {
 namespace {
 
-// A token or a word with its scores, before it becomes an entity.
+// A token or a word with its scores, before aggregation.
 struct Part {
-  std::vector<float> scores;  // by label
+  std::vector<float> scores;  // one score per label
   std::string word;
   std::size_t token = 0;
   TextRange range;
@@ -26,7 +26,8 @@ struct Part {
   float score() const { return scores[label()]; }
 };
 
-// Returns a word with its scores as transformers' aggregate_word() does. REQUIRES: there is a part.
+// Joins the tokens of a word, like transformers' aggregate_word().
+// REQUIRES: `parts` is not empty.
 Part join_word(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
   std::vector<std::string> pieces;
   for (const Part& part : parts) pieces.push_back(part.word);
@@ -45,6 +46,7 @@ Part join_word(std::span<const Part> parts, Aggregation aggregation, const Token
           .range = {parts.front().range.begin, parts.back().range.end}};
 }
 
+// Joins tokens into words. A token that continues a word is joined to the previous tokens.
 std::vector<Part> join_words(std::span<const Part> parts, Aggregation aggregation, const Tokenizer& tokenizer) {
   std::vector<Part> words;
   for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
@@ -54,12 +56,12 @@ std::vector<Part> join_words(std::span<const Part> parts, Aggregation aggregatio
   return words;
 }
 
-// Returns the name of a label without "B-" or "I-".
+// Returns the label without its prefix, "B-" or "I-".
 std::string_view tag_of(std::string_view label) {
   return label.starts_with("B-") || label.starts_with("I-") ? label.substr(2) : label;
 }
 
-// Joins neighbours with the same tag, unless the later one begins an entity.
+// Joins adjacent parts with the same tag into an entity with their mean score. A label with "B-" begins a new entity.
 std::vector<Entity> group(std::span<const Part> parts, std::span<const std::string> labels,
                           const Tokenizer& tokenizer) {
   std::vector<Entity> entities;
@@ -82,7 +84,7 @@ std::vector<Entity> group(std::span<const Part> parts, std::span<const std::stri
   return entities;
 }
 
-// Returns the byte at which each character of a text begins, and at last the size of the text.
+// Returns the byte offset of each character of a text, followed by the size of the text.
 std::vector<std::size_t> character_bytes(std::string_view text) {
   std::vector<std::size_t> bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -92,7 +94,8 @@ std::vector<std::size_t> character_bytes(std::string_view text) {
   return bytes;
 }
 
-// Returns the entities of all windows of a text without those that TagOptions::stride drops.
+// Merges the entities of a text's windows. If two entities overlap, keeps the longer one. If both have the same length,
+// keeps the entity with the higher score.
 std::vector<Entity> join_windows(std::vector<Entity> entities) {
   std::ranges::stable_sort(entities, {}, [](const Entity& entity) { return entity.characters.begin; });
   std::vector<Entity> kept;
@@ -109,10 +112,12 @@ std::vector<Entity> join_windows(std::vector<Entity> entities) {
   return kept;
 }
 
+// A request for the entities of texts. A text is complete when all its windows have been processed.
 class TagRequest final : public TextRequest {
  public:
   using Result = std::vector<Entity>;
-  // Throws as TextRequest does, and ConfigError if the model does not classify tokens or an option is out of range.
+  // Throws the exceptions of TextRequest, and ConfigError if the model does not classify tokens or an option is out of
+  // range.
   TagRequest(const Classifier& classifier, TagOptions options, Handlers<Result> handlers)
       : TextRequest(classifier.model(), settings_of(classifier.model(), options), std::move(handlers.on_failure),
                     std::move(handlers.on_start)),
@@ -125,7 +130,7 @@ class TagRequest final : public TextRequest {
     }
   }
 
-  // Returns the jobs of all texts: one for each window. Throws as encode_windows() does.
+  // Returns one job per window of each text. Throws the exceptions of encode_windows().
   std::vector<DecodeJob> jobs(std::span<const std::string> texts) {
     std::vector<DecodeJob> jobs;
     for (const std::string& text : texts) {
@@ -158,7 +163,7 @@ class TagRequest final : public TextRequest {
       return text.found.size() > 1 ? join_windows(std::move(all)) : std::move(all);
     });
   }
-  // A text has one failure, even if several of its windows fail.
+  // Reports only the first failure of a text.
   void on_failure(const DecodeJob& job, const std::exception_ptr& failure) override {
     {
       const MutexLock lock(mutex_);
@@ -170,7 +175,7 @@ class TagRequest final : public TextRequest {
  private:
   struct Text {
     std::string text;
-    std::vector<std::size_t> bytes;  // character_bytes()
+    std::vector<std::size_t> bytes;  // result of character_bytes(text)
     std::vector<Encoding> windows;
     std::vector<Result> found = {};  // entities of each window
     std::size_t left = 0;            // number of windows without a result
@@ -194,10 +199,9 @@ class TagRequest final : public TextRequest {
   Mutex mutex_;  // guards `found`, `left` and `has_failed` of texts_
 };
 
-// Returns the tokens of a text in windows that the model can read: all tokens of the text, in order, with special
-// tokens around each window. Neighbouring windows have TagOptions::stride tokens in common. Without a stride there is
-// one window. Throws InputError, naming the text by `number`, if the model cannot read it, and if the stride is larger
-// than half a window.
+// Splits a text's tokens into windows that the model can read, with special tokens around each. Adjacent windows
+// overlap by TagOptions::stride tokens. Without a stride there is one window. Throws InputError, with the text's
+// `number`, if the model cannot read the text or the stride is larger than half a window.
 std::vector<Encoding> TagRequest::encode_windows(const std::string& text, std::size_t number) const {
   const std::size_t limit = max_length(), stride = static_cast<std::size_t>(options_.stride);
   EncodeOptions options = encode_options();
@@ -207,12 +211,13 @@ std::vector<Encoding> TagRequest::encode_windows(const std::string& text, std::s
     check(whole.ids, number);
     return {whole};
   }
+  // Compute how many of the text's own tokens fit into a window.
   const std::size_t special = whole.special_before + whole.special_after, count = whole.ids.size() - special;
   const std::size_t room = limit - std::min(limit, special);
   if (2 * stride > room) {
-    throw InputError(
-        fmt::format("stride {}, expected at most {}: half of the text tokens of a window", stride, room / 2));
+    throw InputError(fmt::format("stride {}, expected at most {} (half a window)", stride, room / 2));
   }
+  // Returns the items [begin, end) of the text's tokens, with the special tokens' items on both sides.
   const auto window_of = [&](const auto& all, std::size_t begin, std::size_t end) {
     const auto text_begin = all.begin() + static_cast<std::ptrdiff_t>(whole.special_before);
     auto part = std::vector(all.begin(), text_begin);
@@ -233,12 +238,13 @@ std::vector<Encoding> TagRequest::encode_windows(const std::string& text, std::s
   return windows;
 }
 
-// Returns the entities of a text in one of its windows. `logits` [tokens, labels] belong to its tokens.
+// Returns the entities of one window of a text. `logits`: [tokens of the window, labels].
 std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& window, const Tensor& logits) const {
   const std::vector<std::size_t>& bytes = text.bytes;
   const auto text_of = [&](const TextRange& range) {
     return text.text.substr(bytes[range.begin], bytes[range.end] - bytes[range.begin]);
   };
+  // Collect the tokens with their scores.
   std::vector<Part> parts;
   for (std::size_t i = window.special_before; i + window.special_after < window.ids.size(); ++i) {
     const float* row = logits.row(static_cast<Dim>(i));
@@ -248,7 +254,8 @@ std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& windo
               .range = window.ranges[i]};
     to_scores(ScoreFunction::softmax, part.scores);
     const auto [begin, end] = part.range;
-    // As transformers does: where pieces do not say that they continue a word, a word begins after a space.
+    // As in transformers: a subword with a prefix such as "##" continues a word. If the tokenizer has no such prefix, a
+    // subword that does not follow a space continues a word.
     part.continues_word =
         tokenizer().marks_continuing_pieces()
             ? character_bytes(part.word).size() - 1 != end - begin
@@ -259,6 +266,7 @@ std::vector<Entity> TagRequest::entities(const Text& text, const Encoding& windo
     }
     parts.push_back(std::move(part));
   }
+  // Aggregate the tokens, and drop the ignored labels.
   if (options_.aggregation != Aggregation::none && options_.aggregation != Aggregation::simple) {
     parts = join_words(parts, options_.aggregation, tokenizer());
   }

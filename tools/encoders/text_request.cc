@@ -15,6 +15,8 @@
 namespace encdec {
 namespace {
 
+// Encodes the texts of all jobs in one batch. If `first_rows` is true and the network supports it, computes only the
+// first row of each text.
 Session::Encoded encode_jobs(Session& session, std::span<const DecodeJob> jobs, bool first_rows) {
   std::vector<TokenIds> texts;
   std::vector<std::size_t> second_segments;
@@ -26,7 +28,7 @@ Session::Encoded encode_jobs(Session& session, std::span<const DecodeJob> jobs, 
       texts, {.second_segments = second_segments, .first_rows = first_rows && session.model().config.gathers_rows});
 }
 
-// Passes each job its rows: one row, or a row for each of its tokens.
+// Passes each job's rows to `take`: one row if `is_one`, else one row per token.
 void take_each(const Tensor& rows, bool is_one, std::span<const DecodeJob> jobs, const RequestState::Take& take) {
   Dim row = 0;
   for (std::size_t job = 0; job < jobs.size(); ++job) {
@@ -69,6 +71,7 @@ TextRequest::TextRequest(const Model& model, Settings settings, FailureHandler o
   if (parts().tokenizer == nullptr) refuse<TokenizerError>(parts().origin, "no tokenizer files");
   check_batching(settings_.batch_size, 1);
   check_range("max_length", settings_.max_length, 0, std::numeric_limits<int>::max());
+  // The smallest of all limits applies; 0 means no limit.
   for (const auto limit : {Dim{settings_.max_length}, config.encoder.position_limit().value_or(0)}) {
     const auto own = static_cast<std::size_t>(limit);
     if (own > 0) max_length_ = max_length_ == 0 ? own : std::min(max_length_, own);
@@ -97,7 +100,7 @@ void TextRequest::check(const TokenIds& ids, std::size_t number) const {
   if (limit != 0 && ids.size() > limit) {
     throw InputError(fmt::format("text {}: {} tokens, expected at most {}", number, ids.size(), limit));
   }
-  check_not_empty(ids, "text", number);  // without a tokenizer's special tokens, an empty text has no tokens
+  check_not_empty(ids, "text", number);  // an empty text has no ids if the tokenizer adds no special tokens
   check_tokens(ids, parts().network.config.encoder, "text", number);
   check_end(ids, parts().network.config.head, "text", number);
 }

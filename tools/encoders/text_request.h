@@ -19,44 +19,45 @@
 
 namespace encdec {
 
-// A request for results of texts that an encoder-only model or a classifier reads. Turns texts into tokens. A class
-// for each kind of request turns the network's output into results.
+// The base class of requests that an encoder-only model or a classifier reads. Converts texts to tokens; subclasses
+// convert the network's output to results.
 class TextRequest : public RequestState {
  public:
   Compute compute() const override { return settings_.compute; }
 
  protected:
   struct Settings {
-    Compute compute = nullptr;  // read_rows() or one of its relatives
-    std::string prompt = {};    // put before each text
-    int max_length = 0;         // maximum number of tokens of a text; 0: the limit of the folder and the network
+    Compute compute = nullptr;  // one of the static read_...() functions
+    std::string prompt = {};    // prepended to each text
+    int max_length = 0;         // maximum tokens of a text; 0: the most that the folder and the network allow
     Truncation truncation = Truncation::longest_first;
     LongSources long_texts = LongSources::truncate;
     int batch_size = 0;
   };
-  // Throws ConfigError if a number is out of range, or if the model has a decoder and the request does not read logits;
-  // TokenizerError if there is no tokenizer.
+  // Throws ConfigError if a number is out of range, or if the model has a decoder and `compute` is not read_logits.
+  // Throws TokenizerError if there is no tokenizer.
   TextRequest(const Model& model, Settings settings, FailureHandler on_failure, StartHandler on_start);
 
   const std::string& prompt() const { return settings_.prompt; }
-  std::size_t max_length() const { return max_length_; }  // maximum number of tokens of a text; 0: no limit
+  std::size_t max_length() const { return max_length_; }  // maximum tokens of a text; 0: no limit
   const Tokenizer& tokenizer() const { return *parts().tokenizer; }
-  // Returns the options with which the tokenizer keeps to max_length(), unless longer texts are errors.
+  // Returns options that truncate texts to max_length(), unless longer texts are errors.
   EncodeOptions encode_options() const;
-  // Returns what `encode` does. Names the text by `number` if it throws InputError.
+  // Calls `encode`. Adds `number`, the text's number, to the message of an InputError.
   static Encoding encoded(std::size_t number, const std::function<Encoding()>& encode);
-  // Throws InputError, naming the text by `number`, if the model cannot read these tokens.
+  // Throws InputError, with the text's `number`, if the model cannot read these tokens.
   void check(const TokenIds& ids, std::size_t number) const;
 
-  // Last hidden states of all tokens [tokens, D].
+  // Computes the last hidden states of all tokens, [tokens, D].
   static void read_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
-  // The last hidden state of the first token alone [1, D]. REQUIRES: TransformerConfig::gathers_rows.
+  // Computes the last hidden state of the first token only, [1, D].
+  // REQUIRES: TransformerConfig::gathers_rows.
   static void read_first_rows(Session& session, std::span<const DecodeJob> jobs, const Take& take);
-  // The one of these that SentenceEmbedder::embed() needs.
+  // Returns read_rows or read_first_rows, whichever SentenceEmbedder::embed() needs.
   static Compute read_pooled_rows(const Model& model);
-  // A classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens.
+  // Computes a classifier's logits: [1, labels], or [tokens, labels] if it classifies tokens.
   static void read_logits(Session& session, std::span<const DecodeJob> jobs, const Take& take);
-  // Weights of all tokens of the vocabulary [1, V], from a masked language model's logits.
+  // Computes the weights of the vocabulary's tokens, [1, V], from a masked language model's logits.
   static void read_weights(Session& session, std::span<const DecodeJob> jobs, const Take& take);
 
  private:
@@ -64,7 +65,7 @@ class TextRequest : public RequestState {
   std::size_t max_length_;
 };
 
-// A request for a vector of each text: its embedding, or a classifier's scores.
+// The base class of requests for one vector per text: an embedding, or a classifier's scores.
 class VectorRequest : public TextRequest {
  public:
   using Result = VectorResult;
@@ -80,16 +81,16 @@ class VectorRequest : public TextRequest {
 
  protected:
   VectorRequest(const Model& model, Settings settings, Handlers<VectorResult> handlers);
-  // Returns the vector of a text with the tokens `ids`. `rows` has what compute() makes of them.
+  // Returns the vector of a text with the tokens `ids`, from the output `rows` of compute().
   virtual VectorResult vector_of(const TokenIds& ids, const Tensor& rows) const = 0;
-  // Returns the job of text number `index`. Throws as encoded() and check() do.
+  // Returns the job of the text with this index. Throws as encoded() and check() do.
   DecodeJob job(std::size_t index, const std::function<Encoding()>& encode) const;
 
  private:
   Handlers<VectorResult> handlers_;
 };
 
-// Submits texts or pairs of texts to a queue, in a request of the class Kind.
+// Submits texts or pairs of texts to a queue as a request of class Kind.
 template <class Kind, class Text>
 Request submit_texts(RequestQueue& queue, const std::shared_ptr<Kind>& request, std::span<const Text> texts,
                      std::uint64_t client) {
@@ -98,12 +99,11 @@ Request submit_texts(RequestQueue& queue, const std::shared_ptr<Kind>& request, 
   return queue.submit(request, std::move(jobs), client);
 }
 
-// Reads texts in a queue of this call, and calls take(index, result) for each. `face` is the Embedder or Classifier of
-// which Kind is a request.
+// Processes texts in their own queue, and calls take(index, result) for each. `face` is an Embedder or Classifier.
 template <class Kind, class Face, class Text, class Options, class Take>
 void read_texts(const Face& face, std::span<const Text> texts, const Options& options, const Take& take) {
   using Result = typename Kind::Result;
-  Mailbox<std::exception_ptr> failures;  // woken when all results are there
+  Mailbox<std::exception_ptr> failures;  // woken when all results have arrived
   std::atomic<std::size_t> missing = texts.size();
   Handlers<Result> handlers{
       .on_result =

@@ -9,6 +9,7 @@
 namespace encdec::serve {
 namespace {
 
+// Compares two keys. The time depends only on the length of `given`, so that it reveals nothing about `key`.
 bool is_same(std::string_view given, std::string_view key) {
   std::size_t differences = given.size() ^ key.size();
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -34,9 +35,9 @@ bool is_loopback_name(std::string_view name) {
 std::string_view key_in(const HttpRequest& head) {
   const std::string_view authorization = head.headers["authorization"];
   const std::size_t space = std::min(authorization.find(' '), authorization.size());
-  const std::string scheme = lower_case(authorization.substr(0, space));  // RFC 9110, section 11.1
+  const std::string scheme = lower_case(authorization.substr(0, space));  // case-insensitive: RFC 9110, section 11.1
   if (authorization.empty()) {
-    // A page cannot set headers of a WebSocket, so OpenAI's client for browsers has the key in its protocols.
+    // A page cannot set a WebSocket's headers, so OpenAI's browser client sends the key as a subprotocol.
     constexpr std::string_view kPrefix = "openai-insecure-api-key.";
     const std::string_view protocols = head.headers["sec-websocket-protocol"];
     if (const std::size_t place = protocols.find(kPrefix); place != protocols.npos) {
@@ -64,6 +65,7 @@ std::string_view allowed_origin(std::string_view origin, std::span<const std::st
 void check_origin(const HttpRequest& head, std::span<const std::string> allowed) {
   const std::string_view origin = head.headers["origin"], site = head.headers["sec-fetch-site"];
   if (origin.empty() || !allowed_origin(origin, allowed).empty()) return;
+  // Accept a request from this server's own page. If Sec-Fetch-Site is missing, compare Origin with Host.
   const std::size_t scheme = std::min(origin.find("://"), origin.size());
   const bool is_own = site.empty() ? origin.size() > scheme && origin.substr(scheme + 3) == head.headers["host"]
                                    : site == "same-origin" || site == "none";

@@ -16,10 +16,10 @@
 namespace encdec::serve {
 namespace {
 
-// A request with a longer body or message is large; see Turns.
+// A request is large if the body or the last WebSocket message has more bytes than this; see Turns.
 constexpr std::size_t kLargeBody = 64 << 10;
 
-// Returns the time by which a request must be answered: after `longest`, or earlier if the client asks for that.
+// Returns the request's deadline: `longest` from now, or sooner if the client sent a shorter X-Request-Timeout-Ms.
 Clock::time_point deadline_of(const HttpRequest& request, std::chrono::milliseconds longest) {
   const auto asked = cli::parse_number<std::int64_t>(request.headers["x-request-timeout-ms"]).value_or(0);
   return Clock::now() + (asked > 0 ? std::min(longest, std::chrono::milliseconds(asked)) : longest);
@@ -34,7 +34,7 @@ Call::Call(const ServiceParts& parts, std::shared_ptr<Exchange> exchange, Turns&
       life_(std::make_shared<Life>()),
       executor_(asio::make_strand(Turns::Executor(turns, owner()))),
       counted_(new_part()),
-      comfort_(executor_) {
+      space_timer_(executor_) {
   life_->deadline = deadline_of(exchange_->request(), parts.settings.limits.request_time);
   life_->is_large = request().body.size() > kLargeBody;
 }
@@ -43,15 +43,15 @@ Turns::Owner Call::owner() const {
   return {.client = client_,
           .is_large = {life_, &life_->is_large},
           .check = std::make_shared<const std::function<void()>>([life = life_, &has_stopped = parts_.has_stopped] {
-            if (life->is_abandoned) throw HttpError(499, "the client has gone");
+            if (life->is_abandoned) throw HttpError(499, "the client has disconnected");
             if (has_stopped) throw HttpError(503, "the server is shutting down");
-            if (Clock::now() > life->deadline.load()) throw out_of_time();
+            if (Clock::now() > life->deadline.load()) throw timeout_error();
           })};
 }
 
 JsonObject Call::json() const {
   const std::string type = media_type(request().headers["content-type"]);
-  // Other types are accepted as JSON: some clients send no type, and curl -d sends the type of a form.
+  // Any other type is read as JSON: some clients send no type, and curl -d sends the type of a form.
   if (type == "multipart/form-data" || type.starts_with("image/") || type.starts_with("audio/")) {
     throw HttpError(415, fmt::format("a body of {}, expected application/json", type));
   }
@@ -65,7 +65,7 @@ JsonObject Call::json() const {
 void Call::abandon() {
   life_->is_abandoned = true;
   asio::post(executor_, [self = shared_from_this()] {
-    self->comfort_.cancel();
+    self->space_timer_.cancel();
     self->abandoned_.emit(asio::cancellation_type::terminal);
   });
 }
@@ -75,9 +75,9 @@ void Call::check_inputs(std::size_t count) const {
   throw HttpError(413, fmt::format("{} inputs, expected at most {}", count, limits().inputs));
 }
 
-void Call::check_answer(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
-  // Estimated bytes of JSON: kToken for the text, id and score of a token, kCandidate for each of its top_log_probs,
-  // which have names of fields too.
+void Call::check_response(const ServedModel& model, std::size_t inputs, const GenerateOptions& options) const {
+  // The estimated bytes of JSON for one token: kToken for the token's text, id and score, and kCandidate for each of
+  // its top_log_probs, including the field names.
   constexpr std::size_t kToken = 8, kCandidate = 28;
   const GenerateOptions all = model.model().generation_config() | options;
   auto tokens = static_cast<std::size_t>(new_token_limit(all, 0));
@@ -87,27 +87,27 @@ void Call::check_answer(const ServedModel& model, std::size_t inputs, const Gene
   const auto sequences = static_cast<std::size_t>(all.num_return_sequences.value_or(1));
   const std::size_t size = kToken + kCandidate * static_cast<std::size_t>(options.top_log_probs);
   const std::size_t bytes = inputs * sequences * tokens * size;
-  if (bytes <= limits().answer_bytes) return;
+  if (bytes <= limits().response_bytes) return;
   throw HttpError(413, fmt::format("{} inputs x {} sequences x {} tokens x {} bytes ({}, and {} for each of {} "
                                    "top_log_probs) are {} bytes, expected at most {}",
                                    inputs, sequences, tokens, size, kToken, kCandidate, options.top_log_probs, bytes,
-                                   limits().answer_bytes));
+                                   limits().response_bytes));
 }
 
-std::shared_ptr<UnreadAnswers::Part> Call::new_part() const {
-  return std::make_shared<UnreadAnswers::Part>(parts_.unread, client_);
+std::shared_ptr<UnreadResponses::Part> Call::new_part() const {
+  return std::make_shared<UnreadResponses::Part>(parts_.unread, client_);
 }
 
 void Call::count(std::size_t bytes) {
-  if (counted_->bytes() + bytes > limits().answer_bytes) {
-    throw HttpError(413, fmt::format("an answer of more than {} bytes, expected fewer", limits().answer_bytes));
+  if (counted_->bytes() + bytes > limits().response_bytes) {
+    throw HttpError(413, fmt::format("a response of more than {} bytes, expected fewer", limits().response_bytes));
   }
   counted_->add(bytes);
 }
 
 asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, std::vector<GenerateInput> inputs,
                                                             GenerateOptions options, OnResult on_result) {
-  check_answer(model, inputs.size(), options);
+  check_response(model, inputs.size(), options);
   const auto count = [](const ModelMetrics& metrics, const GenerateResult& result, double seconds) {
     std::size_t longest = 0;
     for (const Hypothesis& hypothesis : result.hypotheses) {
@@ -125,13 +125,14 @@ asio::awaitable<std::vector<GenerateResult>> Call::generate(ServedModel& model, 
 
 Call::GenerateWork Call::start(ServedModel& model, std::span<const GenerateInput> inputs,
                                const GenerateOptions& options) {
-  check_answer(model, inputs.size(), options);
+  check_response(model, inputs.size(), options);
   GenerateWork work(executor_);
   const ModelMetrics& metrics = model.metrics();
   const auto count = [](const ModelMetrics& all, const GenerateResult& result, double seconds) {
     const std::size_t tokens = result.hypotheses.front().token_ids.size();
     if (tokens > 0) all.token_seconds(seconds / static_cast<double>(tokens));
   };
+  // Submit each input as a separate request, whose callbacks put tokens and the result into the mailbox.
   for (std::size_t number = 0; number < inputs.size(); ++number) {
     const auto states = std::make_shared<SourceStates>(1);
     GenerateHandlers handlers = work.handlers<GenerateResult>(metrics, states, number, count);
@@ -155,7 +156,7 @@ asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(Genera
   std::vector<bool> is_done(count);
   for (std::size_t left = count; left > 0;) {
     auto news = co_await next(work);
-    if (is_done[news.source]) continue;
+    if (is_done[news.source]) continue;  // ignore tokens that were generated before drop() took effect
     if (auto* tokens = std::get_if<FinalTokens>(&news.what)) {
       if (on_tokens(news.source, *tokens)) continue;
       work.drop(news.source);
@@ -168,22 +169,24 @@ asio::awaitable<std::vector<std::optional<GenerateResult>>> Call::results(Genera
   co_return results;
 }
 
-void Call::answer(HttpResponse response) {
+void Call::send_response(HttpResponse response) {
+  // Count the bytes that were not already counted while the response was built.
   const std::size_t bytes = response.body_bytes();
   if (bytes > counted_->bytes()) count(bytes - counted_->bytes());
   response.held = counted_;
   is_over_ = true;
-  comfort_.cancel();
+  space_timer_.cancel();
   if (!has_spaces_) return exchange_->respond(std::move(response));
+  // keep_alive() has already begun the response, so append the body.
   exchange_->write(std::move(response.body), counted_);
   for (std::string& piece : response.more) exchange_->write(std::move(piece), counted_);
   exchange_->finish(response.status);
 }
 
 void Call::refuse(HttpResponse response) {
-  counted_ = new_part();
+  counted_ = new_part();  // the result is not sent, so its bytes no longer count
   if (is_socket_) return close_socket(1011, "internal error");
-  if (has_spaces_ || !exchange_->is_answered()) return answer(std::move(response));
+  if (has_spaces_ || !exchange_->has_response()) return send_response(std::move(response));
   send_line(response.body);
   exchange_->finish(response.status);
 }
@@ -195,8 +198,8 @@ void Call::keep_alive() {
 asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
   constexpr std::chrono::seconds kInterval{5};
   while (!call->is_over_ && !call->life_->is_abandoned) {
-    call->comfort_.expires_after(kInterval);
-    const auto [error] = co_await call->comfort_.async_wait(asio::as_tuple(asio::use_awaitable));
+    call->space_timer_.expires_after(kInterval);
+    const auto [error] = co_await call->space_timer_.async_wait(asio::as_tuple(asio::use_awaitable));
     if (error || call->is_over_ || call->life_->is_abandoned) co_return;
     if (!std::exchange(call->has_spaces_, true)) call->exchange_->begin({});
     call->exchange_->write(" ");
@@ -204,13 +207,13 @@ asio::awaitable<void> Call::write_spaces(std::shared_ptr<Call> call) {
 }
 
 void Call::respond(const nlohmann::ordered_json& json, int status) {
-  answer({.status = status, .body = to_text(json)});
+  send_response({.status = status, .body = to_text(json)});
 }
 
 void Call::respond_list(std::string begin, std::vector<std::string> elements, const std::string& end) {
   for (std::size_t i = 1; i < elements.size(); ++i) elements[i].insert(0, 1, ',');
   elements.push_back(end);
-  answer({.body = std::move(begin), .more = std::move(elements)});
+  send_response({.body = std::move(begin), .more = std::move(elements)});
 }
 
 void Call::open_socket(std::string_view protocol, std::function<void(std::string, bool)> on_message,

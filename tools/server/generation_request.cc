@@ -12,6 +12,7 @@
 namespace encdec::serve {
 namespace {
 
+// Returns whether a value looks like a list of token ids.
 bool is_ids(const nlohmann::json& value) {
   return value.is_array() && !value.empty() && value.front().is_number();
 }
@@ -27,6 +28,7 @@ TokenIds ids_of(const nlohmann::json& value, const std::string& key) {
   return ids;
 }
 
+// Throws HttpError for a name that is neither an option nor a setting of transformers' GenerationConfig.
 void check_key(const std::string& key) {
   for (const OptionRow<GenerateOptions>& row : generation_call_options()) {
     if (std::ranges::count(row.names(), key) != 0) return;

@@ -11,12 +11,14 @@
 namespace encdec::serve {
 namespace {
 
+// Returns how much of `limit` one client may use; see Load.
 std::size_t share_of(std::size_t limit, const std::string& client) {
   return client == "unix" ? std::numeric_limits<std::size_t>::max() : std::max<std::size_t>(limit * 3 / 4, 1);
 }
 
 }  // namespace
 
+// A request's ticket. The ticket is in Load::arriving_ until the whole body has arrived; then it counts as a request.
 class Load::Ticket final : public RequestTicket {
  public:
   Ticket(Load& load, Clients::value_type& client)
@@ -118,9 +120,9 @@ void Load::check_requests(const Clients::value_type& client) const {
   }
 }
 
-// Refuses arriving bodies until `bytes` more of the ticket's body are within the limits. Throws HttpError, 429, if no
-// other body can be refused. The only body of a client, or of all, may exceed a limit: --max-body-bytes limits one
-// body.
+// Refuses other arriving bodies until `bytes` more bytes of the ticket's body fit into the limits. Throws HttpError,
+// 429, if there is no other body to refuse. If no other body counts towards a limit, the ticket's body may exceed that
+// limit: only --max-body-bytes limits a single body.
 void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   const auto& [name, client] = ticket.client();
   const std::size_t limit = limits_.total_request_bytes, share = share_of(limit, name);
@@ -141,8 +143,8 @@ void Load::make_room(const Ticket& ticket, std::size_t bytes) {
   }
 }
 
-// Refuses the arriving body that has made no progress for the longest time. Considers the bodies of `client`, or of all
-// clients if `client` is null, except that of `kept`. Returns false if there is none.
+// Refuses the arriving body that has made no progress for the longest time, except the body of `kept`. If `client` is
+// not null, considers only that client's bodies. Returns false if there is no such body.
 bool Load::refuse_slowest(const Ticket& kept, const Usage* client, const std::string& reason) {
   const auto slowest = std::ranges::find_if(arriving_, [&](const Ticket* ticket) {
     return ticket != &kept && ticket->bytes() > 0 && (client == nullptr || client == &ticket->client().second);
@@ -152,6 +154,7 @@ bool Load::refuse_slowest(const Ticket& kept, const Usage* client, const std::st
   return true;
 }
 
+// Returns an error whose Retry-After is the estimated time until half of the current requests have ended.
 HttpError Load::full(const std::string& reason) const {
   constexpr double kLongest = 120;
   const double seconds = std::ceil(seconds_between_ends_ * static_cast<double>(total_.requests) / 2);
@@ -169,32 +172,32 @@ void Load::add_requests(Usage& client, std::ptrdiff_t requests) {
   seconds_between_ends_ += kWeight * (seconds - seconds_between_ends_);
 }
 
-void UnreadAnswers::Part::add(std::size_t bytes) {
-  const MutexLock lock(answers_.mutex_);
-  const auto known = answers_.clients_.find(client_);
-  const std::size_t of_client = known != answers_.clients_.end() ? known->second : 0;
-  const std::size_t share = answers_.limit_ - answers_.limit_ / 4;
-  const bool has_room = answers_.total_ + bytes <= answers_.limit_ && of_client + bytes <= share;
-  const bool is_alone = answers_.total_ == bytes_;
+void UnreadResponses::Part::add(std::size_t bytes) {
+  const MutexLock lock(responses_.mutex_);
+  const auto known = responses_.clients_.find(client_);
+  const std::size_t of_client = known != responses_.clients_.end() ? known->second : 0;
+  const std::size_t share = responses_.limit_ - responses_.limit_ / 4;
+  const bool has_room = responses_.total_ + bytes <= responses_.limit_ && of_client + bytes <= share;
+  const bool is_alone = responses_.total_ == bytes_;
   if (!has_room && !is_alone && bytes_ + bytes > kSmall) {
     throw HttpError(503,
-                    fmt::format("answers of {} bytes wait to be read, {} of them this client's; expected at most {}, "
-                                "and a share of {}",
-                                answers_.total_, of_client, answers_.limit_, share),
+                    fmt::format("unread responses have {} bytes, {} of them for this client; expected at most {}, "
+                                "and {} for one client",
+                                responses_.total_, of_client, responses_.limit_, share),
                     1);
   }
-  answers_.clients_[client_] = of_client + bytes;
-  answers_.total_ += bytes;
+  responses_.clients_[client_] = of_client + bytes;
+  responses_.total_ += bytes;
   bytes_ += bytes;
 }
 
-UnreadAnswers::Part::~Part() {
+UnreadResponses::Part::~Part() {
   if (bytes_ == 0) return;
-  const MutexLock lock(answers_.mutex_);
-  answers_.total_ -= bytes_;
-  const auto known = answers_.clients_.find(client_);
+  const MutexLock lock(responses_.mutex_);
+  responses_.total_ -= bytes_;
+  const auto known = responses_.clients_.find(client_);
   known->second -= bytes_;
-  if (known->second == 0) answers_.clients_.erase(known);
+  if (known->second == 0) responses_.clients_.erase(known);
 }
 
 }  // namespace encdec::serve

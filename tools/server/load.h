@@ -17,15 +17,15 @@
 
 namespace encdec::serve {
 
-// The maximum number of sessions over WebSockets, and the option that sets it.
+// The maximum number of open WebSocket sessions, and the option that sets it.
 struct SessionLimit {
   std::size_t sessions = 0;
   const char* option = "";
 };
 
-// Counts the requests that wait or run, and the bytes of all bodies that have arrived, and keeps both within their
-// limits. One client may use at most three quarters of each limit, so that it cannot shut out all other clients. A Unix
-// socket has no such share: a proxy may send the requests of many clients to it. Not thread-safe.
+// Limits the number of requests that wait or run, and the total bytes of their bodies. One client may use at most
+// three quarters of each limit, so that it cannot lock out the others. This share does not apply to a Unix socket,
+// where a proxy may forward the requests of many clients. Not thread-safe.
 class Load {
  public:
   // Keeps references.
@@ -33,11 +33,11 @@ class Load {
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  // Returns a ticket for a request of `client` (see client_of) whose body has not arrived. The Load must outlive the
-  // ticket. Throws HttpError, 429, if there are too many requests already. If bytes of a body exceed a limit, other
-  // bodies that are still arriving are refused: first the body that has made no progress for the longest time.
+  // Returns a ticket for a request whose body has not arrived; `client` comes from client_of(). Throws HttpError, 429,
+  // if there are too many requests. If a body exceeds a limit on bytes, the ticket refuses the arriving body that has
+  // made no progress for the longest time. The Load must outlive the ticket.
   std::unique_ptr<RequestTicket> admit(std::string_view client);
-  // Returns a ticket for a session, which does not count as a request. Throws HttpError, 429, if there are too many.
+  // Returns a ticket for a session. Sessions do not count as requests. Throws HttpError, 429, if there are too many.
   std::unique_ptr<RequestTicket> admit_session(std::string_view client, const SessionLimit& limit);
 
  private:
@@ -45,7 +45,7 @@ class Load {
   class SessionTicket;
   struct Usage {
     std::size_t tickets = 0;
-    std::size_t requests = 0;  // only those with a whole body
+    std::size_t requests = 0;  // requests whose body has arrived
     std::size_t bytes = 0;
   };
   using Clients = std::map<std::string, Usage, std::less<>>;
@@ -61,32 +61,32 @@ class Load {
   Usage total_;
   std::map<std::string, std::size_t, std::less<>> sessions_;  // number of sessions by client
   std::size_t session_count_ = 0;
-  Clients clients_;              // each has at least one ticket
-  std::list<Ticket*> arriving_;  // in the order of their last progress, oldest first
+  Clients clients_;              // clients with at least one ticket
+  std::list<Ticket*> arriving_;  // the ticket without progress for the longest time comes first
   Clock::time_point last_end_ = Clock::now();
-  double seconds_between_ends_ = 0.1;  // moving average of the time from the end of a request to the next one
+  double seconds_between_ends_ = 0.1;  // moving average of the time between the ends of two requests
 };
 
-// Counts the bytes of answers that are being made or wait to be read by their clients. A client may use at most three
-// quarters of the limit. A single answer may exceed the limit if there is no other. Thread-safe.
-class UnreadAnswers {
+// Limits the bytes of responses that are being built or have not been read by their clients. One client may use at most
+// three quarters of the limit. The only response may exceed the limit. Thread-safe.
+class UnreadResponses {
  public:
-  explicit UnreadAnswers(std::size_t limit) : limit_(limit) {}
+  explicit UnreadResponses(std::size_t limit) : limit_(limit) {}
 
-  // The bytes of one answer, or of a piece of an answer. The destructor subtracts them from the count.
+  // The bytes of one response or of one part of it. The destructor subtracts them from the total.
   class Part {
    public:
-    Part(UnreadAnswers& answers, std::uint64_t client) : answers_(answers), client_(client) {}
+    Part(UnreadResponses& responses, std::uint64_t client) : responses_(responses), client_(client) {}
     ~Part();
     Part(const Part&) = delete;
     Part& operator=(const Part&) = delete;
 
     std::size_t bytes() const { return bytes_; }
-    // Counts more bytes. Throws HttpError, 503, if that exceeds the limit. Never throws for up to kSmall bytes in all.
+    // Adds bytes. Throws HttpError, 503, if that exceeds the limit, unless bytes() stays within kSmall.
     void add(std::size_t bytes);
 
    private:
-    UnreadAnswers& answers_;
+    UnreadResponses& responses_;
     std::uint64_t client_;
     std::size_t bytes_ = 0;
   };
@@ -96,8 +96,7 @@ class UnreadAnswers {
   std::size_t limit_;
   Mutex mutex_;
   std::size_t total_ ENCDEC_GUARDED_BY(mutex_) = 0;
-  // Bytes of each client that has any.
-  std::map<std::uint64_t, std::size_t> clients_ ENCDEC_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::size_t> clients_ ENCDEC_GUARDED_BY(mutex_);  // bytes by client, never 0
 };
 
 }  // namespace encdec::serve

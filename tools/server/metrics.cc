@@ -15,6 +15,7 @@ namespace {
 
 namespace prom = prometheus;
 
+// Upper bounds of histogram buckets, in seconds: kSeconds for requests and waiting times, kTokenSeconds for tokens.
 const prom::Histogram::BucketBoundaries kSeconds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 const prom::Histogram::BucketBoundaries kTokenSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                          0.05,   0.1,   0.25,   0.5,   1};
@@ -40,12 +41,12 @@ struct Metrics::Families {
   }
 
   prom::Registry registry;
-  Counters& requests = counter("encdec_requests_total", "Answered requests");
+  Counters& requests = counter("encdec_requests_total", "Requests that got a response");
   Counters& cut =
-      counter("encdec_requests_abandoned_total", "Requests whose clients disconnected before the end of the answer");
-  Histograms& seconds = histogram("encdec_request_seconds", "Time from a request's header to the end of its answer");
+      counter("encdec_requests_abandoned_total", "Requests whose clients disconnected before the end of the response");
+  Histograms& seconds = histogram("encdec_request_seconds", "Time from a request's header to the end of its response");
   prom::Gauge& running = gauge("encdec_requests_running", "Requests that wait or run");
-  prom::Gauge& live_sessions = gauge("encdec_live_sessions", "Sessions of live transcription");
+  prom::Gauge& live_sessions = gauge("encdec_live_sessions", "Open sessions of live transcription");
   prom::Gauge& connections = gauge("encdec_connections", "Open connections");
   prom::Counter& refused =
       counter("encdec_connections_refused_total", "Connections refused because there were too many").Add({});
@@ -56,11 +57,11 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 
 Metrics::~Metrics() = default;
 
-void Metrics::count_request(std::string_view route, int status, double seconds, bool is_cut) {
+void Metrics::count_request(std::string_view route, int status, double seconds, bool is_aborted) {
   const std::string name(route);
   families_->requests.Add({{"route", name}, {"status", std::to_string(status)}}).Increment();
   families_->seconds.Add({{"route", name}}, kSeconds).Observe(seconds);
-  if (is_cut) families_->cut.Add({{"route", name}}).Increment();
+  if (is_aborted) families_->cut.Add({{"route", name}}).Increment();
 }
 
 void Metrics::set_requests(std::size_t running) {
@@ -80,13 +81,14 @@ void Metrics::count_refused_connection() {
 }
 
 ModelMetrics Metrics::model(const std::string& name) {
-  return {.source_tokens = counter("encdec_source_tokens_total", "Tokens of sources", name),
+  return {.source_tokens = counter("encdec_source_tokens_total", "Tokens of inputs", name),
           .generated_tokens = counter("encdec_generated_tokens_total", "Generated tokens", name),
-          .queue_seconds = histogram("encdec_queue_seconds", "Time that a source waited in the queue", name),
+          .queue_seconds = histogram("encdec_queue_seconds", "Time that an input waited in the queue", name),
           .first_token_seconds =
-              histogram("encdec_first_token_seconds", "Time to the first token of a streamed answer", name),
-          .token_seconds = families_->adder(
-              "encdec_token_seconds", "Time of a result per token of its longest hypothesis", name, kTokenSeconds)};
+              histogram("encdec_first_token_seconds", "Time to the first token of a streamed response", name),
+          .token_seconds =
+              families_->adder("encdec_token_seconds", "Computing time of a result per token of its longest hypothesis",
+                               name, kTokenSeconds)};
 }
 
 ModelMetrics::Add Metrics::counter(const char* name, const char* help, const std::string& model) {
@@ -101,7 +103,7 @@ std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) cons
   families_->memory.Set(static_cast<double>(resident_bytes()));
   std::vector<prom::MetricFamily> families = families_->registry.Collect();
   using Type = prom::MetricType;
-  // Adds a metric with one value per model, which `value_of` takes from the status of the model's queue.
+  // Adds a metric with one value per model: value_of(status of the model's queue).
   const auto add = [&](const char* name, const char* help, Type type, const auto& value_of) {
     prom::MetricFamily& family = families.emplace_back(prom::MetricFamily{name, help, type, {}});
     for (const auto& [model, status] : queues) {
@@ -110,15 +112,15 @@ std::string Metrics::text(const std::map<std::string, QueueStatus>& queues) cons
       (type == Type::Counter ? metric.counter.value : metric.gauge.value) = static_cast<double>(value_of(status));
     }
   };
-  add("encdec_waiting_sources", "Sources that wait in the queue", Type::Gauge,
+  add("encdec_waiting_sources", "Inputs that wait in the queue", Type::Gauge,
       [](const QueueStatus& status) { return status.waiting; });
-  add("encdec_steps_total", "Steps of decoders, and passes over texts", Type::Counter,
+  add("encdec_steps_total", "Decoder steps, and encoder passes over texts", Type::Counter,
       [](const QueueStatus& status) { return status.steps; });
   add("encdec_step_rows_total", "Sequences in all steps; divided by encdec_steps_total, the mean batch size",
       Type::Counter, [](const QueueStatus& status) { return status.rows; });
-  add("encdec_draft_tokens_total", "Guessed tokens that the model checked", Type::Counter,
+  add("encdec_draft_tokens_total", "Draft tokens that the model verified", Type::Counter,
       [](const QueueStatus& status) { return status.draft_tokens; });
-  add("encdec_accepted_tokens_total", "Guessed tokens that were right", Type::Counter,
+  add("encdec_accepted_tokens_total", "Draft tokens that the model accepted", Type::Counter,
       [](const QueueStatus& status) { return status.accepted_tokens; });
   add("encdec_silence_seconds", "Time since a busy model last made progress", Type::Gauge,
       [](const QueueStatus& status) { return status.silence.count(); });

@@ -11,14 +11,14 @@
 
 namespace encdec::serve {
 
-// The metrics of one model: functions that add a value. They refer to the Metrics.
+// The metrics of one model. Each member adds a value. The Metrics must outlive this object.
 struct ModelMetrics {
   using Add = std::function<void(double)>;
   Add source_tokens;        // tokens of each source that a worker starts
   Add generated_tokens;     // new final tokens
-  Add queue_seconds;        // time of each source in the queue
+  Add queue_seconds;        // time that each source waited in the queue
   Add first_token_seconds;  // time from submit() to the first final tokens of each source
-  Add token_seconds;        // time to finish each source / tokens of its longest hypothesis
+  Add token_seconds;        // computing time of each source / tokens of its longest hypothesis
 };
 
 // The metrics of a service, for Prometheus. Thread-safe.
@@ -29,21 +29,20 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Counts an answered request. `route` must be the path of a Route: paths that clients send would be too many labels.
-  void count_request(std::string_view route, int status, double seconds, bool is_cut);
-  // Sets the number of requests that wait or run.
+  // Counts a request that got a response. `route` is the path of a Route, because clients could send any number of
+  // paths. `is_aborted`: the client disconnected before the end.
+  void count_request(std::string_view route, int status, double seconds, bool is_aborted);
   void set_requests(std::size_t running);
   void set_live_sessions(std::size_t open);
   void set_connections(std::size_t open);
   void count_refused_connection();
   ModelMetrics model(const std::string& name);
-  // Return a function that adds a value to a metric of a model. It refers to this object.
+  // Returns a function that adds to a counter of a model. This object must outlive it.
   ModelMetrics::Add counter(const char* name, const char* help, const std::string& model);
-  // Values are seconds.
+  // Like counter(), for a histogram of seconds.
   ModelMetrics::Add histogram(const char* name, const char* help, const std::string& model);
 
-  // Returns all metrics in the format that Prometheus reads (text/plain; version=0.0.4). `queues` has the status of
-  // each model's queue.
+  // Returns all metrics in Prometheus's text format, version 0.0.4. `queues` has each model's status by name.
   std::string text(const std::map<std::string, QueueStatus>& queues) const;
 
  private:

@@ -1,5 +1,5 @@
-// encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also the
-// addresses of the service itself: /info, /metrics and the page at /.
+// Serves encdec's own protocol: /v1/generate, with all GenerateOptions, n-best lists with scores, and alignments. Also
+// serves /info, /metrics and the page at /.
 #include <encdec/models/checkpoint/json_events.h>
 #include <fmt/format.h>
 
@@ -20,11 +20,12 @@ namespace native {
 using Json = nlohmann::ordered_json;
 using cli::to_array;
 
-// The HTML page that GET / returns. It sends requests to this server only.
+// The HTML page at /. It sends requests to this server only.
 constexpr std::string_view kPage =
 #include "serve_page.html.inc"
     ;
 
+// Returns the value of "alignment": attention weights of the selected heads, and the hard alignment in Pharaoh format.
 Json alignment_json(const Model& model, const Hypothesis& hypothesis, const AttentionSelection& selection) {
   const cli::LabelledAttention attention = cli::label_generated(model, hypothesis, selection);
   attention.check();
@@ -39,7 +40,7 @@ Json alignment_json(const Model& model, const Hypothesis& hypothesis, const Atte
           {"pharaoh", cli::hard_alignment(model, attention, hypothesis)}};
 }
 
-// Returns JSON as text: a JSON tree with up to 100 scores for each token would take ten times as much memory.
+// Returns a hypothesis as JSON text. With up to 100 scores for each token, a JSON tree would need ten times the memory.
 std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, const GenerateOptions& options,
                             bool has_scores) {
   Json json = {{"text", hypothesis.text},
@@ -48,7 +49,7 @@ std::string hypothesis_text(const Model& model, const Hypothesis& hypothesis, co
                {"finish_reason", to_string(hypothesis.finish_reason)}};
   if (has_scores) json["token_scores"] = to_array(hypothesis.token_scores);
   std::string text = to_text(json);
-  text.pop_back();  // the closing brace
+  text.pop_back();  // remove the closing brace
   if (options.top_log_probs > 0) {
     text += R"(,"top_log_probs":[)";
     for (const std::vector<TokenScore>& place : hypothesis.top_log_probs) {
@@ -74,6 +75,7 @@ std::string result_text(const Model& model, const GenerateResult& result, const 
          fmt::format(R"(],"source_tokens":{},"source_truncated":{}}})", result.source_tokens, result.source_truncated);
 }
 
+// Streams the new text and tokens of one input. The last event has the whole result.
 asio::awaitable<void> stream(Call& call, ServedModel& model, const GenerateInput& input, const GenerateOptions& options,
                              bool has_scores) {
   Work work = call.start(model, std::span(&input, 1), options);
@@ -105,6 +107,7 @@ asio::awaitable<void> generate(Call& call) {
   ServedModel& model = call.parts().models.generator(request.string("model").value_or(""));
   std::vector<GenerateInput> inputs = read_inputs(call, request, "inputs", model);
   if (inputs.empty()) throw HttpError(400, "'inputs' is missing or empty, expected texts or lists of token ids");
+  // Reads prefixes or drafts. If the list is not empty, it must have as many elements as there are inputs.
   const auto read_targets = [&](const char* key, auto GenerateInput::*member) {
     const std::vector<GenerateInput> targets = read_inputs(call, request, key, model);
     if (!targets.empty() && targets.size() != inputs.size()) {
@@ -129,6 +132,7 @@ asio::awaitable<void> generate(Call& call) {
     if (inputs.size() != 1) throw HttpError(400, "'stream' is for one input");
     co_return co_await stream(call, model, inputs.front(), options, has_scores);
   }
+  // Convert each result to text as soon as the result is finished, then free the result.
   std::vector<std::string> results(inputs.size());
   const Call::OnResult write = [&](std::size_t input, GenerateResult& result) {
     results[input] = result_text(model.model(), result, options, has_scores);
@@ -139,6 +143,7 @@ asio::awaitable<void> generate(Call& call) {
   call.respond_list(fmt::format(R"({{"model":{},"results":[)", to_text(model.name())), std::move(results), "]}");
 }
 
+// GET /info. Responds with the same fields as text-embeddings-inference, and with encdec's limits.
 asio::awaitable<void> info(Call& call) {
   const ServedModel& model = call.parts().models.any(std::string(call.request().query["model"]));
   const auto positions = model.model().config().input_stack().position_limit();
@@ -151,7 +156,7 @@ asio::awaitable<void> info(Call& call) {
                {"max_connections", settings.http.connections},
                {"max_requests", limits.requests},
                {"max_request_bytes", limits.total_request_bytes},
-               {"max_answer_bytes", limits.answer_bytes},
+               {"max_answer_bytes", limits.response_bytes},
                {"max_unread_bytes", limits.unread_bytes},
                {"max_inputs", limits.inputs},
                {"max_beams", limits.beams},
@@ -159,6 +164,7 @@ asio::awaitable<void> info(Call& call) {
                {"max_json_depth", kMaxJsonDepth},
                {"max_text_bytes", kMaxJsonTokenBytes},
                {"request_timeout_ms", limits.request_time.count()}};
+  // Let each slice set the model's type, and add the slice's numeric options whose names begin with max_.
   for (const auto& slice : settings.slices) {
     slice->set_type(model, type);
     for (const ServeOption& option : slice->options()) {
@@ -192,19 +198,19 @@ asio::awaitable<void> info(Call& call) {
 asio::awaitable<void> metrics(Call& call) {
   std::map<std::string, QueueStatus> queues;
   for (const auto& model : call.parts().models.all()) queues.emplace(model->name(), model->status());
-  call.answer({.body = call.parts().metrics.text(queues), .content_type = "text/plain; version=0.0.4"});
+  call.send_response({.body = call.parts().metrics.text(queues), .content_type = "text/plain; version=0.0.4"});
   co_return;
 }
 
 asio::awaitable<void> page(Call& call) {
-  call.answer({.body = std::string(kPage),
-               .content_type = "text/html; charset=utf-8",
-               .headers = {{"Content-Security-Policy",
-                            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' blob:; "
-                            "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
-                            "frame-ancestors 'none'"},
-                           {"X-Content-Type-Options", "nosniff"},
-                           {"Cache-Control", "no-cache"}}});
+  call.send_response({.body = std::string(kPage),
+                      .content_type = "text/html; charset=utf-8",
+                      .headers = {{"Content-Security-Policy",
+                                   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' blob:; "
+                                   "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+                                   "frame-ancestors 'none'"},
+                                  {"X-Content-Type-Options", "nosniff"},
+                                  {"Cache-Control", "no-cache"}}});
   co_return;
 }
 

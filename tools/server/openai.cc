@@ -1,4 +1,4 @@
-// OpenAI's protocol: /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
+// Serves OpenAI's protocol: /v1/models and /v1/completions (platform.openai.com/docs/api-reference).
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@ namespace openai {
 using Json = nlohmann::ordered_json;
 using cli::to_array;
 
+// Returns the "type" of an error with the given status.
 const char* type_of(int status) {
   switch (status) {
     case 401:
@@ -47,7 +48,7 @@ asio::awaitable<void> one_model(Call& call) {
   co_return;
 }
 
-// Reads the options of /v1/completions, by the names of OpenAI's API.
+// Reads the options of /v1/completions. A positive temperature selects sampling; otherwise `n` results need `n` beams.
 GenerateOptions completion_options(const JsonObject& request, const ServedModel& model, const ServiceLimits& limits) {
   GenerateOptions options;
   const auto read_int = [&](const char* key, int min, int max) -> std::optional<int> {
@@ -68,6 +69,7 @@ GenerateOptions completion_options(const JsonObject& request, const ServedModel&
     options.num_beams = std::max(*n, model.model().generation_config().num_beams.value_or(1));
   }
   options.top_log_probs = read_int("logprobs", 0, 20).value_or(0);
+  // Refuse unsupported options that would change the result.
   for (const char* key : {"suffix", "best_of", "logit_bias"}) {
     if (request.has(key)) throw HttpError(400, fmt::format("'{}' is not supported", key));
   }
@@ -79,6 +81,7 @@ GenerateOptions completion_options(const JsonObject& request, const ServedModel&
   return options;
 }
 
+// The fields that all objects of one completion share.
 struct Completion {
   std::string id = "cmpl-" + random_id();
   std::int64_t created = std::time(nullptr);
@@ -99,6 +102,7 @@ struct Completion {
   }
 };
 
+// Returns the value of "logprobs" for a choice.
 Json log_probs(const Model& model, const Hypothesis& hypothesis) {
   Json tokens = Json::array(), likeliest = Json::array(), offsets = Json::array();
   std::size_t offset = 0;
@@ -134,7 +138,7 @@ std::vector<std::string> read_stops(const JsonObject& request) {
   return stops;
 }
 
-// Cuts a hypothesis at the first stop text in it.
+// Truncates a hypothesis before its first stop text.
 void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hypothesis) {
   StoppedText text(model.tokenizer(), stops);
   const std::size_t count = text.push(hypothesis.token_ids);
@@ -147,7 +151,7 @@ void cut(const Model& model, std::span<const std::string> stops, Hypothesis& hyp
   if (!hypothesis.top_log_probs.empty()) hypothesis.top_log_probs.resize(count);
 }
 
-// A result that grows with the final tokens of one prompt. It ends at the first stop text.
+// A result that grows with the final tokens of one prompt and ends at the first stop text.
 // Order of calls: take* finish
 class GrowingResult {
  public:
@@ -155,7 +159,7 @@ class GrowingResult {
     result_.hypotheses.emplace_back();
   }
 
-  // Adds tokens. Returns those before the stop text.
+  // Adds the tokens. If a token completes a stop text, leaves out the tokens after it. Returns the added tokens.
   Hypothesis take(FinalTokens& tokens) {
     Hypothesis fresh{.token_ids = std::move(tokens.ids), .token_scores = std::move(tokens.scores)};
     const std::size_t count = text_.push(fresh.token_ids);
@@ -167,7 +171,7 @@ class GrowingResult {
     if (text_.is_stopped()) best.text = text_.text();
     return fresh;
   }
-  // Takes the whole result; nullopt if the prompt was dropped at a stop text.
+  // Ends the result. `whole` is the result of the finished search; nullopt if the prompt was dropped at a stop text.
   void finish(std::optional<GenerateResult> whole) {
     if (text_.is_stopped()) return;
     text_.finish();
@@ -186,8 +190,8 @@ class GrowingResult {
   GenerateResult result_;
 };
 
-// Generates like Call::generate(), and ends each result at a stop text. If each prompt has one result without
-// top_log_probs, generation stops there too. Otherwise the finished results are cut.
+// Generates like Call::generate(), and ends each result before its first stop text. If each prompt has one result and
+// no top_log_probs, generation itself stops at a stop text. Otherwise the finished results are truncated.
 asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedModel& model,
                                                             std::vector<GenerateInput> inputs, GenerateOptions options,
                                                             std::vector<std::string> stops) {
@@ -207,6 +211,7 @@ asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedMo
     return !growing[input].is_stopped();
   };
   auto whole = co_await call.results(work, inputs.size(), on_tokens);
+  // A stop text may still appear in the last characters, which only finish() makes final.
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     growing[i].finish(std::move(whole[i]));
     results.push_back(growing[i].result());
@@ -214,6 +219,7 @@ asio::awaitable<std::vector<GenerateResult>> generate_until(Call& call, ServedMo
   co_return results;
 }
 
+// Streams a completion as events: new texts, the finish reason, the usage if `includes_usage`, and "[DONE]".
 asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const GenerateInput& input,
                                         const GenerateOptions& options, std::span<const std::string> stops,
                                         bool includes_usage) {
@@ -221,6 +227,7 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
   GrowingResult growing(model.model().tokenizer(), stops);
   Work work = call.start(model, std::span(&input, 1), options);
   call.begin_events();
+  // Send an event for each new text.
   const Call::OnTokens on_tokens = [&](std::size_t, FinalTokens& tokens) {
     const Hypothesis fresh = growing.take(tokens);
     const std::string piece = growing.is_stopped() ? std::string() : growing.take_text();
@@ -230,6 +237,7 @@ asio::awaitable<void> stream_completion(Call& call, ServedModel& model, const Ge
     if (!piece.empty() || has_log_probs) call.send_event(completion.choices({std::move(choice)}));
     return !growing.is_stopped();
   };
+  // Wait for the end. Then send the last text with the finish reason, and the usage.
   auto whole = co_await call.results(work, 1, on_tokens);
   growing.finish(std::move(whole.front()));
   const GenerateResult& result = growing.result();
@@ -261,6 +269,7 @@ asio::awaitable<void> completions(Call& call) {
     co_return co_await stream_completion(call, model, inputs.front(), options, stops, includes_usage);
   }
   const auto results = co_await generate_until(call, model, inputs, options, stops);
+  // Add one choice for each hypothesis. The choices of all prompts are numbered consecutively.
   Json choices = Json::array();
   std::size_t read = 0, generated = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -274,13 +283,13 @@ asio::awaitable<void> completions(Call& call) {
       generated += hypothesis.token_ids.size();
     }
   }
-  Json answer = Completion{.model = model.name()}.choices(std::move(choices));
-  answer["usage"] = usage_json(read, generated);
-  call.respond(answer);
+  Json response = Completion{.model = model.name()}.choices(std::move(choices));
+  response["usage"] = usage_json(read, generated);
+  call.respond(response);
 }
 
 asio::awaitable<void> chat_completions(Call& /*call*/) {
-  throw HttpError(404, "no chat here: this server has /v1/completions, /v1/embeddings and translation");
+  throw HttpError(404, "chat is not supported, expected /v1/completions, /v1/embeddings or translation");
   co_return;
 }
 

@@ -14,13 +14,13 @@
 namespace encdec::serve {
 namespace {
 
-// Reads an integer. -1, which whisper.cpp's clients send, keeps the default.
+// Reads an integer. In a form, -1 keeps the default, because clients of whisper.cpp send -1 for the default.
 std::optional<int> read_integer(const Parameters& parameters, const std::string& name, const OptionRange& range) {
   if (parameters.is_form() && parameters.text(name) == "-1") return std::nullopt;
   return parameters.integer(name, static_cast<int>(range.min), static_cast<int>(range.max));
 }
 
-// Returns the index of a word; nullopt if there is none.
+// Returns the index of the parameter's value among the option's words; nullopt if the parameter is missing.
 std::optional<std::uint8_t> read_word(const Parameters& parameters, const std::string& name, const OptionInfo& row) {
   const std::string text = parameters.text(name);
   if (text.empty()) return std::nullopt;
@@ -57,6 +57,7 @@ void read(const Parameters& parameters, const std::string& name, const OptionInf
     if (given) value = static_cast<T>(*given);
   };
   if constexpr (std::is_same_v<T, bool>) {
+    // A name that begins with '!' sets the opposite of the option.
     const bool is_opposite = name.starts_with('!');
     value = parameters.flag(name.substr(is_opposite ? 1 : 0), value != is_opposite) != is_opposite;
   } else if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::optional<int>>) {

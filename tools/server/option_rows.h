@@ -8,11 +8,10 @@
 
 namespace encdec::serve {
 
-// Reads the option of a row from the parameters of a request, under all its names. An empty value counts as not given.
-// Does not read paths, which are not a client's. Throws HttpError, 400, as Parameters does.
+// Reads an option, under any of its names, from a request's parameters. Empty parameters count as missing. Skips
+// paths: clients may not name files of the server. Throws HttpError, 400, if the value is invalid.
 void read_option(const Parameters& parameters, const OptionInfo& row, OptionValue value);
 
-// Reads the options of all rows.
 template <class Options>
 void read_rows(const Parameters& parameters, std::span<const OptionRow<Options>> rows, Options& options) {
   for (const OptionRow<Options>& row : rows) read_option(parameters, row, row.value(options));

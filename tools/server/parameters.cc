@@ -13,7 +13,7 @@
 namespace encdec::serve {
 namespace {
 
-// Calls `read`, which reads from a JsonObject. Rethrows its errors as HttpError, 400.
+// Calls `read`, which reads from a JsonObject. Rethrows errors of `read` as HttpError, 400.
 template <class Read>
 auto read_json_value(const Read& read) {
   try {
@@ -46,7 +46,7 @@ Parameters::Parameters(const Call& call) {
       }
     }
   } else if ((is_in_query || type == "application/x-www-form-urlencoded") &&
-             !request.body.starts_with('{')) {  // JSON that curl -d sends has the type of a form
+             !request.body.starts_with('{')) {  // curl -d sends JSON with the type of a form
     form_ = parse_form(request.body);
     for (const auto& [name, value] : request.query) form_.add(name, value);
   } else {

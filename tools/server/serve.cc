@@ -28,7 +28,7 @@
 namespace encdec::serve {
 namespace {
 
-// Reports `state` to the service manager that has started this process, if any (sd_notify(3)).
+// Reports `state` to the service manager that started this process, if any (sd_notify(3)).
 void notify(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   sockaddr_un name = {};
@@ -44,16 +44,16 @@ void notify(std::string_view state) {
   ::close(descriptor);
 }
 
-// Returns the time between two reports that the service manager's watchdog expects: half of its timeout
+// Returns the time between two reports to the service manager's watchdog: half of the watchdog's timeout
 // (sd_watchdog_enabled(3)). Returns 0 if there is no watchdog.
 std::chrono::microseconds watchdog_interval() {
   const char* text = std::getenv("WATCHDOG_USEC");
   return std::chrono::microseconds(text != nullptr ? std::strtoll(text, nullptr, 10) / 2 : 0);
 }
 
-// Raises the limit of open descriptors to suffice for `connections`, or as far as the system permits.
+// Raises the limit on open descriptors for `connections`, as far as the operating system permits.
 void allow_connections(std::size_t connections) {
-  constexpr rlim_t kOthers = 256;
+  constexpr rlim_t kOthers = 256;  // descriptors for listeners, model files and other uses
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, std::max<rlim_t>(limit.rlim_cur, connections + kOthers));
@@ -98,13 +98,13 @@ void serve(const ServeSettings& settings) {
   signals.async_wait([&signals, &is_signalled, &settings, &service, &server](auto error, int signal) {
     if (error) return;
     is_signalled = true;
-    // Plain signal handlers, because the threads may be blocked: a second signal, or an alarm, ends the process.
+    // A second signal or the alarm ends the process. Both need plain signal handlers, because threads may be blocked.
     signals.clear();
     std::signal(SIGINT, &exit_now);
     std::signal(SIGTERM, &exit_now);
     exit_within(settings.limits.drain_time + std::chrono::seconds(1), 0);
     notify("STOPPING=1");
-    spdlog::info("{}: finishing what was accepted", signal == SIGINT ? "SIGINT" : "SIGTERM");
+    spdlog::info("{}: finishing accepted requests", signal == SIGINT ? "SIGINT" : "SIGTERM");
     service.begin_draining();
     server.drain(settings.limits.drain_time);
   });
@@ -112,6 +112,7 @@ void serve(const ServeSettings& settings) {
   std::atomic<bool> is_ready = false;
   const std::chrono::microseconds interval = watchdog_interval();
   asio::steady_timer watchdog(server.context());
+  // Reports to the watchdog while the service is healthy.
   std::function<void(boost::system::error_code)> feed_watchdog = [&](boost::system::error_code error) {
     if (error) return;
     if (is_ready && service.health().status == 200) notify("WATCHDOG=1");
@@ -120,6 +121,7 @@ void serve(const ServeSettings& settings) {
   };
   if (interval.count() > 0) feed_watchdog({});
 
+  // Load the models in a separate thread, so that probes are served meanwhile.
   std::exception_ptr failure;
   std::thread loader([&] {
     try {
@@ -134,6 +136,7 @@ void serve(const ServeSettings& settings) {
       server.stop();
     }
   });
+  // Serve until draining ends or an error occurs. After a signal, do not report an error of loading.
   std::exception_ptr broken;
   try {
     server.run();

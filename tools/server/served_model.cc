@@ -19,11 +19,11 @@ ServedModel::ServedModel(std::size_t number, const ServeSettings& settings, Metr
       loaded_at_(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
                      .count()) {}
 
-std::string ServedModel::what_it_does() const {
+std::string ServedModel::task() const {
   for (const auto& slice : settings_.slices) {
-    if (std::string text = slice->what_it_does(*this); !text.empty()) return text;
+    if (std::string text = slice->task(*this); !text.empty()) return text;
   }
-  return generates() ? "generates text" : "does nothing that this build knows";
+  return generates() ? "generates text" : "has no task that this build supports";
 }
 
 ServedModel& ModelSet::find(const std::string& name, const std::function<bool(const ServedModel&)>& fits,
@@ -37,7 +37,7 @@ ServedModel& ModelSet::find(const std::string& name, const std::function<bool(co
   if (name.empty()) throw HttpError(status, fmt::format("no model here {}", what));
   const auto other = std::ranges::find(models_, name, [](const auto& model) { return model->name(); });
   if (other != models_.end()) {
-    throw HttpError(status, fmt::format("model '{}' {}, expected one that {}: {}", name, (*other)->what_it_does(), what,
+    throw HttpError(status, fmt::format("model '{}' {}, expected one that {}: {}", name, (*other)->task(), what,
                                         names.empty() ? "there is none" : fmt::format("{}", fmt::join(names, ", "))));
   }
   throw HttpError(404, names.empty() ? fmt::format("model '{}': no model here {}", name, what)

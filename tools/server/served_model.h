@@ -18,7 +18,7 @@ namespace encdec::serve {
 // A model with its request queue and its metrics.
 class ServedModel {
  public:
-  // Loads model number `number` of the settings, to which it keeps a reference. Throws as Model::load() does.
+  // Loads `settings.models[number]`. Keeps a reference to `settings`. Throws as Model::load() does.
   ServedModel(std::size_t number, const ServeSettings& settings, Metrics& metrics);
 
   std::size_t number() const { return number_; }
@@ -31,9 +31,9 @@ class ServedModel {
   bool generates() const {
     return model_.config().has_decoder() && model_.config().source_kind() == SourceKind::tokens;
   }
-  // Returns the model's work in the words of an error: "generates text".
-  std::string what_it_does() const;
-  // Returns the time of loading, in seconds since 1970.
+  // Returns the model's task, as error messages name it: "generates text".
+  std::string task() const;
+  // Returns the time when the model was loaded, in seconds since 1970.
   std::int64_t loaded_at() const { return loaded_at_; }
 
  private:
@@ -52,10 +52,10 @@ class ModelSet {
  public:
   void add(std::unique_ptr<ServedModel> model) { models_.push_back(std::move(model)); }
 
-  // Returns all models; their numbers are their places.
+  // Returns all models; a model's number is its index.
   const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
-  // Returns the model called `name` or, if the name is empty, the first model that `fits`. Throws HttpError if there is
-  // none: 404, or `status` if models exist but do not fit. `what` is the required work in its message: "embeds texts".
+  // Returns the model called `name` or, if `name` is empty, the first that `fits` accepts. Throws HttpError: 404 for an
+  // unknown name, `status` if `fits` rejects the model or all models. `what` is the required task: "embeds texts".
   ServedModel& find(const std::string& name, const std::function<bool(const ServedModel&)>& fits,
                     const std::string& what, int status = 404) const;
   ServedModel& generator(const std::string& name) const;

@@ -24,8 +24,8 @@
 namespace encdec::serve {
 namespace {
 
-// Returns whether `path` matches `pattern`. Sets `word` to the part of the path that matches an asterisk at the end of
-// the pattern, percent signs decoded. The asterisk may match slashes.
+// Returns whether `path` matches `pattern`. An asterisk at the end of the pattern matches any text that is not empty,
+// even with slashes. Sets `word` to the matched text, percent-decoded.
 bool matches(std::string_view pattern, std::string_view path, std::string& word) {
   if (!pattern.ends_with('*')) return pattern == path;
   pattern.remove_suffix(1);
@@ -34,11 +34,12 @@ bool matches(std::string_view pattern, std::string_view path, std::string& word)
   return true;
 }
 
-// Returns whether a path is answered on the network's thread, so that busy handlers do not delay it.
+// Returns whether a path is a probe. Probes are served on the network thread, so that busy handlers do not delay them.
 bool is_probe(std::string_view path) {
   return path == "/health" || path == "/ping" || path == "/ready";
 }
 
+// Adds the time after which the client may retry, in the standard header and in the header that OpenAI's client reads.
 HttpResponse with_retry(HttpResponse response, const HttpError& error) {
   if (error.retry_after() > 0) {
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
@@ -47,7 +48,7 @@ HttpResponse with_retry(HttpResponse response, const HttpError& error) {
   return response;
 }
 
-// Returns the status and message that a client gets for an exception of a handler.
+// Returns the status and message that a client gets for a handler's exception.
 HttpError http_error(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -95,7 +96,7 @@ void Service::load() {
   const std::function<void()> check = [this] {
     if (is_draining_) throw Error("stopped while loading");
   };
-  const CancellationScope scope(check);
+  const CancellationScope scope(check);  // draining stops the loading
   for (const auto& slice : settings_.slices) slice->load(settings_);
   for (std::size_t number = 0; number < settings_.models.size(); ++number) {
     models_.add(std::make_unique<ServedModel>(number, settings_, metrics_));
@@ -108,8 +109,8 @@ void Service::stop() {
   if (!turns_) return;
   has_stopped_ = true;
   turns_->stop();
-  models_ = {};    // before turns_, because their workers put news into mailboxes that use turns_
-  turns_.reset();  // destroys the handlers that wait
+  models_ = {};    // destroyed before turns_, because the models' workers write to mailboxes that use turns_
+  turns_.reset();  // destroys the waiting handlers
 }
 
 const RouteMatch& match_of(const HttpRequest& request) {
@@ -141,8 +142,8 @@ HttpError Service::unknown_path(std::string_view path) const {
   return {404, fmt::format("unknown path '{}', expected one of {}", shown(path), fmt::join(paths, ", "))};
 }
 
-// Answers, on the network's thread, probes and CORS preflight requests. Returns nullopt for other requests.
-std::optional<HttpResponse> Service::answer_at_once(const HttpRequest& head) const {
+// Returns the response to a probe or a CORS preflight request; nullopt for other requests.
+std::optional<HttpResponse> Service::immediate_response(const HttpRequest& head) const {
   if (head.method == "OPTIONS" && head.headers.find("access-control-request-method") != nullptr) {
     return HttpResponse{.status = 204,
                         .content_type = {},
@@ -198,7 +199,7 @@ void Service::check_key(const HttpRequest& head) const {
 }
 
 HttpApplication::Admission Service::admit(const HttpRequest& head) {
-  if (auto answer = answer_at_once(head)) return {.answer = std::move(answer)};
+  if (auto response = immediate_response(head)) return {.response = std::move(response)};
   const RouteMatch& match = match_of(head);
   if (is_loopback_ && head.peer != "unix") check_host(head, settings_.allowed_hosts);
   check_origin(head, settings_.cors_origins);
@@ -223,7 +224,7 @@ std::size_t Service::body_limit(const HttpRequest& head) const {
 void Service::handle(std::shared_ptr<Exchange> exchange) {
   const ServiceParts parts{settings_, ready_models(), metrics_, unread_, is_draining_, has_stopped_};
   const auto call = std::make_shared<Call>(parts, exchange, *turns_);
-  // A weak pointer: the connection may outlive the call and the threads.
+  // Use a weak pointer, because the connection may outlive the call and the threads.
   exchange->on_abandoned = [weak = std::weak_ptr(call)] {
     if (const auto waiting = weak.lock()) waiting->abandon();
   };
@@ -252,7 +253,7 @@ asio::awaitable<void> Service::run(std::shared_ptr<Call> call) {
   call->refuse(with_retry(route.error(error, call->request()), error));
 }
 
-// A folder such as "." or "model" is kept: it may be part of any word, and it reveals nothing.
+// Does not replace a folder such as "." or "model", which could be part of any word and which reveals no path.
 std::string without_folders(std::string message, const ServeSettings& settings) {
   for (const ModelSource& model : settings.models) {
     const bool is_path =
@@ -268,13 +269,13 @@ std::string without_folders(std::string message, const ServeSettings& settings) 
 
 HttpResponse Service::refusal(const HttpRequest& request, const HttpError& error) {
   const RouteMatch& match = match_of(request);
-  // For an unknown path, the form of a route with the same first word: "/v1/x" gets the form of "/v1/...".
+  // An unknown path gets the error format of a route with the same first word: "/v1/x" gets the format of "/v1/...".
   const std::string_view near = std::string_view(request.path).substr(0, request.path.find('/', 1));
   const auto neighbour = std::ranges::find_if(
       routes_, [near](const Route& route) { return near.size() > 1 && route.path.starts_with(near); });
-  const ErrorForm form = match.route != nullptr       ? match.route->error
-                         : neighbour != routes_.end() ? neighbour->error
-                                                      : &plain_error;
+  const ErrorFormat form = match.route != nullptr       ? match.route->error
+                           : neighbour != routes_.end() ? neighbour->error
+                                                        : &plain_error;
   HttpResponse response = form(error, request);
   if (error.status() == 405) response.headers.emplace_back("Allow", match.other_methods);
   return with_retry(std::move(response), error);
@@ -289,29 +290,29 @@ void Service::add_headers(const HttpRequest& request, HttpResponse& response) {
   response.headers.emplace_back("Vary", "Origin");
 }
 
-void Service::on_answered(const Answered& answered) {
-  const RouteMatch& match = match_of(answered.request);
-  const std::string& path = answered.request.path;
+void Service::on_request_done(const FinishedRequest& finished) {
+  const RouteMatch& match = match_of(finished.request);
+  const std::string& path = finished.request.path;
   const std::string_view route = match.route != nullptr ? match.route->path
                                  : is_probe(path)       ? std::string_view(path)
                                                         : std::string_view("-");
-  metrics_.count_request(route, answered.status, answered.seconds, answered.is_cut);
+  metrics_.count_request(route, finished.status, finished.seconds, finished.is_aborted);
   if (settings_.quiet) return;
   if (settings_.log_json) {
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     const nlohmann::ordered_json line = {{"time", fmt::format("{:%FT%TZ}", now)},
-                                         {"id", answered.request.id},
-                                         {"peer", answered.request.peer},
-                                         {"method", answered.request.method.substr(0, 16)},
+                                         {"id", finished.request.id},
+                                         {"peer", finished.request.peer},
+                                         {"method", finished.request.method.substr(0, 16)},
                                          {"route", route},
-                                         {"status", answered.status},
-                                         {"seconds", answered.seconds},
-                                         {"bytes", answered.bytes},
-                                         {"abandoned", answered.is_cut}};
+                                         {"status", finished.status},
+                                         {"seconds", finished.seconds},
+                                         {"bytes", finished.bytes},
+                                         {"abandoned", finished.is_aborted}};
     spdlog::info("{}", to_text(line));
   } else {
-    spdlog::info("{} {} {} {} {:.3f} s, {} bytes{}", answered.request.peer, answered.request.method.substr(0, 16),
-                 route, answered.status, answered.seconds, answered.bytes, answered.is_cut ? ", abandoned" : "");
+    spdlog::info("{} {} {} {} {:.3f} s, {} bytes{}", finished.request.peer, finished.request.method.substr(0, 16),
+                 route, finished.status, finished.seconds, finished.bytes, finished.is_aborted ? ", abandoned" : "");
   }
 }
 
@@ -331,7 +332,7 @@ HttpResponse plain_error(const HttpError& error, const HttpRequest& /*request*/)
 }
 
 HttpResponse tei_error(const HttpError& error, const HttpRequest& /*request*/) {
-  // text-embeddings-inference has 422 in place of 400, and 424 in place of 500.
+  // text-embeddings-inference sends 422 instead of 400 and 424 instead of 500.
   const auto [status, type] = [&]() -> std::pair<int, const char*> {
     switch (error.status()) {
       case 400: return {422, "Validation"};

@@ -16,21 +16,21 @@
 
 namespace encdec::serve {
 
-// The application behind the server: it loads the models, checks each request, and calls the handler of its route.
+// The application of the HTTP server: loads the models, checks each request and calls its handler.
 class Service final : public HttpApplication {
  public:
-  // Keeps a reference to `settings`. `is_loopback` says that only processes of this machine can connect.
+  // Keeps a reference to `settings`. `is_loopback` is true if only processes of this machine can connect.
   Service(const ServeSettings& settings, bool is_loopback);
   ~Service() override;
 
-  // Loads the models. Until it returns, requests get status 503. Throws as Model::load() does.
+  // Loads the models. Until load() returns, requests that need a model get status 503. Throws as Model::load() does.
   void load();
-  // Refuses later requests. Requests that are accepted go on.
+  // Refuses new requests. Accepted requests continue.
   void begin_draining() { is_draining_ = true; }
-  // Ends all requests without an answer. REQUIRES: the HttpServer still exists.
+  // Cancels all requests without a response. REQUIRES: the HttpServer still exists.
   void stop();
 
-  // Returns the answer of /health: 200, or 503 if a busy model makes no progress.
+  // Returns the response of /health: 200, or 503 if a busy model makes no progress.
   HttpResponse health() const;
 
   void examine(HttpRequest& head) const override;
@@ -39,15 +39,15 @@ class Service final : public HttpApplication {
   void handle(std::shared_ptr<Exchange> exchange) override;
   HttpResponse refusal(const HttpRequest& request, const HttpError& error) override;
   void add_headers(const HttpRequest& request, HttpResponse& response) override;
-  void on_answered(const Answered& answered) override;
+  void on_request_done(const FinishedRequest& finished) override;
   void on_connections(std::size_t open, bool is_refused) override;
 
   const ModelSet& models() const { return models_; }
 
  private:
-  std::optional<HttpResponse> answer_at_once(const HttpRequest& head) const;
+  std::optional<HttpResponse> immediate_response(const HttpRequest& head) const;
   HttpError unknown_path(std::string_view path) const;
-  // Returns the models; none until all are loaded.
+  // Empty until all models are loaded.
   const ModelSet& ready_models() const;
   void check_key(const HttpRequest& head) const;
   void check_key(std::string_view given) const;
@@ -56,14 +56,14 @@ class Service final : public HttpApplication {
   const ServeSettings& settings_;
   bool is_loopback_;
   Metrics metrics_;
-  UnreadAnswers unread_;
+  UnreadResponses unread_;
   ModelSet models_;
   std::vector<Route> routes_;
   Load load_{settings_.limits, metrics_};
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_draining_ = false;
   std::atomic<bool> has_stopped_ = false;
-  std::optional<Turns> turns_;  // the threads of the handlers
+  std::optional<Turns> turns_;  // handler threads
 };
 
 }  // namespace encdec::serve

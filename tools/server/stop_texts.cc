@@ -33,7 +33,7 @@ std::string StoppedText::take() {
 
 void StoppedText::add(const std::string& piece) {
   text_ += piece;
-  // Final text contains no part of a stop text, so a stop text can only begin after it.
+  // No stop text begins in the final text, so the search starts after it.
   std::size_t stop = std::string::npos;
   for (const std::string& text : stops_) stop = std::min(stop, text_.find(text, final_size_));
   is_stopped_ = stop != std::string::npos;
@@ -42,6 +42,7 @@ void StoppedText::add(const std::string& piece) {
     final_size_ = stop;
     return;
   }
+  // If the end of the text may begin a stop text, only the text before that end is final.
   const auto may_begin_a_stop = [this](std::size_t place) {
     const std::string_view end = std::string_view(text_).substr(place);
     return std::ranges::any_of(stops_, [end](const std::string& text) { return text.starts_with(end); });

@@ -8,7 +8,7 @@ namespace encdec::serve {
 
 Turns::~Turns() {
   stop();
-  // Destroyed after the lock is released.
+  // The waiting tasks are destroyed after the lock is released, because their destructors may call add().
   Lane small, large;
   const MutexLock lock(mutex_);
   small.swap(small_);
@@ -33,6 +33,7 @@ void Turns::add(const Owner& owner, std::unique_ptr<Task> task) {
   asio::post(pool_, [this] { run_next(); });
 }
 
+// Runs the next task. Prefers large tasks, unless large tasks already occupy all threads but one.
 void Turns::run_next() {
   Waiting next;
   bool is_large = false;
@@ -40,10 +41,11 @@ void Turns::run_next() {
     const MutexLock lock(mutex_);
     is_large = !large_.empty() && large_running_ < std::max<std::size_t>(threads_ - 1, 1);
     Lane& lane = is_large ? large_ : small_;
-    if (lane.empty()) return;  // only large tasks wait; the end of a running one posts run_next() again
+    if (lane.empty()) return;  // only large tasks wait; a running task will post run_next() again when it ends
     Client& client = lane.front();
     next = std::move(client.tasks.front());
     client.tasks.pop_front();
+    // Move the client to the end of the lane, or remove a client without further tasks.
     if (client.tasks.empty()) {
       lane.pop_front();
     } else {

@@ -18,15 +18,15 @@ namespace encdec::serve {
 
 namespace asio = boost::asio;
 
-// Threads that run the handlers' tasks: parsing requests and writing answers. Clients take turns, one task each. Tasks
-// of large requests leave one thread free for tasks of small requests.
+// Threads that run the handlers' tasks, which parse requests and write responses. Clients take turns, one task a turn.
+// Tasks of large requests leave one thread free for small requests.
 class Turns {
  public:
   // The request to which a task belongs.
   struct Owner {
     std::uint64_t client = 0;
-    std::shared_ptr<const std::atomic<bool>> is_large = {};   // its tasks are large now
-    std::shared_ptr<const std::function<void()>> check = {};  // called at each cancellation check of its tasks
+    std::shared_ptr<const std::atomic<bool>> is_large = {};   // read when a task is added
+    std::shared_ptr<const std::function<void()>> check = {};  // called at each cancellation check of a task
   };
 
   explicit Turns(std::size_t threads) : pool_(threads), threads_(threads) {}
@@ -34,12 +34,12 @@ class Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  // Starts no more tasks, and waits for the running ones. Tasks that are added later are destroyed.
+  // Waits for the running tasks and starts no others. Tasks that are added later are discarded.
   void stop();
 
-  // An executor, in Asio's sense, for the tasks of one request. Use it through a strand. execute() returns before the
-  // task runs. Nevertheless the blocking property is `possibly`, so that a strand may run a task at once: Asio cancels
-  // a coroutine through state that would be destroyed before a later run.
+  // An Asio executor for the tasks of one request. Use it through a strand. execute() returns before the task runs.
+  // The blocking property is nevertheless `possibly`, which lets a strand run a task at once: Asio cancels a
+  // coroutine through state that is destroyed before any later run.
   class Executor {
     using Blocking = asio::execution::blocking_t;
 
@@ -89,12 +89,12 @@ class Turns {
     std::uint64_t number = 0;
     std::deque<Waiting> tasks = {};  // never empty
   };
-  using Lane = std::list<Client>;  // the client with the next turn first
+  using Lane = std::list<Client>;  // in the order of their turns
 
   void add(const Owner& owner, std::unique_ptr<Task> task);
   void run_next();
 
-  // First, because destroying it or a waiting task destroys others, which may add() more.
+  // Declared first: destroying the pool or a task may destroy other handlers, which then call add().
   std::atomic<bool> has_stopped_ = false;
   asio::thread_pool pool_;
   std::size_t threads_;

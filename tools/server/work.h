@@ -18,28 +18,28 @@ namespace encdec::serve {
 // New final tokens of a result that is still being generated.
 struct FinalTokens {
   TokenIds ids;
-  std::vector<float> scores;      // log-probability of each token
-  std::size_t source_tokens = 0;  // number of tokens of the source
+  std::vector<float> scores;  // log-probability of each token
+  std::size_t source_tokens = 0;
 };
 
-inline HttpError out_of_time() {
-  return {504, "the request took longer than it may (--request-timeout, X-Request-Timeout-Ms)"};
+inline HttpError timeout_error() {
+  return {504, "the request timed out (--request-timeout, X-Request-Timeout-Ms)"};
 }
 
-// The state of one source, which its callbacks keep for the metrics. Only the worker that computes the source uses it.
+// The state of one source that callbacks need for the metrics. Used only by the worker that computes the source.
 struct SourceState {
-  Clock::time_point since = Clock::now();  // time of submit(), then time when the worker started
-  std::size_t tokens = 0;                  // number of tokens of the source
-  bool has_first_token = false;            // final tokens were put into the mailbox
+  Clock::time_point since = Clock::now();  // time of submit(), later the time when a worker started
+  std::size_t tokens = 0;                  // tokens of the source
+  bool has_first_token = false;            // whether final tokens were put into the mailbox
 };
 using SourceStates = std::vector<SourceState>;
 
-// The work for one request in a model's RequestQueue. One coroutine submits it and then takes its news, each of one of
-// the Kinds, with next(). The destructor cancels it. Order of calls: add* (next or drop)*
+// An HTTP request's work in a model's RequestQueue. One coroutine submits the work, then receives news: values of
+// Kinds. The destructor cancels the work. Order of calls: add* (next | drop)*
 template <class... Kinds>
 class Work {
  public:
-  // News about one source of the request. next() rethrows an exception_ptr instead of returning it.
+  // News about one source. next() rethrows an exception_ptr instead of returning it.
   struct News {
     std::size_t source = 0;
     std::variant<Kinds..., std::exception_ptr> what = {};
@@ -52,12 +52,11 @@ class Work {
     for (const Request& request : requests_) request.cancel();
   }
 
-  // Adds a request of the queue. Its callbacks put their news into news().
+  // Adds a queue request, whose callbacks put their news into news().
   void add(Request request) { requests_.push_back(std::move(request)); }
   const std::shared_ptr<Mailbox<News>>& news() const { return news_; }
-  // Returns callbacks that put results and failures into the mailbox, and count sources in the metrics of the model,
-  // which outlive its queue. Sources are numbered from `first`. `count`, if not null, counts a result; `seconds` is the
-  // time since the source was started.
+  // Returns callbacks that put results and failures into the mailbox and update `metrics`, which must outlive the
+  // queue. Sources are numbered from `first`. `count`, if not null, is called with each result and its computing time.
   template <class Result>
   Handlers<Result> handlers(const ModelMetrics& metrics, std::shared_ptr<SourceStates> states, std::size_t first = 0,
                             void (*count)(const ModelMetrics& metrics, const Result& result,
@@ -79,13 +78,12 @@ class Work {
                 }};
   }
 
-  // Cancels the request that was added as number `request`.
+  // Cancels the request of the add() call number `request`, counted from 0.
   void drop(std::size_t request) const { requests_[request].cancel(); }
-  // Waits for news and returns it. Rethrows a failure of the work. Throws HttpError, 504, if no news comes by
-  // `deadline`.
+  // Waits for the next news. Rethrows a failure of the work. Throws HttpError, 504, at `deadline`.
   asio::awaitable<News> next(Clock::time_point deadline) {
     std::optional<News> news = co_await news_->take(deadline);
-    if (!news) throw out_of_time();
+    if (!news) throw timeout_error();
     if (const auto* failure = std::get_if<std::exception_ptr>(&news->what)) std::rethrow_exception(*failure);
     co_return std::move(*news);
   }

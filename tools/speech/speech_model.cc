@@ -20,8 +20,8 @@
 namespace encdec {
 namespace {
 
-// A request for the transcript of a recording. It has one window in the queue at a time: the next one waits when the
-// previous one has been decoded. Workers read the recording when the turn of a window has come.
+// A request for a transcript. The queue holds one window of the request at a time; after the window is
+// decoded, the next window is queued. A worker reads the audio of a window in prepare().
 class SpeechRequest final : public RequestState {
  public:
   SpeechRequest(const Model& model, std::shared_ptr<const RecordingTask> task, Recording recording,
@@ -34,6 +34,7 @@ class SpeechRequest final : public RequestState {
         handlers_(std::move(handlers)) {}
 
   bool needs_preparation() const override { return true; }
+  // Reads the next window into `job`. After the last window, calls on_result with the transcript.
   Prepared prepare(DecodeJob& job, Clock::time_point until) override {
     if (is_over()) return Prepared::over;
     try {
@@ -55,7 +56,6 @@ class SpeechRequest final : public RequestState {
     return Prepared::over;
   }
 
-  // A window has been decoded.
   void on_result(const DecodeJob& job, std::vector<Hypothesis> hypotheses) override {
     if (is_over()) return;
     try {
@@ -79,7 +79,6 @@ class SpeechRequest final : public RequestState {
   std::unique_ptr<Transcriber> transcriber_;  // set by the first worker
 };
 
-// Recordings and transcripts that are all in memory.
 class RecordingList final : public TranscribeStream {
  public:
   explicit RecordingList(std::vector<Recording> recordings)
@@ -104,13 +103,14 @@ class RecordingList final : public TranscribeStream {
   std::size_t read_ = 0;
 };
 
-// One call of SpeechModel::transcribe_stream(). The caller's thread takes recordings from the stream, submits them to a
-// queue of its own and writes the transcripts. Takes the next recording when the workers have room for it.
+// One call of SpeechModel::transcribe_stream(). The caller's thread submits recordings to a new
+// queue and writes the transcripts. At most most_open_ recordings are in the queue.
 class TranscribeCall {
  public:
   TranscribeCall(const SpeechModel& model, const TranscribeOptions& options, TranscribeStream& stream,
                  std::size_t rows_per_window)
       : model_(model), options_(options), stream_(stream) {
+    // If on_work throws, send the exception to the caller's thread.
     RequestQueueOptions of_queue = model.queue_options(options);
     of_queue.on_progress = reporting_failures(options.on_work, [this](std::exception_ptr failure) {
       mailbox_.put({0, std::move(failure)});
@@ -127,6 +127,7 @@ class TranscribeCall {
       if (open_ == 0) break;
       for (Event& event : mailbox_.take(kCancellationInterval)) deliver(event);
     }
+    // Wait for the workers, which may still report events.
     queue_.reset();
     for (Event& event : mailbox_.take({})) deliver(event);
   }
@@ -137,6 +138,7 @@ class TranscribeCall {
     std::variant<std::vector<TranscriptSegment>, double, Transcript, std::exception_ptr> what = {};
   };
 
+  // Submits the next recording, with handlers that put events into the mailbox.
   void open_next() {
     const std::size_t number = read_++;
     try {
@@ -154,6 +156,7 @@ class TranscribeCall {
     }
   }
 
+  // Passes an event to the caller's callback. Throws a failure unless the stream skips the recording.
   void deliver(Event& event) {
     if (const auto* segments = std::get_if<std::vector<TranscriptSegment>>(&event.what)) {
       if (options_.on_segments) options_.on_segments(event.recording, *segments);
@@ -176,11 +179,11 @@ class TranscribeCall {
   const TranscribeOptions& options_;
   TranscribeStream& stream_;
   Mailbox<Event> mailbox_;
-  std::size_t most_open_ = 1;  // maximum number of recordings that are transcribed at the same time
+  std::size_t most_open_ = 1;  // maximum number of recordings in the queue
   std::size_t open_ = 0;
-  std::size_t read_ = 0;  // number of recordings taken from the stream
+  std::size_t read_ = 0;  // number of recordings read from the stream
   bool is_at_end_ = false;
-  std::optional<RequestQueue> queue_;  // destroyed first: its workers use the other members
+  std::optional<RequestQueue> queue_;  // last member, destroyed first, because workers use the other members
 };
 
 }  // namespace
@@ -193,7 +196,7 @@ SpeechModel::SpeechModel(Model model) : model_(std::move(model)) {
 
 std::shared_ptr<const RecordingTask> SpeechModel::task(const TranscribeOptions& options) const {
   if (facts_ == nullptr) return std::make_shared<const MoonshineTask>(model_.parts(), options);
-  // The task refers to the facts, which its deleter keeps.
+  // The task refers to *facts_, so the deleter of the task shares the ownership of facts_.
   return {new TranscriptionTask(model_.parts(), *facts_, options),
           [facts = facts_](const RecordingTask* task) { delete task; }};
 }
@@ -207,7 +210,7 @@ double SpeechModel::window_seconds() const {
 }
 
 void SpeechModel::transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options) const {
-  // Checks the options even if there are no recordings.
+  // Creating a task checks the options, even if there are no recordings.
   TranscribeCall(*this, options, stream, task(options)->rows_per_window()).run();
 }
 
@@ -245,12 +248,13 @@ RequestQueueOptions SpeechModel::queue_options(const TranscribeOptions& options)
 Request SpeechModel::submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
                             TranscribeHandlers handlers, std::uint64_t client, bool yields) const {
   if (recording.text && facts_ == nullptr) {
-    refuse<ConfigError>(model_.parts().origin, "finds no times of words, expected Whisper to align a text");
+    refuse<ConfigError>(model_.parts().origin, "this model cannot align a text, expected a Whisper model");
   }
   const auto of_recording = task(recording.text ? alignment_options(options) : options);
   const auto request = std::make_shared<SpeechRequest>(model_, of_recording, std::move(recording), std::move(handlers));
   request->yields = yields;
-  // One job that holds the place of the first window in the queue.
+  // Submit a placeholder job with the size of a window. The placeholder reserves the position in the
+  // queue until a worker reads the first window.
   return queue.submit(request, {of_recording->any_window()}, client);
 }
 

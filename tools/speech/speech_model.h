@@ -20,71 +20,64 @@ namespace encdec {
 class RecordingTask;
 struct WhisperFacts;
 
-// Callbacks of one request for a transcript. Order of calls: (on_segments | on_progress)* (on_result | on_failure). The
-// rules of GenerateHandlers apply.
+// Callbacks of a request for a transcript, with the rules of GenerateHandlers.
+// Order of calls: (on_segments | on_progress)* (on_result | on_failure)
 struct TranscribeHandlers {
-  // Called at the end of the recording. `transcript.segments` is empty: the segments went to on_segments.
+  // `transcript.segments` is empty, because all segments were passed to on_segments.
   std::function<void(Transcript transcript)> on_result;
   std::function<void(std::exception_ptr failure)> on_failure;
-  // Called with the next segments as soon as they are final. Optional.
+  // Called with segments as soon as they are final. Optional.
   std::function<void(std::span<const TranscriptSegment> segments)> on_segments = {};
   // Called after each decoded window with the number of seconds transcribed so far. Optional.
   std::function<void(double seconds)> on_progress = {};
 };
 
-// A source of recordings and a sink for transcripts, for more of them than can be open at a time. The thread
-// that called transcribe() calls its functions.
+// A source of recordings and a sink for transcripts. There may be more recordings than can be open at once.
+// transcribe_stream() calls these functions in its caller's thread, and throws their exceptions.
 class TranscribeStream {
  public:
   virtual ~TranscribeStream() = default;
-  // Returns the next recording; nullopt at the end and in later calls. Throws FileError if this recording cannot be
-  // read; then skips() decides whether to continue.
+  // Returns the next recording. At the end, returns nullopt, even if called again.
   virtual std::optional<Recording> next() = 0;
-  // Receives a finished transcript. Transcripts come in the order in which they are finished. An exception thrown here
-  // ends transcribe(), which throws it.
+  // Called with each transcript as soon as the transcript is finished.
   virtual void write(std::size_t recording, Transcript transcript) = 0;
-  // Called when a recording cannot be read, with the FileError. True: the recording is skipped. False: transcribe()
-  // throws `error`.
+  // Called if a recording cannot be read. Returns true to skip the recording, or false to throw `error`.
   virtual bool skips(std::size_t /*recording*/, const Error& /*error*/) { return false; }
 };
 
-// A Model that transcribes recordings. A transcript is the same, bit by bit, whether its recording is transcribed alone
-// or among others. All functions may be called from many threads at once; copies share one model.
+// Transcribes recordings. A transcript is bitwise identical whether its recording is transcribed
+// alone or with others. Thread-safe; copies share one model.
 class SpeechModel {
  public:
-  // Throws ConfigError if the model reads text, or if the files of its folder contradict each other.
+  // Throws ConfigError if the model does not read audio, or if its files contradict each other.
   explicit SpeechModel(Model model);
 
   const Model& model() const { return model_; }
-  // Codes of the languages that the model can transcribe: "en". Moonshine's files do not name theirs; {"en"} stands for
-  // any.
+  // Returns the codes of the model's languages. For Moonshine, whose files list no languages, returns {"en"}.
   std::vector<std::string> languages() const;
-  // Returns the length of the windows that the model reads, in seconds.
+  // Returns the maximum length of a window.
   double window_seconds() const;
-  // Throws as transcribe() does for options.
+  // Throws ConfigError for options that are out of range or not supported by this model.
   void check(const TranscribeOptions& options) const { static_cast<void>(task(options)); }
 
-  // Returns a transcript for each recording, in their order. Throws FileError if one cannot be read, ConfigError for
-  // options that are out of range or not supported by this model.
+  // The functions below throw like check(). They throw FileError if a recording cannot be read.
+
+  // Returns a transcript for each recording, in order.
   std::vector<Transcript> transcribe(std::vector<Recording> recordings, const TranscribeOptions& options = {}) const;
-  // The same for one recording.
   Transcript transcribe(Recording recording, const TranscribeOptions& options = {}) const;
-  // Returns when a known text was said, as the other functions do for a recording with a `text`. The segments are its
-  // lines; words that were not said, or that the model cannot find, have NaN for their times. Of the options only
-  // language, voice activity, batch_size, workers and the callbacks apply. Throws as transcribe(), ConfigError for
-  // Moonshine, and InputError for a text without words.
+  // Returns the forced alignment of a text: the segments are its lines. Words that were not found
+  // have NaN times. Only language, voice activity, batch_size, workers and callbacks apply. Throws
+  // ConfigError for Moonshine, and InputError for a text without words.
   Transcript align(Recording recording, std::string text, const TranscribeOptions& options = {}) const;
-  // The same, recording by recording: memory grows neither with their number nor with their length.
+  // Transcribes the recordings that `stream` supplies. Memory does not grow with their number or length.
   void transcribe_stream(TranscribeStream& stream, const TranscribeOptions& options = {}) const;
 
-  // Returns the options of a queue for recordings that are transcribed with `options`. Throws as transcribe() does for
-  // options.
+  // Returns options for a queue whose recordings are transcribed with `options`.
   RequestQueueOptions queue_options(const TranscribeOptions& options) const;
 
-  // Submits a recording to a queue of this model: windows of many requests are decoded together. The queue's workers
-  // read the recording, so an unreadable one is a failure of the request. Of the options batch_size, workers and the
-  // callbacks are ignored. `client`: see RequestQueue::submit(). If it `yields`, the request starts only while a worker
-  // has nothing else to do. Throws as transcribe() does for options.
+  // Submits a recording to a queue of this model, which decodes windows of many requests together.
+  // If the recording cannot be read, calls on_failure. Ignores batch_size, workers and callbacks of
+  // `options`. For `client` see RequestQueue::submit(). If `yields` is true, only an idle worker starts the request.
   Request submit(RequestQueue& queue, Recording recording, const TranscribeOptions& options,
                  TranscribeHandlers handlers, std::uint64_t client = 0, bool yields = false) const;
 

@@ -22,21 +22,22 @@ float size(const TextUnit& unit) {
   return static_cast<float>(unit.end - unit.begin);
 }
 
-// A word, and the units into which a source divides it.
+// A word with its range of source units. The range is used only for words of a source.
 struct Word {
   explicit Word(std::string_view text)
       : letters(without_case(text)), is_mark(u_isalnum(static_cast<UChar32>(first_character(text).value)) == 0) {}
 
   std::string letters;
-  bool is_mark;  // it has no letters and no digits
+  bool is_mark;  // the first character is neither a letter nor a digit
   std::size_t first_unit = 0, units = 1;
 };
 
+// Returns the words of a source. A word with an inline code inside it consists of several units.
 std::vector<Word> words_in(std::string_view source, std::span<const TextUnit> units) {
   std::vector<Word> words;
   for (std::size_t i = 0; i < units.size(); ++i) {
     Word word(source.substr(units[i].begin, units[i].end - units[i].begin));
-    if (units[i].goes_on) {
+    if (units[i].continues) {
       words.back().letters += word.letters;
       ++words.back().units;
     } else {
@@ -47,7 +48,7 @@ std::vector<Word> words_in(std::string_view source, std::span<const TextUnit> un
   return words;
 }
 
-// Returns the bytes of the first n characters of `copy`, where `part` has n characters.
+// Returns the number of bytes of the first n characters of `copy`, where n is the number of characters in `part`.
 std::size_t size_of_same(std::string_view part, std::string_view copy) {
   auto left = std::ranges::count_if(part, [](char c) { return !is_continuation(c); });
   const auto end = std::ranges::find_if(copy, [&left](char c) { return !is_continuation(c) && left-- == 0; });
@@ -64,8 +65,9 @@ SourceUnits::SourceUnits(const Tokenizer& tokenizer, const std::string& text, co
   bytes_.resize(ids.size() - std::min(ids.size(), specials.size()));
   for (std::size_t i = 0; i < units_.size(); ++i) {
     poll_cancelled();
-    // A unit begins in the first token that the text before it does not have. The last token of that text can differ,
-    // so the text is encoded with the space before the unit and without it.
+    // The unit begins at the first difference between the tokens of the whole text and the tokens of the text before
+    // the unit. Encode the text before the unit without and with its trailing space, because the space may change the
+    // last token.
     std::size_t begin = i > 0 ? tokens_.back().first : 0;
     for (const std::size_t end : {i > 0 ? units_[i - 1].end : 0, units_[i].begin}) {
       const std::size_t same = common_prefix(tokenizer.encode(std::string_view(text).substr(0, end), languages), ids);
@@ -93,6 +95,7 @@ Alignment align(const Model& model, const SourceUnits& source, const Hypothesis&
   if (hypothesis.attention.maps.empty() || hypothesis.token_ids.empty()) return alignment;
   const Tensor& weights = hypothesis.attention.maps.front().weights;  // [1, 1, rows, keys]
   const std::size_t tokens = hypothesis.token_ids.size();
+  // The last rows of the attention belong to the tokens of the hypothesis.
   const std::size_t first_row = static_cast<std::size_t>(weights.shape()[2]) - tokens;
   const auto keys = static_cast<std::size_t>(weights.shape()[3]);
   const std::size_t first_key = std::min(source.specials_before(), keys);
@@ -103,7 +106,8 @@ Alignment align(const Model& model, const SourceUnits& source, const Hypothesis&
     poll_cancelled();
     const float* row = weights.row(static_cast<Dim>(first_row + i)) + first_key;
     source.add({row, keys - first_key}, std::span(alignment.weights).subspan(i * alignment.units, alignment.units));
-    // A token may end within a character, which is then decoded as another one.
+    // A token may end inside a character. An incomplete character decodes to a different character, so count only the
+    // bytes that are equal to the beginning of the final text.
     const std::string decoded = decode_known(*model.tokenizer(), std::span(hypothesis.token_ids).first(i + 1));
     const auto end = static_cast<std::size_t>(std::ranges::mismatch(decoded, hypothesis.text).in1 - decoded.begin());
     last = i + 1 == tokens ? hypothesis.text.size() : std::max(end, last);
@@ -141,11 +145,13 @@ std::vector<float> weights_of(const Alignment& alignment, std::size_t begin, std
 
 std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_view text, std::string_view source,
                                      std::span<const TextUnit> source_units) {
+  // Terms of the score that the header defines.
   constexpr float kSameLetters = 0.3F, kSamePlace = 0.1F, kDistance = 10, kOtherKind = 1;
   const std::vector<Word> sources = words_in(source, source_units);
   const std::vector<TextUnit> units = units_of(text);
+  // Compute the weight of each source unit for each unit of the translation.
   std::vector<std::vector<float>> weights(units.size(), std::vector<float>(source_units.size()));
-  std::vector<float> means(source_units.size());  // the mean weight of each unit of the source
+  std::vector<float> means(source_units.size());  // mean weight of each source unit
   for (std::size_t i = 0; i < units.size() && alignment.units == means.size(); ++i) {
     weights[i] = weights_of(alignment, units[i].begin, units[i].end);
     for (std::size_t j = 0; j < means.size(); ++j) means[j] += weights[i][j] / static_cast<float>(units.size());
@@ -153,7 +159,7 @@ std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_vie
   std::vector<AlignedWord> words;
   for (std::size_t i = 0; i < units.size() && !sources.empty(); ++i) {
     poll_cancelled();
-    const auto [begin, end, goes_on] = units[i];
+    const auto [begin, end, continues] = units[i];
     const Word own(text.substr(begin, end - begin));
     const float place = static_cast<float>(i * sources.size()) / static_cast<float>(units.size());
     const auto likeness = [&](const Word& word) {
@@ -167,11 +173,12 @@ std::vector<AlignedWord> align_words(const Alignment& alignment, std::string_vie
       return sum;
     };
     const Word& word = *std::ranges::max_element(sources, {}, likeness);
-    if (own.is_mark && !word.is_mark) {  // it translates nothing
+    if (own.is_mark && !word.is_mark) {  // no mark of the source corresponds to this mark
       words.push_back({.begin = begin, .end = end, .unit = source_units.size()});
       continue;
     }
     std::size_t unit = word.first_unit, part_begin = begin;
+    // Split a copy of the source word at the same characters. Assign any other word to the unit with the most weight.
     if (word.letters != own.letters) {
       const float* weight = &weights[i][unit];
       unit += static_cast<std::size_t>(std::max_element(weight, weight + word.units) - weight);

@@ -12,9 +12,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Saved = nlohmann::json;
 
-// Segments translated together: enough for full batches, and soon enough lost if the process is stopped.
+// Number of segments per job: enough for full batches, but few, because an interrupted job is translated again.
 constexpr std::size_t kSegmentsAtOnce = 256;
-// Text from which the language is detected, in bytes.
+// Approximate size of the text that is used to detect the language.
 constexpr std::size_t kDetectedBytes = 16'384;
 
 Json to_json(const Segment& segment) {
@@ -30,7 +30,7 @@ Json to_json(const Segment& segment) {
   return json;
 }
 
-// Throws nlohmann::json::exception for another form.
+// Reads the JSON of a segment. Throws nlohmann::json::exception if it is malformed.
 Segment segment_of(const Saved& json) {
   Segment segment{.text = json.at("text").get<std::string>()};
   for (const Saved& code : json.at("codes")) {
@@ -55,6 +55,7 @@ DocumentJob::DocumentJob(Document document, std::span<const Model> models, const
                          TranslateOptions options)
     : document_(std::move(document)), models_(models), routes_(routes), options_(std::move(options)) {
   const std::vector<std::string> sources = possible_sources(routes_, options_);
+  // Segments are plain text, and each needs only one translation.
   options_.is_html = false;
   options_.alternatives = 0;
   if (!options_.source.empty()) return;
@@ -123,6 +124,7 @@ Json DocumentJob::report(const WrittenDocument& written) const {
     if (!translation.problem.empty()) entry["problem"] = translation.problem;
     list.push_back(std::move(entry));
   }
+  // If a translation was not used, report the reason instead of any other problem.
   for (const UnusedTranslation& unused : written.unused) list[unused.segment]["problem"] = unused.reason;
   return list;
 }

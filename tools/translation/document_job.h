@@ -12,12 +12,12 @@
 
 namespace encdec {
 
-// The translation of a document, some segments at a time, without the running of models (see TranslationJob). Not for
-// several threads at once. Order of calls: restore* (next take)* (write | report), until next() returns null.
+// The translation of a document, one batch of segments at a time. The caller runs the models, as for TranslationJob.
+// Not thread-safe. Order of calls, until next() returns null: restore* (next take)* (write | report).
 class DocumentJob {
  public:
-  // Keeps references. If the options name no source language, it is detected in the text of the whole document. Throws
-  // InputError for languages without a route.
+  // Keeps references. Detects the source language in the first 16 KiB of text if the options name
+  // none. Throws InputError for languages without a route.
   DocumentJob(Document document, std::span<const Model> models, const TranslationRoutes& routes,
               TranslateOptions options);
 
@@ -25,19 +25,19 @@ class DocumentJob {
   std::size_t size() const { return document_.segments().size(); }
   std::size_t done() const { return translations_.size(); }  // translated segments
 
-  // Returns the translation of the next segments, to be run; null if all are translated.
+  // Returns the job for the next segments, which the caller runs; null if all segments are translated.
   TranslationJob* next();
-  // Takes the results of that job. Returns them as text for restore().
+  // Stores the results of the job that next() returned. Returns them as text for restore().
   std::string take(std::vector<Translation> translations);
-  // Takes what take() returned for the next segments of an equal job. Returns false, and takes nothing, if the text
-  // does not fit.
+  // Restores results from the text that take() of an equal job returned. Returns false, without any change, if the text
+  // does not fit the next segments.
   bool restore(std::string_view saved);
 
   // Returns the document with its translations. REQUIRES: all segments are translated.
   WrittenDocument write() const;
   // Returns a list with an object for each segment:
   //   {"where", "source", "target", "terms": [{"source", "target", "method"}], "problem"}
-  // "terms" and "problem" only if there are any. "problem" says why a translation was not used, or
+  // "terms" and "problem" are optional. "problem": why the translation was not used, or
   // Translation::problem. `written` is the result of write().
   nlohmann::ordered_json report(const WrittenDocument& written) const;
 

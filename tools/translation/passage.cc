@@ -13,18 +13,20 @@ namespace {
 
 using Method = TermReport::Method;
 
+// Returns true for ASCII letters and digits, and for all bytes of non-ASCII characters.
 bool is_wordlike(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Returns up to `count` words that all tokenizers of a route can read and write, and that a text does not have.
-std::vector<std::string> usable_stand_ins(const std::vector<Leg>& legs, const std::string& text, std::size_t count) {
+// Returns up to `count` placeholder words that do not occur in `text` and that all models can read and write.
+std::vector<std::string> usable_stand_ins(const std::vector<RouteLeg>& legs, const std::string& text,
+                                          std::size_t count) {
   std::vector<std::string> words;
   for (const std::string_view word : stand_ins()) {
     if (words.size() == count) break;
     if (text.find(word) != std::string::npos) continue;
-    const bool is_known = std::ranges::all_of(legs, [word](const Leg& leg) {
+    const bool is_known = std::ranges::all_of(legs, [word](const RouteLeg& leg) {
       const Tokenizer& tokenizer = *leg.model->tokenizer();
       const TokenIds ids = tokenizer.encode(word, leg.languages());
       const auto unknown = tokenizer.unknown_token();
@@ -36,13 +38,13 @@ std::vector<std::string> usable_stand_ins(const std::vector<Leg>& legs, const st
   return words;
 }
 
-// Returns the place in a translation at which the words of a term are put if it has none of them.
+// Returns the position at which place_codes() would insert an inline code before the first unit of a term.
 std::size_t place_of(const Term& term, std::span<const AlignedWord> words) {
   const AlignedCode code{.unit = term.first_unit};
   return place_codes(words, std::span(&code, 1)).front().place;
 }
 
-// Returns a part as the parts whose translations are used: itself, or halves if the translation of one has ended.
+// Returns the halves of a part if the translation of at least one half has ended, else the part itself.
 std::vector<Part> finished(Part part) {
   std::vector<Part> all;
   for (Part& half : part.halves) std::ranges::move(finished(std::move(half)), std::back_inserter(all));
@@ -52,7 +54,7 @@ std::vector<Part> finished(Part part) {
   return all;
 }
 
-// Returns the alignment of a text with itself.
+// Returns the alignment of a text with itself: weight 1 for each unit.
 Alignment identity(const std::vector<TextUnit>& units) {
   Alignment alignment{.units = units.size()};
   alignment.weights.resize(units.size() * units.size());
@@ -65,8 +67,8 @@ Alignment identity(const std::vector<TextUnit>& units) {
 
 }  // namespace
 
-void Leg::set_limit() {
-  // A translation may have more tokens than its source: the model's own settings say how many times, if at all.
+void RouteLeg::set_limit() {
+  // With at most `most` source tokens, max_length_factor tokens per source token do not exceed the limit `written`.
   const GenerateOptions settings = model->generation_config() | options;
   const auto written = static_cast<float>(new_token_limit(settings));
   const auto most = static_cast<Dim>(written / std::max(1.0F, settings.max_length_factor.value_or(0)));
@@ -76,32 +78,32 @@ void Leg::set_limit() {
   }
 }
 
-std::vector<Sentence> Leg::cut(std::vector<Sentence> sentences) const {
+std::vector<Sentence> RouteLeg::cut(std::vector<Sentence> sentences) const {
   const auto fits = [this](const std::string& text, std::size_t most) {
-    // A token has at least one byte, and up to 8 special tokens are added. So a short text needs no tokenizer.
+    // Do not encode short texts: each token has at least one byte, and at most 8 special tokens are added.
     return text.size() + 8 <= most || model->tokenizer()->encode(text, languages()).size() <= most;
   };
   std::vector<Sentence> all;
   for (Sentence& sentence : sentences) {
     const std::size_t most = fits(sentence.text, limit) ? limit : limit * 3 / 4;
     std::ranges::move(
-        cut_to_fit({std::move(sentence)}, step.source, [&](const std::string& part) { return fits(part, most); }),
+        split_to_fit({std::move(sentence)}, step.source, [&](const std::string& part) { return fits(part, most); }),
         std::back_inserter(all));
   }
   return all;
 }
 
 bool Part::is_to_be_halved() const {
-  // Shorter texts have too little context, and a translation of more than 8 times the length is none.
+  // Shorter texts have too little context. After kMaxHalvings, assume that the model does not stop on this text.
   constexpr std::size_t kShortest = 32;
   constexpr int kMaxHalvings = 3;
   return !is_ended() && halvings < kMaxHalvings && source.text.size() > kShortest;
 }
 
-std::string space_behind(const Sentence& sentence, std::string_view translation, bool is_spaceless) {
+std::string space_after(const Sentence& sentence, std::string_view translation, bool is_spaceless) {
   const auto& [text, space] = sentence;
   if (text.empty() || (space != " " && !space.empty())) return space;
-  // The source has no space here if its script has no spaces, or if a word was cut.
+  // The source has no space here because its script has no spaces, or because a word was split.
   if (space.empty() && (!ends_without_space(text) || ends_without_space(translation))) return "";
   return is_spaceless ? "" : " ";
 }
@@ -125,6 +127,7 @@ GenerateOptions Passage::options() const {
 bool Passage::start() {
   const std::string& text = source_.text();
   std::size_t begin = 0;
+  // Look for words outside the protected terms.
   bool has_words = false;
   const auto look_at = [&](std::size_t end) {
     has_words |= std::ranges::any_of(text.substr(begin, end - begin), is_wordlike);
@@ -135,10 +138,11 @@ bool Passage::start() {
     begin = term.end;
   }
   look_at(text.size());
-  if (has_words || begin == 0) {  // without words to keep, whatever the text has is translated
+  if (has_words || begin == 0) {  // without protected terms, translate even a text without words
     begin_attempt();
     return true;
   }
+  // The text has only protected terms, so it is its own translation.
   Target& target = targets_.emplace_back();
   target.text = text;
   for (std::size_t i = 0; i < source_.codes.size(); ++i) {
@@ -164,7 +168,7 @@ void Passage::begin_attempt() {
     Replacement replacement{.begin = term.begin, .end = term.end};
     if (attempt_ == Attempt::stand_ins) {
       replacement.by = words[replacements_.size()];
-    } else {  // with one of the spaces around it
+    } else {  // leave out the term and one adjacent space
       const std::size_t previous = replacements_.empty() ? 0 : replacements_.back().end;
       if (term.begin > previous && text[term.begin - 1] == ' ') {
         --replacement.begin;
@@ -188,17 +192,18 @@ void Passage::divide() {
     }
     for (Part& part : parts) pending_.push_back(&part);
   };
+  // The first call for a leg splits the text into parts. Later calls halve some of these parts.
   const std::vector<Part*> taken = std::exchange(pending_, {});
   if (taken.empty()) add(leg().cut({{text_, ""}}), 0, 0, parts_);
   for (Part* part : taken) {
     if (!part->is_to_be_halved()) continue;
     const std::size_t size = part->source.text.size();
-    add(cut_to_fit({part->source}, leg().step.source, [size](const std::string& half) { return half.size() < size; }),
+    add(split_to_fit({part->source}, leg().step.source, [size](const std::string& half) { return half.size() < size; }),
         part->begin, part->halvings + 1, part->halves);
   }
   if (leg_ == 0 && is_aligned()) {
     find_units();
-    if (pending_.size() > 1) alignment_ = identity(units_);
+    if (pending_.size() > 1) alignment_ = identity(units_);  // take() needs this for compose()
   }
   missing_ = pending_.size();
 }
@@ -206,10 +211,11 @@ void Passage::divide() {
 bool Passage::take(std::size_t number, GenerateResult result) {
   Part& part = *pending_[number];
   part.hypotheses = std::move(result.hypotheses);
-  // Keeps the alternatives that are whole.
+  // Drop alternatives that the token limit ended.
   if (part.is_ended())
     std::erase_if(part.hypotheses, [](const Hypothesis& other) { return other.finish_reason != FinishReason::stop; });
   if (is_aligned()) {
+    // Align the hypotheses with the whole sentence: directly, or through the alignment of `text_`.
     const bool is_sentence = leg_ == 0 && part.source.text.size() == text_.size();
     const std::vector<std::size_t> marks = is_sentence ? marked_places() : std::vector<std::size_t>();
     const SourceUnits units(*leg().model->tokenizer(), part.source.text, leg().languages(), marks);
@@ -222,14 +228,14 @@ bool Passage::take(std::size_t number, GenerateResult result) {
   return --missing_ == 0;
 }
 
-// Returns the places in `first_text_` of the codes, in order.
+// Returns the offsets of the codes in `first_text_`.
 std::vector<std::size_t> Passage::marked_places() const {
   std::vector<std::size_t> places;
   for (const InlineCode& code : source_.codes) places.push_back(moved(code.place - source_.begin, replacements_));
   return places;
 }
 
-// Finds the units of everything that has a place in the sentence.
+// Finds the units of the sentence, and the unit of each code, cut and term in the sentence.
 void Passage::find_units() {
   const std::vector<std::size_t> places = marked_places();
   units_ = units_of(first_text_, places);
@@ -259,8 +265,8 @@ void Passage::find_units() {
   }
 }
 
-// Joins the k-th hypotheses of the parts_; the last one of a part that has fewer. Fills `alignment` if the sentence is
-// aligned.
+// Joins the k-th hypothesis of each part, or the last hypothesis of a part with fewer. Sets `alignment` if the sentence
+// is aligned.
 std::string Passage::joined(std::size_t k, Alignment& alignment) const {
   std::string whole;
   for (const Part& part : parts_) {
@@ -275,7 +281,7 @@ std::string Passage::joined(std::size_t k, Alignment& alignment) const {
     }
     const std::string& text = part.hypotheses[chosen].text;
     whole += text;
-    if (&part != &parts_.back()) whole += space_behind(part.source, text, leg().is_spaceless);
+    if (&part != &parts_.back()) whole += space_after(part.source, text, leg().is_spaceless);
   }
   return whole;
 }
@@ -284,10 +290,12 @@ bool Passage::settle() {
   Alignment alignment;
   const bool was_forced = is_alone();
   if (!was_forced && std::ranges::any_of(pending_, &Part::is_to_be_halved)) return true;
+  // Replace each part by its halves if the translation of at least one half ended.
   pending_.clear();
   for (Part& part : std::exchange(parts_, {})) std::ranges::move(finished(std::move(part)), std::back_inserter(parts_));
   const bool is_ended = std::ranges::all_of(parts_, &Part::is_ended);
   is_cut_off_ |= !was_forced && !is_ended;
+  // If another leg follows, that leg translates the best translation of this leg.
   if (&leg() != &legs_.back()) {
     text_ = joined(0, alignment);
     parts_.clear();
@@ -297,6 +305,7 @@ bool Passage::settle() {
       return true;
     }
   }
+  // Build a target from each translation that contains all protected terms.
   std::size_t count = 1;
   for (const Part& part : parts_) count = std::max(count, part.hypotheses.size());
   std::vector<Target> found;
@@ -314,11 +323,12 @@ bool Passage::settle() {
   const bool is_one_part = parts_.size() == 1;
   parts_.clear();
   forced_.clear();
-  if (found.empty() && !was_forced) {  // a word to keep is missing
+  if (found.empty() && !was_forced) {  // a protected term is missing
     attempt_ = attempt_ == Attempt::plain ? Attempt::stand_ins : Attempt::left_out;
     begin_attempt();
     return true;
   }
+  // Use a forced translation only if it contains all terms and has ended.
   const bool lacks = found.empty() || (!is_ended && !is_cut_off_) ||
                      std::ranges::find(found.front().methods, Method::failed) != found.front().methods.end();
   if (!was_forced || !lacks) {
@@ -328,13 +338,14 @@ bool Passage::settle() {
     }
     targets_ = std::move(found);
   }
+  // Force missing terms once, in sentences of one part. If a term is still missing, insert it.
   if (lacks && !was_forced && is_one_part) force_terms();
   if (lacks && !is_alone()) targets_.front() = *target_of(best_text_, best_alignment_, Terms::inserted);
   return is_alone();
 }
 
-// Lets the next run of the last leg write the terms that the best translation lacks, unless they are too many: each
-// takes a beam.
+// Collects the missing terms, which the next run of the last leg must write. Each term needs a beam, so collects none
+// if there are too many.
 void Passage::force_terms() {
   constexpr std::size_t kMaxForced = 14;
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
@@ -345,15 +356,17 @@ void Passage::force_terms() {
   if (forced_.size() > kMaxForced) forced_.clear();
 }
 
-// Returns the places of the cuts in a translation.
+// Returns the positions of the subtitle boundaries in a translation.
 std::vector<std::size_t> Passage::cuts_of(const std::string& text, const Alignment& alignment,
                                           std::span<const AlignedWord> words) const {
   std::vector<CutWord> all;
   for (const AlignedWord& word : words) {
-    const bool goes_on = !legs_.back().is_spaceless && !all.empty() && all.back().end == word.begin;
-    if (!goes_on) all.push_back({.begin = word.begin, .weights = std::vector<float>(source_.cuts.size() + 1)});
+    // Keep adjacent units together, such as a word and the comma after it.
+    const bool continues = !legs_.back().is_spaceless && !all.empty() && all.back().end == word.begin;
+    if (!continues) all.push_back({.begin = word.begin, .weights = std::vector<float>(source_.cuts.size() + 1)});
     all.back().end = word.end;
   }
+  // Add up the attention of each word by subtitle of the source.
   for (CutWord& word : all) {
     const std::vector<float> weights = weights_of(alignment, word.begin, word.end);
     for (std::size_t unit = 0; unit < weights.size(); ++unit) {
@@ -364,7 +377,7 @@ std::vector<std::size_t> Passage::cuts_of(const std::string& text, const Alignme
   return place_cuts(text, all, source_.shares);
 }
 
-// Returns what puts the words to keep into a translation; nullopt if the translation lacks one.
+// Returns the edits that write the protected terms, or nullopt if the translation lacks a term.
 std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
                                                      std::span<const AlignedWord> words) const {
   std::vector<Edit> edits;
@@ -391,7 +404,7 @@ std::optional<std::vector<Edit>> Passage::kept_words(const std::string& text,
   return edits;
 }
 
-// Adds what puts the terms of the glossary into a translation, where it lacks them.
+// Adds the edits that write glossary terms. If the translation already has a term, the edit only reports this.
 void Passage::add_terms(const std::string& text, std::span<const AlignedWord> words, Terms terms,
                         std::vector<Edit>& edits) const {
   for (std::size_t i = 0; i < source_.terms.size(); ++i) {
@@ -404,6 +417,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
         return word.unit >= term.first_unit && word.unit < term.end_unit;
       };
       const auto is_unaligned = [&](const AlignedWord& word) { return word.unit == units_.size(); };
+      // Find the run of words aligned with the term. The run may contain unaligned words, but not at its ends.
       const auto first = std::ranges::find_if(words, translates);
       auto last = std::find_if_not(first, words.end(),
                                    [&](const auto& word) { return translates(word) || is_unaligned(word); });
@@ -421,7 +435,7 @@ void Passage::add_terms(const std::string& text, std::span<const AlignedWord> wo
   }
 }
 
-// Returns a translation with its codes, cuts and terms; nullopt if it lacks a word to keep.
+// Returns a translation with its codes, cuts and terms, or nullopt if the translation lacks a protected term.
 std::optional<Target> Passage::target_of(const std::string& text, const Alignment& alignment, Terms terms) const {
   std::vector<AlignedWord> words;
   if (is_aligned()) words = align_words(alignment, text, first_text_, units_);
@@ -434,13 +448,14 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   target.places.resize(source_.terms.size());
   target.methods.resize(source_.terms.size(), Method::failed);
   std::vector<Replacement> replacements;
+  // Convert the edits to replacements, and record the position and method of each term.
   for (Edit& edit : *edits) {
     if (!edit.is_needed) {
       target.methods[edit.term] = edit.method;
       continue;
     }
     const std::size_t end = replacements.empty() ? 0 : replacements.back().end;
-    if (edit.replacement.begin < end) {  // the words of two terms overlap
+    if (edit.replacement.begin < end) {  // two terms overlap
       if (terms == Terms::replaced) continue;
       edit = inserted(edit.term, text, end, Method::inserted);
     }
@@ -449,12 +464,13 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
     target.places[edit.term] = before.size() + edit.lead;
     replacements.push_back(std::move(edit.replacement));
   }
+  // Place the codes and cuts in `text`, then move them to the same positions in the edited text.
   target.text = replaced(text, replacements);
   target.codes = place_codes(words, aligned_codes_);
   for (PlacedCode& code : target.codes) code.place = moved(code.place, replacements);
   if (!source_.cuts.empty()) target.cuts = cuts_of(text, alignment, words);
   for (std::size_t& place : target.cuts) place = moved(place, replacements);
-  // Models write one space where the source has a code between two.
+  // If the source has a code between two spaces, models write only one space. Add the second space.
   for (std::size_t i = 0; i < target.codes.size(); ++i) {
     const auto [code, place] = target.codes[i];
     const bool has_two = aligned_codes_[code].follows_space && aligned_codes_[code].precedes_space;
@@ -467,8 +483,7 @@ std::optional<Target> Passage::target_of(const std::string& text, const Alignmen
   return target;
 }
 
-// Returns what puts a term at a place where a word of its own is to begin: with a space towards each neighbour, as in
-// the source.
+// Returns the edit that inserts a term as a separate word, with spaces around it as in the source.
 Edit Passage::inserted(std::size_t number, const std::string& text, std::size_t place, Method method) const {
   const Term& term = source_.terms[number];
   Edit edit{.replacement = {.begin = place, .end = place, .by = term.target}, .term = number, .method = method};

@@ -15,6 +15,7 @@
 namespace encdec {
 namespace {
 
+// Adds languages for which the model has no codes.
 void add_all(std::map<std::string, std::string>& languages, std::string_view codes, char separator) {
   for (const auto code : std::views::split(codes, separator)) {
     if (!code.empty()) languages.emplace(canonical_language({code.begin(), code.end()}), "");
@@ -67,6 +68,7 @@ std::vector<RouteStep> TranslationRoutes::find(const std::string& source, const 
   const bool is_open = via.empty() || via == kNeverVia;
   if (direct && (is_open || via == source || via == target)) return {*direct};
   if (via == kNeverVia || source == target) return {};
+  // Try pivot languages: only the requested one or, by default, English and then all others.
   std::vector<std::string> middles = {is_open ? "en" : via};
   if (is_open) {
     const std::vector<std::string> all = sources();
@@ -93,6 +95,7 @@ std::vector<std::string> TranslationRoutes::targets(const std::optional<std::str
     for (const auto& [code, own] : languages.targets) all.insert(code);
   }
   const std::vector<std::string> from = source ? std::vector{*source} : sources();
+  // Remove the languages that no route reaches.
   std::erase_if(all, [&](const std::string& target) {
     return std::ranges::all_of(from, [&](const std::string& each) { return find(each, target).empty(); });
   });

@@ -10,18 +10,15 @@
 
 namespace encdec {
 
-// The languages that a model translates from and to. A key is a canonical code: "fr". Its value is the model's own code
-// for the language, "fra_Latn" for NLLB; empty if the model has no such codes.
+// The languages of a model. Maps canonical codes, such as "fr", to the model's own codes, such as "fra_Latn" or "".
 struct ModelLanguages {
   std::map<std::string, std::string> sources = {};
   std::map<std::string, std::string> targets = {};
 
-  // Finds the languages of a model in the first of these places that has them:
-  // 1. the language tokens of the tokenizer,
-  // 2. the files and the name of the folder, see language_pair_of().
-  // Returns no languages if none of these places has any.
+  // Finds the languages of a model in the language tokens of its tokenizer, else in its files and the name of its
+  // folder (see language_pair_of()). Returns no languages if they are unknown.
   static ModelLanguages of(const Model& model, const std::string& folder);
-  // Parses the languages in --languages: "en:fr", "en:de,fr".
+  // Parses a value of --languages: "en:fr", "en:de,fr".
   static ModelLanguages parse(const std::string& text);
 
   bool translates(const std::string& source, const std::string& target) const {
@@ -29,10 +26,10 @@ struct ModelLanguages {
   }
 };
 
-// Returns whether the model's family is trained to translate single sentences.
+// Returns true if the model's family is trained to translate single sentences.
 bool translates_sentences(const Model& model);
 
-// A step of a route: the number of a model, and the languages between which it translates, as canonical codes.
+// A step of a route: a model, and the canonical codes of its languages.
 struct RouteStep {
   std::size_t model = 0;
   std::string source, target;
@@ -40,25 +37,24 @@ struct RouteStep {
   bool operator==(const RouteStep&) const = default;
 };
 
-// Value of `via` that forbids a third language.
+// Value of `via` that forbids a pivot language.
 inline constexpr std::string_view kNeverVia = "never";
 
-// The ways from language to language by several models. Languages are canonical codes.
+// Routes between languages through one or two models. Languages are canonical codes.
 class TranslationRoutes {
  public:
-  // Adds a model. Models are numbered from 0, in the order in which they are added.
+  // Adds a model. The first model has number 0.
   void add(ModelLanguages languages) { models_.push_back(std::move(languages)); }
   const ModelLanguages& languages(std::size_t model) const { return models_[model]; }
 
   // Returns the route between two languages: one step by the first model that has the pair, else two steps through
-  // English, else two steps through the first other language, in alphabetical order. Empty if there is none. `via` is
-  // the language to go through even if a model has the pair; kNeverVia allows one step only; empty leaves it open.
+  // English, else two steps through the first other language in alphabetical order. Returns an empty route if there is
+  // none. `via` sets the pivot language even if a model has the pair; kNeverVia allows one step only.
   std::vector<RouteStep> find(const std::string& source, const std::string& target, const std::string& via = {}) const;
 
-  // Returns all languages that a model translates from, in alphabetical order.
+  // Returns all source languages, in alphabetical order.
   std::vector<std::string> sources() const;
-  // Returns all languages to which there is a route: from `source` or, if it is unset, from any language. In
-  // alphabetical order.
+  // Returns all languages with a route from `source` or, if unset, from any language, in alphabetical order.
   std::vector<std::string> targets(const std::optional<std::string>& source = {}) const;
 
  private:

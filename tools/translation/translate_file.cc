@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Version of progress files, a part of their first line. Raise it when texts are cut into other pieces, or the lines of
-// DocumentJob::take() change.
+// Version of the format of progress files, stored in the first line. Increase the version if texts are segmented
+// differently, or if the output of DocumentJob::take() changes.
 constexpr int kProgressVersion = 3;
 constexpr std::string_view kProgress = "encdec progress ";
 
-// The progress of an interrupted translation: a line with a key, which says what is translated and how, and a line for
-// each DocumentJob::take().
+// A progress file. Its first line is the key of the translation. Every other line is the result of
+// one DocumentJob::take().
 class Progress {
  public:
-  // Restores into `job` the results of an earlier translation with the same key. Throws FileError for a file of another
-  // kind, which would be lost. Does not follow links or wait for pipes.
+  // Restores the results of an earlier translation with the same key into `job`. Throws FileError
+  // rather than replace another file. Does not follow symlinks or wait for pipes.
   Progress(fs::path path, const std::string& key, DocumentJob& job) : path_(std::move(path)), lines_(key + '\n') {
     std::error_code unknown;
     const fs::file_type type = fs::symlink_status(path_, unknown).type();
@@ -39,13 +39,13 @@ class Progress {
     if (type == fs::file_type::regular) file.open(path_, std::ios::binary);
     std::string line;
     if (!file.is_open() || (std::getline(file, line) && !line.starts_with(kProgress))) {
-      refuse(path_.string(), "not the progress of a translation, expected that or no file of this name");
+      refuse(path_.string(), "not a translation's progress file, expected one or no file of this name");
     }
     if (line != key) return;
     while (std::getline(file, line) && job.restore(line)) lines_ += line + '\n';
   }
-  // Writes the file anew with the first line, so that nothing unreadable is left in it. A failure costs time only,
-  // after another stop.
+  // Adds a line. The first call rewrites the file, without lines that could not be restored. Ignores errors, which only
+  // cost time if the translation is interrupted again.
   void add(const std::string& line) {
     if (file_ == nullptr) remove(), file_.reset(std::fopen(path_.c_str(), "wbx"));
     if (file_ == nullptr) return;
@@ -60,11 +60,12 @@ class Progress {
 
  private:
   fs::path path_;
-  std::string lines_;  // to be written at first
+  std::string lines_;  // lines to write before the first new line
   bool is_new_ = false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
 };
 
+// Returns the first line of a progress file: a hash of the file, the models and the options.
 std::string key_of(const std::string& bytes, std::span<const Model> models, const DocumentJob& job,
                    DocumentFormat format, const TranslateFileOptions& options) {
   const TranslateOptions& translate = options.translate;
@@ -83,6 +84,7 @@ std::string key_of(const std::string& bytes, std::span<const Model> models, cons
   return fmt::format("{}{} {}", kProgress, kProgressVersion, to_string(hasher.hash()));
 }
 
+// Runs a job to its end. Returns the translated file.
 std::string translated(DocumentJob& job, std::span<const Model> models, const TranslateFileOptions& options,
                        Progress* progress, nlohmann::ordered_json* report) {
   while (TranslationJob* next = job.next()) {

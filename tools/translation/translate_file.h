@@ -16,24 +16,24 @@ inline constexpr std::size_t kMaxDocumentBytes = std::size_t{1} << 28;  // maxim
 
 struct TranslateFileOptions {
   TranslateOptions translate = {};
-  std::optional<DocumentFormat> format = {};  // unset: that of the file's name
+  std::optional<DocumentFormat> format = {};  // if unset, the extension of the file decides
   DocumentOptions document = {};
-  // Called after some segments have been translated.
+  // Called after each batch of segments.
   std::function<void(std::size_t done, std::size_t total)> on_progress = {};
 };
 
-// Translates the content of a file called `name`. `report`, if not null, gets DocumentJob::report(). Throws InputError
-// for a name without a known format, and as Document::parse() and TranslationJob do.
+// Translates the content of a file called `name`. Writes DocumentJob::report() to `report` unless `report` is null.
+// Throws InputError for an unknown extension; also throws as Document::parse() and TranslationJob do.
 std::string translate_document(std::string bytes, const std::string& name, std::span<const Model> models,
                                const TranslationRoutes& routes, const TranslateFileOptions& options,
                                nlohmann::ordered_json* report = nullptr);
 
-// Returns the usual name of a file's translation: "a.de.srt" for "b/a.srt" and "de".
+// Returns the default name of a translation: "a.de.srt" for "b/a.srt" and "de".
 std::string translated_name(const std::filesystem::path& source, const std::string& language);
 
-// Translates a file. `target` gets its name when it is complete. Until then TARGET.progress has the texts translated so
-// far, and a later call with the same file, models and options continues from them. Throws FileError too, also if
-// TARGET.progress is another file. Throws InputError if both paths name one file.
+// Translates a file. `target` appears when it is complete. Until then, TARGET.progress contains the texts translated so
+// far, and a later call with the same file, models and options resumes from there. Throws FileError, also if
+// TARGET.progress is another kind of file, and InputError if both paths are one file.
 void translate_file(const std::filesystem::path& source, const std::filesystem::path& target,
                     std::span<const Model> models, const TranslationRoutes& routes, const TranslateFileOptions& options,
                     nlohmann::ordered_json* report = nullptr);

@@ -18,7 +18,7 @@
 namespace encdec {
 namespace translation {
 
-// A part of an HTML text, and the sentences in it. Another text is a single part.
+// A part of an HTML text, or a whole text of another form, with its sentences.
 struct Stretch {
   HtmlPart part;
   std::vector<Passage*> passages = {};
@@ -31,14 +31,15 @@ struct TextWork {
   Translation translation = {};
 };
 
-// The inputs of a batch have one BatchKey.
+// Inputs with equal keys form a batch.
 struct BatchKey {
-  const Leg* leg;
-  bool is_aligned;       // their results need attention
-  const Passage* alone;  // a passage with options of its own, else null
+  const RouteLeg* leg;
+  bool is_aligned;       // the results need attention weights
+  const Passage* alone;  // a passage that cannot share a batch, or null
   auto operator<=>(const BatchKey&) const = default;
 };
 
+// Throws InputError with the reason why the models have no route for the options.
 [[noreturn]] void refuse_pair(const TranslationRoutes& routes, const TranslateOptions& options) {
   const std::vector<std::string> sources = routes.sources();
   const std::string &source = options.source, &target = options.target;
@@ -61,14 +62,14 @@ struct BatchKey {
                                fmt::join(routes.targets(source), ", ")));
 }
 
-// Returns the codes after position `begin` and before position `end` of a text.
+// Returns the codes strictly between two positions of a text.
 std::span<const InlineCode> codes_within(const Segment& segment, std::size_t begin, std::size_t end) {
   const auto first = std::ranges::upper_bound(segment.codes, begin, {}, &InlineCode::place);
   const auto last = std::ranges::lower_bound(first, segment.codes.end(), end, {}, &InlineCode::place);
   return {first, last};
 }
 
-// Joins neighbouring sentences, up to a size, if the end of the first is inside a placeholder.
+// Joins a sentence to the previous sentence, up to kMaxBytes, if a placeholder crosses the boundary between them.
 std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std::vector<Sentence> sentences) {
   constexpr std::size_t kMaxBytes = 1024;
   if (placeholders.empty()) return sentences;
@@ -83,23 +84,23 @@ std::vector<Sentence> with_whole(std::span<const Placeholder> placeholders, std:
     } else {
       joined.push_back(std::move(sentence));
     }
-    const auto behind = std::ranges::lower_bound(placeholders, end, {}, &Placeholder::begin);
-    is_inside = behind != placeholders.begin() && end < (behind - 1)->end;
+    const auto after = std::ranges::lower_bound(placeholders, end, {}, &Placeholder::begin);
+    is_inside = after != placeholders.begin() && end < (after - 1)->end;
   }
   return joined;
 }
 
-// Returns the share of the time before a position of a text with cuts. Between cuts, time passes evenly.
+// Returns the fraction of the total time before a position, by linear interpolation between cuts.
 double time_before(const Segment& segment, std::size_t place) {
-  const auto behind = std::ranges::upper_bound(segment.cuts, place, {}, &Cut::place);
-  const Cut last = behind != segment.cuts.begin() ? *(behind - 1) : Cut();
-  const Cut next = behind != segment.cuts.end() ? *behind : Cut{.place = segment.text.size(), .share_before = 1};
+  const auto after = std::ranges::upper_bound(segment.cuts, place, {}, &Cut::place);
+  const Cut last = after != segment.cuts.begin() ? *(after - 1) : Cut();
+  const Cut next = after != segment.cuts.end() ? *after : Cut{.place = segment.text.size(), .share_before = 1};
   if (next.place <= last.place) return next.share_before;
   const double part = static_cast<double>(place - last.place) / static_cast<double>(next.place - last.place);
   return last.share_before + part * (next.share_before - last.share_before);
 }
 
-// Adds to a sentence the cuts and the words to keep that the segment has in it.
+// Copies the cuts and placeholders in the range of a sentence from the segment to the sentence.
 void add_marks(const Segment& segment, SourceSentence& sentence) {
   const double first = time_before(segment, sentence.begin), last = time_before(segment, sentence.end());
   auto cut = std::ranges::upper_bound(segment.cuts, sentence.begin, {}, &Cut::place);
@@ -120,7 +121,7 @@ void add_marks(const Segment& segment, SourceSentence& sentence) {
   }
 }
 
-// Adds to a sentence the terms that it has of a glossary, except where it has words to keep.
+// Adds the glossary terms in a sentence, except where they overlap protected terms.
 void add_terms(const Glossary& glossary, const std::string& language, SourceSentence& sentence) {
   const std::vector<Term> kept = sentence.terms;
   for (Glossary::Match& match : glossary.find(sentence.text(), language)) {
@@ -133,9 +134,9 @@ void add_terms(const Glossary& glossary, const std::string& language, SourceSent
   std::ranges::sort(sentence.terms, {}, &Term::begin);
 }
 
-// Splits a text into sentences. Sentences that do not fit are cut. A sentence with more than kMaxCodes codes is cut at
-// its codes, because attention to words cannot place that many.
-std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const Leg& leg) {
+// Splits a text into sentences that fit the model. Splits a sentence with more than kMaxCodes codes at its codes,
+// because alignment by words cannot place so many codes.
+std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, const RouteLeg& leg) {
   constexpr std::size_t kMaxCodes = 32;
   std::vector<SourceSentence> all;
   std::size_t begin = 0;
@@ -156,6 +157,7 @@ std::vector<SourceSentence> sentences_of(const Segment& segment, Split split, co
       add(std::move(sentence), false);
       continue;
     }
+    // Only the last part is followed by the white space after the sentence.
     for (const InlineCode& code : codes) add_until(code.place);
     add_until(end);
     all.back().sentence.space += sentence.space;
@@ -177,13 +179,14 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   const std::vector<InlineCode>& codes = part.segment.codes;
   HtmlPart all{.is_text = true, .segment = {}};
   std::string& text = all.segment.text;
-  std::vector<std::size_t> index_of(codes.size());  // index in the translation of each code
+  std::vector<std::size_t> index_of(codes.size());  // index of each source code in the translation
   std::size_t next = 0;                             // index of the next code to place
   const auto add_code = [&](std::size_t code, std::size_t place) {
     index_of[code] = all.segment.codes.size();
     all.segment.codes.push_back({.place = place, .markup = codes[code].markup, .partner = codes[code].partner});
   };
-  // Adds the codes up to a place of the source. Those in kept white space, whose bytes end there, stay within it.
+  // Adds the source codes up to `end`. The last `kept` bytes before `end` are white space that was copied, so codes
+  // within these bytes keep their positions.
   const auto add_codes = [&](std::size_t end, std::size_t kept = 0) {
     for (; next < codes.size() && codes[next].place <= end; ++next) {
       add_code(next, text.size() - std::min(kept, end - codes[next].place));
@@ -199,11 +202,12 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   std::size_t kept = 0;
   for (const Passage* passage : passages) {
     const SourceSentence& source = passage->source();
+    // Add the codes and cuts between the previous sentence and this sentence.
     add_codes(source.begin, kept);
     add_cuts(source.begin);
     const std::size_t begin_text = text.size();
     if (!passage->targets().empty()) {
-      // The last translation if there are fewer than k + 1.
+      // Use the k-th translation or, if there are fewer, the last translation.
       const Target& target = passage->targets()[std::min(k, passage->targets().size() - 1)];
       for (const auto& [code, place] : target.codes) add_code(source.first_code + code, text.size() + place);
       next += source.codes.size();
@@ -221,10 +225,11 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
       text += target.text;
       add_codes(source.end());
     }
+    // Copy the white space inside a split sentence and at the end of the text.
     const bool is_kept = source.is_cut || passage == passages.back();
     const std::string space =
         is_kept ? source.sentence.space
-                : space_behind(source.sentence, std::string_view(text).substr(begin_text), is_spaceless);
+                : space_after(source.sentence, std::string_view(text).substr(begin_text), is_spaceless);
     text += space;
     kept = space == source.sentence.space ? space.size() : 0;
   }
@@ -237,7 +242,7 @@ HtmlPart translated(const Stretch& stretch, bool is_spaceless, std::size_t k) {
   return all;
 }
 
-// Returns the reports on all terms of a text. A placeholder that is in no sentence is lost.
+// Returns the reports on all terms of a text. A placeholder that is in no sentence is reported as failed.
 std::vector<TermReport> reports_of(const TextWork& work) {
   std::vector<TermReport> all;
   for (const auto& [part, passages] : work.stretches) {
@@ -277,25 +282,25 @@ struct TranslationJob::Impl {
   std::span<const Model> models;
   const TranslationRoutes& routes;
   TranslateOptions options;
-  std::vector<std::string> sources = {};              // possible languages of the texts
-  std::map<std::string, std::vector<Leg>> legs = {};  // by source language
+  std::vector<std::string> sources = {};                   // possible languages of the texts
+  std::map<std::string, std::vector<RouteLeg>> legs = {};  // by source language
   std::vector<TextWork> texts = {};
   std::deque<Passage> passages = {};
-  std::vector<Passage*> waiting = {};  // for their next leg
-  // For each input of the last batches, the part to translate.
+  std::vector<Passage*> waiting = {};  // passages to continue in the next batches
+  // requests[b][i] is the passage, and the index of the part, for input i of batch b of the last next().
   std::vector<std::vector<std::pair<Passage*, std::size_t>>> requests = {};
 
-  const std::vector<Leg>& legs_from(const std::string& source);
+  const std::vector<RouteLeg>& legs_from(const std::string& source);
   TextWork& add(TextWork::Form form, const std::string& text);
   void add(HtmlPart part, TextWork& work);
 };
 
-const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& source) {
+const std::vector<RouteLeg>& TranslationJob::Impl::legs_from(const std::string& source) {
   const auto [place, is_new] = legs.try_emplace(source);
   if (!is_new) return place->second;
   for (RouteStep& step : routes.find(source, options.target, options.via)) {
     const ModelLanguages& languages = routes.languages(step.model);
-    Leg& leg = place->second.emplace_back();
+    RouteLeg& leg = place->second.emplace_back();
     leg.model = &models[step.model];
     leg.options = options.generate;
     leg.options.source_lang = languages.sources.at(step.source);
@@ -304,8 +309,9 @@ const std::vector<Leg>& TranslationJob::Impl::legs_from(const std::string& sourc
     leg.set_limit();
     leg.step = std::move(step);
   }
+  // Only the last model writes alternatives. Each alternative needs a beam.
   if (options.alternatives > 0) {
-    Leg& last = place->second.back();
+    RouteLeg& last = place->second.back();
     const int beams = last.model->generation_config().num_beams.value_or(1);
     last.options.num_return_sequences = options.alternatives + 1;
     last.options.num_beams = std::max(beams, options.alternatives + 1);
@@ -330,8 +336,8 @@ void TranslationJob::Impl::add(HtmlPart part, TextWork& work) {
   Stretch& stretch = work.stretches.emplace_back();
   stretch.part = std::move(part);
   if (!stretch.part.is_text) return;
-  const std::vector<Leg>& route = legs_from(work.translation.source);
-  const Leg& first = route.front();
+  const std::vector<RouteLeg>& route = legs_from(work.translation.source);
+  const RouteLeg& first = route.front();
   const Split split =
       options.split == Split::sentences && !translates_sentences(*first.model) ? Split::newlines : options.split;
   for (SourceSentence& sentence : sentences_of(stretch.part.segment, split, first)) {
@@ -373,7 +379,7 @@ std::vector<TranslationBatch> TranslationJob::next() {
   impl_->requests.clear();
   for (Passage* passage : std::exchange(impl_->waiting, {})) {
     check_cancelled();
-    const Leg& leg = passage->leg();
+    const RouteLeg& leg = passage->leg();
     const auto [place, is_new] = numbers.try_emplace(
         BatchKey{&leg, passage->is_aligned(), passage->is_alone() ? passage : nullptr}, batches.size());
     if (is_new) {

@@ -15,44 +15,43 @@
 
 namespace encdec {
 
-// Options of TranslationJob.
 struct TranslateOptions {
   std::string source = {};  // language code in any spelling; empty to detect the language
   std::string target = {};  // language code in any spelling
-  std::string via = {};     // see TranslationRoutes::find(); a language in any spelling
+  std::string via = {};     // see TranslationRoutes::find(); a language code in any spelling
   bool is_html = false;     // texts are HTML
-  int alternatives = 0;     // number of translations beside the best one; of a route, only the last model has several
-  // Terms and words to keep. Null for none.
+  int alternatives = 0;     // number of further translations, by the last model of a route
+  // Glossary and protected terms, or null.
   std::shared_ptr<const Glossary> glossary = {};
-  Split split = Split::sentences;  // sentences become newlines if the model was trained on longer texts
-  // Options of all models. The job sets languages, attention and, where it needs them, beams and forced words.
+  Split split = Split::sentences;  // models for longer texts use newlines instead
+  // Options of all models. The job sets languages, attention, beams and forced words as needed.
   GenerateOptions generate = {};
 };
 
-// Returns the languages in which a text may be: that of the options or, if they have none, all with a route to the
-// target. Replaces the languages of the options by their canonical codes. Throws InputError if there is no route.
+// Returns the possible source languages: the language in the options or, if empty, all languages with a route to the
+// target. Makes the languages in the options canonical. Throws InputError if there is no route.
 std::vector<std::string> possible_sources(const TranslationRoutes& routes, TranslateOptions& options);
 
-// The problem of a translation that a limit of tokens ended.
+// Translation::problem if the token limit ended a translation.
 inline constexpr std::string_view kCutOff =
     "the model reached its limit of tokens, so the end of a sentence may be missing";
 
-// How a translation got a term of a glossary or a word to keep.
+// How a translation got a glossary term or a protected term.
 struct TermReport {
   enum class Method : std::uint8_t {
-    present,    // the model wrote the term by itself
-    stand_in,   // the model copied another word in its place
-    alignment,  // put where the attention of the model says
-    forced,     // beam search was made to write the term
-    inserted,   // put next to the words that the attention of the model points to
+    present,    // the model wrote the term without help
+    stand_in,   // the model copied a placeholder word, which the term replaces
+    alignment,  // the term replaces the words aligned with it, or is inserted there
+    forced,     // beam search had to write the term
+    inserted,   // the term is inserted next to the words aligned with it
     failed,     // the translation lacks the term
   };
-  std::string source;  // the term as the text has it
+  std::string source;  // the term as in the text
   std::string target;  // the term to write
   Method method = Method::present;
 };
 
-// The names of the methods in reports.
+// Names of the methods in reports.
 inline constexpr std::array kTermMethods = {
     Named{TermReport::Method::present, "present"},     Named{TermReport::Method::stand_in, "stand_in"},
     Named{TermReport::Method::alignment, "alignment"}, Named{TermReport::Method::forced, "forced"},
@@ -63,11 +62,11 @@ inline constexpr std::array kTermMethods = {
 struct Translation {
   std::string text = {};  // empty for a Segment
   std::vector<std::string> alternatives = {};
-  Segment segment = {};                 // the translation of a Segment, with its codes, placeholders and cuts
+  Segment segment = {};                 // the translation of a Segment
   std::string source = {};              // canonical code of the source language
-  double confidence = 100.0;            // confidence in a detected source language, in percent
-  std::vector<std::string> route = {};  // languages from the source to the target: {"de", "en", "fr"}
-  // Reports on the terms of the glossary, and on the words to keep that the model did not write by itself.
+  double confidence = 100.0;            // of the detection of the source language, in percent
+  std::vector<std::string> route = {};  // languages along the route: {"de", "en", "fr"}
+  // Reports on glossary terms, and on protected terms that the model did not write by itself.
   std::vector<TermReport> terms = {};
   std::string problem = {};  // kCutOff, or empty
 };
@@ -79,27 +78,27 @@ struct TranslationBatch {
   std::vector<GenerateInput> inputs = {};
 };
 
-// The translation of texts, sentence by sentence, without the running of models: next() returns what models are to
-// generate, and take() gets the results. Texts are cut into sentences once, in their own language; on a route through
-// another language each sentence stays one sentence. Not for several threads at once. Order of calls:
-// add* (next take*)* results, until next() returns nothing.
+// Translates texts sentence by sentence, but does not run models: next() returns inputs to generate from, and take()
+// stores the results. Splits texts into sentences once, in the source language; on a route through a pivot language,
+// each sentence stays one input. Not thread-safe. Order of calls, until next() returns nothing: add* (next take*)*
+// results.
 class TranslationJob {
  public:
-  // Keeps references. `models` are those of `routes`, in their order. Throws InputError for languages without a route.
+  // Keeps references. `models` are in the order of `routes`. Throws InputError without a route.
   TranslationJob(std::span<const Model> models, const TranslationRoutes& routes, TranslateOptions options);
   ~TranslationJob();
 
-  // Add a text to translate.
+  // Adds a text to translate.
   void add(const std::string& text);
-  // REQUIRES: placeholders do not begin or end with white space; others are reported as failed if they end a sentence.
+  // REQUIRES: placeholders do not begin or end with white space, or they may be reported as failed.
   void add(Segment segment);
   // Returns the number of sentences in all texts so far.
   std::size_t sentences() const;
 
-  // Returns the inputs to generate from now. Empty if all texts are translated.
+  // Returns the inputs to generate from now; empty if all texts are translated.
   // REQUIRES: all results of the previous batches have been taken.
   std::vector<TranslationBatch> next();
-  // Takes the result for an input of a batch of the last call of next(). Results may come in any order.
+  // Stores the result for an input of a batch of the last next(). Results may come in any order.
   void take(std::size_t batch, std::size_t input, GenerateResult result);
   // Returns the translations, in the order of the texts.
   std::vector<Translation> results();
@@ -109,7 +108,7 @@ class TranslationJob {
   std::unique_ptr<Impl> impl_;
 };
 
-// Runs a job in the caller's thread: calls Model::generate_inputs() for each batch. Returns the translations.
+// Runs a job in the caller's thread with Model::generate_inputs(). Returns the translations.
 std::vector<Translation> translate(std::span<const Model> models, TranslationJob& job);
 
 }  // namespace encdec

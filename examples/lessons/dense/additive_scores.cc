@@ -9,12 +9,13 @@
 namespace lessons {
 namespace {
 
+// Returns a bias of one element; 0 without a bias.
 float bias_of_one(const WeightScope& weights, Bias bias) {
   const Tensor one = bias_of(weights, bias, 1);
   return one.empty() ? 0.0f : *one.data<float>();
 }
 
-// Projects rows: [B, R, D] -> [B, R, h] or [R, D] -> [R, h]. The result lasts until the running node is done.
+// Projects rows: [B, R, D] -> [B, R, h] or [R, D] -> [R, h]. Valid while the node runs.
 Tensor project(const Linear& projection, const Tensor& rows, RunState& state) {
   Tensor projected = state.scratch({rows.rows(), projection.output_width()});
   projection.apply(rows.reshape({rows.rows(), rows.width()}), nullptr, projected, state);
@@ -22,6 +23,7 @@ Tensor project(const Linear& projection, const Tensor& rows, RunState& state) {
                                   : projected;
 }
 
+// Throws ShapeError unless the rows have this width.
 void expect_width(const Shape& shape, Dim width, std::string_view what) {
   if (shape.last() == width) return;
   throw ShapeError(fmt::format("{} have shape {}, expected rows of width {}", what, to_string(shape), width));

@@ -19,9 +19,9 @@ Shape dense_attention_shape(const Layer& scores, Shapes inputs);
 //   output_i = sum_j softmax_j(score_ij) * value_j, masked by the valid lengths
 //   {queries: [B, Q, Dq], keys: [B, K, Dk], values: [B, K, V]} -> [B, Q, V], or all without B
 //   optional fourth input: valid lengths, int32 [B] or [B, Q]; without B [Q]
-// The output has the same bits as a scoring layer, MaskedSoftmax and WeightedSum in three nodes, but only the scores of
-// one query for each thread are in memory at a time.
-// An attention observer gets the weights of query q of batch member b as row b * Q + q of head 0.
+// The output is bitwise identical to the output of a scoring layer, MaskedSoftmax and WeightedSum in three nodes, but
+// only the scores of one query for each thread are in memory at a time. An attention observer gets the weights of query
+// q of batch member b as row b * Q + q of head 0.
 template <class Scores>
 class DenseAttention : public Layer {
  public:

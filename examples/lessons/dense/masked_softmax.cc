@@ -13,7 +13,7 @@
 namespace lessons {
 namespace {
 
-// Finite, so that a row in which all keys are masked has weights too.
+// Finite, so that a row with only masked keys has equal weights instead of NaN. As in d2l.ai.
 constexpr float kMaskedScore = -1e6f;
 
 }  // namespace
@@ -41,6 +41,7 @@ void MaskedSoftmax::forward(Inputs inputs, Tensor& output, RunState& state) cons
 void masked_softmax(std::span<float> scores, int valid) {
   if (scores.empty()) return;
   std::ranges::fill(scores.subspan(static_cast<std::size_t>(valid)), kMaskedScore);
+  // Subtract the maximum, so that exp() cannot overflow.
   const float maximum = std::ranges::max(scores);
   float sum = 0.0f;
   for (float& score : scores) sum += score = std::exp(score - maximum);

@@ -12,7 +12,7 @@ namespace lessons {
 ValidLengths::ValidLengths(const Tensor& lengths, const Shape& rows) {
   expect_integers(lengths, "valid lengths");
   lengths_ = lengths.data<std::int32_t>();
-  // With lengths [B] and rows [B, Q, K] each length applies to Q rows. Otherwise each row has a length of its own.
+  // With lengths [B] and rows [B, Q, K], each length applies to Q rows; otherwise to one row.
   if (lengths.shape().rank() + 1 < rows.rank()) rows_for_each_ = rows[-2];
 }
 

@@ -16,6 +16,7 @@ Shape ConcatenatedPositions::output_shape(Shapes inputs) const {
 
 void ConcatenatedPositions::forward(Inputs inputs, Tensor& output, RunState& state) const {
   const Dim width = inputs[0].width();
+  // Append the encoding of its position to each row, then project.
   Tensor both = state.scratch({inputs[0].rows(), linear_.input_width()});
   positions_.for_each_position(inputs, state, [&](int row, const float* encoding) {
     float* next = std::copy_n(inputs[0].row(row), width, both.row(row));

@@ -6,7 +6,7 @@ namespace lessons {
 using namespace encdec;
 
 // Token ids as unit vectors: y_r is 1 at id_r and 0 elsewhere;  ids: int32 [R] -> [R, V].
-// Linear(OneHot(ids)), with the transposed table as its weight, gives the same bits as Embedding(ids), which skips the
+// Linear(OneHot(ids)), with the transposed table as its weight, is bitwise identical to Embedding(ids), which skips the
 // zeros. Use OneHot where a token reads more than one row of a table, as with word classes or mixtures of tokens.
 class OneHot final : public Layer {
  public:

@@ -18,7 +18,7 @@ namespace {
 using Format = WordVectorFormat;
 
 constexpr std::uint64_t kMaxWords = std::numeric_limits<std::int32_t>::max();
-constexpr std::uint64_t kTextNumberBytes = 2;  // a space and a digit
+constexpr std::uint64_t kTextNumberBytes = 2;  // minimum bytes of a number: a space and a digit
 
 // The first line of a word2vec file.
 struct Header {
@@ -26,7 +26,7 @@ struct Header {
   std::uint64_t dims = 0;
 };
 
-// Removes the text before the next separator, and the separator, and returns that text. Without a separator, takes all.
+// Takes the text before the next separator, or all, and removes both from `text`.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -34,13 +34,14 @@ std::string_view take_until(std::string_view& text, char separator) {
   return taken;
 }
 
+// Drops spaces and carriage returns at the end of a line.
 std::string_view without_end(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
   return line;
 }
 
-// Removes the last token of a line and the spaces before it, and returns the token. REQUIRES: the line does not end
-// with a space.
+// Removes and returns the last token of a line; also removes the spaces before it. REQUIRES: the
+// line does not end with a space.
 std::string_view take_last(std::string_view& line) {
   const std::size_t space = line.rfind(' ');
   const std::string_view last = space == line.npos ? line : line.substr(space + 1);
@@ -49,13 +50,14 @@ std::string_view take_last(std::string_view& line) {
   return last;
 }
 
-// Takes the next line, without its end. Returns false if only empty lines are left.
+// Takes the next line, without its line ending. Returns false if only empty lines are left.
 bool take_line(std::string_view& text, std::string_view& line) {
   if (text.find_first_not_of("\r\n ") == text.npos) return false;
   line = without_end(take_until(text, '\n'));
   return true;
 }
 
+// Parses a whole number; nullopt for other text.
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -63,19 +65,20 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   return value;
 }
 
+// Parses the first line of a word2vec file, "V D"; nullopt for other text.
 std::optional<Header> header_of(std::string_view line) {
   const auto words = whole_number(take_until(line, ' ')), dims = whole_number(line);
   if (!words || !dims) return std::nullopt;
   return Header{*words, *dims};
 }
 
-// Returns a decimal number as the nearest float32; nullopt for other text and if the result is not finite.
+// Parses a decimal number to the nearest float32; nullopt for other text and infinite results.
 std::optional<float> finite_number(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
   float value = 0.0f;
   auto [stop, error] = std::from_chars(text.data(), end, value);
-  // The nearest float is zero or infinity. A stream accepts zero and fails for infinity.
+  // from_chars() reports an error if the nearest float is zero or infinity. A stream accepts zero.
   if (error == std::errc::result_out_of_range) {
     std::istringstream stream{std::string(text)};
     stream.imbue(std::locale::classic());
@@ -85,7 +88,8 @@ std::optional<float> finite_number(std::string_view text) {
   return value;
 }
 
-// A parser of the entries of a file, after the header if there is one. It reads at most `limit` entries.
+// Parses the entries of a file, after the header if there is one; at most `limit` entries. Call one
+// of the three functions, once.
 class VectorParser {
  public:
   VectorParser(std::string_view text, const std::string& file, std::uint64_t limit)
@@ -95,19 +99,21 @@ class VectorParser {
     unit_ = "line", first_ = 2;
     const std::uint64_t wanted = reserve(header, kTextNumberBytes);
     std::string_view line;
+    // Check the first line for numbers that would become part of its word.
     while (entries_ < wanted && take_line(text_, line)) {
-      if (entries_ == 0) refuse_more_numbers(line, header.dims, "the header says");
+      if (entries_ == 0) refuse_more_numbers(line, header.dims, "in the header");
       add_line(line);
     }
     if (entries_ < wanted) fail("the end of the file, expected {} words", header.words);
     if (wanted == header.words && take_line(text_, line)) {
-      fail("another line, expected the {} words that the header says", header.words);
+      fail("another line, expected {} words as in the header", header.words);
     }
     return result();
   }
 
   WordVectors glove() {
     unit_ = "line", first_ = 1;
+    // Without a header, the first line gives the number of dimensions.
     const auto lines = static_cast<std::uint64_t>(std::ranges::count(text_, '\n')) + 1;
     const auto bytes = static_cast<std::uint64_t>(text_.size());
     std::string_view line;
@@ -117,11 +123,12 @@ class VectorParser {
     std::uint64_t dims = 0;
     while (!take_last(numbers).empty()) ++dims;
     if (dims == 0) fail("no numbers, expected a word and its vector");
+    // Reserve memory for the number of lines, but for no more entries than the bytes can hold.
     reserve(std::min({lines, bytes / (kTextNumberBytes * dims + 2) + 1, limit_}), dims);
     add_line(line);
-    // The first line may lack numbers, or be the damaged header of a word2vec file.
+    // Check the second line: the first may lack numbers, or be a damaged header of word2vec.
     std::string_view rest = text_;
-    if (take_line(rest, line)) refuse_more_numbers(line, dims, "the first line has");
+    if (take_line(rest, line)) refuse_more_numbers(line, dims, "in the first line");
     while (entries_ < limit_ && take_line(text_, line)) add_line(line);
     return result();
   }
@@ -130,10 +137,11 @@ class VectorParser {
     unit_ = "word", first_ = 1;
     const std::uint64_t wanted = reserve(header, sizeof(float)), bytes = header.dims * sizeof(float);
     while (entries_ < wanted) {
+      // A newline may separate entries.
       if (text_.starts_with('\n')) text_.remove_prefix(1);
       const std::string_view word = take_until(text_, ' ');
       if (text_.size() < bytes) {
-        fail("{} bytes left behind it, expected {} of its vector: the file is truncated", text_.size(), bytes);
+        fail("{} bytes after the word, expected {} for its vector: the file is truncated", text_.size(), bytes);
       }
       const std::span<float> vector = next();
       std::memcpy(vector.data(), text_.data(), bytes);
@@ -146,7 +154,7 @@ class VectorParser {
       add(word);
     }
     if (wanted == header.words && text_.find_first_not_of('\n') != text_.npos) {
-      refuse(file_, "{} bytes behind the {} words that the header says, expected none", text_.size(), header.words);
+      refuse(file_, "{} bytes after the {} words of the header, expected none", text_.size(), header.words);
     }
     return result();
   }
@@ -166,9 +174,9 @@ class VectorParser {
     vectors_ = Tensor::uninitialized({static_cast<Dim>(entries), static_cast<Dim>(dims)});
   }
 
-  // Reserves memory for the entries that a header announces, up to `limit`, and returns their number. Refuses a header
-  // that a file of this size cannot satisfy, before any memory is reserved. An entry takes two bytes plus at least
-  // `number_bytes` for each number; the last newline may be missing.
+  // Reserves memory for the header's number of entries, up to `limit`, and returns this number.
+  // Throws first if the file is too small for the header: an entry takes two bytes plus at least
+  // `number_bytes` per number, and only the last newline may be missing.
   std::uint64_t reserve(const Header& header, std::uint64_t number_bytes) {
     if (header.dims > text_.size()) {
       refuse(file_, "vectors of {} dimensions, expected at most as many as there are bytes, {}", header.dims,
@@ -188,16 +196,18 @@ class VectorParser {
     return wanted;
   }
 
-  // Returns the place for the next entry's vector. Order of calls: next() add().
+  // Returns the row for the next entry's vector. Order of calls: next add
   std::span<float> next() {
     return {vectors_.row(static_cast<Dim>(words_.size())), static_cast<std::size_t>(vectors_.width())};
   }
+  // Adds an entry, unless its word occurred before: then the next entry overwrites the row.
   void add(std::string_view word) {
     if (word.empty()) fail("an empty word, expected a word and its vector");
     if (seen_.insert(word).second) words_.emplace_back(word);
     ++entries_;
   }
 
+  // Parses a line from its end: the numbers first, then the rest, which is the word.
   void add_line(std::string_view line) {
     const std::span<float> vector = next();
     for (std::size_t i = vector.size(); i-- > 0;) {
@@ -205,24 +215,24 @@ class VectorParser {
       const std::string_view token = take_last(line);
       const auto value = finite_number(token);
       if (!value) {
-        fail("'{}' where number {} of {} stands, expected a finite decimal number", printable(token), i + 1,
-             vector.size());
+        fail("'{}' as number {} of {}, expected a finite decimal number", printable(token), i + 1, vector.size());
       }
       vector[i] = *value;
     }
     add(line);
   }
 
-  // Throws if a line has more than `dims` numbers at its end, because then numbers would become parts of words.
-  // `witness` says in the message where `dims` comes from.
-  // REQUIRES: the line is one of the first in the file. The first lines have frequent words, and no frequent word
-  // consists of several tokens of which the last is a number.
+  // Throws if a line has more than `dims` numbers at its end, since numbers would become parts of
+  // words. `witness`: origin of `dims`, for the message.
+  // REQUIRES: the line is one of the first in the file, where words are frequent. No frequent word
+  // has several tokens with a number at the end.
   void refuse_more_numbers(std::string_view line, std::uint64_t dims, std::string_view witness) const {
     for (std::uint64_t i = 0; i < dims; ++i) take_last(line);
     if (line.find(' ') == line.npos || !finite_number(take_last(line))) return;
     fail("more than {} numbers, expected as many as {}", dims, witness);
   }
 
+  // Returns the words, with vectors of the rows in use.
   WordVectors result() {
     if (words_.empty()) refuse(file_, "no words, expected at least 1");
     const auto duplicates = static_cast<std::int64_t>(entries_ - words_.size());
@@ -241,12 +251,15 @@ class VectorParser {
   Tensor vectors_;
 };
 
-// Returns whether the entries after a header are text: the first line is an entry, or could be a damaged one.
+// Returns whether the entries after a header are text: the first line is an entry, or the bytes in
+// the position of a binary vector are printable.
 bool is_text(std::string_view body, std::uint64_t dims) {
+  // A text entry ends with `dims` numbers, after a word.
   std::string_view rest = body, line = without_end(take_until(rest, '\n'));
   std::uint64_t numbers = 0;
   while (numbers < dims && finite_number(take_last(line))) ++numbers;
   if (numbers == dims && !line.empty()) return true;
+  // A damaged text entry is printable; binary floats hardly ever are.
   take_until(body, ' ');
   const auto floats = body.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(dims, body.size()) * 4));
   return std::ranges::all_of(floats, [](char c) { return (c >= ' ' && c <= '~') || c == '\n' || c == '\r'; });
@@ -275,12 +288,14 @@ WordVectors parse_word_vectors(const FileBytes& source, const WordVectorOptions&
   const std::string& file = source.name;
   refuse_git_lfs_pointer(source.bytes, file);
   std::string_view content = as_text(source.bytes);
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // byte order mark of UTF-8
-  if (content.starts_with("\x1f\x8b")) refuse(file, "compressed with gzip, expected the file itself: gunzip gets it");
+  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);  // UTF-8 byte order mark
+  if (content.starts_with("\x1f\x8b"))
+    refuse(file, "compressed with gzip, expected an uncompressed file: run gunzip first");
   if (options.limit.value_or(1) < 1) {
     refuse<InputError>(file, "a limit of {} words, expected at least 1", *options.limit);
   }
   const auto limit = static_cast<std::uint64_t>(options.limit.value_or(kMaxWords + 1));
+  // The first line decides between GloVe and word2vec.
   std::string_view behind = content;
   const std::string_view first = without_end(take_until(behind, '\n'));
   const auto header = header_of(first);

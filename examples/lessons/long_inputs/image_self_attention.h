@@ -29,14 +29,13 @@ struct ImageSelfAttentionOptions {
 //   y_j = gamma * output(sum_i softmax_i(<query(x_j), key(x_i)>) value(x_i)) + x_j;  x, y: [B, H, W, C]
 // The paper writes s_ij = f(x_i)ᵀ g(x_j) for the scores and takes the softmax over i. Its f is `key` here, g is
 // `query`, h is `value` and v is `output`.
-// The (H*W)² scores of an image are never in memory as a whole, only those of a few queries at a time.
+// The (H*W)² scores of an image are never all in memory, only the scores of a few queries at a time.
 class ImageSelfAttention final : public Layer {
  public:
   // Takes query.weight [C', C], key.weight [C', C], value.weight [C'', C], output.weight [C, C''] unless the output is
-  // direct, and gamma [1]. options.bias says whether there are biases: [C'], [C'], [C''] and [C]. Weights may also be
-  // those of convolutions, [out, in, 1, 1].
-  // Throws WeightError, naming the tensor, if one is missing or does not fit. Throws ConfigError if a number of
-  // channels is less than 1, or C'' is not C although the output is direct.
+  // direct, and gamma [1]. options.bias says whether there are biases: [C'], [C'], [C''] and [C]. Weights of
+  // convolutions, [out, in, 1, 1], are accepted too. Throws WeightError, naming the tensor, if one is missing or does
+  // not fit. Throws ConfigError if a number of channels is less than 1, or C'' is not C although the output is direct.
   ImageSelfAttention(const WeightScope& weights, const ImageSelfAttentionOptions& options);
 
   std::string_view kind() const override { return "image_self_attention"; }

@@ -21,7 +21,7 @@ struct LocalAttentionOptions {
 };
 
 // Multi-head self-attention in a sliding window (Luong et al. 2015, section 3.2, local-m; Beltagy et al. 2020, section
-// 3.1): row i attends to the rows j of its sequence with |i - j| <= window. The formula is otherwise that of
+// 3.1): row i attends to the rows j of its sequence with |i - j| <= window. Otherwise the formula is the same as in
 // MultiHeadAttention.
 //   {x: [R, D]} or {x, residual: [R, D]} -> [R, D]
 // The time is proportional to rows * window.

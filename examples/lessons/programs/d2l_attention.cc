@@ -1,10 +1,13 @@
-// Attention over a batch of padded sequences: the two examples of "Dive into Deep Learning" (d2l.ai), section 10.3.
+// Attention over a batch of padded sequences: the two examples of "Dive into Deep Learning"
+// (d2l.ai), section 10.3.
 //
-//     d2l_attention [FOLDER]      the folder with d2l_attention.safetensors and d2l_attention.npz; by default data/
+//     d2l_attention [FOLDER]
 //
-// There are two sources of ten keys each. The first 2 keys of one and the first 6 of the other are real; the rest is
-// padding, which is masked. All keys are equal on purpose. So every query spreads its attention evenly over the real
-// keys, and its output is the mean of their values.
+// FOLDER contains d2l_attention.safetensors and d2l_attention.npz; by default data/.
+//
+// There are two sources with ten keys each: 2 real keys in the first source and 6 in the second.
+// The other keys are padding, which is masked. All keys are equal on purpose, so every query
+// attends evenly to the real keys, and the output is the mean of their values.
 #include <encdec/engine/executor.h>
 #include <encdec/models/checkpoint/npz.h>
 #include <encdec/models/checkpoint/safetensors.h>
@@ -30,7 +33,7 @@ using namespace lessons;
 constexpr Dim kKeyDim = 2, kValueDim = 4, kKeys = 10;
 constexpr Dim kBatchSize = 2;
 
-// Keys, values and valid lengths, the same for both examples.
+// Keys, values and valid lengths of both examples.
 struct Source {
   Tensor keys = Tensor::allocate({kBatchSize, kKeys, kKeyDim});
   Tensor values = Tensor::allocate({kBatchSize, kKeys, kValueDim});
@@ -38,14 +41,14 @@ struct Source {
 
   Source() {
     std::fill_n(keys.data<float>(), keys.elements(), 1.0f);
-    // The first key has the value 0, 1, 2, 3, the second 4, 5, 6, 7, and so on.
+    // The value of the first key is (0, 1, 2, 3), of the second (4, 5, 6, 7), and so on.
     for (Dim i = 0; i < values.elements(); ++i) values.data<float>()[i] = static_cast<float>(i % (kKeys * kValueDim));
     valid_lengths.data<std::int32_t>()[0] = 2;
     valid_lengths.data<std::int32_t>()[1] = 6;
   }
 };
 
-// Inputs of a graph: a batch of kBatch sequences, with kTargetRows queries and kSourceRows keys in each.
+// Inputs of a graph: kBatch sequences, each with kTargetRows queries and kSourceRows keys.
 struct AttentionInputs {
   Edge queries, keys, values, valid_lengths;
 
@@ -56,8 +59,8 @@ struct AttentionInputs {
         valid_lengths(graph.input("valid_lengths", {kBatch}, DataType::int32)) {}
 };
 
-// Additive attention: a hidden layer compares queries and keys, which may have different widths. The whole attention is
-// one node, whose scores and softmax are never in memory as a whole.
+// Runs additive attention: a hidden layer compares queries and keys, which may have different
+// widths. The whole attention is one node, which never stores all scores at once.
 void run_additive(const WeightScope& weights, const Tensor& queries) {
   Graph graph("additive attention");
   const AttentionInputs in(graph, queries.width());
@@ -68,7 +71,7 @@ void run_additive(const WeightScope& weights, const Tensor& queries) {
 
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
-  // The weights can still be observed: the node reports those of each query.
+  // An observer still gets the attention weights of each query.
   Tensor attention = Tensor::allocate({kBatchSize, kKeys});
   state.observe_attention(attended,
                           [&](const AttentionWeights& row) { std::ranges::copy(row.weights, attention.row(row.row)); });
@@ -78,8 +81,8 @@ void run_additive(const WeightScope& weights, const Tensor& queries) {
   show("additive attention: outputs", outputs[0], "{:.4f}");
 }
 
-// Dot-product attention, for queries and keys of equal width. It is built from separate nodes, as in the book, with
-// dropout between softmax and sum. Dropout has an effect only in training.
+// Runs dot-product attention, for queries and keys of equal width. It has separate nodes, as in the
+// book, with dropout between softmax and sum. Dropout has an effect in training only.
 void run_dot_product(const Tensor& queries) {
   Graph graph("dot-product attention");
   const AttentionInputs in(graph, queries.width());
@@ -92,14 +95,14 @@ void run_dot_product(const Tensor& queries) {
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
   state.observer = [](const Graph::Node& node, const Tensor& output) {
-    if (node.name == "scores") return;  // random, like the queries
+    if (node.name == "scores") return;  // random, because the queries are
     show("dot-product attention: " + node.name, output, "{:.4f}");
   };
   const Source source;
   executor.run(std::array{queries, source.keys, source.values, source.valid_lengths}, state);
 }
 
-// Reads weights and queries. The calls are the same for both file formats.
+// Runs both examples with the weights and queries of a file, of either format.
 void run(const std::shared_ptr<const WeightStore>& file) {
   const WeightScope weights(file);
   run_additive(weights, weights.tensor("additive_queries", {kBatchSize, 1, 20}));

@@ -1,4 +1,4 @@
-// Attention over an image: each pixel attends to all pixels, however far away. Similar pixels find each other.
+// Attention over an image: each pixel attends to all pixels, and most to similar ones.
 #include <encdec/engine/executor.h>
 
 #include "long_inputs/image_self_attention.h"
@@ -15,22 +15,24 @@ constexpr std::array<std::string_view, 10> kImage = {"............", "..........
 constexpr Dim kHeight = kImage.size(), kWidth = kImage[0].size();
 constexpr Dim kColours = 3;  // blue, red, green
 
+// A pixel whose attention is shown.
 struct Pixel {
   const char* name;
   Dim y, x;
 };
 
 void run_lesson(bool svg) {
+  // Draw the image: a one-hot vector of the colour for each pixel, times its brightness.
   Tensor image = Tensor::allocate({1, kHeight, kWidth, kColours});
   for (Dim y = 0; y < kHeight; ++y) {
     for (Dim x = 0; x < kWidth; ++x) {
       const char pixel = kImage[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)];
-      const float shadow = 0.02f * static_cast<float>(y);  // colours are darker further down
+      const float shadow = 0.02f * static_cast<float>(y);  // lower rows are darker
       image.row(y * kWidth + x)[std::string_view(".o#").find(pixel)] = 1.0f - shadow;
     }
   }
 
-  // Queries and keys are colours; the score of two pixels of one colour is about 6.
+  // Queries and keys are the colours. Two pixels of the same colour have a score of about 6.
   Graph graph("image");
   const WeightScope weights = weights_of({{"query.weight", diagonal(kColours, 6.0f)},
                                           {"key.weight", diagonal(kColours, 1.0f)},
@@ -47,12 +49,13 @@ void run_lesson(bool svg) {
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
 
-  // A row of weights for each pixel, each row an image.
+  // Collect the attention weights: for each pixel a row, which is itself an image.
   Tensor seen = Tensor::allocate({kHeight * kWidth, kHeight * kWidth});
   state.observe_attention(attended,
                           [&](const AttentionWeights& row) { std::ranges::copy(row.weights, seen.row(row.row)); });
   const Tensor output = executor.run(std::array{image}, state)[0];
 
+  // Show the weights of three pixels.
   std::vector<HeatMap> maps;
   for (const auto& [name, y, x] :
        {Pixel{"a ball's pixel (3, 2)", 3, 2}, {"the sky's (0, 5)", 0, 5}, {"the grass's (9, 0)", 9, 0}}) {
@@ -63,7 +66,7 @@ void run_lesson(bool svg) {
   for (const std::string_view row : kImage) fmt::print("         {}\n", row);
   fmt::print("\n");
   print_maps(maps);
-  // gamma is 0 when training begins, so that attention is added little by little.
+  // The output is x + gamma * attended. gamma is 0 when training begins.
   const Tensor pixel = output.reshape({kHeight * kWidth, kColours}).slice(3 * kWidth + 2, 1);
   show("pixel (3, 2) after attention: gamma * attended + itself", pixel, "{:.3f}");
 }

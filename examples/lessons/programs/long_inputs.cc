@@ -1,6 +1,7 @@
-// Attention over long inputs: to all rows, to a window, and to shortened keys. Heat maps show the weights.
+// Attention over long inputs: to all rows, to a window, and to shortened keys. Heat maps show the
+// weights.
 //
-// Queries and keys of a word are one-hot vectors, so that a word attends to its other occurrences.
+// Queries and keys are one-hot vectors of words, so each word attends to its other occurrences.
 #include <encdec/engine/executor.h>
 #include <encdec/layers/transformer/multi_head_attention.h>
 
@@ -18,11 +19,11 @@ const std::vector<std::string> kText = {"the", "cat", "sat", "on", "the", "mat",
 constexpr Dim kVocabulary = 8;
 constexpr int kWindow = 2;
 constexpr Dim kStride = 3;
-// Heads as wide as the vocabulary, and a score of 2 for equal words.
+// One head as wide as the vocabulary. Equal words have a score of 2.
 constexpr AttentionOptions kAttention{
     .model_dim = kVocabulary, .bias = Bias::none, .key_bias = Bias::none, .score_scale = 2.0f};
 
-// Numbers the words in the order in which they first occur.
+// Returns the ids of words, numbered in the order in which they first occur.
 Tensor ids_of(const std::vector<std::string>& text) {
   std::vector<std::string> known;
   std::vector<std::int32_t> ids;
@@ -34,6 +35,7 @@ Tensor ids_of(const std::vector<std::string>& text) {
   return token_ids(ids);
 }
 
+// Returns weights for all layers: projections are identities.
 WeightScope weights() {
   // Each output of a convolution is the sum of kStride rows.
   Tensor sum = Tensor::allocate({kVocabulary, kVocabulary, kStride});
@@ -49,13 +51,15 @@ WeightScope weights() {
                      {"value_convolution.weight", sum}});
 }
 
-// Runs the layer on the text. Returns the weights of each row, and counts the scores that it computed.
+// Runs an attention layer on the text. Returns the weights of each row, and in the title the number
+// of scores that were computed.
 HeatMap attend(const std::string& name, std::shared_ptr<const Layer> layer, Dim key_count) {
   Graph graph("long inputs");
   const Edge ids = graph.input("ids", {kSourceRows}, DataType::int32);
   const Edge words = graph.add("words", std::make_shared<OneHot>(kVocabulary), {ids});
   const Edge attended = graph.add("attention", std::move(layer), {words});
   graph.output(attended);
+  // Collect the weights while the graph runs. A row's weights begin at `first_key`.
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
   const auto rows = static_cast<Dim>(kText.size());

@@ -1,4 +1,4 @@
-// Positions that are appended to rows, instead of added: [x; p] W is at least as general as x + p.
+// Positional encodings appended to rows instead of added: W [x; p] is at least as general as x + p.
 #include <encdec/engine/executor.h>
 #include <encdec/layers/transformer/positional_encoding.h>
 
@@ -13,6 +13,7 @@ using namespace lessons;
 
 constexpr Dim kRows = 24, kWidth = 16;
 
+// Returns the output of a layer for one sequence `x`.
 Tensor run(std::shared_ptr<const Layer> layer, const Tensor& x) {
   Graph graph("positions");
   graph.output(graph.add("positions", std::move(layer), {graph.input("x", {kSourceRows, kWidth})}));
@@ -23,7 +24,7 @@ Tensor run(std::shared_ptr<const Layer> layer, const Tensor& x) {
   return matrix(output.shape(), {output.data<float>(), output.data<float>() + output.elements()});
 }
 
-// Returns the layer with the matrix W = [rows I, positions I].
+// Returns the layer with W = [rows * I, positions * I].
 std::shared_ptr<const Layer> concatenated(float rows, float positions) {
   Tensor weight = Tensor::allocate({kWidth, 2 * kWidth});
   for (Dim i = 0; i < kWidth; ++i) {
@@ -40,7 +41,7 @@ void run_lesson(bool svg) {
   Tensor x = Tensor::allocate({kRows, kWidth});
   for (Dim i = 0; i < x.elements(); ++i) x.data<float>()[i] = std::sin(0.7f * static_cast<float>(i));
 
-  // W = [0 I] drops the rows and keeps the encodings. From -1 to 1, they are moved to 0 to 1 for the picture.
+  // W = [0 I] keeps only the encodings. Map them from [-1, 1] to [0, 1] for the picture.
   Tensor encodings = run(concatenated(0.0f, 1.0f), x);
   for (Dim i = 0; i < encodings.elements(); ++i) encodings.data<float>()[i] = (encodings.data<float>()[i] + 1.0f) / 2;
   HeatMap map{"a row for each position: sines, then cosines", encodings};
@@ -48,7 +49,7 @@ void run_lesson(bool svg) {
   if (svg) return print_svg(std::span(&map, 1));
   print_maps(std::span(&map, 1));
 
-  // W = [I I] adds. Other matrices can keep positions apart from contents, or forget them.
+  // W = [I I] adds the encodings, as PositionalEncoding does.
   const Tensor added = run(std::make_shared<PositionalEncoding>(SinusoidLayout::halves, kWidth), x);
   const Tensor appended = run(concatenated(1.0f, 1.0f), x);
   float largest = 0.0f;

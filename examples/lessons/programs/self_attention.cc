@@ -1,8 +1,9 @@
 // Self-attention with numbers small enough to check by hand.
 //
-// There are three tokens, each a row of four numbers. Three matrices, which a model would learn, turn each row into a
-// query (what the token looks for), a key (what it offers) and a value (what it passes on). The output of a token is a
-// weighted sum of all values. The weights come from how well the token's query matches each key.
+// There are three tokens, each a row of four numbers. Three matrices, which a model would learn,
+// turn each row into a query (what the token looks for), a key (what it offers) and a value (what
+// it passes on). A token's output is a weighted sum of all values. A weight depends on how well the
+// token's query matches the value's key.
 #include <encdec/engine/executor.h>
 #include <encdec/layers/transformer/linear.h>
 
@@ -25,7 +26,7 @@ using namespace lessons;
 constexpr Dim kWidth = 4;    // numbers in a token's row
 constexpr Dim kHeadDim = 3;  // numbers in a query, a key or a value
 
-// Transposes a matrix W [kWidth, kHeadDim], written for x W as on paper. Checkpoints store it transposed, as [out, in].
+// Transposes a matrix W [kWidth, kHeadDim], written for x W, to [out, in] as in checkpoints.
 Tensor transposed(const Tensor& w) {
   Tensor weight = Tensor::allocate({w.shape()[1], w.shape()[0]});
   for (Dim in = 0; in < w.shape()[0]; ++in) {
@@ -34,7 +35,7 @@ Tensor transposed(const Tensor& w) {
   return weight;
 }
 
-// Returns the weights that a checkpoint would hold.
+// Returns weights as a checkpoint would store them.
 WeightScope made_up_weights() {
   const Shape shape{kWidth, kHeadDim};
   auto store = std::make_shared<WeightStore>("by hand");
@@ -53,7 +54,7 @@ WeightScope made_up_weights() {
   return WeightScope(std::shared_ptr<const WeightStore>(std::move(store)));
 }
 
-// Builds the network, one node a line. kSourceRows stands for any number of tokens.
+// Builds the network, one node per line. kSourceRows means any number of tokens.
 Graph self_attention(const WeightScope& weights) {
   const LinearOptions projection{.input_width = kWidth, .output_width = kHeadDim, .bias = Bias::none};
   Graph graph("self-attention");
@@ -61,12 +62,12 @@ Graph self_attention(const WeightScope& weights) {
   const Edge keys = graph.add<Linear>(weights / "keys", {x}, projection);
   const Edge queries = graph.add<Linear>(weights / "queries", {x}, projection);
   const Edge values = graph.add<Linear>(weights / "values", {x}, projection);
-  // The scores: how well each query matches each key. Models divide them by sqrt(kHeadDim); whole numbers are easier to
-  // follow.
+  // Scores: how well each query matches each key. Models divide them by sqrt(kHeadDim), but whole
+  // numbers are easier to follow.
   const DotProductOptions plain{.scale = ScoreScale::plain};
   const Edge scores = graph.add("scores", std::make_shared<DotProductScores>(plain), {queries, keys});
-  // The softmax makes the scores of each row positive, with sum 1. Nothing is masked: every token attends to every
-  // token.
+  // The softmax turns each row of scores into positive weights with sum 1. Without lengths it masks
+  // no score: every token attends to every token.
   const Edge softmax = graph.add("softmax", std::make_shared<MaskedSoftmax>(), {scores});
   graph.output(graph.add("outputs", std::make_shared<WeightedSum>(), {softmax, values}));
   return graph;
@@ -80,7 +81,7 @@ void run() {
 
   const Executor executor(self_attention(made_up_weights()));
   RunState state(executor.graph());
-  // Prints the output of every node after the node has run, and keeps the values.
+  // Print each node's output after the node has run, and keep the values.
   Tensor values = Tensor::allocate({3, kHeadDim});
   state.observer = [&](const Graph::Node& node, const Tensor& output) {
     show(node.name, output, node.name == "softmax" ? "{:.4e}" : node.name == "outputs" ? "{:.4f}" : "{:g}");
@@ -88,7 +89,7 @@ void run() {
   };
   executor.run(std::array{x}, state);
 
-  // By hand one would round the softmax. The outputs are then three simple sums of values.
+  // By hand, one would round the softmax. The outputs are then simple sums of values.
   const Tensor rounded = matrix({3, 3}, {0.0f, 0.5f, 0.5f,  //
                                          0.0f, 1.0f, 0.0f,  //
                                          0.0f, 0.9f, 0.1f});

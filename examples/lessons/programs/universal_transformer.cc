@@ -1,4 +1,4 @@
-// A Universal Transformer: one block, applied again and again. With adaptive halting, each position decides how often.
+// A Universal Transformer: one block, applied repeatedly, with and without adaptive halting.
 #include "programs/pictures.h"
 #include "universal_transformer/universal_session.h"
 
@@ -9,9 +9,10 @@ using namespace lessons;
 constexpr Dim kModel = 16, kHidden = 32, kVocabulary = 10;
 constexpr int kSteps = 8;
 
-// Random weights, as an untrained model has them.
+// Random weights, as in an untrained model, from a linear congruential generator.
 class Weights {
  public:
+  // Adds a tensor with elements in [mean - limit, mean + limit).
   void add(const std::string& name, const Shape& shape, float limit = 0.6f, float mean = 0.0f) {
     Tensor tensor = Tensor::allocate(shape);
     for (Dim i = 0; i < tensor.elements(); ++i) {
@@ -35,6 +36,7 @@ class Weights {
   std::uint32_t state_ = 5;
 };
 
+// Returns the weights that UniversalTransformer needs, under its names.
 WeightScope random_weights() {
   Weights all;
   for (const std::string side : {"encoder", "decoder"}) {
@@ -55,6 +57,7 @@ WeightScope random_weights() {
   return all.scope();
 }
 
+// Returns a session of a model, with adaptive halting if there is a threshold.
 UniversalSession session(std::optional<float> threshold) {
   const UniversalStackConfig stack{.vocabulary = kVocabulary, .steps = kSteps, .halting_threshold = threshold};
   const UniversalTransformerConfig config{
@@ -64,6 +67,7 @@ UniversalSession session(std::optional<float> threshold) {
 
 void run_lesson(bool svg) {
   const std::vector<UniversalSession::TokenIds> source = {{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8}};
+  // For each threshold, show which positions take each step.
   std::vector<HeatMap> maps;
   for (const float threshold : {0.5f, 0.9f, 0.99f}) {
     UniversalSession adaptive = session(threshold);
@@ -82,6 +86,7 @@ void run_lesson(bool svg) {
   fmt::print("Positions (columns) that take each step (rows), for {} tokens:\n\n", source[0].size());
   print_maps(maps);
 
+  // Without halting, every position takes all steps.
   UniversalSession fixed = session(std::nullopt);
   fmt::print("without halting: {} steps for every position\n", fixed.encode(source).steps);
   const std::vector<UniversalSession::TokenIds> target = {{7}};

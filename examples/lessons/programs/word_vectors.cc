@@ -1,6 +1,8 @@
-// Words as vectors: one-hot vectors, the table that makes them dense, and what distances between dense vectors mean.
+// Words as vectors: one-hot vectors, the table that turns them into dense vectors, and the meaning
+// of distances between dense vectors.
 //
-// data/words.txt has a line for each word, as GloVe's files do. Its vectors were made up: royal, female, young, fruit.
+// data/words.txt has one line per word, in GloVe's format. The vectors are made up; their elements
+// are: royal, female, young, fruit.
 #include "inputs/word_vectors.h"
 
 #include <encdec/engine/executor.h>
@@ -17,6 +19,7 @@ namespace {
 
 using namespace lessons;
 
+// Runs a graph, prints the output of each node, and returns the result.
 Tensor run(Graph graph, const Tensor& ids) {
   const Executor executor(std::move(graph));
   RunState state(executor.graph());
@@ -42,7 +45,7 @@ void run_lesson(bool svg) {
   const Tensor& table = words.vectors();
   const Dim count = table.rows(), width = table.width();
 
-  // How near each word is to each other one.
+  // Compute the cosine similarity of each pair of words.
   Tensor near = Tensor::allocate({count, count});
   for (Dim a = 0; a < count; ++a) {
     for (Dim b = 0; b < count; ++b) near.row(a)[b] = cosine(table.row(a), table.row(b), width);
@@ -50,7 +53,7 @@ void run_lesson(bool svg) {
   const HeatMap map{"cosines of words", near, {words.words().begin(), words.words().end()}};
   if (svg) return print_svg(std::span(&map, 1));
 
-  // A one-hot vector chooses a row of the table: a product with the table, or quicker a lookup.
+  // A one-hot vector selects a row of the table, by a product. A lookup does the same faster.
   const Tensor ids = token_ids({words.find("queen").value(), words.find("apple").value()});
   Graph product("product");
   const Edge tokens = product.input("ids", {kSourceRows}, DataType::int32);
@@ -66,10 +69,10 @@ void run_lesson(bool svg) {
                  {lookup.input("ids", {kSourceRows}, DataType::int32)}));
   run(std::move(lookup), ids);
 
-  // One-hot vectors are all equally far apart. These are not.
+  // One-hot vectors are all equally far apart. Dense vectors are not.
   print_maps(std::span(&map, 1));
 
-  // The words that are nearest to king - man + woman.
+  // Find the words nearest to king - man + woman.
   const auto row = [&](const char* word) { return table.row(words.find(word).value()); };
   std::vector<float> wanted(static_cast<std::size_t>(width));
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = row("king")[i] - row("man")[i] + row("woman")[i];

@@ -175,10 +175,9 @@ TEST(WordVectors, RefusesNumbersThatAreNotFinite) {
     if (text.empty()) continue;
     EXPECT_THAT(vectors_refusal("a 1 2\nb " + text + " 2\n"), testing::StartsWith("line 2: '")) << text;
   }
-  EXPECT_EQ(vectors_refusal("a 1 2\nb nan 2\n"),
-            "line 2: 'nan' where number 1 of 2 stands, expected a finite decimal number");
+  EXPECT_EQ(vectors_refusal("a 1 2\nb nan 2\n"), "line 2: 'nan' as number 1 of 2, expected a finite decimal number");
   EXPECT_EQ(vectors_refusal("1 2\nb 1 inf\n", {.format = Format::word2vec_text}),
-            "line 2: 'inf' where number 2 of 2 stands, expected a finite decimal number");
+            "line 2: 'inf' as number 2 of 2, expected a finite decimal number");
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(vectors_refusal("2 2\na " + floats({1, 2}) + "b " + floats({1, infinity})),
             "word 2: 'b': number 2 of 2 is inf, expected a finite one");
@@ -214,14 +213,14 @@ TEST(WordVectors, RefusesWrongHeaders) {
     EXPECT_EQ(vectors_refusal("", options), "line 1: '', expected the numbers of words and dimensions");
   }
   EXPECT_EQ(vectors_refusal("3 1\naaaa 1\nbbbb 2\n"), "line 4: the end of the file, expected 3 words");
-  EXPECT_EQ(vectors_refusal("1 1\na 1\nb 2\n"), "line 3: another line, expected the 1 words that the header says");
-  EXPECT_EQ(vectors_refusal("1 2\na 1 2 3\n"), "line 2: more than 2 numbers, expected as many as the header says");
+  EXPECT_EQ(vectors_refusal("1 1\na 1\nb 2\n"), "line 3: another line, expected 1 words as in the header");
+  EXPECT_EQ(vectors_refusal("1 2\na 1 2 3\n"), "line 2: more than 2 numbers, expected as many as in the header");
   EXPECT_EQ(vectors_refusal("1 3\nabcdef 1 2\n"),
-            "line 2: 'abcdef' where number 1 of 3 stands, expected a finite decimal number");
+            "line 2: 'abcdef' as number 1 of 3, expected a finite decimal number");
   EXPECT_EQ(vectors_refusal("1 1\na " + floats({1}) + "b", binary),
-            "1 bytes behind the 1 words that the header says, expected none");
+            "1 bytes after the 1 words of the header, expected none");
   EXPECT_EQ(vectors_refusal("2 1\na " + floats({1}) + "bbbbbb " + "abc", binary),
-            "word 2: 3 bytes left behind it, expected 4 of its vector: the file is truncated");
+            "word 2: 3 bytes after the word, expected 4 for its vector: the file is truncated");
   EXPECT_EQ(vectors_refusal("2 1\na 1\n\nb 2\n", text), "line 3: 0 numbers, expected a word and 1");
 }
 
@@ -229,18 +228,17 @@ TEST(WordVectors, RefusesWrongHeaders) {
 TEST(WordVectors, RefusesFirstLinesThatHaveTooFewNumbers) {
   const std::string rest = "\nthe .1 .2 .3\nof .4 .5 .6\n";
   for (const std::string first : {"+2 3", "2 3.0", "2. 3", "2  3", "V 3", "the .1"}) {
-    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 1 numbers, expected as many as the first line has")
+    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 1 numbers, expected as many as in the first line")
         << first;
     EXPECT_EQ(vectors_refusal(first + rest, {.limit = 1}),
-              "line 2: more than 1 numbers, expected as many as the first line has");
+              "line 2: more than 1 numbers, expected as many as in the first line");
   }
   for (const std::string first : {"2 3 100", "the .1 .2", "the  .1  .2"}) {
-    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 2 numbers, expected as many as the first line has")
+    EXPECT_EQ(vectors_refusal(first + rest), "line 2: more than 2 numbers, expected as many as in the first line")
         << first;
   }
   EXPECT_EQ(vectors_refusal("2 3 100 7" + rest), "no exception");  // a word and its vector
-  EXPECT_EQ(vectors_refusal("2 3 100 7 7" + rest),
-            "line 2: 'the' where number 1 of 4 stands, expected a finite decimal number");
+  EXPECT_EQ(vectors_refusal("2 3 100 7 7" + rest), "line 2: 'the' as number 1 of 4, expected a finite decimal number");
   EXPECT_EQ(vectors_refusal("2\t3" + rest), "line 1: no numbers, expected a word and its vector");
   EXPECT_EQ(vectors_refusal(" 2 3" + rest), "line 1: an empty word, expected a word and its vector");
 }
@@ -249,9 +247,9 @@ TEST(WordVectors, WordsMayContainSpacesFromLineTwoAndEndWithNumbersFromLineThree
   EXPECT_THAT(parse("the 1 2\n. . . 3 4\n1 1 5 6\n").words(), ElementsAre("the", ". . .", "1 1"));
   EXPECT_THAT(parse("the 1 2\n7 3 4\n").words(), ElementsAre("the", "7"));
   EXPECT_EQ(vectors_refusal("the 1 2\n1 1 5 6\n"),
-            "line 2: more than 2 numbers, expected as many as the first line has");
+            "line 2: more than 2 numbers, expected as many as in the first line");
   EXPECT_EQ(vectors_refusal("2 2\n1 1 5 6\nthe 1 2\n"),
-            "line 2: more than 2 numbers, expected as many as the header says");
+            "line 2: more than 2 numbers, expected as many as in the header");
 }
 
 TEST(WordVectors, RepeatedSpacesBetweenTheFirstNumbersDoNotCount) {
@@ -280,8 +278,7 @@ TEST(WordVectors, RefusesFilesWithoutWordsOrNumbers) {
   EXPECT_EQ(vectors_refusal("\n \r\n"), "no words, expected at least 1");
   EXPECT_EQ(vectors_refusal("word\n"), "line 1: no numbers, expected a word and its vector");
   EXPECT_EQ(vectors_refusal("a 1 2\n 1 2\n"), "line 2: an empty word, expected a word and its vector");
-  EXPECT_EQ(vectors_refusal("a 1 2\nb 1\n"),
-            "line 2: 'b' where number 1 of 2 stands, expected a finite decimal number");
+  EXPECT_EQ(vectors_refusal("a 1 2\nb 1\n"), "line 2: 'b' as number 1 of 2, expected a finite decimal number");
   EXPECT_EQ(vectors_refusal("a 1 2\n2\n"), "line 2: 1 numbers, expected a word and 2");
   EXPECT_EQ(vectors_refusal("1 1\n " + floats({1}), {.format = Format::word2vec_binary}),
             "word 1: an empty word, expected a word and its vector");

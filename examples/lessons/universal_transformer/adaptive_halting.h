@@ -9,7 +9,7 @@ namespace lessons {
 
 // State that a halted position has at the next steps, for other positions to attend to.
 enum class HaltedState : std::uint8_t {
-  transformed,  // the block goes on transforming the state: listing in appendix C of Dehghani et al. 2018
+  transformed,  // the block continues to transform the state: listing in appendix C of Dehghani et al. 2018
   copied,       // the state stays as it was at halting, and is not the weighted result: their section 2.2
 };
 

@@ -5,11 +5,12 @@
 namespace lessons {
 namespace {
 
-// Grows `tensor` to `shape` if it has fewer rows; its contents are then lost.
+// Grows `tensor` to `shape` if it has fewer rows. Growing loses the contents.
 void reserve_rows(Tensor& tensor, const Shape& shape) {
   if (tensor.empty() || tensor.rows() < shape[0]) tensor = Tensor::uninitialized(shape);
 }
 
+// Returns whether a graph has layers with a key/value cache.
 bool keeps_rows(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const Graph::Node& node) {
     return node.layer != nullptr && node.layer->key_value_form().heads > 0;
@@ -25,21 +26,23 @@ DepthRecurrence::DepthRecurrence(const Executor& block, const UniversalStackConf
       first_step_(first_step),
       halting_(stack.halting()),
       inputs_(block.graph().inputs().size()) {
+  // Each step needs its own cache. Without caches, all steps share one state.
   const int states = keeps_rows(block.graph()) ? stack.steps : 1;
   for (int i = 0; i < states; ++i) states_of_steps_.emplace_back(block.graph(), team);
 }
 
 DepthRecurrence::Result DepthRecurrence::run(const Tensor& embedded, std::span<const Sequence> sequences,
-                                             const Tensor* memory, End end) {
+                                             const Tensor* key_values, End end) {
   begin(embedded, sequences);
   int step = 0;
   for (; step < stack_.steps && !active_.empty(); ++step) {
-    take(run_block(step, memory));
+    take(run_block(step, key_values));
     if (end == End::all_halted) drop_halted();
   }
   return {result_.slice(0, embedded.rows()), halting_.updates(), halting_.remainders(), step};
 }
 
+// Makes all sequences active, with their embedded tokens as states.
 void DepthRecurrence::begin(const Tensor& embedded, std::span<const Sequence> sequences) {
   reserve_rows(states_, embedded.shape());
   reserve_rows(result_, embedded.shape());
@@ -51,14 +54,15 @@ void DepthRecurrence::begin(const Tensor& embedded, std::span<const Sequence> se
   for (const Sequence& sequence : sequences) active_.push_back({sequence, sequence.first_row});
 }
 
-std::span<const Tensor> DepthRecurrence::run_block(int step, const Tensor* memory) {
+// Runs one step of the block for the active sequences, and returns its outputs.
+std::span<const Tensor> DepthRecurrence::run_block(int step, const Tensor* key_values) {
   RunState& state = states_of_steps_[std::min(static_cast<std::size_t>(step), states_of_steps_.size() - 1)];
   state.sequences.clear();
   for (const Active& active : active_) state.sequences.push_back(active.sequence);
   step_ = first_step_ + step;
   inputs_[0] = states_.slice(0, active_rows_);
   inputs_[1] = Tensor(&step_, DataType::int32, {1});
-  if (memory != nullptr) inputs_[2] = *memory;
+  if (key_values != nullptr) inputs_[2] = *key_values;
   return block_.run(inputs_, state);
 }
 
@@ -70,7 +74,7 @@ void DepthRecurrence::take(std::span<const Tensor> outputs) {
     for (int r = 0; r < active.sequence.rows; ++r) {
       const int row = active.sequence.first_row + r, row_of_result = active.first_row + r;
       const bool was_running = halting_.is_running(row_of_result);
-      // Without halting, the output of each step replaces the result.
+      // With halting, the result is the weighted sum over steps. Otherwise it is the last output.
       const float weight = halting_.step(row_of_result, adaptive ? outputs[1].row(row)[0] : 0.0f);
       const float* transformed = outputs[0].row(row);
       float* result = result_.row(row_of_result);
@@ -86,7 +90,7 @@ void DepthRecurrence::take(std::span<const Tensor> outputs) {
   }
 }
 
-// Removes from the loop the sequences whose rows have all halted, and closes the gaps between the others.
+// Removes the sequences whose rows have all halted, and closes the gaps between the others.
 void DepthRecurrence::drop_halted() {
   const auto has_halted = [this](const Active& active) {
     for (int r = 0; r < active.sequence.rows; ++r) {
@@ -98,7 +102,7 @@ void DepthRecurrence::drop_halted() {
   int next = 0;
   for (Active& active : active_) {
     const std::int64_t count = active.sequence.rows * states_.width();
-    // Rows move towards the front only, so an overlap does no harm.
+    // Rows only move towards the front, so overlapping copies are safe.
     std::copy_n(states_.row(active.sequence.first_row), count, states_.row(next));
     active.sequence.first_row = next;
     next += active.sequence.rows;

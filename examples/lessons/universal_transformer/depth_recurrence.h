@@ -35,11 +35,11 @@ class DepthRecurrence {
     int steps = 0;                          // number of times that the block ran
   };
 
-  // Runs the loop from the states `embedded`, which are H_0. `memory` is the block's third input, null if the block has
-  // none. The result is valid until the next run().
-  Result run(const Tensor& embedded, std::span<const Sequence> sequences, const Tensor* memory, End end);
+  // Runs the loop from the states `embedded`, which are H_0. `key_values` is the block's third input, null if the block
+  // has none. The result is valid until the next run().
+  Result run(const Tensor& embedded, std::span<const Sequence> sequences, const Tensor* key_values, End end);
 
-  // Opens a slot in the caches of all steps and returns its number, the same for all; see CacheIndex.
+  // Opens a slot in the cache of each step. Returns its number, which is the same in all caches; see CacheIndex.
   int open_slot();
   // Appends `count` positions to a slot, in all caches.
   void append(int slot, int count);
@@ -56,7 +56,7 @@ class DepthRecurrence {
   };
 
   void begin(const Tensor& embedded, std::span<const Sequence> sequences);
-  std::span<const Tensor> run_block(int step, const Tensor* memory);
+  std::span<const Tensor> run_block(int step, const Tensor* key_values);
   void take(std::span<const Tensor> outputs);
   void drop_halted();
 

@@ -19,6 +19,7 @@ void TimestepEncoding::forward(Inputs inputs, Tensor& output, RunState& state) c
   expect_integers(inputs[1], "step");
   const std::int32_t step = inputs[1].data<std::int32_t>()[0];
   if (step < 0) throw InputError(fmt::format("step {}, expected 0 or more", step));
+  // `beyond` holds the encoding if the step is not in the table.
   Tensor beyond;
   const float* encoding = steps_.row(step, beyond, state);
   const Dim width = steps_.width();

@@ -11,12 +11,13 @@ UniversalSession::UniversalSession(std::shared_ptr<const UniversalTransformer> m
     : model_(std::move(model)),
       source_embedding_(model_->source_embedding.graph(), team),
       encoder_(model_->encoder_block, model_->config.encoder, model_->config.first_step, team),
-      memory_state_(model_->source_memory.graph(), team),
+      key_value_state_(model_->source_key_values.graph(), team),
       target_embedding_(model_->target_embedding.graph(), team),
       decoder_(model_->decoder_block, model_->config.decoder, model_->config.first_step, team),
       output_(model_->output.graph(), team) {}
 
-// Writes the tokens of a batch to ids_, one sequence after another, and their rows to sequences_.
+// Writes the tokens of a batch to ids_, one sequence after another, and the rows of each sequence
+// to sequences_. Returns a view of ids_.
 Tensor UniversalSession::pack(std::span<const TokenIds> tokens, std::string_view what) {
   if (tokens.empty()) throw InputError(fmt::format("no {}s, expected at least 1", what));
   sequences_.clear();
@@ -33,17 +34,20 @@ Tensor UniversalSession::pack(std::span<const TokenIds> tokens, std::string_view
 }
 
 DepthRecurrence::Result UniversalSession::encode(std::span<const TokenIds> sources) {
+  // Drop the previous batch.
   sources_.clear();
   slots_.clear();
   decoder_.close_all_slots();
-  memory_.remove_all();
+  key_values_.remove_all();
   const Tensor ids = pack(sources, "source");
+  // Embed the tokens and run the encoder's loop.
   const Tensor embedded = model_->source_embedding.run(std::span(&ids, 1), source_embedding_)[0];
   const auto encoded = encoder_.run(embedded, sequences_, nullptr, DepthRecurrence::End::all_halted);
-  memory_state_.sequences = sequences_;
-  const auto memories = model_->source_memory.run(std::span(&encoded.hidden, 1), memory_state_);
+  // Keep the keys and values for cross-attention, and open a target for each source.
+  key_value_state_.sequences = sequences_;
+  const auto key_values = model_->source_key_values.run(std::span(&encoded.hidden, 1), key_value_state_);
   for (const Sequence& sequence : sequences_) {
-    sources_.push_back(memory_.add(memories, sequence.first_row, sequence.rows));
+    sources_.push_back(key_values_.add(key_values, sequence.first_row, sequence.rows));
     slots_.push_back(decoder_.open_slot());
   }
   return encoded;
@@ -68,18 +72,19 @@ Tensor UniversalSession::run_decoder(std::span<const TokenIds> tokens, DepthRecu
                     tokens.size(), slots_.size()));
   }
   const Tensor ids = pack(tokens, "target");
-  // Runs before any state changes, since it throws for ids outside the vocabulary.
+  // Embed first, before any state changes: this throws for ids outside the vocabulary.
   const Tensor embedded = model_->target_embedding.run(std::span(&ids, 1), target_embedding_)[0];
+  // Connect each target with its slot in the caches and its source's rows.
   for (std::size_t i = 0; i < sequences_.size(); ++i) {
-    const SourceMemory::Rows rows = memory_.rows(sources_[i]);
+    const SourceKeyValues::Rows rows = key_values_.rows(sources_[i]);
     Sequence& sequence = sequences_[i];
     sequence.slot = slots_[i];
     sequence.past = decoder_.length(slots_[i]);
-    sequence.first_memory_row = rows.first;
-    sequence.memory_rows = rows.count;
+    sequence.first_source_row = rows.first;
+    sequence.source_rows = rows.count;
     decoder_.append(slots_[i], sequence.rows);
   }
-  decoded_ = decoder_.run(embedded, sequences_, &memory_.tensors()[0], end);
+  decoded_ = decoder_.run(embedded, sequences_, &key_values_.tensors()[0], end);
   return model_->output.run(std::span(&decoded_.hidden, 1), output_)[0];
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "encdec/models/session/source_memory.h"
+#include "encdec/models/session/source_key_values.h"
 #include "universal_transformer/depth_recurrence.h"
 
 namespace lessons {
@@ -36,8 +36,8 @@ class UniversalSession {
   // targets are then unchanged.
   Tensor decode(std::span<const TokenIds> tokens);
 
-  // Reads sources and their whole targets at once (teacher forcing). Returns the same bits as encode() and then
-  // decode(). With adaptive halting the decoder stops early, so decode() cannot append tokens afterwards. Throws
+  // Reads sources and their whole targets at once (teacher forcing). The result is bitwise identical to encode() and
+  // then decode(). With adaptive halting the decoder stops early, so decode() cannot append tokens afterwards. Throws
   // InputError as encode() and decode() do.
   Tensor forward(std::span<const TokenIds> sources, std::span<const TokenIds> targets);
 
@@ -51,11 +51,11 @@ class UniversalSession {
   std::shared_ptr<const UniversalTransformer> model_;
   RunState source_embedding_;
   DepthRecurrence encoder_;
-  RunState memory_state_;
+  RunState key_value_state_;
   RunState target_embedding_;
   DepthRecurrence decoder_;
   RunState output_;
-  SourceMemory memory_;
+  SourceKeyValues key_values_;
   std::vector<int> sources_;
   std::vector<int> slots_;           // targets, in the order of their sources
   TokenIds ids_;                     // tokens of the batch, one sequence after another

@@ -19,10 +19,11 @@ namespace {
 
 using Config = UniversalTransformerConfig;
 
-// Upper bounds; anything larger is assumed to be a typo. Each step of a decoder also has a cache of its own.
+// Upper bounds; anything larger is assumed to be a typo. Each decoder step has its own cache.
 constexpr int kMaxSteps = 1024;
 constexpr int kMaxOffset = 1 << 20;
 
+// Throws ConfigError if a value of the stack is out of range.
 void check(const UniversalStackConfig& stack, std::string_view name) {
   if (stack.steps < 1 || stack.steps > kMaxSteps) {
     throw ConfigError(fmt::format("{}: {} steps, expected 1 to {}", name, stack.steps, kMaxSteps));
@@ -33,6 +34,7 @@ void check(const UniversalStackConfig& stack, std::string_view name) {
   }
 }
 
+// Returns `config`. Throws ConfigError if a value is out of range.
 const Config& checked(const Config& config) {
   check(config.encoder, "encoder");
   check(config.decoder, "decoder");
@@ -44,6 +46,7 @@ const Config& checked(const Config& config) {
   return config;
 }
 
+// Builds the token embedding: token ids [R] -> H_0 [R, D].
 Graph embedding(const Config& config, const UniversalStackConfig& stack, const WeightScope& w, Dim rows) {
   Graph graph(w.path());
   const Edge ids = graph.input("token_ids", {rows}, DataType::int32);
@@ -53,9 +56,9 @@ Graph embedding(const Config& config, const UniversalStackConfig& stack, const W
   return graph;
 }
 
-// Builds one step of the encoder, whose rows are kSourceRows, or of the decoder, which also attends to the memory of a
-// source.
-//   {state, step} or {state, step, memory} -> next state, and with halting the probability of halting
+// Builds one step of the encoder (`rows` is kSourceRows) or of the decoder (kTargetRows), which
+// also attends to the source. `key_values`: keys and values for cross-attention.
+//   {state, step} or {state, step, key_values} -> next state and, with halting, the halting probability
 template <class SelfAttention>
 Graph block(const Config& config, const UniversalStackConfig& stack, const WeightScope& w, Dim rows) {
   const bool is_decoder = rows == kTargetRows;
@@ -66,10 +69,10 @@ Graph block(const Config& config, const UniversalStackConfig& stack, const Weigh
   };
   const Edge state = graph.input("state", {rows, config.model_dim});
   const Edge step = graph.input("step", {1}, DataType::int32);
-  std::optional<Edge> memory;
+  std::optional<Edge> key_values;
   if (is_decoder) {
     const Shape shape{kSourceRows, 2 * config.attention().inner_dim()};
-    memory = graph.input("memory", shape, key_value_type(w.pack().precision));
+    key_values = graph.input("key_values", shape, key_value_type(w.pack().precision));
   }
 
   // X = H_{t-1} + P_t
@@ -78,17 +81,20 @@ Graph block(const Config& config, const UniversalStackConfig& stack, const Weigh
   const Edge placed = graph.add<PositionalEncoding>(w / "positional_encoding", {state}, positions);
   const Edge x = graph.add((w / "timestep_encoding").path(),
                            std::make_shared<TimestepEncoding>(config.layout, config.model_dim), {placed, step});
+  // A = norm(X + self_attention(X)), then cross-attention in the decoder
   const Edge attended = graph.add<SelfAttention>(w / "self_attention", {x}, config.attention());
   Edge mixed = add_norm("self_attention_norm", x, attended);
-  if (memory) {
-    const Edge crossed = graph.add<CrossAttention>(w / "cross_attention", {mixed, *memory}, config.attention());
+  if (key_values) {
+    const Edge crossed = graph.add<CrossAttention>(w / "cross_attention", {mixed, *key_values}, config.attention());
     mixed = add_norm("cross_attention_norm", mixed, crossed);
   }
+  // H_t = norm(A + transition(A))
   const Edge transformed = graph.add<FeedForward>(
       w / "transition", {mixed},
       FeedForwardOptions{
           .model_dim = config.model_dim, .hidden_dim = config.hidden_dim, .activation = config.activation});
   graph.output(add_norm("transition_norm", mixed, transformed));
+  // p = sigmoid(halting(X))
   if (stack.halting_threshold) {
     graph.output(graph.add<Linear>(
         w / "halting", {x},
@@ -97,13 +103,15 @@ Graph block(const Config& config, const UniversalStackConfig& stack, const Weigh
   return graph;
 }
 
-Graph source_memory(const Config& config, const WeightScope& w) {
-  Graph graph("source_memory");
+// Builds the keys and values for cross-attention.
+Graph source_key_values(const Config& config, const WeightScope& w) {
+  Graph graph("source_key_values");
   const Edge encoded = graph.input("encoded", {kSourceRows, config.model_dim});
-  graph.output(graph.add<CrossAttentionMemory>(w / "cross_attention", {encoded}, config.attention()));
+  graph.output(graph.add<CrossAttentionKeyValues>(w / "cross_attention", {encoded}, config.attention()));
   return graph;
 }
 
+// Builds the projection to logits.
 Graph output_projection(const Config& config, const WeightScope& weights) {
   Graph graph("output");
   const Edge hidden = graph.input("hidden", {kTargetRows, config.model_dim});
@@ -120,7 +128,7 @@ UniversalTransformer::UniversalTransformer(const UniversalTransformerConfig& con
     : config(checked(config_)),
       source_embedding(embedding(config, config.encoder, weights / "encoder", kSourceRows)),
       encoder_block(block<MultiHeadAttention>(config, config.encoder, weights / "encoder", kSourceRows)),
-      source_memory(lessons::source_memory(config, weights / "decoder")),
+      source_key_values(lessons::source_key_values(config, weights / "decoder")),
       target_embedding(embedding(config, config.decoder, weights / "decoder", kTargetRows)),
       decoder_block(block<MaskedDecoderAttention>(config, config.decoder, weights / "decoder", kTargetRows)),
       output(output_projection(config, weights)) {}

@@ -64,9 +64,9 @@ struct UniversalTransformer {
   UniversalTransformerConfig config;  // configuration that the graphs were built for
   Executor source_embedding;          // token ids: int32 [S] -> H_0 [S, D]
   Executor encoder_block;             // {H_{t-1}: [S, D], step: int32 [1]} -> H_t [S, D] and, with halting, p [S, 1]
-  Executor source_memory;             // last states of the encoder [S, D] -> memory [S, 2*H*K] for cross-attention
+  Executor source_key_values;         // last states of the encoder [S, D] -> key_values [S, 2*H*K] for cross-attention
   Executor target_embedding;          // token ids: int32 [T] -> H_0 [T, D]
-  Executor decoder_block;             // {H_{t-1}: [T, D], step, memory} -> H_t [T, D] and, with halting, p [T, 1]
+  Executor decoder_block;             // {H_{t-1}: [T, D], step, key_values} -> H_t [T, D] and, with halting, p [T, 1]
   Executor output;                    // last states of the decoder [T, D] -> logits [T, V]
 };
 

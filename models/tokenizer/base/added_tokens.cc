@@ -8,7 +8,7 @@
 namespace encdec {
 namespace {
 
-// Returns the byte after the character at `position`, or `position` itself at the end of the text.
+// Returns the offset after the character at `position`, or `position` itself at the end of the text.
 std::size_t after(std::string_view text, std::size_t position) {
   return position < text.size() ? position + first_character(text.substr(position)).bytes : position;
 }
@@ -32,13 +32,12 @@ std::uint32_t WordTrie::step(std::uint32_t node, std::string_view text, std::siz
   return found != nodes_[node].next.end() ? found->second : 0;
 }
 
-// Returns the word to cut out of the text, given that `matches[whole]` became a word just before character `current`.
-// Of the matches that begin earlier, the first one that becomes a word wins, with its longest word; else the longest
-// word of `matches[whole]` wins. An earlier match has already consumed the character `current` if that character
-// continues it. If not, the match is treated as if it had consumed the character: transformers does the same.
+// Returns the word to split off, after `matches[whole]` has ended a word just before character `current`. If an earlier
+// match leads to a word, returns the longest word of the first such match, else the longest word of `matches[whole]`.
+// Like transformers, continues an earlier match after `current`, even if the match did not consume that character.
 WordTrie::Range WordTrie::longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                                   std::size_t current) const {
-  // Returns the end of the longest word that a match at `node` becomes from byte `next` on; 0 if it becomes none.
+  // Returns the end of the longest word that continues `node` from byte `next`; 0 if there is none.
   const auto last_end = [&](std::uint32_t node, std::size_t next) {
     std::size_t end = 0;
     for (; node != 0; next = after(text, next)) {
@@ -62,11 +61,12 @@ std::vector<std::string_view> WordTrie::split(std::string_view text) const {
     parts.push_back(text.substr(done, end - done));
     done = end;
   };
-  std::vector<PartialMatch> matches;  // in order of `start`
-  std::vector<PartialMatch> kept;
+  std::vector<PartialMatch> matches;  // sorted by `start`
+  std::vector<PartialMatch> kept;     // the matches that continue at `current`
   for (std::size_t current = 0; current < text.size(); current = after(text, current)) {
     poll_cancelled();
-    if (current < done) continue;
+    if (current < done) continue;  // inside a word that was split off
+    // Advance all matches by one character. The first complete match splits the text.
     kept.clear();
     bool found = false;
     for (std::size_t i = 0; i < matches.size() && !found; ++i) {
@@ -81,11 +81,13 @@ std::vector<std::string_view> WordTrie::split(std::string_view text) const {
       }
     }
     if (found) kept.clear();
+    // A new match may begin here, unless the word just found includes this character.
     if (const std::uint32_t first = step(0, text, current); first != 0 && current >= done) {
       kept.push_back({current, first});
     }
     std::swap(matches, kept);
   }
+  // A match that is complete at the end of the text also counts.
   const auto last = std::find_if(matches.begin(), matches.end(),
                                  [&](const PartialMatch& match) { return nodes_[match.node].is_word; });
   if (last != matches.end()) cut_at(last->start);
@@ -97,6 +99,7 @@ AddedTokens::AddedTokens(std::map<std::int32_t, AddedToken> tokens, const std::v
                          const Vocabulary& vocabulary)
     : tokens_(std::move(tokens)) {
   for (const auto& [id, token] : tokens_) ids_[token.content] = id;
+  // New ids start after the ids of the vocabulary and of the added tokens that the vocabulary lacks.
   auto next_id = static_cast<std::int32_t>(vocabulary.size());
   for (const auto& [token, id] : ids_) next_id += vocabulary.id(token) ? 0 : 1;
   for (const std::string& token : special_tokens) {
@@ -116,6 +119,7 @@ AddedTokens::AddedTokens(std::map<std::int32_t, AddedToken> tokens, const std::v
 std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
   std::vector<std::string> parts;
   for (const std::string_view part : trie_.split(text)) parts.emplace_back(part);
+  // Apply each token's options to the texts on both sides of the token.
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto found = ids_.find(parts[i]);
     if (found == ids_.end()) continue;
@@ -125,6 +129,7 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
     if (token.strip_right && !right.empty()) parts[i + 1] = strip_left(right);
     if (token.strip_left && !left.empty()) parts[i - 1] = strip_right(left);
     if (!token.single_word) continue;
+    // If a single_word token touches another word, treat the token as text: join it to that word.
     if (!left.empty() && left.back() != ' ') {
       parts[i - 1] += std::exchange(parts[i], "");
     } else if (!right.empty() && right.front() != ' ') {

@@ -14,13 +14,13 @@
 
 namespace encdec {
 
-// A set of words to find in a text. The earliest match wins, and among matches that begin together the longest. The
-// results equal those of the class Trie in transformers' tokenization_python.py, which in rare cases differ from a
+// A set of words to find in a text. The earliest match wins; among matches with the same start, the longest wins. The
+// results are the same as with class Trie in transformers' tokenization_python.py. In rare cases, they differ from a
 // plain search from left to right.
 class WordTrie {
  public:
   void add(std::string_view word);
-  // Cuts the text before and after every word found. Returns the parts in order; no part is empty.
+  // Splits the text before and after every word found. Returns the parts in order; no part is empty.
   std::vector<std::string_view> split(std::string_view text) const;
 
  private:
@@ -28,31 +28,29 @@ class WordTrie {
     std::map<char32_t, std::uint32_t> next;
     bool is_word = false;
   };
-  // An unfinished match: it begins at byte `start`, and the characters read so far lead to `node`.
+  // An unfinished match. It begins at byte `start`; the characters read so far lead to `node`.
   struct PartialMatch {
     std::size_t start;
     std::uint32_t node;
   };
-  // A range of bytes of the text.
-  struct Range {
+  struct Range {  // bytes of the text
     std::size_t start;
     std::size_t end;
   };
 
   Range longest(std::string_view text, const std::vector<PartialMatch>& matches, std::size_t whole,
                 std::size_t current) const;
-  // Returns the child of `node` for the character at byte `position`, or 0 if there is none. (0 is the root, which is
-  // no node's child.)
+  // Returns the child of `node` for the character at byte `position`, or the root, 0, if there is none.
   std::uint32_t step(std::uint32_t node, std::string_view text, std::size_t position) const;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
 };
 
-// The tokens that a checkpoint's files add to its vocabulary, and its special tokens. They are cut out of the text
-// before the rest becomes pieces, as in transformers' tokenizers without a tokenizer.json (class PythonBackend).
+// A checkpoint's special tokens and the tokens that its files add to the vocabulary. They are split off before the rest
+// of the text is tokenized, as in transformers' PythonBackend, the class of tokenizers without a tokenizer.json.
 class AddedTokens {
  public:
-  // Adds the special tokens that are not among `tokens`: with their id in `vocabulary`, or else with the next free id.
+  // Adds the special tokens that `tokens` lacks, with their id in `vocabulary` or else the next free id.
   AddedTokens(std::map<std::int32_t, AddedToken> tokens, const std::vector<std::string>& special_tokens,
               const Vocabulary& vocabulary);
 
@@ -60,18 +58,18 @@ class AddedTokens {
     std::string text;
     bool is_token;
   };
-  // Cuts the text at the tokens, and strips whitespace around tokens with strip_left or strip_right. No part is empty.
+  // Splits the text at the tokens. Strips whitespace around tokens with strip_left or strip_right. No part is empty.
   std::vector<Part> split(std::string_view text) const;
 
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
-  // Returns the content of the token, or null if no added token has this id.
+  // Returns the token's content, or null if no added token has this id.
   const std::string* token(std::int32_t id) const;
   bool is_special(std::string_view token) const { return special_.contains(token); }
   bool is_special(std::int32_t id) const { return special_ids_.contains(id); }
 
  private:
   std::map<std::int32_t, AddedToken> tokens_;
-  // May also hold a token whose id a later token has taken over.
+  // May still contain a token whose id now belongs to a later token.
   std::map<std::string, std::int32_t, std::less<>> ids_;
   std::set<std::string, std::less<>> special_;
   std::set<std::int32_t> special_ids_;

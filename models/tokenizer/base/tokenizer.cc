@@ -41,7 +41,8 @@ std::pair<std::size_t, std::size_t> pair_lengths(std::size_t first, std::size_t 
     shortened -= excess;
     return {first, second};
   }
-  // The longer text gives its tokens first. If both must be cut, the longer one keeps the odd token, or the second one.
+  // Truncate the longer text first. If both texts must be truncated and `room` is odd, the longer text keeps one token
+  // more; if both are equally long, the second text does.
   std::size_t shorter = std::min(first, second);
   std::size_t longer = shorter > room ? shorter : std::max(shorter, room - shorter);
   if (shorter + longer > room) {
@@ -53,13 +54,16 @@ std::pair<std::size_t, std::size_t> pair_lengths(std::size_t first, std::size_t 
 
 void refuse_languages(const EncodeOptions& options, std::string_view name) {
   const std::string& language = options.target_language.empty() ? options.source_language : options.target_language;
-  if (!language.empty()) refuse<InputError>(name, "language '{}', but the tokenizer has none", printable(language));
+  if (!language.empty())
+    refuse<InputError>(name, "language '{}', but the tokenizer has no languages", printable(language));
 }
 
 std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::string_view text,
                                              const EncodeOptions& options) {
   const std::vector<std::int32_t> special = tokenizer.encode_target("", options);
   const std::vector<std::int32_t> whole = tokenizer.encode_target(text, options);
+  // `special` does not show which of its tokens come before a text. Try each way to split `special` into a front and a
+  // back.
   for (std::size_t before = 0; before <= special.size() && special.size() <= whole.size(); ++before) {
     const auto front = std::span(special).first(before), back = std::span(special).subspan(before);
     const auto part = std::span(whole).subspan(before, whole.size() - special.size());
@@ -74,11 +78,12 @@ std::vector<std::int32_t> encode_target_part(const Tokenizer& tokenizer, std::st
 std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::string_view phrase,
                                              const EncodeOptions& options) {
   const std::string after_space = ' ' + std::string(phrase);
-  // Encode the phrase behind a word, then remove the ids of the word. A space alone in front is not enough: some
-  // tokenizers drop it, others make it a token.
+  // Encode the phrase after a word, then remove the word's ids. A leading space alone is not enough: some tokenizers
+  // drop the space, others make it a token.
   const std::string word = "a";
   const auto front = encode_target_part(tokenizer, word, options);
   auto ids = encode_target_part(tokenizer, word + after_space, options);
+  // If the tokenizer merged the word with the phrase, encode the phrase with only a leading space.
   if (std::ranges::mismatch(front, ids).in1 != front.end()) return encode_target_part(tokenizer, after_space, options);
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(front.size()));
   return ids;
@@ -87,7 +92,7 @@ std::vector<std::int32_t> encode_after_space(const Tokenizer& tokenizer, std::st
 std::string decode_known(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   try {
     return tokenizer.decode(ids);
-  } catch (const InputError&) {
+  } catch (const InputError&) {  // one of the ids is unknown: keep the known ids
     std::vector<std::int32_t> known;
     for (const std::int32_t& id : ids) {
       try {

@@ -22,6 +22,7 @@ using Json = nlohmann::json;
 constexpr std::array kNames = {"bos_token", "eos_token", "unk_token", "sep_token",
                                "pad_token", "cls_token", "mask_token"};
 
+// Returns whether `key` is the name of a named token.
 bool is_standard(std::string_view key) {
   return std::find(kNames.begin(), kNames.end(), key) != kNames.end();
 }
@@ -37,8 +38,8 @@ std::string checked_content(const JsonObject& file, std::string content) {
   return content;
 }
 
-// Merges the files in the same steps as transformers. "Extra" special tokens are a list without names. "Model" tokens
-// have a name, but not one of kNames.
+// Merges the files in the same steps as transformers. The files define three kinds of special tokens: named tokens,
+// with the names in kNames; "model" tokens, with other names; and "extra" tokens, without names.
 class SettingsReader {
  public:
   explicit SettingsReader(TokenizerSettings& settings) : settings_(settings) {}
@@ -56,14 +57,14 @@ class SettingsReader {
   }
 
  private:
-  // Returns the value, which may be a JSON null; a null pointer only if the key is missing.
+  // Returns the value of `key`, which may be JSON null. Returns a null pointer if the key is missing.
   static const Json* find(const JsonObject& file, std::string_view key) {
     const auto found = file.value().find(key);
     return found != file.value().end() ? &*found : nullptr;
   }
 
-  // Returns the text of a token given as a string or as an object with "__type": "AddedToken"; nullopt for anything
-  // else.
+  // Returns the content of the token that `value` describes, as a string or as an object with "__type": "AddedToken".
+  // Returns nullopt for any other value.
   std::optional<std::string> as_token(const JsonObject& file, const Json& value) {
     if (value.is_string()) return checked_content(file, value.get<std::string>());
     const bool is_object = value.is_object() && value.contains("__type") && value["__type"] == "AddedToken";
@@ -77,8 +78,8 @@ class SettingsReader {
     return content;
   }
 
-  // If `value` is an object, stores it in described_tokens as a special token, and returns its content. Returns any
-  // other value unchanged.
+  // If `value` is an object, stores it in described_tokens as a special token and returns its content. Returns other
+  // values unchanged.
   Json as_text(const JsonObject& file, const Json& value) {
     if (!value.is_object()) return value;
     AddedToken token = read_added_token({value, file.file()});
@@ -101,7 +102,7 @@ class SettingsReader {
         refuse<ConfigError>(config.file(), "truncation_side '{}', expected right or left", printable(*word));
       }
     }
-    // The default of the class that transformers 5 uses for a tokenizer.json of no family.
+    // By default, a tokenizer has segments unless its class is TokenizersBackend, which belongs to no family.
     settings_.has_segments = config.string("tokenizer_class") != "TokenizersBackend";
     if (config.has("model_input_names")) {
       settings_.has_segments = std::ranges::count(config.strings("model_input_names"), "token_type_ids") > 0;
@@ -111,6 +112,7 @@ class SettingsReader {
     if (const Json* options = find(config, "sp_model_kwargs"); options != nullptr && !options->empty()) {
       fail(config, "sp_model_kwargs", *options, "no options for sentencepiece");
     }
+    // Every other key that ends with "_token" is a model token.
     for (const auto& [key, value] : config.value().items()) {
       if (is_standard(key)) {
         set_named(config, key, value);
@@ -119,6 +121,7 @@ class SettingsReader {
       }
     }
     if (const Json* tokens = find(config, "model_specific_special_tokens")) add_model_tokens(config, *tokens);
+    // additional_special_tokens is the older name of extra_special_tokens.
     const Json* extra = find(config, "extra_special_tokens");
     if (extra == nullptr || extra->empty()) {
       if (const Json* older = find(config, "additional_special_tokens")) extra = older;
@@ -126,6 +129,7 @@ class SettingsReader {
     if (extra != nullptr) set_extra(config, *extra);
   }
 
+  // Reads an object of added tokens whose keys are ids, written as strings.
   void read_added_tokens_decoder(const JsonObject& config) {
     const Json& tokens = *find(config, "added_tokens_decoder");
     if (!tokens.is_object()) fail(config, "added_tokens_decoder", tokens, "an object");
@@ -137,6 +141,8 @@ class SettingsReader {
     }
   }
 
+  // Reads special_tokens_map.json. Adds its extra_special_tokens to the extra tokens of tokenizer_config.json. Uses the
+  // older key, additional_special_tokens, only if no earlier file has set extra tokens.
   void read_special_tokens_map(const JsonObject& map) {
     const bool has_extra = settings_.extra_tokens.has_value();
     for (const auto& [key, value] : map.value().items()) {
@@ -156,6 +162,7 @@ class SettingsReader {
     }
   }
 
+  // Reads added_tokens.json, an object of tokens and their ids.
   void read_added_tokens(const JsonObject& file) {
     for (const auto& [token, value] : file.value().items()) {
       const bool special = is_special(token);
@@ -171,6 +178,7 @@ class SettingsReader {
            (extra && std::find(extra->begin(), extra->end(), token) != extra->end());
   }
 
+  // Reads the added tokens of tokenizer.json. They replace earlier tokens with the same id.
   void read_tokenizer_json(const JsonObject& file) {
     const Json none;
     const Json* tokens = find(file, "added_tokens");
@@ -196,6 +204,7 @@ class SettingsReader {
     settings_.added_tokens[id] = std::move(token);
   }
 
+  // Sets the named token `key`, or removes it if `value` is null.
   void set_named(const JsonObject& file, const std::string& key, const Json& value) {
     if (value.is_null()) {
       settings_.named_tokens.erase(key);
@@ -209,6 +218,7 @@ class SettingsReader {
     add_extra(file, value);
   }
 
+  // Appends a list of extra tokens. The tokens of an object have names, so adds them as model tokens.
   void add_extra(const JsonObject& file, const Json& value) {
     if (value.is_object()) return add_model_tokens(file, value);
     if (!settings_.extra_tokens) settings_.extra_tokens.emplace();
@@ -224,6 +234,7 @@ class SettingsReader {
     for (const auto& [key, item] : value.items()) model_tokens_.push_back(required_token(file, key, item));
   }
 
+  // Lists all special tokens in the order of transformers: first the named, then the model, then the extra tokens.
   void collect_special_tokens() {
     std::set<std::string> seen;
     const auto add = [&](const std::string& token) {
@@ -241,6 +252,7 @@ class SettingsReader {
   std::vector<std::string> model_tokens_;
 };
 
+// Reads a file. Returns an empty object if the file does not exist.
 JsonObject open(const std::filesystem::path& path) {
   return file_exists(path) ? read_json_object(path) : TokenizerFiles::none();
 }

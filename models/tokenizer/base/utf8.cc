@@ -10,14 +10,14 @@
 namespace encdec {
 namespace {
 
-// The first character of some bytes. If the character is invalid or cut off, its longest valid beginning, but at least
-// one byte.
+// The first character of a text. If not `is_whole`: the valid beginning of a truncated character, or one invalid byte.
 struct Prefix {
   std::size_t bytes;
   bool is_whole;
 };
 
 Prefix first_prefix(std::string_view bytes) {
+  // Table 3-7 of the Unicode Standard lists the valid sequences. 0xC0, 0xC1 and 0xF5 to 0xFF never begin a character.
   const auto lead = static_cast<std::uint8_t>(bytes[0]);
   const std::size_t length = lead < 0x80   ? 1
                              : lead < 0xC2 ? 0
@@ -38,6 +38,7 @@ Prefix first_prefix(std::string_view bytes) {
   return {found, found == length};
 }
 
+// Returns whether Python's str.isspace() is true for `c`: a White_Space character, or a separator, U+001C to U+001F.
 bool is_python_space(char32_t c) {
   return is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
@@ -114,7 +115,7 @@ std::vector<CodePoint> code_points(std::string_view valid) {
   return result;
 }
 
-bool is_white_space(char32_t c) {
+bool is_white_space(char32_t c) {  // as listed in Unicode's PropList.txt
   if (c < 0x80) return c == ' ' || (c >= 0x09 && c <= 0x0D);
   return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
          c == 0x202F || c == 0x205F || c == 0x3000;

@@ -12,10 +12,11 @@
 namespace encdec {
 namespace {
 
-constexpr std::int32_t kNoEntry = -1;
+constexpr std::int32_t kNoEntry = -1;  // a free slot of a hash table
 // Capacity of one string of Vocabulary::texts_.
 constexpr std::size_t kTextBytes = std::size_t{16} << 10;
 
+// Return whether an entry has the key of a hash table: a subword in by_piece_, an id in by_id_.
 bool has(const Vocabulary::Entry& entry, std::string_view piece) {
   return entry.piece() == piece;
 }
@@ -25,6 +26,7 @@ bool has(const Vocabulary::Entry& entry, std::int32_t id) {
 
 }  // namespace
 
+// Adds the entries of a vocab.json while it is parsed, without building JSON values.
 class Vocabulary::Reader final : public JsonEvents {
  public:
   Reader(Vocabulary& vocabulary, const std::string& name) : JsonEvents(name), vocabulary_(vocabulary) {}
@@ -74,7 +76,7 @@ void Vocabulary::add(std::string_view piece, std::int32_t id, const std::string&
     refuse<TokenizerError>(name, "'{}' and '{}' both have the id {}", printable(*other), printable(piece), id);
   }
   if (entries_.size() == kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
-  if (4 * (entries_.size() + 1) > 3 * by_piece_.size()) grow();
+  if (4 * (entries_.size() + 1) > 3 * by_piece_.size()) grow();  // at most 3/4 full
   const auto number = static_cast<std::int32_t>(entries_.size());
   const std::string_view text = kept(piece);
   entries_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), id});
@@ -82,6 +84,7 @@ void Vocabulary::add(std::string_view piece, std::int32_t id, const std::string&
   by_id_[place(by_id_, id)] = number;
 }
 
+// Copies the subword into texts_. Returns a view of the copy.
 std::string_view Vocabulary::kept(std::string_view piece) {
   if (texts_.empty() || texts_.back().capacity() - texts_.back().size() < piece.size()) {
     std::string text;
@@ -110,7 +113,7 @@ std::optional<std::string_view> Vocabulary::piece(std::int32_t id) const {
   return entry != nullptr ? std::optional(entry->piece()) : std::nullopt;
 }
 
-// Returns the place in the table of the entry with this key, or the free place where it would go.
+// Returns the slot of the entry with this key, or the free slot into which to insert such an entry.
 template <typename Key>
 std::size_t Vocabulary::place(const Table& table, Key key) const {
   const std::size_t mask = table.size() - 1;
@@ -128,6 +131,7 @@ const Vocabulary::Entry* Vocabulary::find(const Table& table, Key key) const {
   return number == kNoEntry ? nullptr : &entries_[static_cast<std::size_t>(number)];
 }
 
+// Doubles the hash tables and inserts all entries again.
 void Vocabulary::grow() {
   constexpr std::size_t kFewest = 64;
   const std::size_t size = std::max(kFewest, 2 * by_piece_.size());

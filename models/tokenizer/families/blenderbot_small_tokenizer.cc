@@ -18,10 +18,10 @@ namespace {
 constexpr std::string_view kWordEnd = "</w>";
 constexpr std::string_view kPunctuation = ".,!?()";
 
-// Puts spaces before punctuation and around apostrophes. Makes each run of spaces and newlines one space, but a single
-// newline " __newln__".
+// Inserts spaces before punctuation and around apostrophes. Then replaces each run of spaces and newlines by one space,
+// except that a single newline becomes " __newln__".
 std::string space_out(std::string_view word) {
-  std::string spaced;
+  std::string spaced;  // `word` with the inserted spaces
   for (const char c : word) {
     if (c == '\'' || kPunctuation.find(c) != kPunctuation.npos) spaced.push_back(' ');
     spaced.push_back(c);
@@ -45,8 +45,8 @@ std::string space_out(std::string_view word) {
 
 using Ranks = StringMap<std::uint32_t>;  // the key is "left right"
 
-// Reads the ranks of merges from merges.txt. Skips the first line, which is a comment, the last line, which has no line
-// end, and lines that are not pairs.
+// Reads merges.txt. The rank of a merge is its line number. Skips three kinds of lines: the first line, which is a
+// comment; a last line without a newline; and lines that are not pairs.
 Ranks read_ranks(std::string_view merges, const std::string& name) {
   if (const auto offset = find_invalid_utf8(merges)) {
     refuse<TokenizerError>(name, "merges.txt: not valid UTF-8 at byte {}", *offset);
@@ -81,6 +81,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
 
  protected:
   void cut(std::string_view text, TextSide /*side*/, const PieceSink& take) const override {
+    // Space out the next word, with a newline that follows it. Then split the result at the inserted spaces.
     for (std::string_view rest = text; !rest.empty();) {
       rest.remove_prefix(leading_bytes(rest, is_white_space));
       std::size_t end = leading_bytes(rest, [](char32_t c) { return !is_white_space(c); });
@@ -111,6 +112,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
   }
 
  private:
+  // Splits a word into subwords by byte-pair encoding.
   void cut_word(std::string_view word, const PieceSink& take) const {
     const std::string text = python_lower(word) + std::string(kWordEnd);
     const std::string_view view = text;
@@ -121,6 +123,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
       chain.add(0, begin + bytes == letters ? text.size() - begin : bytes);
     }
     if (chain.symbols() == 1) return take(view.substr(0, letters));
+    // Merge neighbours whose texts form a line of merges.txt. All symbols have the number 0.
     using Merge = PairMerge<std::uint32_t>;
     const auto find_merge = [&](std::size_t left, std::size_t middle, std::size_t end) -> std::optional<Merge> {
       const auto rank =
@@ -128,6 +131,7 @@ class BlenderbotSmallTokenizer final : public SlowTokenizer {
       return rank != ranks_.end() ? std::optional(Merge{rank->second, 0}) : std::nullopt;
     };
     merge_pairs<std::uint32_t>(chain, find_merge);
+    // Emit the subwords. Append "@@" to all subwords but the last, and remove kWordEnd from the last.
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
       end = chain.end(begin);
       if (end < text.size()) {

@@ -13,7 +13,7 @@ namespace {
 
 using language_codes::fairseq_piece;
 
-// A tokenizer with a sentencepiece model, and with languages that the vocabulary spells "__en__".
+// The base class of tokenizers with a sentencepiece model and with language tokens such as "__en__".
 class FairseqTokenizer : public SlowTokenizer {
  public:
   std::vector<std::string> languages() const override { return languages_; }
@@ -28,7 +28,7 @@ class FairseqTokenizer : public SlowTokenizer {
       : SlowTokenizer(std::move(settings), std::move(vocabulary), name),
         model_(std::move(model)),
         languages_(std::move(languages)) {
-    named_id("eos_token");
+    named_id("eos_token");  // throws if the token is missing
   }
 
   void cut(std::string_view text, TextSide /*side*/, const PieceSink& take) const override {
@@ -46,8 +46,7 @@ class FairseqTokenizer : public SlowTokenizer {
   std::vector<std::string> languages_;
 };
 
-// Returns whether language_codes in tokenizer_config.json is `first` (the default) or `second`. Throws TokenizerError
-// for any other value.
+// Returns whether language_codes is `first`, the default. Throws TokenizerError if it is neither of the two.
 bool has_first_codes(const TokenizerFiles& files, std::string_view first, std::string_view second) {
   const std::string codes = files.tokenizer_config.string("language_codes").value_or(std::string(first));
   if (codes == first || codes == second) return codes == first;
@@ -59,7 +58,7 @@ std::vector<std::string> m2m100_languages(const TokenizerFiles& files) {
   return has_first_codes(files, "m2m100", "wmt21") ? language_codes::m2m_100() : language_codes::wmt21();
 }
 
-// Adds the languages to the vocabulary, with the ids after those of the pieces.
+// Appends the languages to the vocabulary.
 Vocabulary with_languages(Vocabulary vocabulary, const std::vector<std::string>& languages, const std::string& name) {
   auto id = static_cast<std::int32_t>(vocabulary.size());
   for (const std::string& language : languages) vocabulary.add(fairseq_piece(language), id++, name);
@@ -79,7 +78,7 @@ class M2M100Tokenizer final : public FairseqTokenizer {
   M2M100Tokenizer(SentencePieceModel model, Vocabulary pieces, const TokenizerFiles& files, const std::string& name)
       : FairseqTokenizer{m2m100_settings(files), with_languages(std::move(pieces), m2m100_languages(files), name),
                          std::move(model), m2m100_languages(files), name} {
-    constexpr int kMaxFillers = 10'000;
+    constexpr int kMaxFillers = 10'000;  // a larger number is assumed to be damage
     fillers_ = files.tokenizer_config.integer("num_madeup_words", {0, kMaxFillers}).value_or(8);
     require_unknown();
   }
@@ -95,8 +94,8 @@ class M2M100Tokenizer final : public FairseqTokenizer {
     return {{required_language_token(language_of(options, side, "en"))}, {named_id("eos_token")}};
   }
 
-  // Returns the unknown token for the `fillers_` ids after the vocabulary. The model has embeddings for these ids, but
-  // they have no piece.
+  // Returns the unknown token for filler ids: the `fillers_` ids after the vocabulary, for which the model has
+  // embeddings but the vocabulary has no subwords.
   std::optional<std::string_view> missing_piece(std::int32_t id, TextSide /*side*/) const override {
     const std::int64_t filler = id - static_cast<std::int64_t>(vocabulary().size());
     if (filler < 0 || filler >= fillers_) return std::nullopt;
@@ -107,6 +106,7 @@ class M2M100Tokenizer final : public FairseqTokenizer {
   std::int64_t fillers_;
 };
 
+// Returns whether a PLBART model has the languages of "base". The other choice, "multi", has more languages.
 bool is_base(const TokenizerFiles& files) {
   return has_first_codes(files, "base", "multi");
 }
@@ -116,8 +116,7 @@ std::vector<std::string> plbart_languages(const TokenizerFiles& files) {
   return {"java", "python", "en_XX", "javascript", "php", "ruby", "go"};
 }
 
-// Returns the vocabulary in the order of ids: fairseq's four tokens, the pieces, the languages, and, in "base" models
-// only, the mask.
+// Returns the vocabulary: fairseq's four tokens, sentencepiece's pieces, the languages, and for "base" the mask.
 Vocabulary plbart_vocabulary(std::string_view model, const TokenizerFiles& files, const std::string& name) {
   constexpr std::int32_t kFairseqOffset = 1;
   const SentencePieceProto proto = SentencePieceProto::parse(model, name);
@@ -127,6 +126,7 @@ Vocabulary plbart_vocabulary(std::string_view model, const TokenizerFiles& files
   const auto add = [&](const std::string& piece, std::int32_t piece_id) {
     if (!vocabulary.id(piece) && !vocabulary.piece(piece_id)) vocabulary.add(piece, piece_id, name);
   };
+  // A piece's id is its sentencepiece id plus 1. sentencepiece's first three pieces are among the four tokens above.
   id = kFairseqOffset;
   for (const auto& piece : proto.pieces) add(piece.text, id++);
   for (const std::string& language : plbart_languages(files)) vocabulary.add(fairseq_piece(language), id++, name);
@@ -176,7 +176,7 @@ class PLBartTokenizer final : public FairseqTokenizer {
   }
 
  protected:
-  // Returns no id for the mask if the model has none, so that it becomes the unknown token.
+  // Finds "<mask>" only in the vocabulary. A "<mask>" that is only an added token becomes the unknown token.
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide /*side*/) const override {
     if (const auto id = vocabulary().id(piece)) return id;
     return piece == "<mask>" ? std::nullopt : added_tokens().id(piece);
@@ -196,7 +196,7 @@ class PLBartTokenizer final : public FairseqTokenizer {
   }
 
  private:
-  std::string default_language_;  // for sources
+  std::string default_language_;  // language of sources; empty: no default
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 namespace encdec::language_codes {
 
+// The lists equal FAIRSEQ_LANGUAGE_CODES in transformers' tokenization_mbart.py, _mbart50.py, _nllb.py and _m2m_100.py.
 std::vector<std::string> mbart() {
   return {"ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
           "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
@@ -67,7 +68,7 @@ std::string fairseq_piece(std::string_view language) {
 }
 
 void refuse_unknown(std::string_view language, const std::vector<std::string>& known, std::string_view name) {
-  constexpr std::size_t kMost = 20;
+  constexpr std::size_t kMost = 20;  // number of languages in the message
   std::vector<std::string> first;
   for (std::size_t i = 0; i < std::min(known.size(), kMost); ++i) first.push_back(printable(known[i], 20));
   const std::string more = known.size() > kMost ? fmt::format(" and {} more", known.size() - kMost) : "";

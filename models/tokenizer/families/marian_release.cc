@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Returns the pieces in the order of their ids. Throws TokenizerError, beginning with `name`, if the ids have gaps.
+// Returns the subwords by id. Throws TokenizerError if the ids have gaps. The error message begins with `name`.
 PieceList list_of(const Vocabulary& vocabulary, const std::string& name) {
   std::vector<std::string> pieces(vocabulary.size());
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
@@ -38,14 +38,14 @@ Vocabulary read_vocabulary(const fs::path& path) {
   return vocabulary_from(parse_yaml(read_text_file(path, kMaxVocabularyBytes), path.string()), path.string());
 }
 
-// Only converted checkpoints have a pad token; Marian has none.
+// Returns Marian's settings. Unlike converted checkpoints, Marian has no pad token.
 TokenizerSettings release_settings() {
   auto tokens = marian_tokens();
   tokens.erase("pad_token");
   return TokenizerSettings::merge({}, std::move(tokens));
 }
 
-// The vocabularies of a model are the pieces of its sentencepiece models.
+// Loads a tokenizer whose vocabularies are the pieces of two sentencepiece models. Both `names` may be equal.
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& folder, const std::vector<std::string>& names) {
   const auto read = [&](const std::string& name) {
     const FileBytes file = read_unpacked(folder / name);
@@ -58,11 +58,11 @@ std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& folder, const std:
     }
     return vocabulary;
   };
-  MarianParts parts{.source_model = read(names[0]), .target_model = read(names[1]), .takes_codes = false};
+  MarianParts parts{.source_model = read(names[0]), .target_model = read(names[1]), .allows_language_codes = false};
   parts.vocabulary = pieces(parts.source_model, names[0]);
   if (names[1] != names[0]) parts.target_vocabulary = pieces(parts.target_model, names[1]);
   parts.settings = release_settings();
-  parts.settings.split_special_tokens = true;  // Marian finds none in a text
+  parts.settings.split_special_tokens = true;  // Marian does not match special tokens in a text
   return marian_tokenizer(std::move(parts), folder.string());
 }
 
@@ -89,6 +89,7 @@ std::unique_ptr<Tokenizer> load_marian_release(const fs::path& folder) {
   Vocabulary source = read_vocabulary(folder / names[0]);
   std::optional<Vocabulary> target;
   if (names[1] != names[0]) target = read_vocabulary(folder / names[1]);
+  // Without sentencepiece models, a text must consist of subwords separated by spaces.
   if (!has_files(folder, {"source.spm", "target.spm"})) {
     std::optional<PieceList> target_list;
     if (target) target_list = list_of(*target, (folder / names[1]).string());

@@ -12,8 +12,7 @@
 namespace encdec {
 namespace {
 
-// Removes a language code at the beginning of the text, from ">>" to the next "<<", and returns it. Returns an empty
-// view if there is none.
+// Removes a language code, such as ">>fra<<", from the beginning of the text. Returns the code, or an empty view.
 std::string_view take_language_code(std::string_view& text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
   if (end == std::string_view::npos) return {};
@@ -29,7 +28,7 @@ class MarianTokenizer final : public SlowTokenizer {
         source_model_(std::move(parts.source_model)),
         target_model_(std::move(parts.target_model)),
         target_vocabulary_(std::move(parts.target_vocabulary)),
-        takes_codes_(parts.takes_codes) {
+        takes_codes_(parts.allows_language_codes) {
     require_unknown();
     named_id("eos_token");
     const auto end = added_tokens().id(settings().named_tokens.at("eos_token"));
@@ -45,7 +44,7 @@ class MarianTokenizer final : public SlowTokenizer {
                                  side == TextSide::source ? "source" : "target", vocabulary(side).size()));
   }
 
-  // Returns the languages whose code is a piece of the source vocabulary.
+  // Returns the languages whose code is a subword of the source vocabulary.
   std::vector<std::string> languages() const override {
     std::map<std::int32_t, std::string> found;
     for (const Vocabulary::Entry& entry : vocabulary(TextSide::source).entries()) {
@@ -65,6 +64,7 @@ class MarianTokenizer final : public SlowTokenizer {
  protected:
   std::vector<std::int32_t> encode_side(std::string_view text, const EncodeOptions& options,
                                         TextSide side) const override {
+    // A code in the text overrides the target language of the options.
     EncodeOptions remaining = options;
     std::string_view rest = text;
     if (takes_codes_ && !take_language_code(rest).empty()) remaining.target_language.clear();
@@ -77,7 +77,7 @@ class MarianTokenizer final : public SlowTokenizer {
     (side == TextSide::source ? source_model_ : target_model_).encode(text, take);
   }
 
-  // Returns the id of the unknown token for an unknown piece.
+  // Returns the id of the unknown token for an unknown subword.
   std::optional<std::int32_t> find_id(std::string_view piece, TextSide side) const override {
     if (const auto known = SlowTokenizer::find_id(piece, side)) return known;
     const std::string& unknown_token = settings().named_tokens.at("unk_token");
@@ -86,7 +86,7 @@ class MarianTokenizer final : public SlowTokenizer {
                            printable(unknown_token));
   }
 
-  // Special tokens are recognised by their text: source and target vocabulary may give them different ids.
+  // Recognises special tokens by their text, because their ids can differ between the vocabularies.
   std::string join(const std::vector<std::string>& pieces) const override {
     const std::string text = join_around_tokens(pieces, decoding_model(TextSide::target), " ");
     return std::string(strip(replace_all(text, "▁", " ")));
@@ -114,8 +114,7 @@ class MarianTokenizer final : public SlowTokenizer {
   }
 
  private:
-  // Returns the model for decoding. If both sides share a vocabulary, this is the source's model for both, as in
-  // transformers.
+  // Returns the model for decoding. Like transformers, uses the source's model for a shared vocabulary.
   const SentencePieceModel& decoding_model(TextSide side) const {
     return side == TextSide::target && target_vocabulary_ ? target_model_ : source_model_;
   }

@@ -15,14 +15,14 @@ namespace encdec {
 namespace family_parts {
 namespace {
 
-// Returns the token, marked as special if it is a named token, whatever its own entry says.
+// Returns the token. Marks a named token as special, even if the token's own entry has "special": false.
 AddedToken pipeline_token(AddedToken token, const TokenizerSettings& settings) {
   const auto is_same = [&](const auto& named) { return named.second == token.content; };
   token.special = token.special || std::any_of(settings.named_tokens.begin(), settings.named_tokens.end(), is_same);
   return token;
 }
 
-// Returns the id of the settings' token with the name `key`. Throws TokenizerError if there is none.
+// Returns the id of the named token `key`. Throws TokenizerError if there is no such token.
 std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added, const PieceModel& model,
                       std::string_view key) {
   const std::string token = source.token(key);
@@ -31,15 +31,16 @@ std::int32_t named_id(const PipelineSource& source, const AddedVocabulary& added
   refuse<TokenizerError>(source.name, "the vocabulary has no {} '{}'", key, printable(token));
 }
 
-// Adds the tokens and decoding options of source.settings to `parts`.
+// Copies the tokens and decoding options of source.settings to `parts`.
 void apply_settings(const PipelineSource& source, PipelineParts& parts) {
   const TokenizerSettings& settings = source.settings;
-  std::set<std::string> known;
+  std::set<std::string> known;  // contents of the tokens in parts.added_tokens
   for (const auto& token : parts.added_tokens) known.insert(token.content);
   for (const auto& [id, token] : settings.added_tokens) {
     parts.added_tokens.push_back(pipeline_token(token, settings));
     known.insert(token.content);
   }
+  // Add the special tokens that have no entry in added_tokens, with the options that the settings describe, if any.
   for (const std::string& content : settings.special_tokens) {
     if (known.contains(content)) continue;
     parts.added_tokens.push_back(pipeline_token(settings.described({.content = content, .special = true}), settings));
@@ -48,7 +49,7 @@ void apply_settings(const PipelineSource& source, PipelineParts& parts) {
   parts.has_segments = settings.has_segments;
   parts.split_special_tokens = settings.split_special_tokens;
   parts.unknown_token = source.token("unk_token");
-  // transformers does not clean up after BPE, because that would remove spaces of the original text.
+  // transformers does not clean up the text of BPE, because this would remove original spaces.
   const bool always =
       source.config.boolean("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output").value_or(false);
   parts.clean_up_spaces = settings.clean_up_spaces && (!parts.kind.ends_with("BPE") || always);
@@ -84,6 +85,7 @@ PipelineParts framed(PipelineSource& source, nlohmann::json document, std::strin
                      Separator separator) {
   PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
+  // Put the same special tokens around one text and around a pair, and a separator between the texts of a pair.
   Affixes& affixes = parts.affixes;
   if (!before.empty()) affixes.before = {named_id(source, added, *parts.model, before)};
   if (!after.empty()) affixes.after = {named_id(source, added, *parts.model, after)};
@@ -98,11 +100,14 @@ PipelineParts with_languages(PipelineSource& source, nlohmann::json document, co
   PipelineParts parts = load(source, std::move(document));
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, source.name);
   parts.affixes = {.after = {named_id(source, added, *parts.model, "eos_token")}};
+  // Keep the languages that have a token, in the order of their ids.
   std::vector<PipelineParts::Language>& known = parts.languages;
   for (const std::string& name : languages.names) {
     if (const auto id = added.id(name, *parts.model)) known.push_back({name, *id});
   }
   std::ranges::stable_sort(known, {}, &PipelineParts::Language::token);
+  // Choose the language from the options, else from the settings. Without a target language, a target gets the source
+  // language.
   parts.language_affixes = [known, end = parts.affixes, is_first = languages.is_first, file = source.name,
                             default_source = source.settings.source_language.value_or(languages.source),
                             default_target = source.settings.target_language.value_or("")](const EncodeOptions& options,
@@ -138,9 +143,9 @@ namespace {
 using family_parts::Separator;
 using Json = nlohmann::json;
 
-// In the comments below, "frame" is the sequence of a text X and the special tokens around it.
+// In the comments below, "frame" is a text X with the special tokens around it.
 
-// Adds the frame of BERT, [CLS] X [SEP], whose pairs are as `separator` says.
+// Builds a WordPiece model with BERT's frame, [CLS] X [SEP], and `separator` between the texts of a pair.
 PipelineParts make_word_pieces(PipelineSource& source, Separator separator) {
   const std::string unknown = source.token("unk_token", "[UNK]");
   if (!source.file.vocabulary->id(unknown)) {
@@ -181,8 +186,8 @@ PipelineParts make_roberta(PipelineSource& source) {
   return parts;
 }
 
-// Puts the tokens of tokenizer.json's post-processor around texts; without a tokenizer.json those that
-// tokenizer_config.json asks for (add_bos_token, add_eos_token); else none.
+// Adds the frame of tokenizer.json's post-processor. Without a tokenizer.json, adds the tokens that add_bos_token and
+// add_eos_token of tokenizer_config.json request.
 PipelineParts generic_frame(PipelineSource& source, Json document) {
   if (source.is_tokenizer_json()) {
     document["post_processor"] = source.file.rest->value().value("post_processor", Json());
@@ -199,7 +204,7 @@ PipelineParts make_gpt2(PipelineSource& source) {
   return generic_frame(source, family_parts::byte_level_document(source, false));
 }
 
-// Llama 2. transformers 5 replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
+// Builds Llama 2's model. Like transformers 5, replaces the normalizer, pre-tokenizer and decoder of tokenizer.json.
 PipelineParts make_llama(PipelineSource& source) {
   if (!source.is_tokenizer_json()) {
     source.file.merges = native_files::merges_of(*source.file.vocabulary);
@@ -228,6 +233,7 @@ PipelineParts make_blenderbot(PipelineSource& source) {
 
 std::vector<PipelineFamily> all_families() {
   using native_files::read_byte_pairs, native_files::read_lines, native_files::read_piece_vocabulary;
+  // Define the default named tokens of the families, and the names of their files.
   const NamedTokens fairseq = family_parts::fairseq_tokens(), bert = family_parts::bert_tokens();
   const NamedTokens gpt2 = {
       {"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
@@ -247,7 +253,7 @@ std::vector<PipelineFamily> all_families() {
       {"RobertaTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"BartTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_roberta},
       {"GPT2Tokenizer", byte_pairs, read_byte_pairs, "BPE", gpt2, make_gpt2},
-      // Follows tokenizer.json, its only file. As a named token, <mask> is special, whatever the file says.
+      // Gemma has only a tokenizer.json, whose pipeline is used. <mask> is a named token, and therefore always special.
       {"GemmaTokenizer", {"tokenizer.json"}, nullptr, "BPE", gemma, family_parts::load},
       {"LlamaTokenizer", {"tokenizer.model"}, read_piece_vocabulary, "BPE", llama, make_llama},
       {"BlenderbotTokenizer", byte_pairs, read_byte_pairs, "BPE", fairseq, make_blenderbot},

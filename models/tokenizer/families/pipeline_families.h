@@ -11,55 +11,50 @@
 
 namespace encdec {
 
-// A tokenizer class of transformers 5 that is a pipeline around a vocabulary.
+// A tokenizer class of transformers 5 that builds a pipeline around a vocabulary.
 struct PipelineFamily {
   std::string_view tokenizer_class;
-  // Files with the vocabulary, if there is no tokenizer.json. A folder must have all of them or none.
+  // The vocabulary's files, for folders without a tokenizer.json. A folder must have all of these files or none.
   std::vector<const char*> files;
   // Reads the content of `files` into `source`. Null if `files` is tokenizer.json.
   void (*read)(const std::vector<NamedText>& files, PipelineSource& source);
   std::string_view model;    // model.type in tokenizer.json
-  NamedTokens named_tokens;  // defaults
-  // Builds the pipeline.
+  NamedTokens named_tokens;  // default named tokens
   PipelineParts (*make)(PipelineSource& source);
 };
 
-// Returns null if the class is not a pipeline family.
-const PipelineFamily* find_pipeline_family(std::string_view tokenizer_class);
-// Returns the families whose vocabulary is a sentencepiece model. find_pipeline_family() knows them and all others.
+const PipelineFamily* find_pipeline_family(std::string_view tokenizer_class);  // null if there is none
+// Returns the families whose vocabulary is a sentencepiece model, a subset of all families.
 std::vector<PipelineFamily> sentencepiece_families();
 
-// Builds the tokenizer of Whisper, a byte-level BPE. Frame: START [LANGUAGE] [TASK] NO_TIMESTAMPS X END. A language is
-// named by its code ("fr") or its English name. The target language of EncodeOptions counts, else the source language,
-// else the language of tokenizer_config.json. Decoding also leaves out timestamps.
+// Builds Whisper's byte-level BPE. Frame (special tokens around a text X): START [LANGUAGE] [TASK] NO_TIMESTAMPS X END.
+// A language is a code ("fr") or an English name. The target language of EncodeOptions takes precedence, then its
+// source language, then the language in tokenizer_config.json. Decoding also skips timestamps.
 PipelineParts make_whisper(PipelineSource& source);
 
-// Building blocks for the pipelines of families. Each family writes a document: a tokenizer.json without vocabulary.
+// Building blocks of families. Each family writes a document: a tokenizer.json without the vocabulary.
 namespace family_parts {
 
 // Return the default named tokens of fairseq's and of BERT's families.
 NamedTokens fairseq_tokens();
 NamedTokens bert_tokens();
 
-// Builds the pipeline of source.file, which is moved out of `source`, and adds the tokens and decoding options of
-// source.settings.
+// Builds the pipeline of source.file, which is moved from, with the tokens and decoding options of source.settings.
 PipelineParts load(PipelineSource& source);
-// The same with a document in place of source.file.rest.
+// Like load(source), with a document instead of source.file.rest.
 PipelineParts load(PipelineSource& source, nlohmann::json document);
-// Separators of two texts that are read together: the token after each text, once or twice. A second segment may begin
-// after it.
+// The separator of a pair of texts: the token `after` of framed(), once or twice. A second segment may follow it.
 enum class Separator : std::uint8_t { once, once_then_second_segment, twice };
-// The same, and puts two tokens around texts: those with the names `before` and `after` in the settings; "" means none.
+// Like load(), with one token on each side of a text. `before` and `after` name tokens of the settings; "" means none.
 // Throws TokenizerError if a token does not exist.
 PipelineParts framed(PipelineSource& source, nlohmann::json document, std::string_view before, std::string_view after,
                      Separator separator = Separator::once);
-// Options of with_languages().
 struct Languages {
   std::vector<std::string> names = {};  // languages that the vocabulary lacks are dropped
-  std::string source = {};              // default source language, if neither settings nor caller name one
-  bool is_first = true;                 // the language stands before the text, else after the end token
+  std::string source = {};              // default if neither settings nor caller set a source language
+  bool is_first = true;                 // the language token precedes the text, else follows the end token
 };
-// The same, but puts the end token after texts, and the token of the language before texts or after the end token.
+// Like load(), with the end token after a text, and a language token before the text or after the end token.
 PipelineParts with_languages(PipelineSource& source, nlohmann::json document, const Languages& languages);
 
 // Returns the document of a byte-level BPE. The settings' add_prefix_space overrides `adds_prefix_space`.

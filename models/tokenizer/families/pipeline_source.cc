@@ -10,9 +10,9 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxLines = 2'000'000;
+constexpr std::size_t kMaxLines = 2'000'000;  // a longer file is assumed to be damaged
 
-// Returns the lines of a text without their ends, "\n" or "\r\n".
+// Splits a text into lines without line ends. A line ends with "\n" or "\r\n".
 std::vector<std::string_view> lines_of(std::string_view text, const std::string& name) {
   if (const auto offset = find_invalid_utf8(text)) {
     refuse<TokenizerError>(name, "not valid UTF-8 at byte {}", *offset);
@@ -32,8 +32,7 @@ std::vector<std::string_view> lines_of(std::string_view text, const std::string&
   return lines;
 }
 
-// Reads the normalisation table and the control and user-defined pieces of a sentencepiece model into `source`. Returns
-// all pieces.
+// Returns the pieces of a sentencepiece model. Stores the model's table, control and user-defined pieces in `source`.
 std::vector<SentencePieceProto::Piece> read_sentencepiece(const NamedText& file, PipelineSource& source) {
   using Type = SentencePieceProto::PieceType;
   SentencePieceProto proto = SentencePieceProto::parse(file.text, file.name);
@@ -92,7 +91,7 @@ void read_lines(const std::vector<NamedText>& files, PipelineSource& source) {
 }
 
 Vocabulary parse_vocabulary_lines(std::string_view text, const std::string& name) {
-  // The last of equal lines counts.
+  // If a line occurs twice, the last one counts.
   std::map<std::string_view, std::int32_t> ids;
   std::int32_t id = 0;
   for (const std::string_view line : lines_of(text, name)) ids[line] = id++;
@@ -123,6 +122,7 @@ Merges merges_of(const Vocabulary& vocabulary) {
     std::string_view left;
     std::string_view right;
   };
+  // Split each subword at every character, and keep the splits whose two parts are subwords.
   std::vector<Merge> found;
   for (const Vocabulary::Entry& entry : vocabulary.entries()) {
     std::size_t characters = 0;
@@ -134,7 +134,7 @@ Merges merges_of(const Vocabulary& vocabulary) {
       ++characters;
     }
   }
-  // By the id of the result, then by the length of the left part.
+  // Sort by the id of the result, then by the length of the left part.
   std::sort(found.begin(), found.end(), [](const Merge& a, const Merge& b) {
     return a.result != b.result ? a.result < b.result : a.left_characters < b.left_characters;
   });

@@ -24,7 +24,7 @@ void check_count(std::size_t pieces, const std::string& name) {
   if (pieces > kMaxPieces) refuse<TokenizerError>(name, "more than {} pieces", kMaxPieces);
 }
 
-// A reader of a JSON list of strings that does not build JSON values.
+// Reads a JSON list of strings without building JSON values.
 class ListReader final : public JsonEvents {
  public:
   ListReader(std::vector<std::string>& pieces, const std::string& name) : JsonEvents(name), pieces_(pieces) {}
@@ -61,7 +61,7 @@ class ListReader final : public JsonEvents {
   bool is_open_ = false;
 };
 
-// Reads NAME.json, else NAME.txt. Returns nullopt if neither exists.
+// Reads NAME.json, else NAME.txt. Returns nullopt if neither file exists.
 std::optional<PieceList> read_list(const std::filesystem::path& folder, const std::string& name) {
   for (const char* ending : {".json", ".txt"}) {
     const std::filesystem::path path = folder / (name + ending);
@@ -70,6 +70,7 @@ std::optional<PieceList> read_list(const std::filesystem::path& folder, const st
   return std::nullopt;
 }
 
+// Reads the special tokens from the folder's config. Returns the defaults if there is no config.
 PlainOptions read_options(const std::filesystem::path& folder) {
   PlainOptions options;
   const std::optional<JsonObject> config = read_config(folder);
@@ -130,6 +131,7 @@ class PlainTokenizer final : public Tokenizer {
       throw InputError(
           fmt::format("language '{}', but the folder has no tokenizer with languages", printable(language)));
     }
+    // Targets always get the end token. Sources get only the tokens that the options specify.
     const bool begins = side == TextSide::source && options_.add_source_begin;
     const bool ends = side == TextSide::target || options_.add_source_end;
     std::vector<std::int32_t> ids;
@@ -144,6 +146,7 @@ class PlainTokenizer final : public Tokenizer {
       add(text.substr(begin, end - begin));
       begin = end;
     }
+    // Truncate the text on the right, but keep the end token.
     const std::size_t last = ends ? 1 : 0;
     if (options.max_length > 0 && ids.size() + last > options.max_length) ids.resize(options.max_length - last);
     if (ends) add(options_.end_token);
@@ -189,7 +192,7 @@ PieceList PieceList::parse_lines(std::string_view text, const std::string& name)
     pieces.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  // Remove "\r" only if every line has one: some vocabularies have a piece that ends with "\r".
+  // Remove "\r" only if every line has one, because a single subword may end with "\r".
   if (std::all_of(pieces.begin(), pieces.end(), [](const std::string& piece) { return piece.ends_with('\r'); })) {
     for (std::string& piece : pieces) piece.pop_back();
   }
@@ -202,8 +205,8 @@ void PieceList::require(const std::string& piece) {
 }
 
 const std::string* PieceList::piece(std::int32_t id) const {
-  const bool file_exists = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
-  return file_exists ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
+  const bool exists = id >= 0 && static_cast<std::size_t>(id) < pieces_.size();
+  return exists ? &pieces_[static_cast<std::size_t>(id)] : nullptr;
 }
 
 std::unique_ptr<Tokenizer> plain_tokenizer(PieceList source, std::optional<PieceList> target, PlainOptions options) {

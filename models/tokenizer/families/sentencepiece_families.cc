@@ -17,15 +17,16 @@ namespace {
 using family_parts::Separator;
 using Json = nlohmann::json;
 
-constexpr std::int32_t kFairseqUnknown = 3;  // <s> <pad> </s> <unk>
+constexpr std::int32_t kFairseqUnknown = 3;  // fairseq's first tokens are <s> <pad> </s> <unk>
 
+// Returns the "model" part of a document.
 Json unigram(std::int32_t unknown_id) {
   return {{"type", "Unigram"}, {"unk_id", unknown_id}};
 }
 
 enum class Cut { words_first, at_spaces };
-// Returns a document whose words begin with "▁". Cut::words_first removes all whitespace first; Cut::at_spaces replaces
-// each space by "▁" and keeps other whitespace.
+// Returns a document whose words begin with "▁". Cut::words_first splits at all whitespace and removes it.
+// Cut::at_spaces replaces each space by "▁" and keeps other whitespace.
 Json metaspace_document(Json model, Cut cut, const char* prepend_scheme = "always") {
   const Json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", prepend_scheme}};
   Json document = {{"model", std::move(model)}, {"pre_tokenizer", metaspace}, {"decoder", metaspace}};
@@ -36,9 +37,9 @@ Json metaspace_document(Json model, Cut cut, const char* prepend_scheme = "alway
   return document;
 }
 
-// A normalizer that replaces each run of spaces by one space.
+// The document of a normalizer that replaces each run of spaces by one space.
 const char* const kJoinSpaces = R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})";
-// The same, after it has replaced each end of a line by a space.
+// Like kJoinSpaces, but first replaces newlines by spaces.
 const char* const kJoinLines = R"({"type": "Sequence", "normalizers": [
   {"type": "Replace", "pattern": {"String": "\n"}, "content": " "},
   {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
@@ -50,22 +51,21 @@ std::vector<AddedToken> special(const std::vector<std::string>& texts) {
   return tokens;
 }
 
-// Adds the control pieces of sentencepiece and the family's own special tokens, if the files have no list of extra
-// special tokens.
+// Unless the files list extra special tokens, adds sentencepiece's special pieces and the family's own tokens.
 void add_extra(PipelineSource& source, const std::vector<std::string>& own) {
   if (source.settings.extra_tokens) return;
   source.add_special(source.sentencepiece_tokens);
   source.add_special(special(own));
 }
 
-// Appends all pieces but the first `left_out`.
+// Moves all pieces except the first `left_out` to the end of `to`.
 void move_rest(std::vector<ScoredPiece>& pieces, std::size_t left_out, std::vector<ScoredPiece>& to) {
   const auto begin = pieces.begin() + static_cast<std::ptrdiff_t>(std::min(left_out, pieces.size()));
   std::move(begin, pieces.end(), std::back_inserter(to));
 }
 
-// Returns the pieces in fairseq's order. sentencepiece's first three pieces, <unk>, <s> and </s>, are replaced by
-// fairseq's four: begin, pad, end and unknown token. Languages and the mask token are added at the end.
+// Returns the pieces in fairseq's order. Replaces sentencepiece's first three pieces (<unk>, <s>, </s>) by fairseq's
+// four (begin, pad, end and unknown token). Appends the languages and the mask.
 std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::string& begin_token,
                                         const std::vector<std::string>& languages) {
   constexpr std::size_t kReplaced = 3;
@@ -79,9 +79,9 @@ std::vector<ScoredPiece> fairseq_pieces(PipelineSource& source, const std::strin
   return pieces;
 }
 
-// In the comments below, "frame" is the sequence of a text X and the special tokens around it.
+// In the comments below, "frame" is a text X with the special tokens around it.
 
-// Frame: X </s>. The sentinels have the last ids in reverse order: <extra_id_0> has the highest.
+// Frame: X </s>. The sentinels have the last ids, in reverse order: <extra_id_0> has the highest id.
 PipelineParts make_t5(PipelineSource& source) {
   const auto count = static_cast<int>(source.config.integer("extra_ids", {0, kMaxSentinels}).value_or(100));
   std::vector<std::string> sentinels;
@@ -95,7 +95,7 @@ PipelineParts make_t5(PipelineSource& source) {
   return family_parts::framed(source, metaspace_document(unigram(2), Cut::words_first), "", "eos_token");
 }
 
-// Frame of mBART: X </s> LANGUAGE, of mBART-50: LANGUAGE X </s>. transformers 5 normalises the texts of mBART-50 only.
+// Frame: X </s> LANGUAGE (mBART) or LANGUAGE X </s> (mBART-50). As in transformers 5, only mBART-50 normalises texts.
 template <bool is_50>
 PipelineParts make_mbart(PipelineSource& source) {
   const std::vector<std::string> languages = is_50 ? language_codes::mbart50() : language_codes::mbart();
@@ -131,21 +131,21 @@ Vocabulary fairseq_vocabulary(const PipelineSource& source) {
   return vocabulary;
 }
 
-// Frame: LANGUAGE X </s>. With legacy_behaviour: X </s> LANGUAGE, as earlier models were trained. The languages are
-// added tokens: those in the files' list, or else all 202. If the folder has only a sentencepiece model, the languages
-// follow its pieces, and the mask is last, as in published checkpoints. (transformers 5.23 drops the languages in this
-// case, or puts the mask first.)
+// Frame: LANGUAGE X </s>, or X </s> LANGUAGE with legacy_behaviour. The languages are added tokens: the files' list, or
+// all 202. Without a tokenizer.json, the ids have the order of published checkpoints: pieces, languages, mask.
+// (transformers 5.23 drops the languages in this case, or puts the mask before them.)
 PipelineParts make_nllb(PipelineSource& source) {
   std::vector<std::string> languages = language_codes::nllb();
   const auto& listed = source.settings.extra_tokens;
   if (listed && !listed->empty()) languages = *listed;
   if (!source.is_tokenizer_json()) {
     source.add_special(listed ? std::vector<AddedToken>() : source.sentencepiece_tokens);
-    // Merges follow the order of sentencepiece's ids, so compute them before the ids change.
+    // Merges follow the order of sentencepiece's ids, so compute the merges before the ids change.
     source.file.merges = native_files::merges_of(*source.file.vocabulary);
     source.file.vocabulary = fairseq_vocabulary(source);
   }
   source.describe("mask_token", {.strip_left = true, .normalized = true, .special = true});
+  // If the files do not assign ids to the languages, append them to the vocabulary.
   const bool has_order = source.is_tokenizer_json() || !source.settings.added_tokens.empty();
   source.add_special(special(languages));
   const Json model = {{"type", "BPE"}, {"unk_token", source.token("unk_token", "<unk>")}, {"fuse_unk", true}};
@@ -160,10 +160,10 @@ PipelineParts make_nllb(PipelineSource& source) {
                                       {.names = languages, .source = "eng_Latn", .is_first = !legacy});
 }
 
-// Frame: X </s>. The vocabulary begins with pad, end and mask tokens and <unk_2>, <unk_3>, ...; the id of any other
-// piece is its id in the sentencepiece model plus `offset`.
+// Frame: X </s>. The pad, end and mask tokens and <unk_2>, <unk_3>, ... come first, then sentencepiece's pieces.
 PipelineParts make_pegasus(PipelineSource& source) {
   const auto offset = static_cast<int>(source.config.integer("offset", {2, kMaxSentinels}).value_or(103));
+  // Returns the token that masks a sentence, or nullopt if mask_token_sent is null in the config.
   const auto mask_sentence = [&](const char* otherwise) -> std::optional<std::string> {
     const auto found = source.config.value().find("mask_token_sent");
     if (found != source.config.value().end() && found->is_null()) return std::nullopt;
@@ -173,7 +173,7 @@ PipelineParts make_pegasus(PipelineSource& source) {
   for (int i = 2; i < offset; ++i) unused.push_back(fmt::format("<unk_{}>", i));
   if (!source.is_tokenizer_json()) {
     std::vector<ScoredPiece> pieces = {{source.token("pad_token"), 0}, {source.token("eos_token"), 0}};
-    // Here the defaults of the mask tokens differ from those below, as in transformers.
+    // As in transformers, the mask tokens have other defaults here than below.
     const bool is_named = source.config.has("mask_token");
     const std::string mask = is_named ? source.token("mask_token") : "<mask_1>";
     pieces.push_back({mask, 0});
@@ -187,6 +187,7 @@ PipelineParts make_pegasus(PipelineSource& source) {
     if (const auto sentence = mask_sentence("<mask_1>")) source.add_special(special({*sentence}));
     source.add_special(special(unused));
   }
+  // As in transformers, only a piece with score 0 can be the unknown token.
   const std::vector<ScoredPiece>& pieces = *source.file.pieces;
   const auto unknown = std::ranges::find_if(
       pieces, [&](const ScoredPiece& piece) { return piece.text == source.token("unk_token") && piece.score == 0; });
@@ -209,8 +210,7 @@ PipelineParts make_xlm_roberta(PipelineSource& source) {
   return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
-// Frame: [CLS] X [SEP]. The second text of a pair is no second segment. sentencepiece's table of normalisation is
-// applied last.
+// Frame: [CLS] X [SEP]. Pairs have a single segment. sentencepiece's normalisation table is applied last.
 PipelineParts make_albert(PipelineSource& source) {
   add_extra(source, {});
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
@@ -223,6 +223,7 @@ PipelineParts make_albert(PipelineSource& source) {
   }
   if (source.config.boolean("do_lower_case").value_or(true)) steps.push_back({{"type", "Lowercase"}});
   document["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
+  // Apply the table after the document's normalizer. By default, the table would be applied first.
   auto table = std::exchange(source.file.normalization_table, std::nullopt);
   PipelineParts parts = family_parts::framed(source, std::move(document), "cls_token", "sep_token");
   if (table) {
@@ -231,7 +232,7 @@ PipelineParts make_albert(PipelineSource& source) {
   return parts;
 }
 
-// Frame: <s> X </s>. fairseq's tokens come before all pieces of the sentencepiece model, under names that no text has.
+// Frame: <s> X </s>. fairseq's tokens precede all sentencepiece pieces. Tokens named "...NOTUSED" never match a text.
 PipelineParts make_camembert(PipelineSource& source) {
   const std::string unknown = source.token("unk_token", "<unk>");
   const std::vector<std::string> unused = {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"};
@@ -244,6 +245,7 @@ PipelineParts make_camembert(PipelineSource& source) {
   }
   source.describe("mask_token", {.strip_left = true, .special = true});
   add_extra(source, {});
+  // Search for the unknown token, because its index in a tokenizer.json can differ.
   const auto found = std::ranges::find(*source.file.pieces, unknown, &ScoredPiece::text);
   const bool is_known = found != source.file.pieces->end();
   const auto unknown_id = static_cast<std::int32_t>(is_known ? found - source.file.pieces->begin() : 0);
@@ -252,10 +254,11 @@ PipelineParts make_camembert(PipelineSource& source) {
   return family_parts::framed(source, std::move(document), "bos_token", "eos_token", Separator::twice);
 }
 
-// Frame: [CLS] X [SEP]. As in transformers 5, the normalisation of the sentencepiece model is not used.
+// Frame: [CLS] X [SEP]. Like transformers 5, ignores the normalisation table of the sentencepiece model.
 PipelineParts make_deberta(PipelineSource& source) {
   source.file.normalization_table.reset();
   add_extra(source, {});
+  // The unknown token is the piece that has the token's text and score 0. If no piece does, use the id `unk_id`.
   const std::string unknown = source.token("unk_token");
   const auto found = std::ranges::find_if(
       *source.file.pieces, [&](const ScoredPiece& piece) { return piece.text == unknown && piece.score == 0; });
@@ -265,6 +268,7 @@ PipelineParts make_deberta(PipelineSource& source) {
   const bool prefix = source.config.boolean("add_prefix_space").value_or(true);
   Json document =
       metaspace_document(unigram(static_cast<std::int32_t>(unknown_id)), Cut::at_spaces, prefix ? "always" : "first");
+  // Join whitespace, apply NFC, and remove whitespace at the end of the text.
   document["normalizer"] = Json::parse(R"({"type": "Sequence", "normalizers": [
     {"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"}, "content": " "},
     {"type": "NFC"},

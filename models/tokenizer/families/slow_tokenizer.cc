@@ -27,6 +27,7 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
     const auto id = find_id(piece, side);
     ids.push_back(id ? *id : named_id("unk_token"));
   };
+  // Encode the added tokens and the texts between them.
   const auto add_text = [&](std::string_view part) { cut(part, side, add); };
   if (settings_.split_special_tokens) {
     add_text(text);
@@ -35,6 +36,7 @@ std::vector<std::int32_t> SlowTokenizer::encode_side(std::string_view text, cons
       part.is_token ? add(part.text) : add_text(part.text);
     }
   }
+  // Truncate the text so that the affixes fit, then add the affixes.
   keep(ids, around.shortened(ids.size(), options.max_length),
        options.truncation_side.value_or(settings_.truncation_side.value_or(TruncationSide::right)));
   if (ends_already(ids)) around.after.clear();
@@ -75,7 +77,7 @@ std::string_view SlowTokenizer::piece(std::int32_t id, TextSide side) const {
 std::string SlowTokenizer::join_around_tokens(const std::vector<std::string>& pieces, const SentencePieceModel& model,
                                               std::string_view behind) const {
   std::string text;
-  std::vector<std::string> part;
+  std::vector<std::string> part;  // the subwords since the last special token
   for (const std::string& piece : pieces) {
     if (!added_tokens_.is_special(piece)) {
       part.push_back(piece);

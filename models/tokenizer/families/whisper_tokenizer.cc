@@ -19,16 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings of tokenizer_config.json for the tokens around texts.
+// The settings in tokenizer_config.json for the special tokens around a text.
 struct WhisperFrame {
-  std::string language = {};  // empty for none
-  std::string task = {};      // empty for none
-  bool has_times = false;     // predict_timestamps: no NO_TIMESTAMPS token
+  std::string language = {};    // default language; empty: no language token
+  std::string task = {};        // empty: no task token
+  bool has_timestamps = false;  // predict_timestamps; if true, there is no <|notimestamps|> token
   std::string end = std::string(kWhisperEnd);
 };
 
 // Returns whether the token is a timestamp, such as "<|1.02|>".
-bool is_time(std::string_view token) {
+bool is_timestamp(std::string_view token) {
   if (!token.starts_with("<|") || !token.ends_with("|>") || token.size() < 7) return false;
   const std::string_view digits = token.substr(2, token.size() - 4);
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -36,25 +36,26 @@ bool is_time(std::string_view token) {
          std::ranges::count_if(digits, is_digit) + 1 == std::ssize(digits);
 }
 
-// Adds languages, and the tokens around texts.
-// REQUIRES: `parts` is complete but for these.
+// Adds the languages and the special tokens around a text to `parts`.
 PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const std::string& name) {
-  for (AddedToken& token : parts.added_tokens) token.special = token.special || is_time(token.content);
+  for (AddedToken& token : parts.added_tokens) token.special = token.special || is_timestamp(token.content);
   const AddedVocabulary added(parts.added_tokens, *parts.model, parts.normalizer, name);
   const auto find = [&](std::string_view token) { return added.id(token, *parts.model); };
   const auto append = [&](std::vector<std::int32_t>& ids, std::string_view token) {
     if (const auto id = find(token)) ids.push_back(*id);
   };
+  // Keep the languages that have a token, in the order of their ids.
   for (const WhisperLanguage& language : whisper_languages()) {
     auto id = find(fmt::format("<|{}|>", language.code));
     if (!id && language.code == "he") id = find("<|iw|>");  // the code of Hebrew in the first checkpoints
     if (id) parts.languages.push_back({std::string(language.code), *id});
   }
   std::ranges::stable_sort(parts.languages, {}, &PipelineParts::Language::token);
+  // Collect the special tokens that the vocabulary has. `task` holds the tokens after the language.
   std::vector<std::int32_t> start, task;
   append(start, kWhisperStart);
   if (!frame.task.empty()) append(task, fmt::format("<|{}|>", frame.task));
-  if (!frame.has_times) append(task, "<|notimestamps|>");
+  if (!frame.has_timestamps) append(task, "<|notimestamps|>");
   append(parts.affixes.after, frame.end);
   parts.language_affixes = [start, task, after = parts.affixes.after, languages = parts.languages,
                             missing = frame.language, name](const EncodeOptions& options, TextSide /*side*/) {
@@ -77,7 +78,7 @@ PipelineParts framed_by(PipelineParts parts, const WhisperFrame& frame, const st
   return parts;
 }
 
-// Returns whether each character of a piece is one of byte_character().
+// Returns whether every character of a subword represents a byte (see byte_character()).
 bool is_byte_level(std::string_view piece) {
   poll_cancelled();
   return leading_bytes(piece, [](char32_t c) { return character_byte(c) >= 0; }) == piece.size();
@@ -89,12 +90,13 @@ PipelineParts make_whisper(PipelineSource& source) {
   const JsonObject& config = source.config;
   const WhisperFrame frame{.language = config.string("language").value_or(""),
                            .task = config.string("task").value_or(""),
-                           .has_times = config.boolean("predict_timestamps").value_or(false),
+                           .has_timestamps = config.boolean("predict_timestamps").value_or(false),
                            .end = source.token("eos_token")};
   return framed_by(family_parts::load(source, family_parts::byte_level_document(source, false)), frame, source.name);
 }
 
 std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std::string& name) {
+  // Whisper's special tokens begin with END and START. Only byte-level subwords have lower ids.
   const auto end = pieces.id(kWhisperEnd);
   if (!end || pieces.id(kWhisperStart) != *end + 1) return nullptr;
   for (std::int32_t id = 0; id < *end; ++id) {
@@ -105,11 +107,12 @@ std::unique_ptr<Tokenizer> whisper_tokenizer(const PieceList& pieces, const std:
   PipelineParts parts{.kind = "byte-level BPE", .model = piece_models::rank_bpe(std::move(vocabulary), name)};
   parts.pre_tokenizer = pre_tokenizers::byte_level({.add_prefix_space = false});
   parts.decoder = piece_decoders::byte_level;
+  // All tokens from END on are special.
   std::set<std::string_view> known;
   for (std::int32_t id = *end; id < std::ssize(pieces); ++id) {
     const std::string& token = *pieces.piece(id);
     if (token.empty() || parts.model->id(token) || !known.insert(token).second) {
-      refuse<TokenizerError>(name, "special token '{}', expected names that differ from each other and from all texts",
+      refuse<TokenizerError>(name, "special token '{}', expected names that differ from each other and from all pieces",
                              printable(token));
     }
     parts.added_tokens.push_back({.content = token, .normalized = false, .special = true});

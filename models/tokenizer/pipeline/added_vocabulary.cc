@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// Returns whether a word touches the place between the two texts.
+// Returns whether a word ends at the end of `before` or begins at the beginning of `after`.
 bool touches_word(std::string_view before, std::string_view after) {
   return (!before.empty() && is_word_character(first_character(before.substr(last_character(before))).value)) ||
          (!after.empty() && is_word_character(first_character(after).value));
@@ -21,6 +21,7 @@ bool touches_word(std::string_view before, std::string_view after) {
 
 AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model,
                                  const Normalizer& normalizer, const std::string& name) {
+  // Assign the ids. If two entries have the same id, the last one replaces the first.
   std::size_t next_id = model.size();
   for (const AddedToken& token : tokens) {
     if (token.content.empty()) continue;
@@ -40,10 +41,10 @@ AddedVocabulary::AddedVocabulary(const std::vector<AddedToken>& tokens, const Pi
     if (token.special) special_.insert(token.content);
     tokens_[*token_id] = {token, std::move(decoded.text)};
   }
+  // Add each token to the trie for raw texts or to the trie for normalised texts.
   for (const auto& [token_id, entry] : tokens_) {
     ByteTrie& trie = entry.token.is_normalized() ? normalized_ : raw_;
-    // A token that normalises to nothing is never found.
-    if (entry.decoded.empty()) continue;
+    if (entry.decoded.empty()) continue;  // a token whose normalised text is empty never matches
     if (const auto other = trie.find(entry.decoded)) {
       refuse<TokenizerError>(name, "the added tokens '{}' and '{}' are the same text once normalised",
                              printable(entry.token.content), printable(tokens_.at(*other).token.content));
@@ -56,7 +57,7 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
                            const PartSink& take) const {
   const ByteTrie& trie = looking == Looking::for_raw_tokens ? raw_ : normalized_;
   std::size_t done = 0;             // end of the last part
-  std::size_t whitespace_done = 0;  // end of the whitespace behind the last token with strip_right: scanned only once
+  std::size_t whitespace_done = 0;  // end of the whitespace after the last strip_right token; scanned only once
   for (std::size_t position = 0; position < text.size();) {
     poll_cancelled();
     const ByteTrie::Match found = trie.longest(text.substr(position));
@@ -69,6 +70,8 @@ void AddedVocabulary::find(std::string_view text, Looking looking, SpecialTokens
     const AddedToken& token = tokens_.at(found.value).token;
     if (special_tokens == SpecialTokens::ignored && is_special(token.content)) continue;
     if (token.single_word && touches_word(text.substr(0, begin), text.substr(end))) continue;
+    // Extend the token over adjacent whitespace if the options request this. Then emit the preceding text and the
+    // token.
     if (token.strip_left) {
       const std::size_t limit = std::min(done, begin);
       begin = std::max(begin - trailing_bytes(text.substr(limit, begin - limit), is_white_space), done);

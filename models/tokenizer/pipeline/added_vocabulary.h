@@ -17,24 +17,22 @@
 
 namespace encdec {
 
-// The tokens that are cut out of a text before the model sees it, as in Hugging Face's tokenizers 0.23. The search runs
-// from left to right and takes the longest token at each place.
+// The tokens that are split off before the model reads a text, as in Hugging Face's tokenizers 0.23. Searches from left
+// to right, and chooses the longest token at each position.
 class AddedVocabulary {
  public:
-  // A token that is in the model's vocabulary keeps its id. The others get new ids in order, starting at the size of
-  // the vocabulary. If `tokens` has a token twice, the last entry counts. Empty tokens are skipped. `normalizer` may be
-  // empty. Throws TokenizerError, beginning with `name`, if a token has more than kMaxTokenBytes, or if two tokens are
-  // equal once normalised.
+  // Tokens that the model's vocabulary lacks get new ids in order, starting at the size of the vocabulary. If a token
+  // occurs twice, the last entry counts. Empty tokens are skipped. `normalizer` may be empty. Throws TokenizerError,
+  // beginning with `name`, if a token has more than kMaxTokenBytes, or if two tokens are equal after normalisation.
   AddedVocabulary(const std::vector<AddedToken>& tokens, const PieceModel& model, const Normalizer& normalizer,
                   const std::string& name);
 
-  // A part of a text: an added token, or the text between two of them.
   struct Part {
     std::size_t begin;  // bytes of the text
     std::size_t end;
-    std::optional<std::int32_t> id;  // absent for text between tokens
+    std::optional<std::int32_t> id;  // id of an added token; absent for the text between tokens
   };
-  // The tokens to search for: those that are matched before normalisation, or those that are matched after it.
+  // Whether to match tokens in the text before normalisation, or in the normalised text.
   enum class Looking { for_raw_tokens, for_normalized_tokens };
   enum class SpecialTokens { found, ignored };
   // Calls `take` with the parts of a text, in order.
@@ -42,15 +40,14 @@ class AddedVocabulary {
   void find(std::string_view text, Looking looking, SpecialTokens special_tokens, const PartSink& take) const;
 
   std::optional<std::int32_t> id(std::string_view token) const { return value_of(ids_, token); }
-  // Returns the id of a token or else of a piece of `model`; nullopt if there is neither.
+  // Returns the id of an added token or else of a subword of `model`; nullopt if there is neither.
   std::optional<std::int32_t> id(std::string_view token, const PieceModel& model) const {
     const auto added = id(token);
     return added ? added : model.id(token);
   }
   struct Entry {
     AddedToken token;
-    // The text that a PieceDecoder gets for the token: its content, normalised if it is looked for after normalisation.
-    std::string decoded;
+    std::string decoded;  // the input of a PieceDecoder: the content, normalised if token.is_normalized()
   };
   // Returns null if no token has this id.
   const Entry* entry(std::int32_t id) const;

@@ -18,10 +18,10 @@
 
 namespace encdec {
 
-// Calls `take` with each piece of a cut, in order. `last_bytes` has the size of the last piece up to each place.
+// Calls `take` with each subword of a segmentation, in order. `last_bytes[i]` is the size of a subword that ends at i.
 template <typename Take>
 void take_pieces(std::string_view text, std::vector<std::uint16_t> last_bytes, const Take& take) {
-  // Going back from the end, move the size of each piece from its end to its beginning.
+  // From the end to the beginning, move the size of each subword from its end to its start.
   std::uint16_t bytes = 0;
   for (std::size_t place = text.size();; place -= bytes) {
     std::swap(bytes, last_bytes[place]);
@@ -32,29 +32,28 @@ void take_pieces(std::string_view text, std::vector<std::uint16_t> last_bytes, c
   }
 }
 
-// Cuts valid UTF-8 into pieces such that the sum of their scores is highest (Viterbi's algorithm). Of several best
-// cuts, chooses the one with the longest last piece, then the one with the longest second last piece, and so on. Calls
-// `take` with the text of each piece, in order. Needs time linear in the text, and 2 bytes of memory per byte of text.
-// - `score_of(id, bytes)` returns an optional<Score> for a piece of `pieces`. A piece without a score is not used.
-// - `unknown(character)` returns the score of a character that is not a piece by itself.
-// Sums are rounded to Score: two cuts with the same pieces in another order may differ in the last bit.
-// REQUIRES: no piece has more than kMaxPieceBytes.
+// Splits valid UTF-8 into the subwords with the highest sum of scores (Viterbi's algorithm). Of equal sums, the one
+// with the longest last subword wins, then the one with the longest second last subword, and so on. Calls `take` with
+// the text of each subword, in order. Takes linear time, and 2 bytes of memory per byte of text.
+// - `score_of(id, bytes)` returns an optional<Score> for a subword of `pieces`. A subword without a score is not used.
+// - `unknown(character)` returns the score of a character that is not a subword.
+// Sums are rounded to Score, so the same subwords in another order can have another sum.
+// REQUIRES: no subword has more than kMaxPieceBytes.
 template <typename Score, typename ScoreOf, typename Unknown, typename Take>
 void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& score_of, const Unknown& unknown,
               const Take& take) {
-  // Best scores of the places from the current one to the furthest that a piece can reach: a ring buffer, indexed by
-  // the low bits of the place.
+  // A ring buffer of the best scores up to byte offsets, as far as a subword from the current offset can reach.
   constexpr std::size_t kScores = 2 * kMaxPieceBytes;
   static_assert((kScores & (kScores - 1)) == 0);
   std::array<Score, kScores> scores;
   const auto score_at = [&](std::size_t place) -> Score& { return scores[place & (kScores - 1)]; };
-  // Size of the last piece of the best cut up to each place; 0 if no cut ends there.
+  // For each byte offset, the size of the last subword of the best segmentation up to that offset; 0 if there is none.
   std::vector<std::uint16_t> last_bytes(text.size() + 1);
   score_at(0) = 0;
   std::size_t furthest = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     poll_cancelled();
-    // Like sentencepiece, restart long sums in single precision at 0, to keep them exact.
+    // Like sentencepiece, keep float sums small, and therefore precise, by subtracting the current score.
     constexpr Score kLargestScore = 100'000;
     if (std::is_same_v<Score, float> && std::abs(score_at(begin)) > kLargestScore) {
       const Score offset = score_at(begin);
@@ -62,6 +61,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
         if (place == begin || last_bytes[place] > 0) score_at(place) -= offset;
       }
     }
+    // Records a subword from `begin` to `end` if it improves the best score up to `end`.
     const auto arrive = [&](std::size_t end, Score score) {
       furthest = std::max(furthest, end);
       const Score sum = score_at(begin) + score;
@@ -69,6 +69,7 @@ void best_cut(std::string_view text, const ByteTrie& pieces, const ScoreOf& scor
       score_at(end) = sum;
       last_bytes[end] = static_cast<std::uint16_t>(end - begin);
     };
+    // Try all subwords that start at `begin`. If the first character is not a subword, try it as unknown.
     const std::size_t character = first_character(text.substr(begin)).bytes;
     bool is_known = false;
     ByteTrie::Node node = ByteTrie::kRoot;

@@ -15,7 +15,8 @@ void ByteTrie::insert(std::string_view text, std::int32_t value) {
     const std::uint64_t key = key_of(node, byte);
     std::size_t index = slot(key);
     if (edges_[index].key == kFree) {
-      if (2 * values_.size() >= edges_.size()) {  // every node but the root has one edge that leads to it
+      // Keep the table at most half full. Every node except the root has one edge.
+      if (2 * values_.size() >= edges_.size()) {
         grow();
         index = slot(key);
       }
@@ -55,9 +56,9 @@ ByteTrie::Match ByteTrie::longest(std::string_view text, Node node) const {
   return match;
 }
 
-// Returns the index of the key in edges_, or the free index where it would go.
+// Returns the key's index in edges_, or the free index at which to insert the key (Fibonacci hashing, linear probing).
 std::size_t ByteTrie::slot(std::uint64_t key) const {
-  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
+  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
   const std::size_t mask = edges_.size() - 1;
   std::size_t index = static_cast<std::size_t>(key * kGoldenRatio >> 24) & mask;
   while (edges_[index].key != key && edges_[index].key != kFree) index = (index + 1) & mask;

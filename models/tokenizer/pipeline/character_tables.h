@@ -5,7 +5,7 @@
 #include <iterator>
 #include <span>
 
-// Differences between the Unicode of utf8proc (version 15) and those of the parts of tokenizers (versions 7 to 17).
+// Differences between utf8proc (Unicode 15) and the parts of Hugging Face's tokenizers library (Unicode 7 to 17).
 // - kNot...: characters that utf8proc has in the category and the part of tokenizers does not
 // - kMore...: characters that the part of tokenizers has in the category and utf8proc does not
 namespace encdec::character_tables {

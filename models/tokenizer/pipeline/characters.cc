@@ -32,7 +32,7 @@ bool is_between(char32_t c, char32_t first, char32_t last) {
   return c >= first && c <= last;
 }
 
-struct ByteAlphabet {
+struct ByteAlphabet {  // byte_character() and its inverse
   ByteAlphabet() {
     bytes.fill(-1);
     char32_t next = 0x100;
@@ -53,8 +53,8 @@ const ByteAlphabet& byte_alphabet() {
   return alphabet;
 }
 
-// Returns whether the character is newer than the version of Unicode with which tokenizers normalises. tokenizers
-// treats a newer character as a letter: it has no decomposition, and combining class 0.
+// Returns whether the character is newer than the Unicode tables of tokenizers' normalization. tokenizers treats such a
+// character like a letter, without a decomposition and with combining class 0.
 bool is_too_new(utf8proc_int32_t c) {
   return c > 0x7FC && contains(character_tables::kNotDecomposed, static_cast<char32_t>(c));
 }
@@ -69,7 +69,7 @@ struct ChangedCharacter {
   std::int32_t change;
 };
 
-// Sorts each run of marks by combining class. `value_of` returns the character of an element.
+// Sorts runs of marks by combining class (Canonical Ordering Algorithm). `value_of(element)` returns a character.
 template <class Element, class ValueOf>
 void order_marks(std::vector<Element>& text, const ValueOf& value_of) {
   const auto class_of = [&](const Element& element) { return combining_class(value_of(element)); };
@@ -92,6 +92,7 @@ constexpr auto kComposing = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF
 std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
   std::vector<utf8proc_int32_t> result;
   result.reserve(text.size());
+  // Compose the text up to the next character that is too new, then copy that character.
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin;
     while (end < text.size() && !is_too_new(text[end])) ++end;
@@ -104,15 +105,16 @@ std::vector<utf8proc_int32_t> compose(std::vector<utf8proc_int32_t> text) {
   return result;
 }
 
-// Composes as compose() does, and adds up the changes of the characters that become one.
+// Composes like compose(), and computes the `change` of each composed character.
 std::vector<ChangedCharacter> compose_changes(std::span<const ChangedCharacter> text) {
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::vector<ChangedCharacter> result;
-  std::size_t starter = kNone;  // index in `result` of the letter that marks are added to
+  std::size_t starter = kNone;  // index in `result` of the letter with which marks are composed
   utf8proc_propval_t last_class = 0;
   for (const ChangedCharacter& c : text) {
     const utf8proc_propval_t own_class = combining_class(c.value);
     const bool is_next = starter != kNone && starter + 1 == result.size();
+    // Compose the character with the starter unless a mark of the same or a higher class is between them.
     if (starter != kNone && (is_next || last_class < own_class) && !is_too_new(c.value)) {
       std::array<utf8proc_int32_t, 2> both = {result[starter].value, c.value};
       if (utf8proc_normalize_utf32(both.data(), 2, kComposing) == 1) {
@@ -131,7 +133,7 @@ bool is_composed(NormalForm form) {
   return form == NormalForm::nfc || form == NormalForm::nfkc;
 }
 
-// Calls take(part, is_first) with the parts of each character.
+// Decomposes each character, and calls take(part, is_first) with each part.
 template <class Take>
 void decompose(std::string_view valid, NormalForm form, const Take& take) {
   const bool compatible = form == NormalForm::nfkc || form == NormalForm::nfkd;
@@ -141,7 +143,7 @@ void decompose(std::string_view valid, NormalForm form, const Take& take) {
     poll_cancelled();
     const Character c = first_character(valid);
     valid.remove_prefix(c.bytes);
-    std::array<utf8proc_int32_t, 32> parts;  // at most 18
+    std::array<utf8proc_int32_t, 32> parts;  // a character has at most 18 parts
     utf8proc_ssize_t count = 1;
     parts[0] = static_cast<utf8proc_int32_t>(c.value);
     if (c.value >= 0x80 && !is_too_new(parts[0])) {
@@ -152,8 +154,7 @@ void decompose(std::string_view valid, NormalForm form, const Take& take) {
   }
 }
 
-// Unicode's properties Cased and Case_Ignorable. kOthers lists Other_Lowercase and Other_Uppercase. kBreaks lists the
-// characters with the word break properties MidLetter, MidNumLet and Single_Quote.
+// Returns whether `c` has Unicode's property Cased. kOthers lists Other_Lowercase and Other_Uppercase.
 bool is_cased(char32_t c) {
   constexpr Range kOthers[] = {
       {0xAA, 0xAA},       {0xBA, 0xBA},       {0x2B0, 0x2B8},     {0x2C0, 0x2C1},     {0x2E0, 0x2E4},
@@ -166,6 +167,7 @@ bool is_cased(char32_t c) {
          contains(kOthers, c);
 }
 
+// Returns whether `c` has Unicode's property Case_Ignorable. kBreaks lists MidLetter, MidNumLet and Single_Quote.
 bool is_case_ignorable(char32_t c) {
   constexpr Range kBreaks[] = {{0x27, 0x27},     {0x2E, 0x2E},     {0x3A, 0x3A},     {0xB7, 0xB7},
                                {0x387, 0x387},   {0x55F, 0x55F},   {0x5F4, 0x5F4},   {0x2018, 0x2019},
@@ -226,14 +228,14 @@ bool is_control(char32_t c) {
          !contains(character_tables::kNotControl, c);
 }
 
-bool is_chinese(char32_t c) {
+bool is_chinese(char32_t c) {  // the ranges of is_chinese_char() in tokenizers' normalizers/bert.rs
   return is_between(c, 0x4E00, 0x9FFF) || is_between(c, 0x3400, 0x4DBF) || is_between(c, 0x20000, 0x2A6DF) ||
          is_between(c, 0x2A700, 0x2B73F) || is_between(c, 0x2B740, 0x2B81F) || is_between(c, 0x2B920, 0x2CEAF) ||
          is_between(c, 0xF900, 0xFAFF) || is_between(c, 0x2F800, 0x2FA1F);
 }
 
 void append_lowercase(std::string& text, char32_t c) {
-  if (c == 0x130) {  // İ, the only character whose lowercase has two characters
+  if (c == 0x130) {  // U+0130 is the only character whose lowercase form has two characters
     text += "i\xCC\x87";
     return;
   }
@@ -249,6 +251,7 @@ std::string python_lower(std::string_view valid) {
     poll_cancelled();
     const Character first = first_character(rest);
     rest.remove_prefix(first.bytes);
+    // Unicode's condition Final_Sigma: a sigma is final if a cased letter precedes it and no cased letter follows it.
     if (first.value == kSigma && after_cased) {
       const std::string_view next = rest.substr(leading_bytes(rest, is_case_ignorable));
       const bool is_final = next.empty() || !is_cased(first_character(next).value);

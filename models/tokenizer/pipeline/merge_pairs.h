@@ -12,15 +12,13 @@
 
 namespace encdec {
 
-// A sequence of symbols in which neighbours can be joined. Each symbol occupies one or more places, and a joined symbol
-// occupies the places of both parts. Needs 4 bytes per place.
+// A sequence of symbols in which neighbours can be joined. Each symbol occupies one or more slots, called places; a
+// joined symbol occupies the places of both parts. Needs 4 bytes per place.
 class SymbolChain {
  public:
-  // Reserves memory for `places` places.
   // REQUIRES: places < 2^31.
   explicit SymbolChain(std::size_t places) { places_.reserve(places); }
 
-  // Appends a symbol.
   // REQUIRES: symbol >= 0.
   void add(std::int32_t symbol, std::size_t places = 1) {
     const std::size_t begin = places_.size();
@@ -32,15 +30,15 @@ class SymbolChain {
 
   std::size_t places() const { return places_.size(); }
   std::size_t symbols() const { return symbols_; }
-  bool begins(std::size_t place) const { return places_[place] >= 0; }
+  bool is_symbol_start(std::size_t place) const { return places_[place] >= 0; }
 
-  // The symbol that begins at place `begin`, and the place after its last one.
+  // Return the symbol that begins at place `begin`, and the end of its places.
   std::int32_t symbol(std::size_t begin) const { return places_[begin]; }
   std::size_t end(std::size_t begin) const {
     const std::size_t next = begin + 1;
     return next < places_.size() && places_[next] < 0 ? begin + size_of(places_[next]) : next;
   }
-  // Returns the first place of the symbol before the one that begins at `begin`.
+  // Returns where the symbol before `begin` begins.
   // REQUIRES: begin > 0.
   std::size_t previous(std::size_t begin) const {
     const std::int32_t last = places_[begin - 1];
@@ -61,8 +59,7 @@ class SymbolChain {
 
   static std::size_t size_of(std::int32_t mark) { return static_cast<std::size_t>(-std::int64_t{mark}); }
 
-  // The first place of a symbol holds the symbol. If it has several places, the second and the last hold minus the
-  // number of places.
+  // Stores a symbol's number of places, negated, in its second and its last place. The first place holds the symbol.
   void mark(std::size_t begin, std::size_t end) {
     if (end - begin > 1) places_[begin + 1] = places_[end - 1] = -static_cast<std::int32_t>(end - begin);
   }
@@ -78,8 +75,7 @@ struct PairMerge {
   std::int32_t result;
 };
 
-// A pair of neighbours that may be merged: the symbol that begins at `left` and the next one. Ordered as pairs are
-// merged.
+// A pair of neighbours to merge: the symbol that begins at `left` and the next one. Sorts in the order of merging.
 template <typename Rank>
 struct MergeCandidate {
   Rank rank;
@@ -88,12 +84,12 @@ struct MergeCandidate {
   auto operator<=>(const MergeCandidate&) const = default;
 };
 
-// Merges symbols by byte-pair encoding (Sennrich et al. 2016): always the pair with the lowest rank, and the leftmost
-// of equal ranks, until no pair has a merge.
-// - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbol in the places [left, middle) and
-//   the symbol in [middle, end).
-// - `offered(left, middle, end)` is called for each pair with a merge: for the initial pairs, and for each new pair.
-// Needs O(n log n) time for n symbols, and the memory of a Rank and 4 bytes per symbol.
+// Merges symbols by byte-pair encoding (Sennrich et al. 2016). Repeatedly merges the pair with the lowest rank, the
+// leftmost of equal ranks, until no pair has a merge.
+// - `find_merge(left, middle, end)` returns an optional PairMerge<Rank> for the symbols at the places [left, middle)
+//   and [middle, end).
+// - `offered(left, middle, end)` is called for each initial or new pair that has a merge.
+// Takes O(n log n) time for n symbols, and sizeof(Rank) + 4 bytes of memory per symbol.
 template <typename Rank, typename FindMerge, typename Offered>
 void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offered& offered) {
   using Candidate = MergeCandidate<Rank>;
@@ -102,15 +98,14 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     if (middle == symbols.places()) return std::nullopt;
     return find_merge(left, middle, symbols.end(middle));
   };
-  // Returns the merge of the pair at the candidate's place if that merge has the candidate's rank. Returns nullopt if
-  // the candidate is stale: one of its symbols has been merged with another symbol.
+  // Returns the candidate's merge; nullopt if it is stale, because one of its symbols has been merged with another.
   const auto current = [&](const Candidate& candidate) -> std::optional<PairMerge<Rank>> {
-    if (!symbols.begins(candidate.left)) return std::nullopt;
+    if (!symbols.is_symbol_start(candidate.left)) return std::nullopt;
     const auto merge = merge_at(candidate.left);
     return merge && merge->rank == candidate.rank ? merge : std::nullopt;
   };
-  // A heap with space for all pairs. Stale candidates stay in it until it is full; then make_room() removes them. Each
-  // merge leaves one pair fewer, so each removal frees at least twice as much space as the previous one.
+  // A heap with room for all pairs. When it is full, make_room() removes stale candidates. Each merge leaves one pair
+  // fewer, so each removal frees at least twice as much space as the previous one.
   constexpr std::size_t kFreeRoom = 64;
   std::vector<Candidate> queue;
   queue.reserve(symbols.symbols() + std::min(symbols.symbols(), kFreeRoom));
@@ -122,6 +117,7 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     });
     queue.erase(std::unique(queue.begin(), queue.end()), queue.end());  // a sorted queue is a heap
   };
+  // Adds the pair that begins at `left` to the heap if it has a merge.
   const auto offer = [&](std::size_t left) {
     poll_cancelled();
     const auto merge = merge_at(left);
@@ -138,6 +134,7 @@ void merge_pairs(SymbolChain& symbols, const FindMerge& find_merge, const Offere
     queue.pop_back();
     const auto merge = current(best);
     if (!merge) continue;
+    // Merge the best pair. This creates a new pair on each side.
     symbols.join(best.left, symbols.end(best.left), merge->result);
     if (queue.size() + 2 > queue.capacity()) make_room();
     if (best.left > 0) offer(symbols.previous(best.left));

@@ -10,7 +10,7 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kBlockUnits = 256;  // all children of a unit are in one block
+constexpr std::size_t kBlockUnits = 256;  // units per block; all children of a unit are in one block
 constexpr std::size_t kMaxReplacementBytes = 256;
 constexpr std::uint32_t kValueBit = 1u << 31;
 constexpr std::uint32_t kLabelMask = kValueBit | 0xFFu;
@@ -38,6 +38,7 @@ NormalizationTable::NormalizationTable(std::string_view bytes, const std::string
 NormalizationTable::Match NormalizationTable::find(std::string_view text, Wanted wanted) const {
   Match match;
   if (units_.empty()) return match;
+  // Follow the text from the root, one byte per unit, and remember the last match.
   std::size_t position = children(0);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto label = static_cast<std::uint8_t>(text[i]);
@@ -54,8 +55,8 @@ NormalizationTable::Match NormalizationTable::find(std::string_view text, Wanted
   return match;
 }
 
-// Returns a position p. The child with label c is at p ^ c. If a match ends at `unit`, the unit at p holds the offset
-// of its replacement.
+// Returns a position p. The child of `unit` with label c is at p ^ c. If a match ends at `unit`, the unit at p contains
+// the offset of the replacement. The arithmetic is darts-clone's DoubleArrayUnit::offset().
 std::size_t NormalizationTable::children(std::size_t unit) const {
   const std::uint32_t bits = units_[unit];
   return unit ^ (bits >> 10 << ((bits & 1u << 9) >> 6));
@@ -76,7 +77,7 @@ void NormalizationTable::check(const std::string& name) const {
     end = replacements_.find('\0', start);
     if (end - start > kMaxReplacementBytes) fail_table(name, fmt::format("a replacement of {} bytes", end - start));
   }
-  // A depth-first search without recursion. Its states are values of children().
+  // Visit all units with a depth-first search, without recursion. A step's `position` is a value of children().
   enum class State : std::uint8_t { unseen, on_path, done };
   struct Step {
     std::size_t position;
@@ -92,7 +93,7 @@ void NormalizationTable::check(const std::string& name) const {
     path.push_back({position});
   };
   enter(0);
-  while (!path.empty()) {
+  while (!path.empty()) {  // try the next label of the last unit on the path
     Step& step = path.back();
     if (step.label == kBlockUnits) {
       states[step.position] = State::done;

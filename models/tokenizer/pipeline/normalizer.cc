@@ -7,16 +7,18 @@ namespace encdec::normalizers {
 namespace {
 
 void to_normal_form(PipelineText& text, NormalForm form) {
+  // Normalise the origin alone, to find how many bytes of the new text come from the origin.
   const std::string_view origin = std::string_view(text.text).substr(0, text.origin_bytes);
   const std::size_t origin_bytes = normal_form(origin, form).size();
   if (!text.spans.empty()) text.spans = text.changed_spans(normal_form_changes(text.text, form));
   text.text = normal_form(text.text, form);
+  // Keep one span per byte, even if normal_form_changes() differs from normal_form().
   if (!text.spans.empty()) text.spans.resize(text.text.size(), text.spans.back());
   check_rewritten_size(text.text.size());
   text.origin_bytes = std::min(origin_bytes, text.text.size());
 }
 
-// Calls `rewrite(rewriter, character)` for every character. Each call must take that character from the rewriter.
+// Calls `rewrite(rewriter, character)` for every character. The call must consume the character in the rewriter.
 template <typename Rewrite>
 void rewrite_characters(PipelineText& text, Rewrite rewrite) {
   TextRewriter rewriter(text);
@@ -38,7 +40,7 @@ void replace_by_space(PipelineText& text, IsSpace is_space) {
   });
 }
 
-void clean(PipelineText& text) {
+void clean(PipelineText& text) {  // implements BertOptions::clean_text
   drop_characters(text, [](char32_t c) {
     const bool is_space = c == '\t' || c == '\n' || c == '\r';
     return c == 0 || c == 0xFFFD || (is_control(c) && !is_space);
@@ -55,11 +57,10 @@ void put_spaces_around_chinese(PipelineText& text) {
   });
 }
 
-// Replaces the next `bytes` bytes by `by`. Assigns origins like tokenizers, which ignores characters that are removed
-// at the beginning of a text.
+// Replaces the next `bytes` bytes by `by`. Like tokenizers, uses drop_origin() to remove the beginning of a text.
 void replace_cluster(TextRewriter& rewriter, std::size_t bytes, std::string_view by) {
   if (by.empty() && rewriter.is_empty()) return rewriter.drop_origin(bytes);
-  // The first of several characters is replaced by the first character of `by`.
+  // If several characters are replaced, the first character of `by` replaces the first of them.
   const std::size_t first = first_character(rewriter.rest()).bytes;
   if (first < bytes && !by.empty()) {
     const std::size_t new_first = first_character(by).bytes;
@@ -70,7 +71,7 @@ void replace_cluster(TextRewriter& rewriter, std::size_t bytes, std::string_view
   rewriter.replace(bytes, by);
 }
 
-// Records that `old_part` is replaced by `new_part`, as tokenizers does in its Precompiled normalizer.
+// Appends to `changes` that `new_part` replaces `old_part`, as tokenizers' Precompiled normalizer does.
 void record_replacement(std::string_view old_part, std::string_view new_part, std::vector<CharacterChange>& changes) {
   const auto count = [](std::string_view text) {
     std::int32_t characters = 0;
@@ -111,7 +112,7 @@ void strip_accents(PipelineText& text) {
   drop_characters(text, is_mark);
 }
 
-void nmt(PipelineText& text) {
+void nmt(PipelineText& text) {  // the code points of normalizers/unicode.rs in tokenizers
   drop_characters(text, [](char32_t c) {
     return (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
   });
@@ -171,7 +172,7 @@ Normalizer bert(BertOptions options) {
 
 Normalizer precompiled(NormalizationTable table) {
   constexpr std::size_t kWholeClusterBytes = 6;
-  // Replaces all of `part` even if only its beginning matches, as tokenizers does.
+  // Like tokenizers, replaces all of `part` even if only a prefix matches. Returns false if no prefix matches.
   const auto replaces = [table = std::move(table)](TextRewriter& rewriter, std::string_view part,
                                                    std::vector<CharacterChange>* changes) {
     const auto match = table.find(part, NormalizationTable::Wanted::shortest);
@@ -188,6 +189,7 @@ Normalizer precompiled(NormalizationTable table) {
     for (std::string_view rest = old.text; !rest.empty();) {
       std::string_view cluster = rest.substr(0, first_grapheme(rest));
       rest.remove_prefix(cluster.size());
+      // Try the whole cluster, then each of its characters.
       if (cluster.size() < kWholeClusterBytes && replaces(rewriter, cluster, changes)) continue;
       while (!cluster.empty()) {
         const std::size_t bytes = first_character(cluster).bytes;

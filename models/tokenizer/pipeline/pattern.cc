@@ -21,7 +21,7 @@ namespace encdec {
 namespace {
 
 template <auto kFree>
-struct Free {
+struct Free {  // a deleter that calls one of PCRE2's free functions
   template <typename T>
   void operator()(T* pointer) const {
     kFree(pointer);
@@ -30,9 +30,9 @@ struct Free {
 
 // Limits. Patterns of published tokenizers have less than 1000 bytes and need fewer than 100 steps per match.
 constexpr std::size_t kMaxPatternBytes = 16u << 10;
-constexpr std::uint32_t kMaxSteps = 1'000'000;  // for a match that starts at one place of the text
-// Limit for finding all matches in a text of n bytes: kFreeSteps + kStepsPerByte * n. A step is a part of the pattern
-// that is tried, or a byte of the text that it passes.
+constexpr std::uint32_t kMaxSteps = 1'000'000;  // maximum for one start offset of a match
+// Finding all matches in a text of n bytes may take kFreeSteps + kStepsPerByte * n steps. One step tries a part of the
+// pattern, or moves past one byte of the text.
 constexpr std::size_t kFreeSteps = 1000;
 constexpr std::size_t kStepsPerByte = 100;
 constexpr std::uint32_t kMaxDepth = 1'000'000;
@@ -50,14 +50,14 @@ std::string message_of(int error) {
   return reinterpret_cast<const char*>(text.data());
 }
 
-// Contents of brackets that replace classes in which PCRE2 differs from Oniguruma. PCRE2's \s includes U+180E, and its
-// \w has no marks.
+// Contents of brackets for Oniguruma's \s and \w. In PCRE2, \s includes U+180E as well, and \w excludes marks.
 constexpr std::string_view kSpaceClass = R"(\t-\r\x{85}\p{Z})";
 constexpr std::string_view kWordCharacters =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}\x{24B6}-\x{24E9})"
     R"(\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
 constexpr std::string_view kHexDigits = "0-9a-fA-F";
 
+// Translates a regular expression from Oniguruma to PCRE2. Refuses constructs that mean something else in PCRE2.
 class Translator {
  public:
   Translator(std::string_view expression, const std::string& name)
@@ -98,7 +98,7 @@ class Translator {
 
   void put_class(std::string_view members, bool negated) { put(2, fmt::format("[{}{}]", negated ? "^" : "", members)); }
 
-  void escape() {
+  void escape() {  // translates an escape outside brackets
     switch (rest_.size() > 1 ? rest_[1] : '\0') {
       case 's': return put_class(kSpaceClass, false);
       case 'S': return put_class(kSpaceClass, true);
@@ -115,17 +115,17 @@ class Translator {
     }
   }
 
-  void class_escape() {
+  void class_escape() {  // translates an escape inside brackets
     switch (rest_.size() > 1 ? rest_[1] : '\0') {
       case 's': return put(2, kSpaceClass);
-      case 'S': return take(2);  // differs at U+180E only
+      case 'S': return take(2);  // the meaning differs only at U+180E
       case 'w': return put(2, kWordCharacters);
       case 'h': return put(2, kHexDigits);
       default: return common_escape();
     }
   }
 
-  // Translates an escape that means the same inside and outside of brackets.
+  // Translates an escape that means the same inside and outside brackets.
   void common_escape() {
     const char c = rest_.size() > 1 ? rest_[1] : '\0';
     const bool alphanumeric = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
@@ -155,8 +155,8 @@ class Translator {
     take(4);
   }
 
-  // \p{L}. A name of one or two letters is a general category. A longer name is a script; it gets the prefix "sc:",
-  // because PCRE2 would match script extensions without it.
+  // Translates \p{L}. A name of one or two letters is a general category; a longer name is a script. Scripts get the
+  // prefix "sc:", because without it PCRE2 matches script extensions.
   void property() {
     const std::size_t end = rest_.find('}');
     if (rest_.size() < 3 || rest_[2] != '{' || end == std::string_view::npos) fail("\\p without braces");
@@ -169,6 +169,7 @@ class Translator {
     put(end + 1, translation);
   }
 
+  // Translates brackets. A "]" in the first position is an ordinary character.
   void character_class() {
     take(1);
     if (rest_.starts_with('^')) take(1);
@@ -188,11 +189,11 @@ class Translator {
         take(1);
       }
     }
-    if (rest_.empty()) fail("an open bracket");
+    if (rest_.empty()) fail("a bracket that is not closed");
     take(1);
   }
 
-  // Groups and look-around mean the same in both. The option m of Oniguruma is s in PCRE2.
+  // Translates the beginning of a group or look-around. PCRE2 differs only in one option: Oniguruma's m is PCRE2's s.
   void group() {
     if (rest_.starts_with("(*")) fail("(*");
     if (!rest_.starts_with("(?")) return take(1);
@@ -200,15 +201,16 @@ class Translator {
       if (rest_.starts_with(same)) return take(same.size());
     }
     const std::size_t end = rest_.find_first_not_of("im-", 2);
-    if (end == std::string_view::npos || end == 2) fail("(? that is no plain group");
+    if (end == std::string_view::npos || end == 2) fail("an unknown group (?");
     const bool to_the_end = rest_[end] == ')';
     if (rest_[end] != ':' && !to_the_end) fail("(? with other options than i and m");
-    if (to_the_end && rest_.size() != whole_.size()) fail("options that begin in the middle");
+    if (to_the_end && rest_.size() != whole_.size()) fail("options after the beginning");
     std::string options(rest_.substr(0, end + 1));
     for (char& option : options) option = option == 'm' ? 's' : option;
     put(end + 1, options);
   }
 
+  // Translates an interval such as {1,3}. A "{" that does not begin an interval is an ordinary character.
   void interval() {
     const std::size_t end = rest_.find_first_not_of("0123456789,", 1);
     const bool is_interval = end != std::string_view::npos && rest_[end] == '}' && end > 1;
@@ -226,20 +228,19 @@ class Translator {
   std::string result_;
 };
 
-// A compiled regular expression and the limits of a match.
 struct Compiled {
   std::unique_ptr<pcre2_code, Free<pcre2_code_free>> code;
   std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> limits;
-  std::string name;
+  std::string name;  // for messages
 };
 
-// A counter of the steps that the search for all matches in a text takes. PCRE2 only limits the steps from one starting
-// place; a pattern that reads to the end of the text from every place would take quadratic time.
+// Counts and limits the steps of finding all matches in a text. PCRE2's own limit applies per start offset, so a
+// pattern that reads from every offset to the end of the text would still take quadratic time.
 class StepCounter {
  public:
   explicit StepCounter(std::size_t text_bytes) : left_(kFreeSteps + kStepsPerByte * text_bytes) {}
 
-  // The callout of PCRE2, called before each part of the pattern that is tried. PCRE2 stops if the result is not 0.
+  // PCRE2 calls this "callout" before it tries each part of the pattern, and stops if the result is not 0.
   static int count(pcre2_callout_block* block, void* counter) noexcept {
     return static_cast<StepCounter*>(counter)->count_to(block->current_position);
   }
@@ -264,12 +265,12 @@ class StepCounter {
   }
 
   std::size_t left_;
-  std::size_t position_ = 0;  // place in the text at the previous call
+  std::size_t position_ = 0;  // offset in the text at the previous call of count_to()
   std::exception_ptr failure_;
 };
 
 void find_all(const Compiled& regex, std::string_view text, const MatchSink& take) {
-  // Space for the whole match only: groups are not needed.
+  // Allocate space for the whole match only, because groups are not needed.
   const std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data(
       checked(pcre2_match_data_create(1, nullptr)));
   const std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> limits(
@@ -288,7 +289,7 @@ void find_all(const Compiled& regex, std::string_view text, const MatchSink& tak
                              text.size(), message_of(found));
     }
     const std::size_t* ends = pcre2_get_ovector_pointer(data.get());
-    if (ends[0] == ends[1] && last_end == ends[1]) {  // an empty match at the end of the previous one
+    if (ends[0] == ends[1] && last_end == ends[1]) {  // skip an empty match at the end of the previous match
       position += position < text.size() ? first_character(text.substr(position)).bytes : 1;
       continue;
     }
@@ -299,7 +300,7 @@ void find_all(const Compiled& regex, std::string_view text, const MatchSink& tak
 }
 
 void find_all(std::string_view literal, std::string_view text, const MatchSink& take) {
-  if (literal.empty()) {  // matches between all characters, and at both ends
+  if (literal.empty()) {  // an empty text matches before every character and at the end
     for (std::size_t position = 0; position < text.size();) {
       take({position, position});
       position += first_character(text.substr(position)).bytes;
@@ -324,6 +325,7 @@ Pattern regex_pattern(const std::string& expression, const std::string& name) {
     refuse<TokenizerError>(name, "a regular expression of {} bytes, expected at most {}", expression.size(),
                            kMaxPatternBytes);
   }
+  // Like Oniguruma, match UTF-8, Unicode classes, and ^ and $ at every line. Callouts let StepCounter count the steps.
   const std::string translated = Translator(expression, name).translate();
   const std::unique_ptr<pcre2_compile_context, Free<pcre2_compile_context_free>> context(
       checked(pcre2_compile_context_create(nullptr)));
@@ -340,6 +342,7 @@ Pattern regex_pattern(const std::string& expression, const std::string& name) {
     refuse<TokenizerError>(name, "the regular expression \"{}\" is not valid: {}", printable(expression),
                            message_of(error));
   }
+  // Limit each match; StepCounter limits the whole search.
   regex->limits.reset(checked(pcre2_match_context_create(nullptr)));
   pcre2_set_match_limit(regex->limits.get(), kMaxSteps);
   pcre2_set_depth_limit(regex->limits.get(), kMaxDepth);

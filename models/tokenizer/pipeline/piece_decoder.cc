@@ -9,6 +9,7 @@
 namespace encdec {
 namespace {
 
+// Removes spaces before punctuation and contractions. Only tokenizers' WordPiece decoder also contracts " do not".
 std::string clean_up(std::string text, bool with_do_not) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
@@ -54,7 +55,7 @@ void append_piece_bytes(std::string_view piece, std::string& bytes) {
 
 namespace {
 
-// Puts `by` before every character and at the end: the places where an empty text matches.
+// Inserts `by` wherever an empty text matches: before every character and at the end.
 std::string put_between_characters(std::string_view piece, std::string_view by) {
   std::string result(by);
   while (!piece.empty()) {
@@ -136,7 +137,7 @@ PieceDecoder replace(Pattern pattern, std::string content) {
 
 void byte_fallback(std::vector<std::string>& pieces) {
   std::vector<std::string> result;
-  std::string bytes;
+  std::string bytes;  // the current run of byte tokens
   const auto flush = [&] {
     if (find_invalid_utf8(bytes)) {
       result.insert(result.end(), bytes.size(), "\uFFFD");

@@ -17,7 +17,7 @@
 namespace encdec::piece_models {
 namespace {
 
-// Appends the ids of the byte pieces of `text`. If the model lacks one of them, appends nothing and returns false.
+// Appends the ids of the tokens <0xNN> for the bytes of `text`. If a token is missing, only returns false.
 bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vector<std::int32_t>& ids) {
   const std::size_t before = ids.size();
   for (const char byte : text) {
@@ -32,7 +32,7 @@ bool append_byte_pieces(std::string_view text, const PieceModel& model, std::vec
   return true;
 }
 
-// Appends the part [begin, begin + bytes) of a word for each of the last `ids` ids.
+// Appends the range [begin, begin + bytes) of a word `ids` times, once for each id of this range.
 void append_parts(std::vector<ByteSpan>* parts, std::size_t begin, std::size_t bytes, std::size_t ids = 1) {
   if (parts == nullptr) return;
   parts->insert(parts->end(), ids, {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin + bytes)});
@@ -48,7 +48,7 @@ class Unigram final : public PieceModel {
     if (unknown_id && (*unknown_id < 0 || static_cast<std::size_t>(*unknown_id) >= pieces.size())) {
       refuse<TokenizerError>(name, "unk_id is {}, expected one of {} pieces", *unknown_id, pieces.size());
     }
-    constexpr double kUnknownPenalty = 10;
+    constexpr double kUnknownPenalty = 10;  // kUnkPenalty of sentencepiece
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t id = 0; id < pieces.size(); ++id) {
       poll_cancelled();
@@ -64,6 +64,7 @@ class Unigram final : public PieceModel {
   }
 
   void tokenize(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const override {
+    // Split the word. Emit each known subword, and each run of unknown characters.
     const auto score_of = [&](std::int32_t id, std::size_t) {
       return std::optional(options_.pieces[static_cast<std::size_t>(id)].score);
     };
@@ -80,7 +81,7 @@ class Unigram final : public PieceModel {
       append(piece, ids);
       add_parts(piece, ids.size() - before);
     };
-    std::string_view unknowns;  // the current run of unknown pieces
+    std::string_view unknowns;  // the current run of unknown characters, which is emitted as one token
     best_cut<double>(word, trie_, score_of, unknown, [&](std::string_view piece) {
       const auto known = trie_.find(piece);
       if (!known || known == unknown_id) {
@@ -102,7 +103,7 @@ class Unigram final : public PieceModel {
   std::size_t size() const override { return options_.pieces.size(); }
 
  private:
-  void append(std::string_view piece, std::vector<std::int32_t>& ids) const {
+  void append(std::string_view piece, std::vector<std::int32_t>& ids) const {  // adds a run of unknown characters
     if (const auto known = trie_.find(piece)) return ids.push_back(*known);
     if (options_.byte_fallback && append_byte_pieces(piece, *this, ids)) return;
     ids.push_back(options_.unknown_id.value());
@@ -114,11 +115,11 @@ class Unigram final : public PieceModel {
   ByteTrie trie_;
 };
 
-// A model whose pieces are those of options.vocabulary.
+// The base class of models with an options.vocabulary.
 template <typename Options>
 class VocabularyModel : public PieceModel {
  public:
-  // `name` begins messages.
+  // Error messages begin with `name`.
   VocabularyModel(Options options, std::string name) : options_(std::move(options)), name_(std::move(name)) {}
 
   std::optional<std::int32_t> id(std::string_view piece) const final { return options_.vocabulary.id(piece); }
@@ -126,7 +127,7 @@ class VocabularyModel : public PieceModel {
   std::size_t size() const final { return options_.vocabulary.size(); }
 
  protected:
-  // Returns the id of the unknown token. Throws TokenizerError if the vocabulary lacks it.
+  // Returns the id of the unknown token. Throws TokenizerError if the vocabulary lacks that token.
   std::int32_t unknown_id(std::string_view token) const {
     if (const auto found = id(token)) return *found;
     refuse<TokenizerError>(name_, "the unknown token '{}' is not in the vocabulary", printable(token));
@@ -143,6 +144,7 @@ std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
 class Bpe final : public VocabularyModel<BpeOptions> {
  public:
   Bpe(BpeOptions options, const std::string& name) : VocabularyModel(std::move(options), name) {
+    // Convert the merges to ids, and free their texts.
     const Merges list = std::exchange(options_.merges, {});
     merges_.reserve(list.size());
     std::string whole;
@@ -157,7 +159,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
       };
       const std::int32_t left_id = id_of(left);
       const std::int32_t right_id = id_of(right);
-      // The right part begins with the prefix. The result does not repeat it in the middle.
+      // The right part begins with the prefix. In the middle of the merged subword, there is no prefix.
       const std::string& prefix = options_.continuing_subword_prefix;
       if (right.size() < prefix.size()) {
         refuse<TokenizerError>(name, "merge {}: '{}' is shorter than the prefix '{}'", rank, printable(right),
@@ -180,9 +182,9 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     merge_pairs<std::uint32_t>(chain, [&](std::size_t left, std::size_t middle, std::size_t /*end*/) {
       return value_of(merges_, pair_key(chain.symbol(left), chain.symbol(middle)));
     });
-    // Reserves the exact size for a text of one word. For a later word of a text this is skipped: reserving exactly for
-    // each word would copy `ids` each time.
+    // Reserve only if the word has more tokens than `ids`. A call for every word would copy `ids` every time.
     if (chain.symbols() > ids.size()) ids.reserve(ids.size() + chain.symbols());
+    // Emit the ids. The range of a symbol is the total size of the characters that were merged into it.
     std::size_t begin = 0;
     for (std::size_t i = 0; i < chain.places(); i = chain.end(i)) {
       ids.push_back(chain.symbol(i));
@@ -197,9 +199,9 @@ class Bpe final : public VocabularyModel<BpeOptions> {
  private:
   using Merge = PairMerge<std::uint32_t>;
 
-  // Returns the characters of a word as symbols. An unknown character is added only after the next character has shown
-  // whether the two are fused. Unless null, `sizes` gets the bytes that tokenizers counts for each symbol: none for
-  // characters that are dropped, so that those after them seem to stand earlier.
+  // Returns the characters of a word as symbols. Adds an unknown character late, because the next character may be
+  // fused with it. Unless null, `sizes` receives the size of each symbol in bytes. As in tokenizers, dropped characters
+  // have no size, which moves the ranges of later characters to the front.
   SymbolChain symbols(std::string_view word, std::vector<std::uint32_t>* sizes) const {
     const std::string& prefix = options_.continuing_subword_prefix;
     const std::string& suffix = options_.end_of_word_suffix;
@@ -217,6 +219,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
     };
     for (std::size_t begin = 0, end = 0; begin < word.size(); begin = end) {
       poll_cancelled();
+      // Add the prefix unless the character is the first one. Add the suffix if the character is the last one.
       end = begin + first_character(word.substr(begin)).bytes;
       std::string_view symbol = word.substr(begin, end - begin);
       const bool has_prefix = begin > 0 && !prefix.empty();
@@ -226,6 +229,7 @@ class Bpe final : public VocabularyModel<BpeOptions> {
         if (has_suffix) decorated += suffix;
         symbol = decorated;
       }
+      // Use the symbol's token, else its byte tokens, else the unknown token.
       if (const auto known = id(symbol)) {
         add_unknown();
         add(*known, end - begin);
@@ -234,14 +238,14 @@ class Bpe final : public VocabularyModel<BpeOptions> {
       } else if (unknown_token) {
         if (!options_.fuse_unknown) add_unknown();
         unknown_bytes += end - begin;
-        unknown_id(*unknown_token);  // throws if the vocabulary lacks it
+        unknown_id(*unknown_token);  // throws if the vocabulary lacks the token
       }
     }
     add_unknown();
     return result;
   }
 
-  std::unordered_map<std::uint64_t, Merge> merges_;  // by the ids of both parts
+  std::unordered_map<std::uint64_t, Merge> merges_;  // the key combines the ids of both parts
 };
 
 class WordPiece final : public VocabularyModel<WordPieceOptions> {
@@ -262,6 +266,7 @@ class WordPiece final : public VocabularyModel<WordPieceOptions> {
   }
 
  private:
+  // Appends the subwords of a word. Returns false if the word is too long or cannot be split.
   bool cut(std::string_view word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* parts) const {
     std::size_t characters = 0;
     for (std::size_t position = 0; position < word.size(); ++characters) {
@@ -319,7 +324,7 @@ class RankBpe final : public VocabularyModel<RankBpeOptions> {
       append_parts(parts, 0, word.size());
       return ids.push_back(*whole);
     }
-    // The chain has one place for each byte of the word, so a place is also an offset into the word.
+    // A place in the chain is a byte offset into the word.
     SymbolChain chain(word.size());
     for (std::size_t begin = 0; begin < word.size(); begin = chain.places()) {
       poll_cancelled();
@@ -328,6 +333,7 @@ class RankBpe final : public VocabularyModel<RankBpeOptions> {
       if (!known) refuse<TokenizerError>(name_, "no token for '{}', expected bytes", printable(character));
       chain.add(*known, character.size());
     }
+    // The id of the result is both the symbol and the rank of a merge.
     using Merge = PairMerge<std::int32_t>;
     merge_pairs<std::int32_t>(chain,
                               [&](std::size_t left, std::size_t /*middle*/, std::size_t end) -> std::optional<Merge> {

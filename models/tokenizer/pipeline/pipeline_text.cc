@@ -74,12 +74,14 @@ void PipelineText::to_byte_characters() {
 
 std::vector<ByteSpan> PipelineText::changed_spans(std::span<const CharacterChange> changes) const {
   std::vector<ByteSpan> result;
-  std::size_t next = 0;  // byte of the next old character
+  std::size_t next = 0;  // offset of the next old character
   const auto skip = [&] {
     if (next < text.size()) next += first_character(std::string_view(text).substr(next)).bytes;
   };
   for (const auto& [bytes, change] : changes) {
     poll_cancelled();
+    // An inserted character gets the span of the previous old character. Any other character gets
+    // the span of the next old character.
     const std::size_t from = change > 0 ? next - std::min<std::size_t>(next, 1) : std::min(next, spans.size() - 1);
     result.insert(result.end(), bytes, spans[from]);
     for (std::int32_t i = change; i <= 0; ++i) skip();
@@ -94,6 +96,7 @@ void check_rewritten_size(std::size_t bytes) {
 }
 
 void TextRewriter::keep(std::size_t bytes) {
+  // The first `origin` kept bytes come from the caller's first character. Append these and the other bytes separately.
   const std::size_t origin = std::clamp(text_.origin_bytes, position_, position_ + bytes) - position_;
   const std::string_view kept = rest().substr(0, bytes);
   append(kept.substr(0, origin), true);
@@ -127,7 +130,7 @@ void TextRewriter::finish() {
   text_.origin_bytes = origin_bytes_;
 }
 
-// Appends the span of the old text's byte `from`, for each of `bytes` new bytes.
+// Appends the span of old byte `from` once for each of `bytes` new bytes.
 void TextRewriter::append_spans(std::size_t bytes, std::size_t from) {
   if (!text_.spans.empty()) spans_.insert(spans_.end(), bytes, text_.spans[std::min(from, text_.spans.size() - 1)]);
 }

@@ -23,8 +23,9 @@ class PipelineTokenizer final : public Tokenizer {
   Encoding join_pair(std::span<const std::int32_t> first, std::span<const std::int32_t> second,
                      const EncodeOptions& options) const override {
     const std::optional<PairAffixes> pair = affixes_of(options, TextSide::source).pair;
-    if (!pair) return {Tokenizer::encode_segment({})};  // throws
+    if (!pair) return {Tokenizer::encode_segment({})};  // always throws
     const PairAffixes& affixes = *pair;
+    // Truncate the texts so that the special tokens fit.
     if (options.max_length > 0) {
       const std::size_t special = affixes.before.size() + affixes.between.size() + affixes.after.size();
       const std::size_t room = options.max_length - std::min(special, options.max_length);
@@ -33,6 +34,7 @@ class PipelineTokenizer final : public Tokenizer {
       first = is_left ? first.last(lengths.first) : first.first(lengths.first);
       second = is_left ? second.last(lengths.second) : second.first(lengths.second);
     }
+    // Join the texts and the special tokens.
     Encoding encoding;
     const auto add = [&ids = encoding.ids](std::span<const std::int32_t> part) {
       ids.insert(ids.end(), part.begin(), part.end());
@@ -57,6 +59,7 @@ class PipelineTokenizer final : public Tokenizer {
     const std::size_t left = affixes.shortened(encoding.ids.size(), options.max_length);
     keep(encoding.ids, left, side_of(options));
     keep(spans, left, side_of(options));
+    // Convert the spans to characters, and exclude spaces according to affixes.trim.
     encoding.ranges = to_characters(text, spans);
     for (std::size_t i = 0; affixes.trim != Affixes::Trim::none && i < spans.size(); ++i) {
       const std::int32_t id = encoding.ids[i];
@@ -138,9 +141,9 @@ class PipelineTokenizer final : public Tokenizer {
     return options.truncation_side.value_or(parts_.truncation_side);
   }
 
-  // Returns the spans in characters of the text.
+  // Converts spans from bytes to characters of the text.
   static std::vector<TextRange> to_characters(std::string_view text, std::span<const ByteSpan> spans) {
-    std::vector<std::size_t> characters(text.size() + 1);  // before each byte
+    std::vector<std::size_t> characters(text.size() + 1);  // number of characters before each byte
     for (std::size_t i = 0; i < text.size(); ++i)
       characters[i + 1] = characters[i] + (is_continuation(text[i]) ? 0 : 1);
     std::vector<TextRange> ranges;
@@ -148,7 +151,7 @@ class PipelineTokenizer final : public Tokenizer {
     return ranges;
   }
 
-  // Leaves spaces at the ends of a token out of its range, as byte-level tokenizers do.
+  // Excludes the spaces at the ends of a token from the token's range, like byte-level tokenizers.
   static void trim(std::string_view token, bool is_first, Affixes::Trim trim, TextRange& range) {
     const auto is_space = [](char32_t c) { return is_white_space(c) || character_byte(c) == ' '; };
     const auto count = [](std::string_view bytes) {
@@ -156,13 +159,13 @@ class PipelineTokenizer final : public Tokenizer {
     };
     std::size_t leading = count(token.substr(0, leading_bytes(token, is_space)));
     const std::size_t trailing = count(token.substr(token.size() - trailing_bytes(token, is_space)));
-    // The tokenizer adds at most one space, and none to a text that begins with spaces.
+    // The tokenizer may have added a single leading space. Several leading spaces belong to the text.
     if (leading == 1 && trim == Affixes::Trim::unless_added && (is_first || range.begin == 0)) leading = 0;
     range.begin = std::min(range.begin + leading, range.end);
     if (range.end >= trailing) range.end = std::max(range.end - trailing, range.begin);
   }
 
-  // Returns the ids of a text without affixes and, unless `spans` is null, the bytes that each stands for.
+  // Returns the ids of a text without affixes. Unless null, `spans` receives the range of each id in bytes.
   std::vector<std::int32_t> encode_plain(std::string_view text, std::vector<ByteSpan>* spans = nullptr) const {
     using Looking = AddedVocabulary::Looking;
     check_text(text);
@@ -171,6 +174,7 @@ class PipelineTokenizer final : public Tokenizer {
         parts_.split_special_tokens ? AddedVocabulary::SpecialTokens::ignored : AddedVocabulary::SpecialTokens::found;
     std::vector<std::int32_t> ids;
     std::size_t normalized_bytes = 0;
+    // Split off tokens that are matched before normalisation, and normalise the texts between them.
     added_.find(text, Looking::for_raw_tokens, special_tokens, [&](const AddedVocabulary::Part& raw) {
       if (raw.begin == raw.end) return;
       if (raw.id) {
@@ -182,6 +186,7 @@ class PipelineTokenizer final : public Tokenizer {
       PipelineText part = PipelineText::part(text, raw.begin, raw.end, kept);
       if (parts_.normalizer) parts_.normalizer(part);
       check_rewritten_size(normalized_bytes += part.text.size());
+      // Split off the tokens of the normalised text, and split the texts between them into words.
       const std::string_view normalized = part.text;
       added_.find(normalized, Looking::for_normalized_tokens, special_tokens, [&](const AddedVocabulary::Part& inner) {
         if (inner.begin == inner.end) return;
@@ -190,7 +195,7 @@ class PipelineTokenizer final : public Tokenizer {
           if (spans != nullptr) spans->push_back({part.spans[inner.begin].begin, part.spans[inner.end - 1].end});
           return;
         }
-        // Moving `part` is safe: slice() moves only if this is the only inner part.
+        // Moving `part` is safe: slice() moves the text only if this inner part is all of it.
         PipelineText rest = std::move(part).slice(inner.begin, inner.end);
         if (!parts_.pre_tokenizer) return encode_word(rest, ids, spans);
         parts_.pre_tokenizer(std::move(rest), [&](PipelineText&& word) { encode_word(word, ids, spans); });
@@ -199,6 +204,7 @@ class PipelineTokenizer final : public Tokenizer {
     return ids;
   }
 
+  // Appends the ids of a word and, unless null, their spans in the caller's text.
   void encode_word(const PipelineText& word, std::vector<std::int32_t>& ids, std::vector<ByteSpan>* spans) const {
     if (spans == nullptr) return parts_.model->tokenize(word.text, ids, nullptr);
     std::vector<ByteSpan> parts;

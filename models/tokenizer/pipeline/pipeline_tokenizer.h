@@ -16,40 +16,38 @@
 
 namespace encdec {
 
-// The parts of a pipeline tokenizer.
 struct PipelineParts {
   struct Language {
     std::string name;  // as in EncodeOptions
     std::int32_t token;
   };
 
-  std::string kind;  // Tokenizer::kind(): "unigram"
+  std::string kind;  // see Tokenizer::kind()
   PieceModelPtr model;
-  // An empty function does nothing. Without a decoder, decoding puts spaces between pieces.
+  // Each of these may be empty. Without a decoder, decoding joins subwords with spaces.
   Normalizer normalizer = {};
   PreTokenizer pre_tokenizer = {};
   PieceDecoder decoder = {};
   std::vector<AddedToken> added_tokens = {};
 
-  // The tokens around a text. EncodeOptions::max_length shortens the text, not the affixes.
+  // EncodeOptions::max_length truncates the text, not the affixes.
   Affixes affixes = {};
-  // Returns the tokens around a text, and replaces `affixes`, for families in which they depend on the language. Throws
-  // InputError for an unknown language.
+  // Replaces `affixes` in families whose affixes depend on the language. Throws InputError for an unknown language.
   std::function<Affixes(const EncodeOptions& options, TextSide side)> language_affixes = {};
   std::vector<Language> languages = {};  // in the order of their ids
 
   TruncationSide truncation_side = TruncationSide::right;  // default of EncodeOptions
-  bool has_segments = true;                                // whether pairs have a second segment
+  bool has_segments = true;                                // whether the model reads segments of pairs
 
   bool marks_continuing_pieces = false;  // Tokenizer::marks_continuing_pieces()
-  std::string unknown_token = {};        // empty for none
+  std::string unknown_token = {};        // empty: no unknown token
   bool clean_up_spaces = false;          // call clean_up_spaces() after decoding
   bool split_special_tokens = false;     // treat special tokens in a text as plain text
 };
 
-// Creates a tokenizer that equals Hugging Face's tokenizers 0.23 with the same parts. Encoding cuts out added tokens,
-// then applies normalizer, pre-tokenizer and model, and adds the affixes. Throws TokenizerError, beginning with `name`,
-// for invalid added tokens. Without `language_affixes`, encode() throws InputError if the options name a language.
+// Creates a tokenizer with the results of Hugging Face's tokenizers 0.23 for the same parts. Encoding splits off added
+// tokens, applies normalizer, pre-tokenizer and model, and adds the affixes. Throws TokenizerError, beginning with
+// `name`, for invalid added tokens. Without `language_affixes`, encode() refuses options with a language.
 std::unique_ptr<Tokenizer> pipeline_tokenizer(PipelineParts parts, const std::string& name);
 
 }  // namespace encdec

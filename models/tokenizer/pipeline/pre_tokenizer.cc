@@ -13,7 +13,7 @@ void add_word(const PipelineText& text, std::size_t begin, std::size_t end, cons
   if (begin < end) take(text.slice(begin, end));
 }
 
-// A splitter that turns a text into words by a SplitBehavior.
+// Splits a text into words at matches, according to a SplitBehavior.
 // Order of calls: add_match* finish, with the matches in order.
 class Splitter {
  public:
@@ -49,7 +49,7 @@ class Splitter {
         return;
       case SplitBehavior::isolated: return put(part);
       case SplitBehavior::contiguous: return add_to_last(part, last_.is_match == part.is_match);
-      // If several matches are adjacent, only the one next to other text is joined to that text.
+      // If several matches are adjacent, only the match next to other text is joined to that text.
       case SplitBehavior::merged_with_previous: return add_to_last(part, part.is_match && !last_.is_match);
       case SplitBehavior::merged_with_next: return add_to_last(part, last_.is_match && !part.is_match);
     }
@@ -57,8 +57,8 @@ class Splitter {
 
   void put(const Part& part) const { add_word(text_, part.begin, part.end, take_); }
 
-  // Joins `part` to the last part if `fits_last`, else emits the last part. The part added last is kept until the next
-  // call shows whether something is joined to it. The result of a join has the kind of `part`.
+  // Joins `part` to last_ if `fits_last`. Otherwise emits last_, and `part` becomes last_. The joined part counts as a
+  // match if `part` is a match.
   void add_to_last(const Part& part, bool fits_last) {
     const bool is_joined = has_last_ && fits_last;
     if (has_last_ && !is_joined) put(last_);
@@ -74,6 +74,7 @@ class Splitter {
   bool has_last_ = false;
 };
 
+// Splits a text at the characters for which `is_match` is true.
 template <typename IsMatch>
 void split_characters(const PipelineText& text, const IsMatch& is_match, SplitBehavior behavior, const WordSink& take) {
   Splitter splitter(text, {.behavior = behavior}, take);
@@ -86,12 +87,12 @@ void split_characters(const PipelineText& text, const IsMatch& is_match, SplitBe
   splitter.finish();
 }
 
-// Cuts at characters of a class.
 template <typename IsMatch>
 PreTokenizer character_split(IsMatch is_match, SplitBehavior behavior) {
   return [=](const PipelineText& text, const WordSink& take) { split_characters(text, is_match, behavior, take); };
 }
 
+// The character classes of GPT-2's word pattern.
 enum class CharacterKind { letter, number, space, other };
 
 CharacterKind kind_of(char32_t c) {
@@ -100,6 +101,7 @@ CharacterKind kind_of(char32_t c) {
   return is_number(c) ? CharacterKind::number : CharacterKind::other;
 }
 
+// Returns the size of an English contraction at the beginning of `text`; 0 if there is none.
 std::size_t contraction(std::string_view text) {
   for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}) {
     if (text.starts_with(ending)) return ending.size();
@@ -107,10 +109,9 @@ std::size_t contraction(std::string_view text) {
   return 0;
 }
 
-// Returns how many bytes GPT-2's word pattern matches at the beginning of `text`:
+// Returns the size of the match of GPT-2's word pattern at the beginning of `text`:
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// The pattern matches at the beginning of any text, so matches follow each other without gaps.
-// REQUIRES: `text` is valid UTF-8 and not empty.
+// The pattern always matches, so there are no gaps between words.
 std::size_t gpt2_word(std::string_view text) {
   if (const std::size_t length = contraction(text); length > 0) return length;
   const auto end_of = [&](std::size_t begin, CharacterKind kind) {
@@ -123,7 +124,7 @@ std::size_t gpt2_word(std::string_view text) {
   }
   const std::size_t end = end_of(0, CharacterKind::space);
   if (end == text.size()) return end;
-  // The last space is left for the next word, unless it is the only one.
+  // Leave the last space for the next word, unless there is only one space.
   const std::size_t last = last_character(text.substr(0, end));
   return last > 0 ? last : end;
 }
@@ -133,8 +134,8 @@ std::size_t gpt2_word(std::string_view text) {
 PreTokenizer sequence(std::vector<PreTokenizer> parts) {
   return [parts = std::move(parts)](PipelineText&& text, const WordSink& take) {
     if (text.text.empty()) return;
-    std::vector<std::size_t> bytes(parts.size());  // total bytes of the words of each part
-    std::vector<WordSink> steps(parts.size());     // receivers of the words of each part
+    std::vector<std::size_t> bytes(parts.size());  // total bytes of each part's words
+    std::vector<WordSink> steps(parts.size());     // step i receives the words of part i, and calls part i + 1
     for (std::size_t i = 0; i < parts.size(); ++i) {
       steps[i] = [&, i](PipelineText&& word) {
         check_rewritten_size(bytes[i] += word.text.size());

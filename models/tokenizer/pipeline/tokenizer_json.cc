@@ -15,8 +15,8 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kMaxParts = 64;           // in a sequence: each part can make a text longer
-constexpr std::size_t kMaxContentBytes = 1024;  // size of a text that is inserted at every match
+constexpr std::size_t kMaxParts = 64;           // maximum parts of a sequence: each can lengthen a text
+constexpr std::size_t kMaxContentBytes = 1024;  // maximum size of a text that is inserted at every match
 
 template <class... Args>
 [[noreturn]] void fail(const JsonObject& part, fmt::format_string<Args...> what, Args&&... args) {
@@ -72,6 +72,7 @@ Pattern read_pattern(const JsonObject& part) {
   fail(pattern, "neither 'String' nor 'Regex', expected one of them");
 }
 
+// Reads a string that is one of `choices`. Returns the value of that choice.
 template <typename Value>
 Value read_choice(const JsonObject& part, std::string_view key,
                   std::initializer_list<std::pair<std::string_view, Value>> choices) {
@@ -94,7 +95,7 @@ pre_tokenizers::SplitBehavior read_behavior(const JsonObject& part) {
                                                      {"Contiguous", contiguous}});
 }
 
-// Reads prepend_scheme. Older files write "add_prefix_space": false for "never".
+// Reads prepend_scheme. In older files "add_prefix_space": false means "never".
 pre_tokenizers::PrependScheme read_prepend_scheme(const JsonObject& part) {
   using enum pre_tokenizers::PrependScheme;
   const bool never_prefix = !part.boolean("add_prefix_space").value_or(true);
@@ -112,13 +113,13 @@ NormalizationTable read_table(const JsonObject& part) {
   return {*table, part.where()};
 }
 
-// Returns the id of a pair of token and id: 102 for ["[SEP]", 102].
+// Reads the id from a pair of token and id: 102 from ["[SEP]", 102].
 std::int32_t read_token_pair(const JsonObject& part, const std::string& key) {
   if (!part.has(key)) fail(part, "has no '{}', expected a token and its id", key);
   const nlohmann::json& value = part.value().at(key);
   const bool is_pair = value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_number_unsigned() &&
                        value[1].get<std::uint64_t>() < std::uint64_t{kMaxTokenIds};
-  if (!is_pair) fail(part, "'{}' has another form, expected a token and its id", key);
+  if (!is_pair) fail(part, "'{}' is invalid, expected a token and its id", key);
   return value[1].get<std::int32_t>();
 }
 
@@ -127,12 +128,12 @@ Affixes read_bert_processing(const JsonObject& part) {
   return {.before = cls, .after = sep, .pair = PairAffixes{cls, sep, sep, 1}};
 }
 
-// Returns no tokens around texts. Pairs are put together without tokens between them.
+// Returns empty affixes. The texts of a pair are joined without tokens between them.
 Affixes no_affixes(Affixes::Trim trim = Affixes::Trim::none) {
   return {.pair = PairAffixes{.first_segment = 0}, .trim = trim};
 }
 
-Affixes::Trim read_trim(const JsonObject& part) {
+Affixes::Trim read_trim(const JsonObject& part) {  // reads trim_offsets and add_prefix_space
   using enum Affixes::Trim;
   if (!part.boolean("trim_offsets").value_or(true)) return none;
   return part.boolean("add_prefix_space").value_or(true) ? unless_added : all;
@@ -143,10 +144,9 @@ Affixes read_roberta_processing(const JsonObject& part) {
   return {.before = cls, .after = sep, .pair = PairAffixes{cls, {sep[0], sep[0]}, sep}, .trim = read_trim(part)};
 }
 
-// Returns the ids of a special token of a template.
-std::vector<std::int32_t> read_ids(const JsonObject& token) {
+std::vector<std::int32_t> read_ids(const JsonObject& token) {  // reads the ids of a template's special token
   if (!token.has("ids") || !token.value().at("ids").is_array()) {
-    fail(token, "has no list 'ids', expected the ids that it stands for");
+    fail(token, "has no list 'ids', expected the ids of the token");
   }
   std::vector<std::int32_t> result;
   for (const std::int64_t id : token.integers("ids", {0, kMaxTokenIds - 1})) {
@@ -155,15 +155,16 @@ std::vector<std::int32_t> read_ids(const JsonObject& token) {
   return result;
 }
 
-// An item of a template: special tokens, or a text if there are none.
+// An item of a template: special tokens or a text.
 struct TemplateItem {
   std::vector<std::int32_t> ids = {};
-  std::string text = {};   // "A" or "B"
-  bool is_second = false;  // the item belongs to the second segment
+  std::string text = {};   // "A" or "B"; empty for special tokens
+  bool is_second = false;  // whether the item belongs to the second segment
 };
 
-// Reads the list `key`, whose texts are `texts`, one letter each.
+// Reads the template `key`. `texts` has the letters of the texts that the template may contain.
 std::vector<TemplateItem> read_template(const JsonObject& part, std::string_view key, std::string_view texts) {
+  // The file describes each special token once, by name. Items refer to these names.
   std::map<std::string, std::vector<std::int32_t>, std::less<>> tokens;
   const JsonObject described = part.required_object("special_tokens");
   for (const auto& [name, value] : described.value().items()) tokens[name] = read_ids(described.required_object(name));
@@ -189,13 +190,14 @@ std::vector<TemplateItem> read_template(const JsonObject& part, std::string_view
   return items;
 }
 
-// Returns the tokens around two texts; nullopt for a template in another order than A, B, or in which the first
-// segment does not end once, between the texts.
+// Reads the tokens around a pair. Returns nullopt unless the texts are A, then B. If the template has a second segment,
+// that segment must begin only once, between A and B.
 std::optional<PairAffixes> read_pair_template(const JsonObject& part) {
   PairAffixes affixes;
   std::vector<std::int32_t>* const places[] = {&affixes.before, &affixes.between, &affixes.after};
   std::size_t texts = 0;
   for (const TemplateItem& item : read_template(part, "pair", "AB")) {
+    // The second segment may begin once, between the texts.
     const bool has_second = affixes.first_segment != kNoSecondSegment;
     if (has_second != item.is_second) {
       if (has_second || texts != 1) return std::nullopt;
@@ -212,7 +214,6 @@ std::optional<PairAffixes> read_pair_template(const JsonObject& part) {
   return texts == 2 ? std::optional(affixes) : std::nullopt;
 }
 
-// Reads the tokens around a text and around two texts.
 Affixes read_template_processing(const JsonObject& part) {
   Affixes affixes;
   std::size_t texts = 0;
@@ -228,7 +229,7 @@ Affixes read_template_processing(const JsonObject& part) {
 
 Affixes read_post_processor(const JsonObject& part);
 
-// A ByteLevel processor only changes the parts that tokens stand for. At most one processor of another type is allowed.
+// Reads a sequence of processors. It may contain ByteLevel, which only affects ranges, and at most one other processor.
 Affixes read_processor_sequence(const JsonObject& part) {
   Affixes result = no_affixes();
   bool found = false;
@@ -239,13 +240,12 @@ Affixes read_processor_sequence(const JsonObject& part) {
       result.trim = processor.trim;
       continue;
     }
-    if (std::exchange(found, true)) fail(item, "a second part that adds tokens, expected one");
+    if (std::exchange(found, true)) fail(item, "a second processor that adds tokens, expected one");
     result = std::move(processor);
   }
   return result;
 }
 
-// Reads the tokens around a text.
 Affixes read_post_processor(const JsonObject& part) {
   static const Readers<Affixes> kReaders = {{"BertProcessing", read_bert_processing},
                                             {"ByteLevel", [](const JsonObject& p) { return no_affixes(read_trim(p)); }},
@@ -254,6 +254,8 @@ Affixes read_post_processor(const JsonObject& part) {
                                             {"TemplateProcessing", read_template_processing}};
   return read_kind(part, kReaders);
 }
+
+// The readers below list the types of Hugging Face's tokenizers. A sequence reads its parts recursively.
 
 Normalizer read_normalizer(const JsonObject& part) {
   using namespace normalizers;
@@ -359,6 +361,7 @@ PipelineParts read_pipeline(TokenizerJsonFile file) {
   read_piece_model(file, parts);
   if (root.has("normalizer")) parts.normalizer = read_normalizer(root.required_object("normalizer"));
   if (file.normalization_table) {
+    // Apply the family's table before the file's normalizer.
     const Normalizer table = normalizers::precompiled(*std::move(file.normalization_table));
     parts.normalizer = parts.normalizer ? normalizers::sequence({table, parts.normalizer}) : table;
   }
@@ -368,7 +371,8 @@ PipelineParts read_pipeline(TokenizerJsonFile file) {
   if (root.has("decoder")) parts.decoder = read_decoder(root.required_object("decoder"));
   if (root.has("added_tokens")) {
     for (const JsonObject& token : root.required_objects("added_tokens")) {
-      token.required_integer("id", {0, kMaxTokenIds - 1});  // only checked: like tokenizers, assign new ids
+      // Check the id, but do not use it: as in tokenizers, AddedVocabulary assigns the ids.
+      token.required_integer("id", {0, kMaxTokenIds - 1});
       parts.added_tokens.push_back(read_added_token(token));
     }
   }

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxOtherValues = 2'000'000;  // thousands of added tokens with 10 values each fit easily
+constexpr std::size_t kMaxOtherValues = 2'000'000;  // enough for 100,000 added tokens with 10 values each
 
 // Splits "a b" into a pair. Returns nullopt for anything else.
 std::optional<std::pair<std::string, std::string>> split_merge(std::string_view merge) {
@@ -26,7 +26,7 @@ std::optional<std::pair<std::string, std::string>> split_merge(std::string_view 
   return std::pair(std::string(merge.substr(0, space)), std::string(merge.substr(space + 1)));
 }
 
-// A handler of the file's JSON events. It stores the two long lists directly and builds JSON values of everything else.
+// Handles the file's JSON events. Stores the long lists directly, and builds JSON values of the rest.
 class TokenizerJsonReader final : public JsonTree {
  public:
   TokenizerJsonReader(TokenizerJsonFile& result, const std::string& name) : JsonTree(name), result_(result) {}
@@ -48,7 +48,7 @@ class TokenizerJsonReader final : public JsonTree {
 
   bool string(std::string& found) override {
     poll_cancelled();
-    switch (list_) {
+    switch (list_) {  // a subword, a merge, a part of a merge, or a value outside the long lists
       case List::none: return value(std::move(found));
       case List::vocabulary: fail_list("a string");
       case List::pieces:
@@ -73,6 +73,7 @@ class TokenizerJsonReader final : public JsonTree {
     return JsonTree::start_object(size);
   }
 
+  // Begins a long list, or an item of a long list that is itself a list.
   bool start_array(std::size_t size) override {
     if (list_ == List::vocabulary || list_depth_ == 2) fail_list("a list");
     if (list_ != List::none) {
@@ -119,7 +120,7 @@ class TokenizerJsonReader final : public JsonTree {
 
   static constexpr std::size_t kNamedLevels = 2;  // "model", "vocab"
 
-  bool is_at(std::string_view member) const {
+  bool is_at(std::string_view member) const {  // whether the next value is model.`member`
     return depth() == 2 && in_object() && names_[0] == "model" && names_[1] == member;
   }
 
@@ -133,6 +134,7 @@ class TokenizerJsonReader final : public JsonTree {
                            merges ? "two pieces" : "a piece and its score");
   }
 
+  // Adds the score of a subword, or a number outside the long lists.
   template <typename Number>
   bool number(Number found, double as_double) {
     if (list_ == List::none) return value(found);
@@ -142,6 +144,7 @@ class TokenizerJsonReader final : public JsonTree {
     return true;
   }
 
+  // Adds a merge "a b", or one part of a merge that is a list of two strings. A file must use one form only.
   bool merge(std::string& found) {
     if (list_depth_ == 2) {
       if (item_size_ == 2 || is_text_merges_) fail_list("a list");
@@ -177,7 +180,7 @@ class TokenizerJsonReader final : public JsonTree {
 
   void count() {
     if (++values_ > kMaxOtherValues) {
-      refuse<TokenizerError>(file(), "more than {} values beside model.vocab and model.merges", kMaxOtherValues);
+      refuse<TokenizerError>(file(), "more than {} values outside model.vocab and model.merges", kMaxOtherValues);
     }
   }
 
@@ -194,7 +197,7 @@ class TokenizerJsonReader final : public JsonTree {
   std::string text_;             // first value of the current item, or the current key
 };
 
-constexpr int kLargestPower = 308;
+constexpr int kLargestPower = 308;  // largest power of 10 in a double
 
 double power_of_ten(int exponent) {
   static const std::array<double, kLargestPower + 1> powers = [] {
@@ -208,7 +211,7 @@ double power_of_ten(int exponent) {
   return powers[static_cast<std::size_t>(exponent)];
 }
 
-// The number significand * 10^exponent. Digits that do not fit into the significand are dropped.
+// The number significand * 10^exponent. Digits that do not fit into the significand are dropped, as in serde_json.
 struct Digits {
   std::uint64_t significand = 0;
   std::int64_t exponent = 0;
@@ -238,6 +241,7 @@ std::optional<double> read_serde_number(std::string_view json) {
   if (is_negative) json.remove_prefix(1);
   const std::size_t end = std::min(json.find_first_of("eE"), json.size());
   auto [significand, exponent] = read_digits(json.substr(0, end));
+  // Add the written exponent. If it overflows, use a value so large that the result is 0 or out of range.
   if (end < json.size()) {
     std::string_view written = json.substr(end + 1);
     if (written.starts_with('+')) written.remove_prefix(1);
@@ -248,6 +252,7 @@ std::optional<double> read_serde_number(std::string_view json) {
                 : is_tiny            ? std::numeric_limits<std::int32_t>::min() / 2
                                      : std::numeric_limits<std::int32_t>::max() / 2;
   }
+  // Scale with powers of ten in the order of serde_json, to get the same rounding.
   auto number = static_cast<double>(significand);
   while (exponent < -kLargestPower && number != 0) {
     number /= power_of_ten(kLargestPower);

@@ -52,8 +52,8 @@ PieceModelPtr read_word_level(TokenizerJsonFile& file, const JsonObject& model) 
       {.vocabulary = take_vocabulary(file, model), .unknown_token = model.required_string("unk_token")}, model.where());
 }
 
-// Returns the likely model type of an older file, whose model has no `type`.
-std::string_view guess_model(const TokenizerJsonFile& file, const JsonObject& model) {
+// Returns the likely type of a model without `type`, as in older files.
+std::string_view infer_model_type(const TokenizerJsonFile& file, const JsonObject& model) {
   if (file.pieces) return "Unigram";
   if (file.merges) return "BPE";
   if (model.has("max_input_chars_per_word")) return "WordPiece";
@@ -75,7 +75,7 @@ void read_piece_model(TokenizerJsonFile& file, PipelineParts& parts) {
   };
   const JsonObject& root = *file.rest;
   const JsonObject model = root.required_object("model");
-  const std::string type = model.string("type").value_or(std::string(guess_model(file, model)));
+  const std::string type = model.string("type").value_or(std::string(infer_model_type(file, model)));
   for (const Kind& known :
        {Kind{"Unigram", "unigram", read_unigram}, Kind{"BPE", is_byte_level(root) ? "byte-level BPE" : "BPE", read_bpe},
         Kind{"WordPiece", "WordPiece", read_word_piece}, Kind{"WordLevel", "word-level", read_word_level}}) {

@@ -24,12 +24,13 @@ namespace {
 
 constexpr std::string_view kSpaceSymbol = "▁";
 
-// One step of normalisation: the next `bytes` bytes of the text become `result`.
+// One step of normalisation: `result` replaces the next `bytes` bytes of the text.
 struct Step {
   std::string_view result;
   std::size_t bytes;
 };
 
+// Returns the first step for `text`: a user-defined piece, else a match of the table, else a character.
 Step next_step(std::string_view text, const SentencePieceProto::Normalization& rules, const ByteTrie& user_defined) {
   poll_cancelled();
   if (const std::size_t bytes = user_defined.longest(text).bytes; bytes > 0) return {text.substr(0, bytes), bytes};
@@ -41,14 +42,15 @@ Step next_step(std::string_view text, const SentencePieceProto::Normalization& r
   return {text.substr(0, bytes), bytes};
 }
 
-// Normalises a text as sentencepiece does. At each place, replaces the longest match of the table. Leaves user-defined
-// pieces unchanged. Then, as far as `rules` ask for it:
+// Normalises a text like sentencepiece. From left to right, replaces the longest match of the table, but leaves
+// user-defined pieces unchanged. Then, if `rules` request it:
 // - removes spaces at the ends, and all but one of consecutive spaces
-// - adds one space in front, or at the end
-// - writes spaces as "▁"
+// - adds one space at the beginning or at the end
+// - spells spaces as "▁"
 std::string normalize(std::string_view valid, const SentencePieceProto::Normalization& rules,
                       const ByteTrie& user_defined) {
   const std::string_view space = rules.escape_spaces ? kSpaceSymbol : " ";
+  // Skip leading spaces. If the text has only spaces, the result is empty, without the added space.
   std::string_view rest = valid;
   while (rules.remove_extra_spaces && !rest.empty()) {
     const Step step = next_step(rest, rules, user_defined);
@@ -59,6 +61,7 @@ std::string normalize(std::string_view valid, const SentencePieceProto::Normaliz
   if (rest.empty()) return text;
   text.reserve(rest.size() + rest.size() / 2);
   if (rules.add_dummy_prefix && !rules.space_is_suffix) text += space;
+  // Normalise the rest, dropping spaces that follow a space.
   for (bool after_space = rules.remove_extra_spaces; !rest.empty();) {
     Step step = next_step(rest, rules, user_defined);
     while (after_space && step.result.starts_with(' ')) step.result.remove_prefix(1);
@@ -84,8 +87,9 @@ SentencePieceModel::SentencePieceModel(std::string_view bytes, std::string name)
   check_samples();
 }
 
+// Builds the lookup tables, and checks the pieces.
 void SentencePieceModel::add_pieces() {
-  constexpr float kUnknownPenalty = 10;
+  constexpr float kUnknownPenalty = 10;  // kUnkPenalty of sentencepiece
   const bool is_unigram = proto_.model_type == ModelType::unigram;
   std::size_t bytes = 0;
   float lowest = std::numeric_limits<float>::max();
@@ -96,6 +100,7 @@ void SentencePieceModel::add_pieces() {
     const auto refuse = [&, &piece = text](std::string_view what) {
       fail(fmt::format("piece {} '{}' {}", id, printable(piece), what));
     };
+    // Pieces of these types can match a text. Pieces of other types are found by name only.
     if (type == PieceType::normal || type == PieceType::user_defined || type == PieceType::unused) {
       if (text_pieces_.find(text)) refuse("is there twice");
       if (text[0] == '\0' && (is_unigram || type == PieceType::user_defined)) refuse("begins with a NUL byte");
@@ -108,6 +113,7 @@ void SentencePieceModel::add_pieces() {
       lowest = std::min(lowest, score);
       highest_score_ = std::max(highest_score_, score);
     }
+    // There must be one unknown piece, and with byte_fallback a piece for each byte.
     if (type == PieceType::unknown && std::exchange(unknown_id_, id) >= 0) refuse("is a second unknown piece");
     if (type == PieceType::byte) {
       const auto byte = piece_byte(text);
@@ -123,6 +129,7 @@ void SentencePieceModel::add_pieces() {
   if (is_unigram && other_pieces_.size() == proto_.pieces.size()) fail("no pieces for text");
 }
 
+// Checks the encoding of the file's samples. A unigram model may also choose other pieces with the same total score.
 void SentencePieceModel::check_samples() const {
   constexpr double kEpsilon = 1e-7;
   for (const auto& [input, expected] : proto_.samples) {
@@ -144,6 +151,7 @@ double SentencePieceModel::unigram_score(std::string_view pieces) const {
     const std::string_view text = pieces.substr(begin, pieces.find(' ', begin) - begin);
     begin += text.size() + 1;
     const std::int32_t id = id_of(text);
+    // sentencepiece scores user-defined pieces differently here than in cut_unigram().
     const bool is_user_defined = at(id).type == PieceType::user_defined;
     const float score = id == unknown_id_ ? unknown_score_ : at(id).score;
     sum += is_user_defined ? static_cast<float>(text.size()) * highest_score_ - 0.1F : score;
@@ -160,7 +168,8 @@ std::vector<std::string> SentencePieceModel::encode(std::string_view text) const
 void SentencePieceModel::encode(std::string_view text, const PieceSink& take) const {
   check_text(text);
   const std::string normalized = normalize(text, proto_.normalizer, user_defined_);
-  std::string_view unknowns;  // the current run of unknown pieces
+  // Without byte_fallback, emit each run of unknown pieces as one piece.
+  std::string_view unknowns;  // the current run
   cut(normalized, [&](std::string_view piece, std::int32_t id) {
     poll_cancelled();
     const PieceType type = at(id).type;
@@ -204,7 +213,7 @@ void SentencePieceModel::cut_unigram(std::string_view normalized, const Take& ta
   const auto score_of = [&](std::int32_t id, std::size_t bytes) -> std::optional<float> {
     const SentencePieceProto::Piece& piece = at(id);
     if (piece.type == PieceType::unused) return std::nullopt;
-    // User-defined pieces get a higher score than all other pieces, and longer ones a higher score than shorter ones.
+    // User-defined pieces score higher than all other pieces, and long ones score higher than short ones.
     const bool is_user_defined = piece.type == PieceType::user_defined;
     return is_user_defined ? static_cast<float>(0.1 * static_cast<double>(bytes - 1)) : piece.score;
   };
@@ -215,8 +224,8 @@ void SentencePieceModel::cut_unigram(std::string_view normalized, const Take& ta
   });
 }
 
-// Merges the pair whose result has the highest score first. An unused piece can be an intermediate result. If one is
-// left at the end, it is split again into the two parts from which it was merged.
+// Merges pairs in the order of their results' scores, the highest first. An unused piece can be an intermediate result.
+// An unused piece that remains at the end is split into its two parts again.
 template <typename Take>
 void SentencePieceModel::merge(std::string_view normalized, const Take& take) const {
   using Merge = PairMerge<float>;
@@ -232,11 +241,12 @@ void SentencePieceModel::merge(std::string_view normalized, const Take& take) co
     const auto id = text_pieces_.find(normalized.substr(left, end - left));
     return id ? std::optional(Merge{-at(*id).score, kMergeable}) : std::nullopt;
   };
-  std::unordered_map<std::string_view, std::size_t> fronts;  // bytes of the first part of each unused piece
+  std::unordered_map<std::string_view, std::size_t> fronts;  // size of the first part of each unused piece
   merge_pairs<float>(chain, find_merge, [&](std::size_t left, std::size_t middle, std::size_t end) {
     const std::string_view both = normalized.substr(left, end - left);
     if (at(*text_pieces_.find(both)).type == PieceType::unused) fronts[both] = middle - left;
   });
+  // Emit the pieces, and split those that are unused.
   std::vector<std::string_view> rest;  // a stack: the next piece is the last element
   for (std::size_t begin = 0, end = 0; begin < chain.places(); begin = end) {
     end = chain.end(begin);
@@ -261,9 +271,9 @@ SentencePieceModel::Symbol SentencePieceModel::first_symbol(std::string_view tex
 std::string SentencePieceModel::decode(std::span<const std::string> pieces) const {
   const SentencePieceProto::Normalization& rules = proto_.normalizer;
   std::string text;
-  std::string bytes;  // the bytes of the current run of byte pieces
-  bool begins = true;
-  bool took_prefix = false;
+  std::string bytes;         // the current run of byte pieces
+  bool begins = true;        // whether a leading space must still be removed
+  bool took_prefix = false;  // whether the added space was removed from the previous piece
   const auto add_bytes = [&] { text += replace_invalid_bytes(std::exchange(bytes, {}), "\uFFFD"); };
   for (const std::string& piece : pieces) {
     const std::int32_t id = id_of(piece);
@@ -280,8 +290,8 @@ std::string SentencePieceModel::decode(std::span<const std::string> pieces) cons
       text += at(id).text == piece ? proto_.unknown_surface : piece;
       continue;
     }
-    // Removes the space that the normaliser added in front. If the normaliser removes extra spaces, removes the space
-    // in front of each piece until there is text.
+    // Remove the space that normalisation added at the beginning. If remove_extra_spaces, remove the leading space of
+    // every piece until there is text.
     std::string_view rest = piece;
     if (begins && (rules.add_dummy_prefix || rules.remove_extra_spaces) && rest.starts_with(kSpaceSymbol)) {
       rest.remove_prefix(kSpaceSymbol.size());
@@ -297,6 +307,7 @@ const std::string* SentencePieceModel::piece(int id) const {
   return id >= 0 && static_cast<std::size_t>(id) < proto_.pieces.size() ? &at(id).text : nullptr;
 }
 
+// Returns the id of a piece of any type, or the unknown piece's id.
 std::int32_t SentencePieceModel::id_of(std::string_view piece) const {
   const auto other = other_pieces_.find(piece);
   return other != other_pieces_.end() ? other->second : text_pieces_.find(piece).value_or(unknown_id_);

@@ -12,13 +12,13 @@
 namespace encdec {
 namespace {
 
+// Upper bounds; a larger value is assumed to be damage.
 constexpr std::size_t kMaxSamples = 100'000;
 constexpr std::size_t kMaxUnknownSurfaceBytes = 256;
-// Maximum size of any other field. The largest are normalisation tables, about 0.3 MB, and lists of user-defined
-// symbols.
+// Size of any other field. The largest are normalisation tables, about 0.3 MB, and lists of user-defined symbols.
 constexpr std::size_t kMaxOtherFieldBytes = 4u << 20;
 
-// One field of a protobuf message. A known field number with an unexpected wire type counts as an unknown field.
+// A field of a protobuf message. A known number with an unexpected wire type is an unknown field.
 struct Field {
   enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
@@ -31,6 +31,7 @@ struct Field {
 };
 using WireType = Field::WireType;
 
+// Parses the protobuf wire format. sentencepiece_model.proto defines the field numbers.
 class ProtoReader {
  public:
   ProtoReader(SentencePieceProto& proto, const std::string& where) : proto_(proto), where_(where) {}
@@ -56,7 +57,7 @@ class ProtoReader {
     while (!message.empty()) read(take_field(message));
   }
 
-  // Remove a field, bytes or a number from the front of a message.
+  // Remove a field, bytes or an integer from the beginning of a message, and return it.
   Field take_field(std::string_view& rest) const {
     const std::uint64_t tag = take_varint(rest);
     if (tag > std::numeric_limits<std::uint32_t>::max() || tag >> 3 == 0)
@@ -91,6 +92,7 @@ class ProtoReader {
     refuse<TokenizerError>(where_, "a number of more than ten bytes");
   }
 
+  // Reads a ModelProto.SentencePiece.
   void read_piece(std::string_view message) {
     const std::size_t index = proto_.pieces.size();
     if (index == kMaxPieces) refuse<TokenizerError>(where_, "more than {} pieces", kMaxPieces);
@@ -110,13 +112,14 @@ class ProtoReader {
     if (text.empty() || text.size() > kMaxPieceBytes) {
       refuse<TokenizerError>(where_, "piece {} has {} bytes, expected 1 to {}", index, text.size(), kMaxPieceBytes);
     }
-    // Some converters write a piece that is a single NUL byte, in addition to the byte pieces.
+    // Allow a piece of one NUL byte: some converters write one in addition to the byte pieces.
     if (find_invalid_utf8(text) || (text.size() > 1 && text.find('\0') != std::string::npos)) {
-      refuse<TokenizerError>(where_, "piece {} is not UTF-8 without NUL", index);
+      refuse<TokenizerError>(where_, "piece {} is not valid UTF-8 or contains a NUL byte", index);
     }
     proto_.pieces.push_back(std::move(piece));
   }
 
+  // Reads a TrainerSpec.
   void read_trainer(std::string_view message) {
     each_field(message, [&](const Field& field) {
       if (field.is(3, WireType::varint)) {
@@ -134,6 +137,7 @@ class ProtoReader {
     });
   }
 
+  // Reads a NormalizerSpec.
   void read_normalization(std::string_view message, SentencePieceProto::Normalization& rules) {
     each_field(message, [&](const Field& field) {
       if (field.is(2, WireType::bytes)) read_table(field.bytes, rules);
@@ -149,6 +153,7 @@ class ProtoReader {
     rules.table = std::move(table);
   }
 
+  // Reads a SelfTestData.
   void read_self_test(std::string_view message) {
     each_field(message, [&](const Field& field) {
       if (!field.is(1, WireType::bytes)) return;
@@ -161,7 +166,7 @@ class ProtoReader {
     });
   }
 
-  // Returns `value` if it is in the enumeration 1 to `last`, else throws TokenizerError.
+  // Returns `value` if it is from 1 to `last`. Throws TokenizerError otherwise.
   int one_of(std::uint64_t value, std::uint64_t last, std::string_view what) const {
     if (value >= 1 && value <= last) return static_cast<int>(value);
     refuse<TokenizerError>(where_, "{} is {}, expected 1 to {}", what, value, last);

@@ -12,7 +12,7 @@ namespace encdec {
 
 inline constexpr std::size_t kMaxSentencePieceBytes = 32u << 20;  // a model of 256,000 pieces has about 5 MB
 
-// The content of a sentencepiece model file as plain data.
+// The content of a sentencepiece model file (ModelProto in sentencepiece_model.proto).
 struct SentencePieceProto {
   enum class PieceType { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
   struct Piece {
@@ -28,10 +28,10 @@ struct SentencePieceProto {
     bool escape_spaces = true;
     bool space_is_suffix = false;  // treat_whitespace_as_suffix
   };
-  // A text and its pieces, separated by spaces, with which the model is tested.
+  // A test of the model.
   struct Sample {
     std::string input;
-    std::string expected;
+    std::string expected;  // pieces, separated by spaces
   };
 
   std::vector<Piece> pieces;  // the index is the id
@@ -42,7 +42,7 @@ struct SentencePieceProto {
   Normalization denormalizer;
   std::vector<Sample> samples;
 
-  // Parses the content of the file `name`. Throws TokenizerError, naming the file, if
+  // Parses the content of the file `name`. Throws TokenizerError, with the file's name, if
   // - a protobuf field is incomplete or a type is unknown
   // - there are no pieces or more than a million
   // - a piece is empty, has more than kMaxPieceBytes, is not UTF-8, or has a NUL byte and other bytes

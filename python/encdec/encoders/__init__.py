@@ -1,4 +1,4 @@
-"""Texts to vectors, labels and ranks."""
+"""Embeddings, classification and ranking of texts."""
 
 from .methods import Model as METHODS
 from .results import Classification, Entity, Ranking, SparseVector

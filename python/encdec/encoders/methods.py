@@ -32,14 +32,14 @@ class Model(_base.Model):
     def embed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
         """Returns one vector for each text: float32 [N, D], or [D] for a single text. Needs numpy.
 
-        For encoder-only models. Vectors are pooled and normalised as the files of the checkpoint say
-        (sentence-transformers). Options:
+        For encoder-only models. The checkpoint's files (sentence-transformers) define pooling and normalisation.
+        Options:
 
-        - ``dimensions`` or ``truncate_dim``: keep only the first numbers of each vector.
-        - ``normalize=True``: scale each vector to length 1, after ``dimensions``.
+        - ``dimensions`` or ``truncate_dim``: truncate each vector to this length.
+        - ``normalize=True``: scale each vector, after truncation, to norm 1.
         - ``prompt``: a text to put before each text.
-        - ``prompt_name``: the name of a prompt in the checkpoint, to use instead.
-        - ``long_texts="error"``: raise an error for a text that is too long. By default its end is cut off.
+        - ``prompt_name``: the name of a prompt in the checkpoint, to use instead of ``prompt``.
+        - ``long_texts="error"``: raise an error for a text that is too long. By default it is truncated.
 
         Raises ConfigError for a model with a decoder, and for a prompt name that the checkpoint does not have.
         """
@@ -51,7 +51,7 @@ class Model(_base.Model):
     encode = embed
 
     async def aembed(self, texts: str | Iterable[str], **options: Unpack[_options.EmbedOptions]) -> FloatArray:
-        """Returns the same as ``embed``, but is awaited. Texts of many tasks share batches."""
+        """Like ``embed``, but awaited. Texts of many tasks share batches."""
         import numpy
 
         check_names("aembed", options, _options.EMBED)
@@ -65,11 +65,11 @@ class Model(_base.Model):
     @overload
     def embed_sparse(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[SparseVector]: ...
     def embed_sparse(self, texts: Any, **options: Any) -> Any:
-        """Returns a sparse vector for each text: the tokens of the vocabulary that it is about, with their weights.
+        """Returns a sparse vector for each text: weights of the vocabulary's tokens that describe it.
 
         For folders with SpladePooling (sentence-transformers' SparseEncoder), masked language models, and BGE-M3. The
-        score of a query and a document is the sum of the products of their values. Options are those of ``embed``,
-        without ``dimensions`` and ``normalize``. Raises ConfigError for other models.
+        score of a query and a document is the dot product of their vectors. Takes the options of ``embed``
+        except ``dimensions`` and ``normalize``. Raises ConfigError for other models.
         """
         return self._embed_each("embed_sparse", texts, "sparse", options)
 
@@ -79,9 +79,9 @@ class Model(_base.Model):
     @overload
     def embed_tokens(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[FloatArray]: ...
     def embed_tokens(self, texts: Any, **options: Any) -> Any:
-        """Returns the last hidden states of all tokens of each text: float32 [tokens, D], special tokens included.
+        """Returns the last hidden states of each text: float32 [tokens, D], with special tokens.
 
-        Options are those of ``embed_sparse``. Raises ConfigError for folders with SpladePooling.
+        Takes the options of ``embed_sparse``. Raises ConfigError for folders with SpladePooling.
         """
         return self._embed_each("embed_tokens", texts, "token", options)
 
@@ -91,23 +91,23 @@ class Model(_base.Model):
     @overload
     def embed_colbert(self, texts: Iterable[str], **options: Unpack[_options.EmbedTokensOptions]) -> list[FloatArray]: ...
     def embed_colbert(self, texts: Any, **options: Any) -> Any:
-        """Returns a vector of length 1 for each token of each text but the first: float32 [tokens - 1, D].
+        """Returns a vector of norm 1 for each token of each text except the first token: float32 [tokens - 1, D].
 
         For BGE-M3. The score of a query q and a document d is ``(q @ d.T).max(axis=1).mean()`` (late interaction).
-        Options are those of ``embed_sparse``. Raises ConfigError for other models.
+        Takes the options of ``embed_sparse``. Raises ConfigError for other models.
         """
         return self._embed_each("embed_colbert", texts, "ColBERT", options)
 
     async def aembed_sparse(self, texts: Any, **options: Any) -> Any:
-        """Returns the same as ``embed_sparse``, but is awaited. Texts of many tasks share batches."""
+        """Like ``embed_sparse``, but awaited. Texts of many tasks share batches."""
         return await self._aembed_each("aembed_sparse", texts, "sparse", options)
 
     async def aembed_tokens(self, texts: Any, **options: Any) -> Any:
-        """Returns the same as ``embed_tokens``, but is awaited. Texts of many tasks share batches."""
+        """Like ``embed_tokens``, but awaited. Texts of many tasks share batches."""
         return await self._aembed_each("aembed_tokens", texts, "token", options)
 
     async def aembed_colbert(self, texts: Any, **options: Any) -> Any:
-        """Returns the same as ``embed_colbert``, but is awaited. Texts of many tasks share batches."""
+        """Like ``embed_colbert``, but awaited. Texts of many tasks share batches."""
         return await self._aembed_each("aembed_colbert", texts, "ColBERT", options)
 
     def _embed_each(self, function: str, texts: Any, output: str, options: dict[str, Any]) -> Any:
@@ -140,29 +140,29 @@ class Model(_base.Model):
     def classify(self, texts: Any, pairs: Any = None, **options: Any) -> Any:
         """Returns the labels of each text, or of each pair of texts, with their scores, the best first.
 
-        For classifiers: ``architectures`` in their config.json end with ForSequenceClassification. Scores are those of
-        transformers' pipelines. Options:
+        For models whose ``architectures`` in config.json end with ForSequenceClassification. Scores are the same
+        as in transformers' pipelines. Options:
 
         - ``labels``: labels to choose from, for a natural language inference model (zero-shot classification).
-          ``hypothesis_template`` is the sentence with ``{}`` in place of the label. With ``multi_label=True`` each label
-          has a score of its own, from 0 to 1.
+          ``hypothesis_template`` is a sentence with ``{}`` in place of the label. With ``multi_label=True``, labels are
+          scored independently, from 0 to 1.
         - ``max_length``, ``truncation``, ``long_texts="error"``: the handling of texts that are too long.
-        - ``function_to_apply``: ``"none"``, ``"sigmoid"`` or ``"softmax"``, in place of the model's own.
+        - ``function_to_apply``: ``"none"``, ``"sigmoid"`` or ``"softmax"``, in place of the model's function.
 
-        Raises ConfigError for a model that is no classifier of texts.
+        Raises ConfigError for other models.
         """
         return self._run(self._plan_classify("classify", texts, pairs, options))
 
     async def aclassify(self, texts: Any, pairs: Any = None, **options: Any) -> Any:
-        """Returns the same as ``classify``, but is awaited. Texts of many tasks share batches."""
+        """Like ``classify``, but awaited. Texts of many tasks share batches."""
         return await self._arun(self._plan_classify("aclassify", texts, pairs, options))
 
     def rerank(self, query: str, documents: Iterable[str], top_n: int | None = None, *, raw_scores: bool = False,
                **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
-        """Returns how well each document answers the query, the best first; with ``top_n`` only that many.
+        """Returns the documents with their relevance to the query, the best first; with ``top_n``, only the first ones.
 
-        For models with one label (cross-encoders). Their files say whether a score is a logit or from 0 to 1; with
-        ``raw_scores`` it is the logit. Equal scores stay in the order of the documents. Raises ConfigError for other
+        For models with one label (cross-encoders). The checkpoint defines whether scores are logits or from 0 to 1;
+        with ``raw_scores`` they are logits. Documents with equal scores stay in order. Raises ConfigError for other
         models, and InputError if there are no documents.
         """
         check_names("rerank", options, _options.RERANK)
@@ -172,7 +172,7 @@ class Model(_base.Model):
 
     async def arerank(self, query: str, documents: Iterable[str], top_n: int | None = None, *, raw_scores: bool = False,
                       **options: Unpack[_options.RerankOptions]) -> list[Ranking]:
-        """Returns the same as ``rerank``, but is awaited. Documents of many tasks share batches."""
+        """Like ``rerank``, but awaited. Documents of many tasks share batches."""
         check_names("arerank", options, _options.RERANK)
         plan = plans.rerank(self._classifier, self.path, query, documents, top_n, raw_scores, options)
         found: list[Ranking] = await self._arun(plan)
@@ -184,15 +184,15 @@ class Model(_base.Model):
     @overload
     def tag(self, texts: Iterable[str], **options: Unpack[_options.TagOptions]) -> list[list[Entity]]: ...
     def tag(self, texts: Any, **options: Any) -> Any:
-        """Returns the entities of each text: names of persons, places and the like, as the model was trained.
+        """Returns the entities of each text: names of persons, places and other kinds that the model was trained on.
 
-        For classifiers of tokens: ``architectures`` in their config.json end with ForTokenClassification. Options:
+        For models whose ``architectures`` in config.json end with ForTokenClassification. Options:
 
         - ``aggregation``: how tokens become entities, as in transformers: ``"none"``, ``"simple"``, ``"first"``,
           ``"average"`` or ``"max"``.
         - ``ignore_labels``: labels of entities to leave out, ``["O"]`` by default.
-        - ``stride``: a text that is too long is read in windows, of which neighbours have this number of tokens in
-          common; as in transformers, for all aggregations but ``"none"``.
+        - ``stride``: split a text that is too long into windows that overlap by this number of tokens; as in
+          transformers, for all aggregations but ``"none"``.
         - ``max_length``, ``long_texts="error"``: the handling of texts that are too long.
 
         Raises ConfigError for other models.
@@ -203,7 +203,7 @@ class Model(_base.Model):
         return found[0] if single else found
 
     async def atag(self, texts: Any, **options: Any) -> Any:
-        """Returns the same as ``tag``, but is awaited. Texts of many tasks share batches."""
+        """Like ``tag``, but awaited. Texts of many tasks share batches."""
         check_names("atag", options, _options.TAG)
         inputs, single = _inputs.as_list(texts, "texts")
         queue, classifier = self._queue, self._classifier
@@ -241,6 +241,6 @@ class Model(_base.Model):
 
 
 def _made(rows: Iterable[Any], single: bool) -> Any:
-    """Returns arrays as they are, and the fields of sparse vectors as objects; the only one of a single text."""
+    """Converts the fields of sparse vectors to objects. Returns a list, or the only element for a single text."""
     found = [SparseVector(**each) if isinstance(each, dict) else each for each in rows]
     return found[0] if single else found

@@ -14,7 +14,7 @@ class EmbedTokensOptions(TypedDict, total=False):
 
 
 class EmbedOptions(EmbedTokensOptions, total=False):
-    """Options of ``encode`` in sentence-transformers."""
+    """Options as in sentence-transformers' ``encode``."""
 
     normalize: bool | None
     dimensions: int | None
@@ -28,7 +28,7 @@ class RerankOptions(TypedDict, total=False):
 
 
 class ClassifyOptions(RerankOptions, total=False):
-    """Options of transformers' pipelines."""
+    """Options as in transformers' pipelines."""
 
     truncation: Literal["longest_first", "only_first", "only_second"] | None
     function_to_apply: Literal["none", "sigmoid", "softmax"] | None

@@ -1,4 +1,4 @@
-"""What ``classify`` and ``rerank`` ask of the model, and the results that they make of its scores."""
+"""The inputs with which ``classify`` and ``rerank`` call the model, and the results for its scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """Texts or pairs of texts to score, and the function that makes the results of their scores."""
+    """Texts or pairs of texts to score, and the function that converts their scores to results."""
 
     texts: list[Any]
     seconds: list[Any] | None

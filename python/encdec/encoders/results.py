@@ -1,4 +1,4 @@
-"""The results: plain values, which can be compared, printed and pickled."""
+"""Results: plain values that can be compared, printed and pickled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Classification:
 
 @dataclass(frozen=True)
 class SparseVector:
-    """The sparse vector of a text: weights of tokens of the vocabulary."""
+    """The sparse vector of a text: weights of vocabulary tokens."""
 
     #: The tokens, in ascending order.
     token_ids: list[int]
@@ -37,26 +37,26 @@ class SparseVector:
 class Entity:
     """A part of a text with its label."""
 
-    #: ``"B-PER"``; aggregated without its prefix: ``"PER"``.
+    #: ``"B-PER"``, or ``"PER"`` if aggregated.
     label: str
     score: float
-    #: The token as the vocabulary spells it; aggregated its text.
+    #: The token as the vocabulary spells it, or the entity's text if aggregated.
     word: str
-    #: The part of the text: ``text[start:end]``.
+    #: The entity is ``text[start:end]``.
     start: int
     end: int
-    #: The same in bytes of UTF-8.
+    #: The same positions in bytes of UTF-8.
     start_byte: int
     end_byte: int
-    #: The number of the token among all tokens of the text; 0 if aggregated.
+    #: The index of the token in the text; 0 if aggregated.
     token: int = 0
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """A document and how well it answers the query."""
+    """A document and its relevance to the query."""
 
-    #: The number of the document in the list given to ``rerank``.
+    #: The document's index in the list given to ``rerank``.
     index: int
     score: float
     document: str

@@ -1,4 +1,4 @@
-"""Recordings to transcripts."""
+"""Transcribes recordings."""
 
 from .live import LiveEvent, LiveSession
 from .methods import Model as METHODS

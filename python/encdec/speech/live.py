@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LiveEvent:
-    """Something that happened in a session. Times are in seconds since its first sample."""
+    """An event of a session. Times are in seconds from the session's first sample."""
 
-    #: ``"started"``: an utterance has begun. ``"partial"``: a part of its text. ``"stopped"``: it is over.
-    #: ``"final"``: its text. ``"failed"``: it has no text.
+    #: ``"started"``: an utterance has begun. ``"partial"``: a text of the utterance so far. ``"stopped"``: the utterance
+    #: is over. ``"final"``: its text. ``"failed"``: it has no text.
     kind: Literal["started", "partial", "stopped", "final", "failed"]
     #: Number of the utterance, from 0.
     utterance: int
-    #: Begin and end of the utterance, or of what a partial text is of.
+    #: Start and end of the utterance, or of the part that a partial text covers.
     start: float
     end: float
-    #: Partial: the words that later partial texts begin with, too. Final: the text.
+    #: Partial: the words that will not change. Final: the text.
     text: str
-    #: Partial: words behind ``text`` that may change.
+    #: Partial: the words after ``text``, which may change.
     tail: str
-    #: Final: the text with times of segments and words.
+    #: Final: the transcript, with times in the session.
     transcript: Transcript | None = field(default=None, repr=False)
-    #: Failed: why.
+    #: Failed: the exception.
     error: Exception | None = None
 
 
 class LiveSession:
-    """A transcription of speech while it is spoken; see ``Model.live``.
+    """Transcribes speech while it is spoken; see ``Model.live``.
 
-    Final texts depend on nothing but the samples, and are not taken back.
+    Final texts depend only on the samples, and do not change.
 
-    - ``events()`` returns the events that have come so far.
-    - Iterating waits for events, up to the end that ``finish()`` makes; ``async for`` does so in an event loop.
+    - ``events()`` returns the events so far without waiting.
+    - ``for`` and ``async for`` wait for events. They end after the last event, which ``finish()`` causes.
     - ``with`` and ``async with`` close the session at their end.
 
-    ``feed`` and the others do not wait for decoding. Threads may share a session.
+    ``feed``, ``commit``, ``clear`` and ``finish`` do not wait for decoding. Threads may share a session.
     """
 
     def __init__(self, core: _engine.Live, inbox: _encdec.Inbox, has_words: bool) -> None:
@@ -58,10 +58,10 @@ class LiveSession:
         close_at_exit(core)
 
     def feed(self, samples: Samples | bytes | bytearray | memoryview) -> None:
-        """Adds samples: an array [N] of floats from -1 to 1 or of int16, or bytes with 16 bits a sample.
+        """Adds samples: an array [N] of floats from -1 to 1 or of int16, or bytes with 16 bits per sample.
 
-        Bytes may be cut anywhere. Raises InputError after ``finish()`` and ``close()``, and for a sample that is not a
-        number.
+        Bytes may be split anywhere. Raises InputError after ``finish()`` and ``close()``, and for a sample that is not
+        finite.
         """
         if isinstance(samples, (bytes, bytearray, memoryview)):
             self._core.feed(samples, True)
@@ -69,29 +69,29 @@ class LiveSession:
             self._core.feed(*as_samples(samples, "samples"))
 
     def commit(self) -> bool:
-        """Ends the current utterance at the last sample. Returns False if no sample has come since the last one."""
+        """Ends the current utterance at the last sample. Returns False if there are no samples since the previous one."""
         return self._core.commit()
 
     def clear(self) -> None:
-        """Drops the samples since the last utterance ended."""
+        """Drops the current utterance and all samples since the previous one."""
         self._core.clear()
 
     def finish(self) -> None:
-        """Ends the session. The current utterance gets its text."""
+        """Ends the current utterance, whose text follows, and the session."""
         self._core.finish()
 
     def close(self) -> None:
-        """Ends the session without the texts that are not final."""
+        """Ends the session at once. Utterances without a final text are dropped."""
         self._core.close()
         self._end()
 
     def _end(self) -> None:
-        """Ends every iteration: those of other threads and tasks wait for the inbox."""
+        """Ends all iterations, also in other threads and tasks, which may be waiting for the inbox."""
         self._is_over = True
         self._inbox.end()
 
     def events(self) -> list[LiveEvent]:
-        """Returns the events that have come since the last call."""
+        """Returns the events since the previous call."""
         found = []
         for _, _, _, fields in self._inbox.take():
             if fields["kind"] == "ended":
@@ -109,7 +109,7 @@ class LiveSession:
     async def __aiter__(self) -> AsyncIterator[LiveEvent]:
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
-        descriptor = os.dup(self._inbox.fileno())  # a loop has one reader for a descriptor, and each task needs its own
+        descriptor = os.dup(self._inbox.fileno())  # a loop allows one reader per descriptor; each task needs its own
         loop.add_reader(descriptor, changed.set)
         try:
             while not self._is_over:

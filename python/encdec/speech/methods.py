@@ -62,15 +62,15 @@ class Model(_base.Model):
         """Returns the transcript of a recording, or a list of transcripts for a list of recordings.
 
         A recording is a path, the bytes of a file, a file opened for bytes, or an array [N] of samples. Samples are
-        float from -1 to 1, or int16; ``sampling_rate`` is the number of samples per second (16,000). Files may be WAV.
-        FLAC, MP3, Ogg and other formats need a build with libsndfile, which wheels are not.
+        float from -1 to 1, or int16; ``sampling_rate`` is the number of samples per second (16,000). Wheels read only
+        WAV files; FLAC, MP3, Ogg and other formats need a build with libsndfile.
 
         These options have the names and meanings of openai-whisper. Defaults are in parentheses:
 
         - ``language``: a code or a name (None: detected).
         - ``task``: ``"transcribe"`` or ``"translate"``.
-        - ``temperature``: tried one after the other until a window's text is neither repetitive nor improbable (0.0,
-          0.2, ... 1.0).
+        - ``temperature``: a number, or several to try in order until a window's text is neither repetitive nor improbable
+          (0.0, 0.2, ... 1.0).
         - ``beam_size`` (5), ``best_of`` (5), ``patience``, ``length_penalty``, ``suppress_tokens`` ([-1]).
         - ``initial_prompt``, ``carry_initial_prompt``, ``condition_on_previous_text`` (True).
         - ``compression_ratio_threshold`` (2.4), ``logprob_threshold`` (-1.0), ``no_speech_threshold`` (0.6); None
@@ -80,18 +80,19 @@ class Model(_base.Model):
 
         Further options:
 
-        - ``hotwords``: words given to the model before every window.
+        - ``hotwords``: words to put before the previous text of every window.
         - ``vad_model``: a .safetensors file of Silero's voice activity detector. Only speech is transcribed.
-        - ``vad_parameters``: a dict with options of the detector, with the keys of faster-whisper.
+        - ``vad_parameters``: a dict of the detector's options, with faster-whisper's keys.
         - ``prompt_reset_on_temperature`` (0.5), ``seed``.
-        - ``drafts``: for each recording what its text may be, such as an earlier transcript, or None. Where it is right,
-          greedy search is faster; the transcript never changes. More guesses: ``prompt_lookup_num_tokens``.
-          ``num_assistant_tokens`` is the number of tokens to guess at once; None: follows how many were right.
+        - ``drafts``: for each recording a probable text, such as an earlier transcript, or None. Its tokens are draft
+          tokens: they make greedy search faster if they are right, and never change the transcript.
+        - ``prompt_lookup_num_tokens``: more draft tokens, from earlier occurrences of the last tokens.
+        - ``num_assistant_tokens``: draft tokens per step (None: adapts to how many are accepted).
         - ``batch_size``, ``workers``: results do not depend on these.
-        - ``on_error="null"``: return None for a recording that cannot be read.
+        - ``on_error="null"``: return None for an unreadable recording.
 
-        Raises TypeError for an unknown option. Raises ConfigError for an option that is out of range, and for a model
-        that is not for speech. Raises FileError or InputError for a recording that cannot be read.
+        Raises TypeError for an unknown option, ConfigError for an option out of range and for a model that is not for
+        speech, and FileError or InputError for an unreadable recording.
 
         >>> transcript = speech_model.transcribe(recording, language="German", beam_size=1)
         >>> transcript.language, transcript.duration
@@ -103,7 +104,7 @@ class Model(_base.Model):
         null = _inputs.is_null(on_error)
         if not null:
             for sound in sounds:
-                sound.open()  # a file that is missing is an error now, not after hours
+                sound.open()  # reports a missing file now, not after hours
         numbered = ((number, each) for number, each in enumerate(sounds))
         found = dict(requests.transcripts(self._speech, numbered, options, null))
         return self._transcripts([found[number] for number in range(len(sounds))], single, options)
@@ -133,7 +134,7 @@ class Model(_base.Model):
     async def atranscribe(
         self, audio: Any, *, sampling_rate: int | None = None, on_error: str = "raise", **options: Any
     ) -> Any:
-        """Returns the same as ``transcribe``, but is awaited. Recordings of many tasks share batches.
+        """The awaitable form of ``transcribe``. Recordings of many tasks share batches.
 
         Cancelling the task stops its recordings.
 
@@ -168,13 +169,13 @@ class Model(_base.Model):
         **options: Unpack[_options.AlignOptions],
     ) -> list[Alignment]: ...
     def align(self, audio: Any, text: Any, *, sampling_rate: int | None = None, **options: Any) -> Any:
-        """Returns when each word of a known text is said in a recording; a list for lists of recordings and texts.
+        """Returns when each word and line of a known text is said in a recording (forced alignment). Returns a list for
+        lists of recordings and texts.
 
-        Each line of the text gets times, too. Words that are not found have none: they are in ``unaligned``.
-        A recording is that of ``transcribe``. These options are those of ``transcribe``: ``language``, ``vad_model``,
-        ``vad_parameters``, ``batch_size`` and ``workers``.
+        Words that are not found are in ``unaligned``. Takes the same recordings as ``transcribe``, and these of its
+        options: ``language``, ``vad_model``, ``vad_parameters``, ``batch_size`` and ``workers``.
 
-        Raises InputError for a text without words; else as ``transcribe``.
+        Raises InputError for a text without words, and the errors of ``transcribe``.
 
         >>> alignment = speech_model.align(recording, "A text\\nof two lines.")
         >>> [line.text for line in alignment.segments], len(alignment.words) + len(alignment.unaligned)
@@ -201,7 +202,7 @@ class Model(_base.Model):
         **options: Unpack[_options.AlignOptions],
     ) -> list[Alignment]: ...
     async def aalign(self, audio: Any, text: Any, *, sampling_rate: int | None = None, **options: Any) -> Any:
-        """Returns the same as ``align``, but is awaited. Cancelling the task stops its recordings."""
+        """The awaitable form of ``align``. Cancelling the task stops its recordings."""
         sounds, single, options = self._known_texts("aalign", audio, text, sampling_rate, options)
         alignments = [make_alignment(each) for each in await self._gather_sounds(sounds, options, False)]
         return alignments[0] if single else alignments
@@ -213,7 +214,7 @@ class Model(_base.Model):
         check_names(function, options, _options.ALIGN)
         sounds, single, options = self._sounds(function, audio, sampling_rate, "raise", options)
         if isinstance(text, str) and not single:
-            raise TypeError("text: str for a list of recordings, expected a list of texts, one for each recording")
+            raise TypeError("text: a str for a list of recordings, expected a list with one text per recording")
         for sound, each in zip(sounds, _inputs.one_each("text", text, len(sounds), single)):
             if not isinstance(each, str):
                 raise TypeError(f"text: {type(each).__name__}, expected str")
@@ -274,10 +275,10 @@ class Model(_base.Model):
         For one recording: yields each segment as soon as it is final. The generator returns the transcript.
 
         For an iterable of recordings, which may be endless: yields pairs of a recording and its transcript, in the
-        order in which they are finished. So a long recording does not delay shorter ones after it. At most 48
-        recordings for each worker are read ahead, and memory does not grow with their number.
+        order in which they are finished. So a long recording does not delay the shorter ones after it. At most 48
+        recordings per worker are read ahead, so memory does not grow with their number.
 
-        Closing the iterator stops the work. Python closes it when nothing refers to it any more.
+        Closing the iterator stops the work. Python closes it when the last reference is gone.
 
         >>> [segment.id for segment in speech_model.transcribe_iter(recording)]
         [0, 1]
@@ -285,7 +286,7 @@ class Model(_base.Model):
         [0.5, 0.5]
         """
         if options.pop("drafts", None) is not None:
-            raise TypeError("transcribe_iter: drafts, expected none: transcribe() takes them")
+            raise TypeError("transcribe_iter: found drafts, expected none; use transcribe()")
         options = self._transcribe_options("transcribe_iter", options)
         null = _inputs.is_null(on_error)
         if recordings.is_single(audio):
@@ -303,19 +304,19 @@ class Model(_base.Model):
     ) -> LiveSession:
         """Returns a session that transcribes speech while it is spoken.
 
-        Speech is cut into utterances at pauses, and each is transcribed as ``transcribe`` does. The text depends on
-        nothing but the samples. Options are those of ``transcribe``, and:
+        Speech is split into utterances at pauses, and ``transcribe`` is applied to each. The texts depend only on the
+        samples. Takes the options of ``transcribe``, and:
 
-        - ``partials``: also give texts of what is still spoken. If the model is too slow for all, some are left out,
+        - ``partials``: also send partial texts of the current utterance. If the model is too slow, some are skipped,
           except with ``"always"``.
-        - ``step_ms`` (1000): time between two partial texts.
+        - ``step_ms`` (1000): speech between two partial texts.
         - ``silence_duration_ms`` (500): silence that ends an utterance.
-        - ``prefix_padding_ms`` (300): sound before speech that belongs to the utterance.
+        - ``prefix_padding_ms`` (300): audio before speech to include in the utterance.
         - ``threshold`` (0.5): probability at which speech begins.
-        - ``max_utterance_s``: a longer utterance is cut where it is quietest (0: 14/15 of the model's window).
+        - ``max_utterance_s``: a longer utterance is split where it is quietest (0: 14/15 of the model's window).
         - ``finds_utterances=False``: the caller ends utterances with ``commit()``.
 
-        Speech is found by the detector ``vad_model``, else by its loudness. Raises as ``transcribe`` does.
+        ``vad_model`` detects speech; without it, loudness does. Raises the errors of ``transcribe``.
 
         >>> import numpy
         >>> with speech_model.live() as session:
@@ -375,7 +376,7 @@ def _pairs(
 
 
 def _parse_numbers(name: str, text: str, kind: Callable[[str], float]) -> list[float]:
-    """Returns the numbers in a text such as "1,2,3", which openai-whisper accepts too."""
+    """Returns the numbers in a text such as "1,2,3". openai-whisper accepts these texts, too."""
     try:
         return [kind(each) for each in text.split(",") if each.strip()]
     except ValueError:

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 class TranscribeOptions(TypedDict, total=False):
-    """Options of openai-whisper, and of a call. None means the same as in openai-whisper.
-
-    For a threshold: none. For ``beam_size``: greedy search. For ``best_of``: one sample.
+    """Options of ``transcribe``. None means the same as in openai-whisper: no threshold, greedy search for
+    ``beam_size``, one sample for ``best_of``.
     """
 
     rules: Literal["openai"]
@@ -79,7 +78,7 @@ class AlignOptions(TypedDict, total=False):
 
 
 class TranscriptLineOptions(TypedDict, total=False):
-    """Options of openai-whisper for subtitles."""
+    """Options for subtitles, as in openai-whisper."""
 
     max_line_width: int | None
     max_line_count: int | None

@@ -1,4 +1,4 @@
-"""The pipeline with the calls and the results of transformers' pipeline for speech, as of its version 4."""
+"""A pipeline with the interface of transformers' speech pipeline, version 4."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .methods import Model
     from .transcript import Transcript
 
-#: Names of transformers, and ours for the same options.
+#: transformers' names of options, with our names.
 _SPEECH_NAMES = {"num_beams": "beam_size", "condition_on_prev_tokens": "condition_on_previous_text"}
 
 

@@ -1,4 +1,4 @@
-"""Converts the recordings that a caller passes to those that the engine reads."""
+"""Converts recordings from a caller to recordings for the engine."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class File(Protocol):
     def read(self) -> bytes: ...
 
 
-#: A recording: a path, the bytes of a file, an open file, an array of samples, or a dict with an array of samples (the
-#: form of Hugging Face's datasets).
+#: A recording: a path, the bytes of a file, an open file, an array of samples, or a dict with an array of samples, as in
+#: Hugging Face's datasets.
 Recording = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, File, "Samples", Mapping[str, Any]]
 
 
 def is_single(audio: Any) -> bool:
-    """Returns whether the argument is one recording, not a list of them."""
+    """Returns whether the argument is one recording rather than a list."""
     if isinstance(audio, (str, os.PathLike, bytes, bytearray, memoryview, dict)) or _is_samples(audio):
         return True
     return hasattr(audio, "read") and not isinstance(audio, type)
@@ -52,7 +52,7 @@ def as_iterable(audio: Any) -> Iterable[Any]:
 
 
 def make_sound(audio: Any, name: str, sampling_rate: int | None, null: bool) -> _engine.Sound | None:
-    """Returns a recording for the engine. With ``null``, returns None for one that is missing or cannot be read."""
+    """Returns a recording for the engine. With ``null``, returns None if the recording is missing or unreadable."""
     if null and _inputs.is_missing(audio):
         return None
     try:
@@ -74,7 +74,7 @@ def _sound(audio: Any, name: str, sampling_rate: int | None) -> _engine.Sound:
     if not is_single(audio):
         _refuse(audio, name)
     if sampling_rate is not None:
-        raise TypeError(f"sampling_rate: {name} is no array of samples, expected none: files have their own")
+        raise TypeError(f"sampling_rate: {name} is not an array of samples, expected no sampling_rate for files")
     if isinstance(audio, (str, os.PathLike)):
         path = os.fsencode(_inputs.as_path(audio))
         if not _is_pipe(path):
@@ -103,10 +103,10 @@ def as_samples(audio: Any, name: str) -> tuple[Any, bool]:
         samples = samples.reshape(-1)
     if samples.ndim != 1:
         raise InputError(
-            f"{name}: an array {list(samples.shape)}, expected one channel [N]; the mean over the other axis mixes several"
+            f"{name}: an array {list(samples.shape)}, expected one channel [N]; to mix channels, take their mean"
         )
     if samples.dtype.kind == "f":
-        with numpy.errstate(over="ignore"):  # a number that overflows is refused later, as infinite
+        with numpy.errstate(over="ignore"):  # a number that overflows becomes infinite, which is refused later
             samples = samples.astype("<f4", order="C", copy=False)
     elif samples.dtype.kind == "i" and samples.dtype.itemsize == 2:
         samples = samples.astype("<i2", order="C", copy=False)
@@ -117,14 +117,14 @@ def as_samples(audio: Any, name: str) -> tuple[Any, bool]:
 
 
 def _is_samples(audio: Any) -> bool:
-    """Returns whether the argument is an array of numbers. An array of paths is a list of recordings."""
+    """Returns whether the argument is an array of numbers, rather than an array of paths."""
     if getattr(audio, "ndim", None) is None or not hasattr(audio, "dtype"):
         return False
     return getattr(audio.dtype, "kind", "f") in "fiubc"
 
 
 def _is_pipe(path: bytes) -> bool:
-    """Returns whether a path is a pipe or a device. Those can be read only once, so Python reads them, not the engine."""
+    """Returns whether a path is a pipe or a device. These can be read only once, so Python reads them for the engine."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -134,6 +134,6 @@ def _is_pipe(path: bytes) -> bool:
 
 def _refuse(audio: Any, name: str) -> None:
     raise TypeError(
-        f"{name}: {type(audio).__name__}, expected a path, the bytes of a file or what reads them, an array of samples"
+        f"{name}: {type(audio).__name__}, expected a path, the bytes of a file, an open file, an array of samples"
         + (", or a list of these" if name == "audio" else "")
     )

@@ -10,8 +10,8 @@ from .._lifetime import close_at_exit
 from .._requests import REFUSED, with_segments
 from . import _engine
 
-_SOUNDS = 48  # recordings read ahead, for each worker
-_SOUND_BYTES = 64 << 20  # maximum memory of recordings read ahead; one recording may have more
+_SOUNDS = 48  # maximum number of submitted recordings per worker
+_SOUND_BYTES = 64 << 20  # maximum memory of submitted recordings; a single recording may exceed it
 
 
 def segments_of(model: _engine.SpeechModel, sound: _engine.Sound, options: Any) -> Iterator[tuple[str, Any]]:
@@ -38,16 +38,15 @@ def segments_of(model: _engine.SpeechModel, sound: _engine.Sound, options: Any) 
 def transcripts(
     model: _engine.SpeechModel, sounds: Iterable[tuple[int, _engine.Sound | None]], options: Any, null: bool
 ) -> Iterator[tuple[int, Any]]:
-    """Yields the number and the transcript's fields of each recording, in the order in which they are finished.
+    """Yields (number, fields of the transcript) for each recording, in the order in which they are finished.
 
-    Iterates over the recordings in the caller's thread. With ``null``, the fields are None for a recording that cannot be
-    read.
+    Iterates over ``sounds`` in the caller's thread. With ``null``, an unreadable recording yields None for its fields.
     """
     most = _SOUNDS * (options.get("workers") or 1)
     queue = _engine.queue_for(model, options)
     close_at_exit(queue)
     inbox = _encdec.Inbox()
-    open_bytes: dict[int, int] = {}  # the memory of each recording that was submitted and is not finished
+    open_bytes: dict[int, int] = {}  # memory of each recording that is submitted but not finished
     segments: dict[int, list[Any]] = {}
     iterator = iter(sounds)
     at_end = False

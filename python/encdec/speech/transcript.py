@@ -1,4 +1,4 @@
-"""The results of transcribing: plain values, which can be compared, printed and pickled."""
+"""Transcripts and alignments: plain values, which can be compared, printed and pickled."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TranscriptWord:
 
     #: The word, with the space before it and its punctuation.
     word: str
-    #: Begin and end, in seconds from the begin of the recording.
+    #: Start and end, in seconds from the start of the recording.
     start: float
     end: float
     #: The mean probability of the word's tokens.
@@ -35,29 +35,29 @@ class TranscriptWord:
 
 @dataclass(frozen=True)
 class TranscriptSegment:
-    """A part of a recording and its text. Names and values are those of openai-whisper.
+    """A part of a recording and its text. The names and values are openai-whisper's.
 
-    A segment belongs to a window: 30 seconds of the recording, which are decoded together.
+    A segment belongs to a window: up to 30 seconds of the recording, which are decoded together.
     """
 
     #: Number of the segment, from 0.
     id: int
-    #: Begin of the window, in frames of 10 ms.
+    #: Start of the window, in frames of 10 ms.
     seek: int
-    #: Begin and end, in seconds from the begin of the recording.
+    #: Start and end, in seconds from the start of the recording.
     start: float
     end: float
     #: The decoded text, with a space before it.
     text: str
-    #: The token ids of the text, including the tokens for times.
+    #: The token ids of the text, including timestamps.
     tokens: list[int] = field(repr=False)
-    #: The temperature with which the window was decoded.
+    #: The temperature at which the window was decoded.
     temperature: float
     #: The mean log-probability of the window's tokens.
     avg_logprob: float
     #: The compression ratio of the window's text, which is high if the text repeats itself.
     compression_ratio: float
-    #: The probability that the window has no speech.
+    #: The probability that the window contains no speech.
     no_speech_prob: float
     #: The words; None without ``word_timestamps=``.
     words: list[TranscriptWord] | None = field(default=None, repr=False)
@@ -76,7 +76,7 @@ class Transcript:
     #: The length of the recording in seconds.
     duration: float
     segments: list[TranscriptSegment] = field(repr=False)
-    #: Whether the recording ends before the length that its file states. A RuntimeWarning is issued, too.
+    #: Whether the recording ends before its stated length. If so, a RuntimeWarning is issued, too.
     is_cut: bool = False
 
     def __str__(self) -> str:
@@ -86,14 +86,14 @@ class Transcript:
         """Returns the transcript in a format of openai-whisper (``"txt"``, ``"vtt"``, ``"srt"``, ``"tsv"``, ``"json"``)
         or in ``"lrc"``.
 
-        With word times these options apply to subtitles:
+        These options apply to subtitles, and need word times:
 
         - ``max_line_width``: the maximum number of characters of a line.
         - ``max_line_count``: the maximum number of lines of a subtitle.
-        - ``max_words_per_line``: the maximum number of words of a subtitle. No effect if both options above are given.
+        - ``max_words_per_line``: the maximum number of words of a subtitle. Ignored if both options above are given.
         - ``highlight_words=True``: underline each word while it is spoken.
 
-        Raises ConfigError for other formats, and for these options if there are no word times.
+        Raises ConfigError for other formats, and for these options without word times.
         """
         check_names("to", lines, _options.LINES)
         if all(each.words is None for each in self.segments) and self.segments:
@@ -103,7 +103,7 @@ class Transcript:
         return _engine.format_transcript(dataclasses.asdict(self), format, lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the dict that openai-whisper's ``transcribe`` returns."""
+        """Returns a dict like the result of openai-whisper's ``transcribe``."""
         return {"text": self.text, "segments": [_as_dict(each) for each in self.segments], "language": self.language}
 
 
@@ -115,7 +115,7 @@ def _as_dict(segment: TranscriptSegment) -> dict[str, Any]:
 
 
 def make_segment(fields: dict[str, Any], has_words: bool) -> TranscriptSegment:
-    """Makes a segment from the fields that the extension returns."""
+    """Makes a segment from the extension's fields."""
     words = [TranscriptWord(**each) for each in fields["words"]] if has_words else None
     return TranscriptSegment(**{**fields, "words": words})
 
@@ -126,7 +126,7 @@ def _warn_if_cut(fields: dict[str, Any]) -> None:
 
 
 def make_transcript(fields: dict[str, Any], has_words: bool) -> Transcript:
-    """Makes a transcript from the fields that the extension returns."""
+    """Makes a transcript from the extension's fields."""
     _warn_if_cut(fields)
     return Transcript(**{**fields, "segments": [make_segment(each, has_words) for each in fields["segments"]]})
 
@@ -136,18 +136,18 @@ class UnalignedWord:
     """A word of a known text that was not found in the recording."""
 
     word: str
-    #: The number of the word among all words of the text, from 0.
+    #: The index of the word among all words of the text.
     index: int
-    #: The number of its line, an ``AlignedLine.id``.
+    #: The ``AlignedLine.id`` of the word's line.
     segment: int
 
 
 @dataclass(frozen=True)
 class AlignedLine:
-    """A line of a known text. Its times are None if none of its words was found."""
+    """A line of a known text. Without aligned words its times are None."""
 
     id: int
-    #: Begin and end, in seconds from the begin of the recording.
+    #: Start and end, in seconds from the start of the recording.
     start: float | None
     end: float | None
     #: The line, without the line end.
@@ -156,27 +156,27 @@ class AlignedLine:
 
 @dataclass(frozen=True)
 class Alignment:
-    """When the words of a known text are said in a recording."""
+    """The forced alignment of a known text with a recording."""
 
-    #: The text as it was given.
+    #: The text as given.
     text: str
     #: The code of the language, such as ``"en"``.
     language: str
     #: The length of the recording in seconds.
     duration: float
-    #: The words that were found, in the order of the text, which is that of their times.
+    #: The words that were found, in order.
     words: list[TranscriptWord] = field(repr=False)
     #: The words that were not found.
     unaligned: list[UnalignedWord]
     #: The lines that are not blank.
     segments: list[AlignedLine] = field(repr=False)
-    #: As in ``Transcript``.
+    #: See ``Transcript.is_cut``.
     is_cut: bool
     _fields: dict[str, Any] = field(repr=False, compare=False)
 
     def to(self, format: AlignmentFormat) -> str:
-        """Returns the alignment in a format: ``"json"`` and ``"textgrid"`` have words and lines, ``"srt"``, ``"vtt"``
-        and ``"tsv"`` have lines.
+        """Returns the alignment in a format. ``"json"`` and ``"textgrid"`` contain words and lines; ``"srt"``, ``"vtt"``
+        and ``"tsv"`` only lines.
 
         Raises ConfigError for other formats.
         """
@@ -184,7 +184,7 @@ class Alignment:
 
 
 def make_alignment(fields: dict[str, Any]) -> Alignment:
-    """Makes an alignment from the fields that the extension returns."""
+    """Makes an alignment from the extension's fields."""
     _warn_if_cut(fields)
     words: list[TranscriptWord] = []
     unaligned: list[UnalignedWord] = []

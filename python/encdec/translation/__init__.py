@@ -1,4 +1,4 @@
-"""Texts and files to translations."""
+"""Translation of texts and files."""
 
 from . import documents
 from .translator import Term, TranslatedFile, TranslatedSegment, Translation, Translator

@@ -1,4 +1,4 @@
-"""Texts of files: subtitles, catalogues, web pages, books and others. Needs no model."""
+"""Texts of files: plain text, web pages, subtitles and catalogues. Needs no model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["read", "Document", "Segment", "Code", "Placeholder", "Cut", "Written
 
 
 class Code(NamedTuple):
-    """Markup within a text, such as ``<b>``: its place in the text, and the index of the other code of its pair."""
+    """Markup within a text, such as ``<b>``: its position, and the index of its pair's other code."""
 
     place: int
     markup: str
@@ -29,16 +29,16 @@ class Code(NamedTuple):
 
 
 class Placeholder(NamedTuple):
-    """A part of a text that a translation contains once and unchanged: ``%s``, ``{name}``, a URL."""
+    """A range of a text that the translation must contain unchanged: ``%s``, ``{name}``, a URL."""
 
     begin: int
     end: int
-    #: What the file has in its place, if that differs.
+    #: What the file has here, if it differs from the text.
     markup: str | None = None
 
 
 class Cut(NamedTuple):
-    """The end of a subtitle within a text: its place, and the share of the time that lies before it, from 0 to 1."""
+    """A subtitle boundary within a text: its position, and the fraction of the time before it, from 0 to 1."""
 
     place: int
     share_before: float
@@ -46,28 +46,28 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """A text to translate, or a translation. Places count the characters of ``text``."""
+    """A text to translate, or a translation. Positions count the characters of ``text``."""
 
     text: str
     codes: tuple[Code, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
     cuts: tuple[Cut, ...] = ()
-    #: The place in the file, such as ``"line 12"``; empty for a translation.
+    #: Where the text is in the file, such as ``"line 12"``; empty for a translation.
     where: str = ""
 
 
 @dataclass(frozen=True)
 class Written:
-    """A file with translations."""
+    """The content of a file with translations."""
 
-    #: The bytes of the file.
+    #: The bytes to write.
     content: bytes
-    #: The number of each segment whose translation could not be used, and why. It keeps its source.
+    #: Segments that keep their source because the translation could not be used: index to reason.
     unused: dict[int, str]
 
 
 class Document:
-    """The texts of a file. Made by ``read``."""
+    """The texts of a file, from ``read``."""
 
     def __init__(self, core: _engine.Document) -> None:
         self._core = core
@@ -75,15 +75,15 @@ class Document:
 
     @property
     def segments(self) -> list[Segment]:
-        """The texts, in the order of the file."""
+        """The texts, in file order."""
         return self._segments
 
     def write(self, translations: Iterable[str | Segment | None]) -> Written:
-        """Returns the file with a translation in place of each text. All other bytes stay as they are.
+        """Returns the file with each text replaced by its translation. All other bytes stay unchanged.
 
-        A translation is a text or a ``Segment``. None keeps the source. A text gets the placeholders that it contains,
-        and the codes of its segment at its end; a ``Segment`` says where they are. Without all placeholders a
-        translation is not used. Raises InputError unless there are as many translations as segments.
+        A translation is a str or a ``Segment``; None keeps the source. In a str, placeholders are searched for, and
+        codes are added at the end; a ``Segment`` gives their positions. A translation without all placeholders is not
+        used. Raises InputError unless there is one translation per segment.
         """
         if isinstance(translations, str):
             raise TypeError("translations: str, expected a list")
@@ -96,14 +96,13 @@ class Document:
 def read(path: str | os.PathLike[str], **options: Unpack[_options.DocumentOptions]) -> Document:
     """Returns the texts of a file. Options:
 
-    - ``format``: ``"text"``, ``"html"``, ``"srt"``, ``"vtt"``, ``"po"`` or ``"xliff"``. By default that of the file's
-      name.
-    - ``target_language``: the language of the translations, for files that name it.
+    - ``format``: ``"text"``, ``"html"``, ``"srt"``, ``"vtt"``, ``"po"`` or ``"xliff"``. Default: by the file's
+      extension.
+    - ``target_language``: the language of the translations, for formats that declare it.
     - ``entries``, ``mark_fuzzy``, ``xliff_state``, ``line_width``, ``max_lines``, ``join_gap``: see
       ``Translator.translate_file``.
 
-    Raises InputError for a name without a known extension. Raises FileError, with line and column, for a file that does
-    not follow its format.
+    Raises InputError for an unknown extension, and FileError, with line and column, for a malformed file.
 
     >>> document = encdec.documents.read(subtitles)
     >>> [segment.text for segment in document.segments]
@@ -132,7 +131,7 @@ def _segment(parts: _engine.Parts, where: str) -> Segment:
 
 
 def _bytes_before(text: str) -> Sequence[int]:
-    """Returns the number of bytes before each character, and of all bytes."""
+    """Returns the byte offset of each character, and the total number of bytes."""
     if text.isascii():
         return range(len(text) + 1)
     return list(itertools.accumulate((len(each.encode()) for each in text), initial=0))
@@ -153,14 +152,14 @@ def _parts(segment: Segment) -> _engine.Parts:
 
 
 def _completed(translation: str | Segment | None, source: Segment) -> Segment:
-    """Returns the translation as a segment. A text gets the placeholders of the source that it contains."""
+    """Returns the translation as a segment. In a str, finds the placeholders of the source."""
     if translation is None or isinstance(translation, Segment):
         return translation or Segment("")
     if not isinstance(translation, str):
         raise TypeError(f"translations: {type(translation).__name__}, expected str, Segment or None")
     found: list[Placeholder] = []
     is_taken = bytearray(len(translation))
-    last: dict[str, int] = {}  # where a placeholder was looked for
+    last: dict[str, int] = {}  # where the last search for a placeholder ended
     for begin, end, markup in source.placeholders:
         kept = source.text[begin:end]
         place = last.get(kept, -1)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a glossary, or a word to keep, that a text has."""
+    """A glossary term or protected term that occurs in a text."""
 
-    #: The term as the text has it.
+    #: The term as in the text.
     source: str
-    #: The term that the translation must have.
+    #: The term that the translation must contain.
     target: str
-    #: How the translation got it: ``"present"`` if the model wrote it by itself; ``"failed"`` if it is missing.
+    #: How the term got there: ``"present"`` if the model wrote it by itself, ``"failed"`` if it is missing.
     method: Literal["present", "stand_in", "alignment", "forced", "inserted", "failed"]
 
 
@@ -43,14 +43,14 @@ class Translation:
     """The translation of a text."""
 
     text: str
-    #: More translations, best first.
+    #: Further translations, best first.
     alternatives: list[str]
     #: The code of the source language, which may have been detected: ``"de"``.
     source: str
-    #: The languages from the source to the target: ``["de", "en", "fr"]``.
+    #: The languages along the route: ``["de", "en", "fr"]``.
     route: list[str]
     terms: list[Term]
-    #: Why text may be missing at the end of a sentence; None if nothing says so.
+    #: Why text may be missing at the end of a sentence, or None.
     problem: str | None = None
 
 
@@ -58,12 +58,12 @@ class Translation:
 class TranslatedSegment:
     """A text of a file with its translation."""
 
-    #: The place in the file, such as ``"line 12"``.
+    #: Where the text is in the file, such as ``"line 12"``.
     where: str
     source: str
     target: str
     terms: list[Term]
-    #: Why the translation was not used, or why text may be missing in it; else None.
+    #: Why the translation was not used, or why text may be missing in it, or None.
     problem: str | None
 
 
@@ -77,19 +77,19 @@ class TranslatedFile:
 
 
 class Translator:
-    """Translates texts and files by one or more models. Threads and tasks may use a translator at the same time.
+    """Translates texts and files with one or more models. Thread-safe.
 
     - ``models``: a checkpoint folder, a pattern such as ``"models/*"``, a ``Model``, or a list of these. If no model
-      translates between two languages, two are used one after the other.
-    - ``languages``: the languages of the models, in their order, for folders that do not say them: ``"en:fr"`` or
-      ``"en:de,fr"``. None for a model that does.
-    - ``glossary``: a dict of terms and their translations, a file with these (.csv, or TERM<TAB>TRANSLATION a line), or
-      a list of files. A term is written in this form; it is not inflected.
-    - ``do_not_translate``: a list of words to keep, or a file with one a line.
-    - ``options``: those of ``Model``, for folders.
+      has both languages, two models are used, through a pivot language.
+    - ``languages``: the languages of each model, such as ``"en:fr"`` or ``"en:de,fr"``, if its files do not give
+      them; else None.
+    - ``glossary``: a dict of terms and translations, a file of them (.csv, or lines of TERM<TAB>TRANSLATION), or a
+      list of files. Terms are written as given, without inflection.
+    - ``do_not_translate``: a list of terms to leave untranslated, or a file with one per line.
+    - ``options``: options of ``Model``, for folders.
 
-    Raises FileError if there is no model, ConfigError if the languages of a model are unknown, and InputError for a
-    damaged glossary.
+    Raises FileError if there is no model, ConfigError if a model's languages are unknown, and InputError for an
+    invalid glossary.
 
     >>> translator = encdec.Translator(path, glossary={"Bob": "B AA1 B"})
     >>> translator.translate("A cat.").text
@@ -127,7 +127,7 @@ class Translator:
         return functools.partial(Translator, **self._arguments), (self._models,)
 
     def routes(self) -> list[tuple[str, ...]]:
-        """Returns the languages of each way that the models can go.
+        """Returns the languages along each possible route.
 
         >>> encdec.Translator(path).routes()
         [('en', 'arpabet')]
@@ -147,18 +147,18 @@ class Translator:
     ) -> Any:
         """Returns the translation of a text, or a list for a list of texts.
 
-        - ``source``: the language of the texts. None: each text's language is detected.
-        - ``target``: the language of the translations. None: the only one that the models reach.
-        - ``via``: the language to go through; ``"never"``: use one model only. None: none if a model has both
-          languages, else English, else any.
-        - ``html=True``: texts are HTML; tags are kept.
-        - ``alternatives``: the number of further translations.
-        - ``split``: what is translated at a time: ``"sentences"``, ``"lines"`` or ``"never"``, the whole text.
-        - ``num_beams``: 1 for greedy search. None: that of the checkpoint.
-        - ``batch_size``, ``workers``: results do not depend on these.
+        - ``source``: the source language. None: detected for each text.
+        - ``target``: the target language. None: the only one that the models reach.
+        - ``via``: the pivot language, or ``"never"`` to use one model only. None: no pivot language if a model has
+          both languages, else English, else any.
+        - ``html=True``: the texts are HTML, and tags are kept.
+        - ``alternatives``: number of further translations.
+        - ``split``: what to translate at a time: ``"sentences"``, ``"lines"``, or ``"never"`` for whole texts.
+        - ``num_beams``: 1 for greedy search. None: the checkpoint's value.
+        - ``batch_size``, ``workers``: do not change results.
 
-        Raises InputError if the models do not translate between these languages, and ConfigError for an option that is
-        out of range. Ctrl-C ends the call.
+        Raises InputError if the models have no route between the languages, and ConfigError for an option out of range.
+        Ctrl-C ends the call.
 
         >>> result = translator.translate("The name is Bob.", target="arpabet")
         >>> result.route, result.terms[0].target
@@ -179,9 +179,9 @@ class Translator:
         self, texts: Iterable[str], source: str | None = None, target: str | None = None, via: str | None = None,
         **options: Unpack[_options.TextOptions]) -> list[Translation]: ...  # fmt: skip
     async def atranslate(self, texts: Any, *languages: Any, **options: Any) -> Any:
-        """Returns the same as ``translate``, but is awaited. A thread of the event loop's executor makes the call.
+        """Runs ``translate`` in a thread of the event loop's executor.
 
-        Cancelling the task does not stop that thread, and calls do not share batches.
+        Cancelling the task does not stop that thread. Calls do not share batches.
 
         >>> asyncio.run(translator.atranslate("A cat.")) == translator.translate("A cat.")
         True
@@ -200,27 +200,26 @@ class Translator:
         on_progress: Callable[[int, int], object] | None = None,
         **options: Unpack[_options.FileOptions],
     ) -> TranslatedFile:
-        """Translates the texts of a file. Everything else in it stays as it is.
+        """Translates the texts of a file. Everything else in the file stays unchanged.
 
-        - ``target`` or ``to``, ``source``, ``via``, ``split``, ``num_beams``, ``batch_size``, ``workers``: as for
-          ``translate``. The language is detected once, in the whole file.
+        - ``target`` or ``to``, ``source``, ``via``, ``split``, ``num_beams``, ``batch_size``, ``workers``: see
+          ``translate``. The source language is detected once per file.
         - ``output``: the file to write. None: NAME.LANGUAGE.EXTENSION in the same folder.
         - ``format``: see ``encdec.documents.read``.
-        - ``entries``: what to translate in PO and XLIFF: ``"untranslated"``, ``"fuzzy"`` (also those to be checked) or
-          ``"all"``.
+        - ``entries``: PO, XLIFF: which entries to translate: ``"untranslated"``, ``"fuzzy"`` (also entries that need
+          review) or ``"all"``.
         - ``mark_fuzzy=False``: PO: do not mark new translations as fuzzy.
-        - ``xliff_state``: XLIFF 1.2: the state of new targets, ``"needs-review-translation"``.
-        - ``line_width``, ``max_lines``: subtitles: characters in a line, and lines. None: 42, or 16 for Chinese,
-          Japanese and Korean; 2.
-        - ``join_gap``: subtitles: the pause in seconds after which a sentence does not go on (3.0).
-        - ``on_progress(done, total)``: called, in another thread, after every few hundred texts.
+        - ``xliff_state``: XLIFF 1.2: state of new targets. Default: ``"needs-review-translation"``.
+        - ``line_width``: subtitles: characters per line. None: 42, or 16 for Chinese, Japanese and Korean.
+        - ``max_lines``: subtitles: maximum number of lines. None: 2.
+        - ``join_gap``: subtitles: a pause of this many seconds ends a sentence. Default: 3.0.
+        - ``on_progress(done, total)``: called in another thread after every few hundred texts.
 
-        The output gets its name when it is complete. After Ctrl-C or an error OUTPUT.progress has what is translated,
-        and the same call goes on from there.
+        The output appears when it is complete. After Ctrl-C or an error, OUTPUT.progress stores the finished part, and
+        the same call resumes from it.
 
-        Raises FileError if a file cannot be read or written, or does not follow its format; the message has line and
-        column. Raises InputError for a name without a known extension, for an output that is the source, and for
-        languages as ``translate`` does.
+        Raises FileError if a file cannot be read or written, or, with line and column, if it is malformed. Raises
+        InputError for an unknown extension, for an output that is the source, and as ``translate`` does.
 
         >>> result = translator.translate_file(subtitles, output=subtitles.with_name("translated.srt"))
         >>> result.segments[0].target
@@ -256,7 +255,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _found(models: Models) -> list[Any]:
-    """Returns folders and models. Replaces each pattern by the folders that it matches, in the order of their names."""
+    """Returns folders and models. Replaces each pattern by the matching folders, sorted by name."""
     found: list[Any] = []
     for each in _listed(models):
         if isinstance(each, Model) or os.path.isdir(each) or not glob.has_magic(os.fspath(each)):

@@ -108,7 +108,10 @@ TEST(Tensor, SlicesBeyondTheEndAreRefused) {
 TEST(Tensor, ReshapingKeepsTheElements) {
   const Tensor tensor = counting({4, 6});
   EXPECT_EQ(tensor.reshape({2, 3, 4}).row(5)[3], 23.0f);
-  EXPECT_EQ(message_of<ShapeError>([&] { tensor.reshape({5, 5}); }), "shape [4, 6] seen as [5, 5]: the sizes differ");
+  EXPECT_EQ(message_of<ShapeError>([&] {
+              tensor.reshape({5, 5});
+            }),
+            "shape [4, 6] cannot become [5, 5]: the sizes differ");
 }
 
 // Returns the value of `bits` by the formula of IEEE 754, (-1)^sign * 2^(exponent - bias) * 1.mantissa.

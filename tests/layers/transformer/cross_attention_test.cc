@@ -16,16 +16,17 @@ using reference::Matrix;
 LayerCase cross_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
   RandomTensors random(1);
   const std::map<std::string, Tensor> weights = attention_weights(random, options);
-  LayerCase c = memory_reader_case<CrossAttention>(random, options, std::move(target_rows), std::move(source_rows));
+  LayerCase c = source_reader_case<CrossAttention>(random, options, std::move(target_rows), std::move(source_rows));
   c.expected = [options](const LayerCase& one) {
     const Matrix query = project(one.weights, "query", Matrix(one.inputs[0]));
-    const Matrix memory = heads_of(one.inputs[1], options);
-    const Dim rows = one.memory_rows[0], width = options.head_width(), shared = options.heads_per_key();
+    const Matrix key_values = heads_of(one.inputs[1], options);
+    const Dim rows = one.source_rows[0], width = options.head_width(), shared = options.heads_per_key();
     Matrix attended(query.rows, 0);
     for (int head = 0; head < options.heads; ++head) {
-      attended = beside(
-          attended, attention(query.slice_columns(head * width, width), memory.slice_rows(head / shared * rows, rows),
-                              memory.slice_rows((options.heads + head) / shared * rows, rows), reference::Mask::none));
+      attended =
+          beside(attended,
+                 attention(query.slice_columns(head * width, width), key_values.slice_rows(head / shared * rows, rows),
+                           key_values.slice_rows((options.heads + head) / shared * rows, rows), reference::Mask::none));
     }
     const Matrix y = project(one.weights, "output", attended);
     return one.inputs.size() == 3 ? add(y, Matrix(one.inputs[2])) : y;
@@ -56,16 +57,16 @@ std::vector<LayerCase> cross_cases() {
   cases.push_back(cross_case(grouped, {2, 3, 1}, {4, 0, 30}));
   cases.push_back(cross_case(options_for({257, 1}), {3, 1, 8, 1}, {7, 30, 1, 12}));
   cases.back().expected = {};  // the error bound of a sum of 257 terms is too large
-  const Shape target{kTargetRows, 10}, memory{kSourceRows, 20};
+  const Shape target{kTargetRows, 10}, key_values{kSourceRows, 20};
   cases.push_back(cross_case(options_for({10, 2}), {1}, {1}));
-  cases.back().refused = {{{}, "expected a target and a memory"},
-                          {{target}, "expected a target and a memory"},
-                          {{{kTargetRows, 9}, memory}, "target has shape [T, 9], expected [rows, 10]"},
-                          {{target, {kSourceRows, 10}}, "memory has shape [S, 10], expected [rows, 20]"},
-                          {{target, memory, target}, "3 inputs, expected 2"}};
+  cases.back().refused = {{{}, "expected a target and a key/value input"},
+                          {{target}, "expected a target and a key/value input"},
+                          {{{kTargetRows, 9}, key_values}, "target has shape [T, 9], expected [rows, 10]"},
+                          {{target, {kSourceRows, 10}}, "key/value input has shape [S, 10], expected [rows, 20]"},
+                          {{target, key_values, target}, "3 inputs, expected 2"}};
   cases.push_back(cross_case(options_for({10, 2}, Residual::add), {1}, {1}));
-  cases.back().refused = {{{target, memory}, "2 inputs, expected 3"},
-                          {{target, memory, {kSourceRows, 10}}, "residual has shape [S, 10], expected [T, 10]"}};
+  cases.back().refused = {{{target, key_values}, "2 inputs, expected 3"},
+                          {{target, key_values, {kSourceRows, 10}}, "residual has shape [S, 10], expected [T, 10]"}};
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(CrossAttention, LayerContract, testing::Values(&cross_cases));
@@ -81,7 +82,9 @@ std::vector<LayerCase> memory_cases() {
     for (const auto& [name, weight] : attention_weights(random, options)) {
       if (name.starts_with("key") || name.starts_with("value")) c.weights[name] = weight;
     }
-    c.make = [options](const WeightScope& weights) { return std::make_shared<CrossAttentionMemory>(weights, options); };
+    c.make = [options](const WeightScope& weights) {
+      return std::make_shared<CrossAttentionKeyValues>(weights, options);
+    };
     c.inputs = {random.uniform({7, sizes.model_dim})};
     c.rows = {5, 2};
     c.expected = [options](const LayerCase& one) {
@@ -97,7 +100,7 @@ std::vector<LayerCase> memory_cases() {
   }
   return cases;
 }
-INSTANTIATE_TEST_SUITE_P(CrossAttentionMemory, LayerContract, testing::Values(&memory_cases));
+INSTANTIATE_TEST_SUITE_P(CrossAttentionKeyValues, LayerContract, testing::Values(&memory_cases));
 
 LayerRunner cross_runner(const LayerCase& c, int threads) {
   return {c.make(make_scope(c.weights, {.threads = threads})),
@@ -108,8 +111,8 @@ TEST(CrossAttention, SequencesMayShareASource) {
   const LayerCase c = cross_case(options_for({20, 4}), {3}, {6});
   std::vector<Sequence> sequences = packed(std::array{1, 1, 1}, {}, std::array{6, 0, 0});
   for (Sequence& sequence : sequences) {
-    sequence.first_memory_row = 0;
-    sequence.memory_rows = 6;
+    sequence.first_source_row = 0;
+    sequence.source_rows = 6;
   }
   EXPECT_TRUE(is_close_to(c.expected(c), cross_runner(c, 1).run(c.inputs, sequences)));
 }
@@ -117,7 +120,7 @@ TEST(CrossAttention, SequencesMayShareASource) {
 // Golden models test that the observed weights follow the formula.
 TEST(CrossAttention, AnObserverGetsEachRowAndHeadOnceAndChangesNothing) {
   const LayerCase c = cross_case(options_for({20, 4}), {2, 1, 7}, {6, 1, 19});
-  const std::vector<Sequence> sequences = packed(c.rows, {}, c.memory_rows);
+  const std::vector<Sequence> sequences = packed(c.rows, {}, c.source_rows);
   for (const int threads : {1, 2}) {
     LayerRunner runner = cross_runner(c, threads);
     const Tensor unobserved = runner.run(c.inputs, sequences);

@@ -77,7 +77,7 @@ std::vector<LayerCase> feed_forward_cases() {
         5, {.kind = kind, .model_dim = 6, .hidden_dim = 20, .activation = Activation::silu, .bias = Bias::none}));
   }
   cases.push_back(feed_forward_case(1, {.model_dim = 5, .hidden_dim = 9}));
-  cases.back().refused = {{{}, "no input"},
+  cases.back().refused = {{{}, "0 inputs, expected at least 1"},
                           {{{2, 9}}, "input has shape [2, 9], expected [rows, 5]"},
                           {{{2, 5}, {2, 5}}, "2 inputs, expected 1"}};
   cases.push_back(feed_forward_case(1, {.model_dim = 5, .hidden_dim = 9, .residual = Residual::add}));

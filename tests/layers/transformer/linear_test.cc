@@ -51,7 +51,7 @@ std::vector<LayerCase> linear_cases() {
     }
   }
   cases.push_back(linear_case(1, 10, 7, Residual::none));
-  cases.back().refused = {{{}, "no input"},
+  cases.back().refused = {{{}, "0 inputs, expected at least 1"},
                           {{{kTargetRows, 9}}, "input has shape [T, 9], expected [rows, 10]"},
                           {{{10}}, "input has shape [10], expected [rows, 10]"},
                           {{{5, 10}, {5, 7}}, "2 inputs, expected 1"}};

@@ -15,19 +15,19 @@ using reference::Matrix;
 LayerCase merged_case(const AttentionOptions& options, std::vector<int> target_rows, std::vector<int> source_rows) {
   RandomTensors random(1);
   const std::map<std::string, Tensor> weights = attention_weights(random, options);
-  LayerCase c = memory_reader_case<MergedAttention>(random, options, std::move(target_rows), std::move(source_rows));
+  LayerCase c = source_reader_case<MergedAttention>(random, options, std::move(target_rows), std::move(source_rows));
   c.weights = weights;
   c.expected = [options](const LayerCase& one) {
-    const Dim width = options.head_width(), rows = one.memory_rows[0], shared = options.heads_per_key();
+    const Dim width = options.head_width(), rows = one.source_rows[0], shared = options.heads_per_key();
     const auto projected = [&](const std::string& name) {
       return project_heads(one.weights, name, Matrix(one.inputs[0]), options);
     };
     const Matrix query = projected("query"), key = projected("key"), value = projected("value");
-    const Matrix memory = heads_of(one.inputs[1], options);
+    const Matrix key_values = heads_of(one.inputs[1], options);
     Matrix attended(query.rows, 0);
     for (int head = 0; head < options.heads; ++head) {
       const auto with_own = [&](int part, const Matrix& own) {
-        const Matrix parts[] = {memory.slice_rows((part + head) / shared * rows, rows),
+        const Matrix parts[] = {key_values.slice_rows((part + head) / shared * rows, rows),
                                 own.slice_columns(head / shared * width, width)};
         return reference::stack(parts);
       };
@@ -49,8 +49,9 @@ std::vector<LayerCase> merged_cases() {
        {std::pair<std::vector<int>, std::vector<int>>{{1}, {1}}, {{40}, {33}}, {{2, 3, 1}, {4, 0, 30}}}) {
     cases.push_back(merged_case(options, targets, sources));
   }
-  cases.back().refused = {{{{kTargetRows, 24}}, "expected a target and a memory"},
-                          {{{kTargetRows, 24}, {kSourceRows, 48}}, "memory has shape [S, 48], expected [rows, 24]"}};
+  cases.back().refused = {
+      {{{kTargetRows, 24}}, "expected a target and a key/value input"},
+      {{{kTargetRows, 24}, {kSourceRows, 48}}, "key/value input has shape [S, 48], expected [rows, 24]"}};
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(MergedAttention, LayerContract, testing::Values(&merged_cases));

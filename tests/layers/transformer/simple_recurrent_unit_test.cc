@@ -60,7 +60,7 @@ LayerCase unit_case(std::string name, Dim width, std::vector<int> rows, Residual
     return one.inputs.size() == 1 ? y : add(y, Matrix(one.inputs[1]));
   };
   made.refused = {
-      {{}, "no input"},
+      {{}, "0 inputs, expected at least 1"},
       {{{kTargetRows, width + 1}}, fmt::format("input has shape [T, {}], expected [rows, {}]", width + 1, width)}};
   return made;
 }

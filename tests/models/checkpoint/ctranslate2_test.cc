@@ -174,7 +174,7 @@ TEST(CTranslate2, RefusesVariablesWithWrongSizes) {
   EXPECT_THAT(model_refusal(model_of({kFloats}, {{"w", "w"}})), HasSubstr("variable 'w' is there twice"));
   EXPECT_THAT(model_refusal(model_of({kFloats}, {{"v", "x"}})), HasSubstr("alias 'v' of 'x', which is no variable"));
   EXPECT_THAT(model_refusal(model_of({kFloats}, {{"v", "w"}, {"u", "v"}})), HasSubstr("alias 'u' of 'v'"));
-  EXPECT_THAT(model_refusal(model_of({kFloats}) + "x"), HasSubstr("1 bytes behind the end"));
+  EXPECT_THAT(model_refusal(model_of({kFloats}) + "x"), HasSubstr("1 bytes after the end"));
 }
 
 TEST(CTranslate2, RefusesScalesThatDoNotFit) {
@@ -185,9 +185,10 @@ TEST(CTranslate2, RefusesScalesThatDoNotFit) {
 
 TEST(CTranslate2, RefusesStringsWithWrongSizes) {
   const std::string begin = number(6, 4);
-  EXPECT_THAT(model_refusal(begin + number(0, 2)), HasSubstr("expected text with a zero at its end"));
-  EXPECT_THAT(model_refusal(begin + number(3, 2) + "abc"), HasSubstr("expected text with a zero at its end"));
-  EXPECT_THAT(model_refusal(begin + number(3, 2) + std::string("a\0\0", 3)), HasSubstr("expected text with a zero"));
+  EXPECT_THAT(model_refusal(begin + number(0, 2)), HasSubstr("expected text that ends with a NUL byte"));
+  EXPECT_THAT(model_refusal(begin + number(3, 2) + "abc"), HasSubstr("expected text that ends with a NUL byte"));
+  EXPECT_THAT(model_refusal(begin + number(3, 2) + std::string("a\0\0", 3)),
+              HasSubstr("expected text that ends with a NUL byte"));
   EXPECT_THAT(model_refusal(begin + number(65535, 2) + "abc"), HasSubstr("expected 65535 of the spec's name"));
   EXPECT_THAT(model_refusal(begin + string("S") + number(7, 4) + number(0xffffffff, 4)),
               HasSubstr("a variable's name"));

@@ -199,8 +199,8 @@ TEST(ParseJson, ReportsWhereATextIsWrong) {
       {"[\"\xf4\x90\x80\x80\"]", "ill-formed UTF-8 byte"},  // above U+10FFFF
       {"[\"\xe2\x82\"]", "ill-formed UTF-8 byte"},
       {"\xEF\xBB\xBF{}", "not valid JSON: begins with a byte order mark"},
-      {std::string("{}\0", 3), "not valid JSON: byte 2 is zero"},
-      {std::string("{}\0{\"hidden\": 1}", 16), "not valid JSON: byte 2 is zero"},
+      {std::string("{}\0", 3), "not valid JSON: byte 2 is NUL"},
+      {std::string("{}\0{\"hidden\": 1}", 16), "not valid JSON: byte 2 is NUL"},
       {R"({"a": 1, "a": 1})", "the key 'a' is there twice, expected it once in an object"},
       {R"({"a": 1, "\u0061": 2})", "the key 'a' is there twice"},
       {R"({"x": [{"a\n": 1, "b": {}, "a\n": 2}]})", R"(the key 'a\n' is there twice)"},

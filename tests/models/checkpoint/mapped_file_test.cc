@@ -65,7 +65,7 @@ TEST(MappedFile, ReadingAFileThatHasBecomeShorterIsAnError) {
   std::vector<std::byte> read(10'000);
   EXPECT_TRUE(file->read(file->bytes().first(5'000), read.data()));
   EXPECT_EQ(message_of<FileError>([&] { file->read(file->bytes().subspan(1, 5'000), read.data()); }),
-            path.string() + ": has become shorter while it was read, expected 10000 bytes as before");
+            path.string() + ": has become shorter while it was read, expected 10000 bytes");
 }
 
 TEST(ReadTextFile, ReadsFilesUpToTheLimit) {
@@ -85,7 +85,7 @@ TEST(OpeningFiles, RefusesWhatIsNoFileByItsName) {
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);  // to open it would wait for a writer
   const std::pair<std::filesystem::path, const char*> kCases[] = {
       {folder / "none", ": No such file or directory"},
-      {folder / "link", ": a link to 'none', which is not there: was the download cut off?"},
+      {folder / "link", ": a symlink to 'none', which does not exist: was the download interrupted?"},
       {folder / "file" / "x", ": Not a directory"},
       {folder.path(), ": not a regular file"},
       {folder / "pipe", ": not a regular file"},
@@ -97,7 +97,7 @@ TEST(OpeningFiles, RefusesWhatIsNoFileByItsName) {
     for (const auto& [path, message] : kCases) EXPECT_EQ(error_of(path), path.string() + message);
     EXPECT_THAT(error_of(folder / "loop"), testing::StartsWith((folder / "loop").string() + ": "));
     const std::string file = folder / "file";
-    EXPECT_EQ(error_of(file + std::string("\0.json", 6)), file + ": a path with a zero byte");
+    EXPECT_EQ(error_of(file + std::string("\0.json", 6)), file + ": path contains a NUL byte");
   }
 }
 

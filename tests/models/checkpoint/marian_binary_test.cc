@@ -74,11 +74,11 @@ TEST(MarianBinary, RefusesWhatDoesNotFit) {
               HasSubstr("item 'W': type 0x2801, which is packed for one kind of CPU"));
   EXPECT_THAT(refusal(binary_file({{"W", 0x999, {1}, "abcd"}})), HasSubstr("type 0x999"));
   EXPECT_THAT(refusal(binary_file({{"W", 0x404, {-1}, "abcd"}})), HasSubstr("a dimension of -1"));
-  EXPECT_THAT(refusal(binary_file({{"W", 0x404, {2}, "abcd"}})), HasSubstr("4 bytes of data, expected those of"));
-  EXPECT_THAT(refusal(binary_file({{"W", 0x4101, {4}, "abcd"}})), HasSubstr("4 bytes of data, expected those of"));
+  EXPECT_THAT(refusal(binary_file({{"W", 0x404, {2}, "abcd"}})), HasSubstr("4 bytes of data, too few for"));
+  EXPECT_THAT(refusal(binary_file({{"W", 0x4101, {4}, "abcd"}})), HasSubstr("4 bytes of data, too few for"));
   EXPECT_THAT(refusal(binary_file({{"W", 0x404, {1 << 30, 1 << 30, 1 << 30}, "abcd"}})), HasSubstr("4 bytes of data"));
   EXPECT_THAT(refusal(binary_file({{"W", 0x4101, {1}, "a" + bytes_of({0.0f})}})), HasSubstr("multiplier 0, expected"));
-  EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("a pointer of Git LFS"));
+  EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("a Git LFS pointer"));
   const DamageReport report =
       read_damaged(binary_file(kItems), [](const std::string& file) { read_all(*parsed(file)); });
   EXPECT_GT(report.refused, 300u);
@@ -122,11 +122,11 @@ TEST(UnpackedFile, RefusesDamageMoreBytesBehindAndBombs) {
       const auto path = folder.write(name, content);
       return refusal_of(path.string(), [&] { read_unpacked(path); });
     };
-    EXPECT_THAT(refused(packed + "x"), HasSubstr("damaged or cut off"));
-    EXPECT_THAT(refused(""), HasSubstr("damaged or cut off"));
-    EXPECT_THAT(refused("not packed"), HasSubstr("damaged or cut off"));
+    EXPECT_THAT(refused(packed + "x"), HasSubstr("damaged or truncated"));
+    EXPECT_THAT(refused(""), HasSubstr("damaged or truncated"));
+    EXPECT_THAT(refused("not packed"), HasSubstr("damaged or truncated"));
     for (std::size_t size = 1; size < packed.size(); ++size) {
-      EXPECT_THAT(refused(packed.substr(0, size)), HasSubstr("damaged or cut off")) << size;
+      EXPECT_THAT(refused(packed.substr(0, size)), HasSubstr("damaged or truncated")) << size;
     }
   }
   const std::string zeros(64 << 20, '\0');

@@ -59,7 +59,7 @@ TEST(Npz, RefusesTypesOtherThanPlainNumbers) {
   }
   EXPECT_THAT(array_refusal(array_of(npy_dict(">f4", "(1,)"), "0123")), HasSubstr("big-endian type '>f4'"));
   EXPECT_THAT(array_refusal(array_of("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "0123")),
-              HasSubstr("expected a string, as plain types have"));
+              HasSubstr("expected a string"));
 }
 
 TEST(Npz, RefusesDataWhoseSizeDiffersFromItsShape) {

@@ -103,11 +103,11 @@ TEST(Pickle, RefusesInvalidStacks) {
       {"NNb", "sets attributes of something else"},
       {"NN\x93", "a global that is named by other objects"},
       {"\x80\2N", "protocol 2, expected 2 to 5 at byte 0"},
-      {pickle_global("collections", "OrderedDict") + "N\x85R", "an OrderedDict of something"},
+      {pickle_global("collections", "OrderedDict") + "N\x85R", "an OrderedDict with arguments"},
   };
   for (const auto& [object, expected] : cases) EXPECT_THAT(pickle_refusal(pickle_of(object)), HasSubstr(expected));
   EXPECT_THAT(pickle_refusal("\x80\1N."), HasSubstr("protocol 1"));
-  EXPECT_THAT(pickle_refusal("\x80\2N.N"), HasSubstr("1 bytes behind the end"));
+  EXPECT_THAT(pickle_refusal("\x80\2N.N"), HasSubstr("1 bytes after the end"));
 }
 
 TEST(Pickle, StopsAtItsStopOpcode) {

@@ -54,7 +54,7 @@ TEST(PyTorch, ReportsWhatItIgnores) {
   for (const char* file : {"pytorch/nested.bin", "pytorch_legacy/nested.bin"}) {
     std::vector<std::string> notes;
     parse_torch(read_golden(file), &notes);
-    EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are no tensors are ignored, the first is 'note'")) << file;
+    EXPECT_THAT(notes, ElementsAre("x.bin: 1 entries that are not tensors are ignored, the first is 'note'")) << file;
   }
   std::vector<std::string> notes;
   parse_torch(read_golden("pytorch/views.bin"), &notes);
@@ -74,7 +74,7 @@ TEST(PyTorch, ReadsTheFilesOfAnIndex) {
 TEST(PyTorch, RefusesOtherObjects) {
   EXPECT_THAT(
       torch_refusal_of(read_golden("pytorch_refused/sparse.bin")),
-      HasSubstr("global 'torch._utils _rebuild_sparse_tensor' is not allowed: expected a dict of dense tensors"));
+      HasSubstr("global 'torch._utils _rebuild_sparse_tensor' is not allowed, expected only a dict of dense tensors"));
   EXPECT_THAT(torch_refusal_of(read_golden("pytorch_refused/quantized.bin")),
               HasSubstr("_rebuild_qtensor' is not allowed"));
   EXPECT_THAT(torch_refusal_of(read_golden("pytorch_refused/module.bin")),
@@ -84,7 +84,7 @@ TEST(PyTorch, RefusesOtherObjects) {
 TEST(PyTorch, RefusesTarArchives) {
   std::string tar(1024, '\0');
   tar.replace(257, 5, "ustar");
-  EXPECT_THAT(torch_refusal_of(tar), HasSubstr("in the tar format of torch before 0.1.10, expected a later one"));
+  EXPECT_THAT(torch_refusal_of(tar), HasSubstr("in the tar format of torch before 0.1.10, expected a newer format"));
 }
 
 TEST(PyTorch, RefusesArchivesOfOtherPrograms) {
@@ -125,9 +125,10 @@ TEST(PyTorch, RefusesTensorsThatReachBeyondTheirStorage) {
     EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor(tensor))),
                 testing::AllOf(HasSubstr("x.bin: tensor 'x': float32 of shape"), HasSubstr("inside a storage of 6")));
   }
-  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.offset = -1}))), HasSubstr("its offset is no size"));
-  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.strides = {-3, 1}}))), HasSubstr("its stride is no size"));
-  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected a stride a size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.offset = -1}))), HasSubstr("its offset is not a size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.strides = {-3, 1}}))),
+              HasSubstr("its stride is not a size"));
+  EXPECT_THAT(torch_refusal_of(with_tensor(pickle_tensor({.sizes = {6}}))), HasSubstr("expected one stride per size"));
 }
 
 TEST(PyTorch, LimitsCopiesToTheSizeOfTheFile) {
@@ -147,7 +148,7 @@ TEST(PyTorch, RefusesStoragesWithWrongSizes) {
   EXPECT_THAT(with({.key = "../0"}), HasSubstr("storage '../0' is missing"));
   EXPECT_THAT(with({.count = 7}), HasSubstr("a storage of 7 float32 elements in 24 bytes"));
   EXPECT_THAT(with({.count = INT64_MAX}), HasSubstr("a storage of 9223372036854775807 float32 elements"));
-  EXPECT_THAT(with({.count = -1}), HasSubstr("no size"));
+  EXPECT_THAT(with({.count = -1}), HasSubstr("is not a size"));
   EXPECT_THAT(with({.storage = "DoubleStorage"}), HasSubstr("a storage of 6 float64 elements in 24 bytes"));
   EXPECT_THAT(with({.storage = "Tensor"}), HasSubstr("a storage of an unknown class"));
   EXPECT_THAT(with({.storage = "QInt8Storage"}), HasSubstr("global 'torch QInt8Storage' is not allowed"));

@@ -37,7 +37,7 @@ std::vector<Damaged> damaged_headers() {
       {"{", 0, "not valid JSON: parse error at line 1, column 2"},
       {"{}x", 0, "not valid JSON: parse error at line 1, column 3"},
       {"{}{}", 0, "not valid JSON: parse error at line 1, column 3"},
-      {"{}" + zeros(6), 0, "not valid JSON: byte 2 is zero"},
+      {"{}" + zeros(6), 0, "not valid JSON: byte 2 is NUL"},
       {"{" + a + ",}", 8, "not valid JSON: parse error"},
       {"{\"\xff\":1}", 0, "not valid JSON: parse error at line 1, column 3"},
       {"{\"a\":1e999}", 0, "not valid JSON: number overflow"},
@@ -217,7 +217,7 @@ TEST(Safetensors, LimitsTheHeader) {
 
 TEST(Safetensors, RecognizesPointersOfGitLfs) {
   EXPECT_EQ(safetensors_refusal("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
-            "a pointer of Git LFS, expected the file itself: git lfs pull gets it");
+            "a Git LFS pointer, expected the file itself: run git lfs pull");
 }
 
 TEST(Safetensors, LimitsTensorsAndNames) {

@@ -81,30 +81,30 @@ TEST(TorchLegacy, RefusesOtherVersionsAndMachines) {
   EXPECT_THAT(legacy_refusal({.machine = pickle_dict({{"little_endian", "\x88"}, {"little_endian", "\x89"}})}),
               HasSubstr("a big-endian machine"));
   EXPECT_THAT(legacy_refusal({.machine = "}"}), HasSubstr("x.bin: machine: 'little_endian' is missing"));
-  EXPECT_THAT(legacy_refusal({.machine = "N"}), HasSubstr("x.bin: machine: no dict"));
+  EXPECT_THAT(legacy_refusal({.machine = "N"}), HasSubstr("x.bin: machine: not a dict"));
 }
 
 TEST(TorchLegacy, OnlyTheObjectMayNameGlobals) {
   const std::string type = pickle_global("torch", "FloatStorage");
   EXPECT_THAT(legacy_refusal({.version = type}), HasSubstr("x.bin: version: byte 2: global 'torch FloatStorage'"));
   EXPECT_THAT(legacy_refusal({.machine = type}), HasSubstr("x.bin: machine: byte 2: global"));
-  EXPECT_THAT(legacy_refusal({.keys = type}), HasSubstr("x.bin: keys of storages: byte 2: global"));
+  EXPECT_THAT(legacy_refusal({.keys = type}), HasSubstr("x.bin: storage keys: byte 2: global"));
   EXPECT_THAT(legacy_refusal({.object = pickle_global("os", "system")}), HasSubstr("x.bin: object: byte 2: global"));
 }
 
 TEST(TorchLegacy, RefusesStoragesThatAreViewsOfOthers) {
   const std::string view = pickle_tuple({pickle_text("1"), pickle_integer(0), pickle_integer(6)});
   EXPECT_THAT(legacy_refusal({.object = dict_of({.view = view})}),
-              HasSubstr("x.bin: object: a storage that is a part of another, expected a whole one"));
+              HasSubstr("x.bin: object: a view of another storage, expected a whole storage"));
 }
 
 TEST(TorchLegacy, RefusesStoragesWithWrongSizes) {
   const auto with = [](const PickledTensor& tensor) { return legacy_refusal({.object = dict_of(tensor)}); };
   EXPECT_THAT(with({.count = 7}), HasSubstr("x.bin: storage '0' of 6 elements, expected 7 as in its id"));
-  EXPECT_THAT(with({.count = -1}), HasSubstr("the size of its storage is no size"));
+  EXPECT_THAT(with({.count = -1}), HasSubstr("the size of its storage is not a size"));
   EXPECT_THAT(with({.count = INT64_MAX}), HasSubstr("float32 elements, expected fewer"));
   EXPECT_THAT(with({.storage = "DoubleStorage"}), HasSubstr("24 bytes left at byte"));
-  EXPECT_THAT(with({.storage = "HalfStorage"}), HasSubstr("12 bytes behind the end, expected none"));
+  EXPECT_THAT(with({.storage = "HalfStorage"}), HasSubstr("12 bytes after the end, expected none"));
   EXPECT_THAT(with({.storage = "Tensor"}), HasSubstr("a storage of an unknown class"));
   EXPECT_THAT(with({.key = "1"}), HasSubstr("x.bin: storage '0' is not used"));
   EXPECT_THAT(with({.key = std::string(1'000'000, 'n')}), HasSubstr("has 1000000 bytes, expected at most 1000"));
@@ -114,14 +114,14 @@ TEST(TorchLegacy, RefusesStoragesWithWrongSizes) {
 
 TEST(TorchLegacy, RefusesInvalidListsOfKeys) {
   const std::string key = pickle_text("0"), one = storage_of({0, 1, 2, 3, 4, 5});
-  EXPECT_THAT(legacy_refusal({.keys = "N"}), HasSubstr("x.bin: keys of storages: no list"));
+  EXPECT_THAT(legacy_refusal({.keys = "N"}), HasSubstr("x.bin: storage keys: not a list"));
   EXPECT_THAT(legacy_refusal({.keys = pickle_list({"K\1"})}), HasSubstr("x.bin: storage '?' is not used"));
   EXPECT_THAT(legacy_refusal({.keys = pickle_list({key, key}), .storages = one + one}),
               HasSubstr("x.bin: storage '0' is there twice"));
   EXPECT_THAT(legacy_refusal({.keys = pickle_list({key, key})}), HasSubstr("0 bytes left"));
   EXPECT_THAT(legacy_refusal({.keys = "]", .storages = ""}),
               HasSubstr("x.bin: tensor 'x': storage '0' is missing, expected it in the file"));
-  EXPECT_THAT(legacy_refusal({.storages = one + "x"}), HasSubstr("x.bin: 1 bytes behind the end"));
+  EXPECT_THAT(legacy_refusal({.storages = one + "x"}), HasSubstr("x.bin: 1 bytes after the end"));
 }
 
 TEST(TorchLegacy, RefusesTensorsOutsideTheirStorages) {

@@ -85,8 +85,8 @@ TEST(ZipArchive, RefusesInconsistentEntries) {
       {"entry 'a': compression method 12", [](auto& all) { all[1].method = 12; }},
       {"entry 'a': stored 6 bytes as 5", [](auto& all) { all[1].size = 6; }},
       {"entry 'a' is there twice", [](auto& all) { all[0].name = std::string("a"); }},
-      {"expected a name without zero bytes", [](auto& all) { all[0].name = std::string("b\0c", 3); }},
-      {"expected a name without zero bytes", [](auto& all) { all[0].name.clear(); }},
+      {"expected a name without NUL bytes", [](auto& all) { all[0].name = std::string("b\0c", 3); }},
+      {"expected a name without NUL bytes", [](auto& all) { all[0].name.clear(); }},
       {"entry 'b/c': 3001 bytes from 2, expected at most 1032 times as many",
        [](auto& all) { all[0].data = std::string("ab"), all[0].size = 3001; }},
       {"entry 'b/c': damaged data, expected a deflate stream of 2999 bytes", [](auto& all) { all[0].size = 2999; }},
@@ -96,11 +96,11 @@ TEST(ZipArchive, RefusesInconsistentEntries) {
       {"entry 'b/c': damaged data, expected the checksum", [](auto& all) { all[0].checksum = 1; }},
       {"begins at byte 0 inside entry 'b/c', expected no overlaps",
        [](auto& all) { all[1] = all[0], all[1].local_offset = 0; }},
-      {"expected it in front of the directory", [](auto& all) { all[1].local_offset = 1000000; }},
-      {"no local header where the directory says", [](auto& all) { all[1].local_offset = 3; }},
+      {"expected it before the directory", [](auto& all) { all[1].local_offset = 1000000; }},
+      {"no local header at the offset in the directory", [](auto& all) { all[1].local_offset = 3; }},
       {"expected 18446744073709551615 of the data",
        [](auto& all) { all[1].zip64 = true, all[1].size = all[1].compressed_size = ~0ull; }},
-      {"expected it in front of the directory", [](auto& all) { all[1].zip64 = true, all[1].local_offset = ~0ull; }},
+      {"expected it before the directory", [](auto& all) { all[1].zip64 = true, all[1].local_offset = ~0ull; }},
   };
   for (const auto& [expected, change] : cases) {
     auto entries = two_entries();
@@ -140,7 +140,7 @@ TEST(ZipArchive, RefusesInconsistentDirectories) {
   auto entries = two_entries();
   entries[0].zip64 = entries[1].zip64 = true;  // longer entries in the directory
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = 1})), HasSubstr("an entry of the directory"));
-  EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = -1})), HasSubstr("behind the last entry"));
+  EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = -1})), HasSubstr("after the last entry"));
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.entries_more = 5})), HasSubstr("7 entries in a directory of"));
   EXPECT_THAT(archive_refusal(zip_bytes(entries, {.directory_offset_more = 1})),
               HasSubstr("expected it to end at byte"));

@@ -118,7 +118,7 @@ TEST(OldCTranslate2, BeforeRevision5SettingsOfTheModelApplyToBothStacks) {
   EXPECT_EQ(model.read().decoder.attention.heads, 8);
   EXPECT_EQ(model.read().encoder.norm_order, NormOrder::first);
   model.variables["encoder/pre_norm"] = number(0);
-  EXPECT_THAT(model.error(), HasSubstr("model.bin: 'decoder/pre_norm' is 1, expected that of the encoder, 0"));
+  EXPECT_THAT(model.error(), HasSubstr("model.bin: 'decoder/pre_norm' is 1, expected 0 as in the encoder"));
 }
 
 TEST(OldCTranslate2, InRevision1DecodersHaveSettingsOfTheModel) {
@@ -192,7 +192,7 @@ TEST(CTranslate2Spec, RefusesWhatTheGraphsDoNotSupport) {
   OldModel norm_last;
   norm_last.revision = 4;
   norm_last.variables["pre_norm"] = number(0);
-  EXPECT_THAT(norm_last.error(), HasSubstr("'encoder/layer_norm/gamma', expected none at the end of a stack"));
+  EXPECT_THAT(norm_last.error(), HasSubstr("'encoder/layer_norm/gamma', expected no norm at the end of a stack"));
 }
 
 }  // namespace

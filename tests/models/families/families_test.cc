@@ -68,7 +68,7 @@ TEST(Families, RefuseWhatTheyDoNotCompute) {
       {R"("model_type": "bert", "architectures": ["BertForTokenClassification"], "id2label": {})",
        "id2label has no labels"},
       {R"("model_type": "bart", "architectures": ["BartForTokenClassification"])",
-       "a classifier of tokens is not supported"}};
+       "a token classifier is not supported"}};
   for (const auto& [settings, message] : kCases) {
     const std::string config = "{" + settings + "}";
     EXPECT_THAT(refusal_of<ConfigError>("config.json: ", [&] { described(config.c_str()); }), HasSubstr(message))

@@ -55,9 +55,9 @@ TEST(Students, EveryPrecisionAndSearchFindsThePlantedTranslation) {
     EXPECT_EQ(translated(model, texts.sources), texts.targets);
     EXPECT_EQ(translated(model, texts.sources, {.num_beams = 3}), texts.targets);
     EXPECT_EQ(translated(model, texts.sources, {.lexical_shortlist = false}), texts.targets);
-    const Model guessing =
+    const Model drafting =
         Model::load(kStudents / "planted" / "model", {.precision = precision, .draft_precision = Precision::int8});
-    EXPECT_EQ(translated(guessing, texts.sources), texts.targets);
+    EXPECT_EQ(translated(drafting, texts.sources), texts.targets);
   }
 }
 
@@ -73,7 +73,7 @@ TEST(Students, AreAlignedByTheirFirstHead) {
   EXPECT_EQ(model.config().alignment_head, 0);
   EXPECT_THAT(message_of<ConfigError>(
                   [&] { model.attention("ji", "hjj", {.selection = {.kinds = {AttentionKind::decoder_self}}}); }),
-              HasSubstr("decoder self-attention is asked for, but marian has none"));
+              HasSubstr("decoder self-attention was requested, but marian has none"));
   EXPECT_EQ(model.attention("ji", "hjj").maps.size(), 2u);
 }
 

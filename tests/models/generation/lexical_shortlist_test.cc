@@ -45,7 +45,7 @@ TEST(LexicalShortlist, RefusesDamagedFiles) {
   const auto refused = [](const std::string& damaged, const LexicalShortlist::Sizes& sizes = kSizes) {
     return refusal_of("lex.bin: ", [&] { shortlist(damaged, sizes); });
   };
-  EXPECT_THAT(refused("x" + file), HasSubstr("another first word"));
+  EXPECT_THAT(refused("x" + file), HasSubstr("unknown first word"));
   EXPECT_THAT(refused(file, {.source = 5, .target = 30}), HasSubstr("expected those of 5 source and 30 target tokens"));
   EXPECT_THAT(refused(file, {.source = 4, .target = 29}), HasSubstr("entry 4 is token 29, expected one below 29"));
   std::string changed = file;

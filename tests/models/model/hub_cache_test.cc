@@ -73,7 +73,7 @@ TEST_F(HubCacheTest, AnIncompleteSnapshotIsNotOpened) {
   EXPECT_EQ(model_folder("me/tiny"), complete);
   fs::remove_all(model_ / "snapshots" / "bbbb");
   fs::remove(model_ / "blobs" / "model.safetensors");
-  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("is not complete"), HasSubstr("a link to a file that is not there")));
+  EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("is not complete"), HasSubstr("a symlink to a missing file")));
   fs::remove(complete / "model.safetensors");
   fs::create_symlink("model.safetensors", complete / "model.safetensors");
   EXPECT_THAT(refusal("me/tiny"), AllOf(HasSubstr("does not open"), HasSubstr("model.safetensors: Too many levels")));

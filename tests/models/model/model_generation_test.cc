@@ -163,7 +163,7 @@ TEST(ModelGeneration, AnExceptionInOnProgressStopsAllWorkers) {
   EXPECT_LT(steps, 20'000) << "of 25,000 without the exception";
 }
 
-TEST(ModelGeneration, RefusesACopyToGuessThatHasAHigherPrecision) {
+TEST(ModelGeneration, RefusesADraftModelOfHigherPrecision) {
   const LoadOptions options{.precision = Precision::int8, .draft_precision = Precision::float32};
   EXPECT_THAT(message_of([&] { Model::load(kMarianCases / "shared_swish" / "model", options); }),
               HasSubstr("draft_precision is float32, expected bfloat16, int8 or int4"));

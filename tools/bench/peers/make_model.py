@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Makes a random Marian checkpoint for speed comparisons, and CTranslate2's conversions of it.
+"""Makes a random Marian checkpoint for speed comparisons, and converts it for CTranslate2.
 
   make_model.py FOLDER                                     Transformer-base in FOLDER/hf, FOLDER/ct2-float32, FOLDER/ct2-int8
   make_model.py FOLDER --vocabulary 8000 --formats hf      another size, one format
 
-Keeps formats that exist. There is no tokenizer: tokens are ids, and id 17 is the token `t17` of CTranslate2.
+Skips formats that already exist. There is no tokenizer: tokens are ids, and id 17 is the token `t17` of CTranslate2.
 
-Speed does not depend on the weights. They are chosen so that the tokens of engines can be compared:
+The weights do not affect the speed. They are chosen so that the tokens of different engines can be compared:
 - The padding token, which also starts the target, has a zero embedding and is never generated.
 - No end token is forced.
-- Generated tokens depend on the position more than on the previous token, so that a different token in one engine does not change all
-  later tokens.
+- Generated tokens depend on the position more than on the previous token, so that one different token does not change all later ones.
 
 Needs torch and transformers, and ctranslate2 for the conversions.
 """
@@ -76,8 +75,8 @@ def random_model(sizes, seed):
                 parameter.normal_(0, gain / parameter.shape[1] ** 0.5)
         model.model.shared.weight[pad] = 0
         model.final_logits_bias[0, pad] = -1e4
-        # The layers of a random network make the vectors of all positions alike, so activations lose their mean. A last state that
-        # resembles the embedding of the previous token would repeat this token, so the last states get random signs.
+        # A random network makes the vectors of all positions similar: subtract the mean of the activations. A last state that resembles
+        # the embedding of the previous token would repeat this token: give the last states random signs.
         mean = torch.nn.functional.silu(torch.randn(100_000)).mean()
         for layer in [*model.model.encoder.layers, *model.model.decoder.layers]:
             layer.fc2.bias.copy_(-mean * layer.fc2.weight.sum(1))
@@ -116,7 +115,7 @@ def write_ctranslate2(folder, checkpoint, quantization):
 
 
 def write_whole(folder, write):
-    """Calls write(folder) unless the folder exists. The folder gets its final name when it is complete."""
+    """Calls write(folder) unless the folder exists. Renames the folder to its final name when it is complete."""
     if folder.exists():
         return
     partial = folder.with_name(folder.name + ".partial")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs another engine on a checkpoint of make_model.py, and prints a JSON object on one line.
 
-  peer.py ENGINE FOLDER --prepare                          exports the model for the engine, once; prints the engine's version
-  peer.py ENGINE FOLDER --sources FILE --precision P ...   times whole generate calls, as `encdec bench` does
+  peer.py ENGINE FOLDER --prepare                          exports the model for the engine, unless done; prints the engine's version
+  peer.py ENGINE FOLDER --sources FILE --precision P ...   times whole generate calls, like `encdec bench`
 
-FILE has one source of token ids per line. All sources have the same length and form one batch. Exactly --target-length tokens are
-generated for each, greedily or with beams. The first call is not timed. Exit status 3: the engine is not installed in this Python.
+FILE contains the token ids of one source per line. All sources have the same length and form one batch. The engine generates exactly
+--target-length tokens for each, with greedy or beam search. The first call is not timed. Exit status 3: the engine is not installed.
 
 Engines:
 
@@ -40,7 +40,7 @@ class CTranslate2:
 
     @staticmethod
     def prepare(folder):
-        import ctranslate2  # noqa: F401  make_model.py has made the conversions
+        import ctranslate2  # noqa: F401  make_model.py made the conversions
 
     def generate(self, sources, num_beams, target_length):
         lines = [[token_of(i) for i in source] for source in sources]
@@ -63,7 +63,7 @@ def id_of(token):
 
 
 class TorchGenerate:
-    """An engine behind the generate function of transformers."""
+    """An engine with the generate function of transformers."""
 
     model = None
 
@@ -139,7 +139,7 @@ class OpenVino(TorchGenerate):
 
 
 def export(model_class, checkpoint, folder):
-    """Exports a checkpoint to `folder` unless it exists. The folder gets its final name when it is complete."""
+    """Exports a checkpoint to `folder` unless it exists. Renames the folder to its final name when it is complete."""
     if not folder.exists():
         partial = folder.with_name(folder.name + ".partial")
         model_class.from_pretrained(checkpoint, export=True).save_pretrained(partial)
@@ -161,9 +161,9 @@ def memory(key):
 
 
 def measure(engine_class, options):
-    """Returns those results of `encdec bench` that a peer has too, and the ids that it generated."""
+    """Returns the results that `encdec bench` also has, and the generated ids."""
     sources = [[int(i) for i in line.split()] for line in options.sources.read_text().splitlines()]
-    engine_class.prepare(options.folder)  # imports the libraries; the exports exist already
+    engine_class.prepare(options.folder)  # imports the libraries; the exports already exist
     before = memory("VmRSS")
     start = time.perf_counter()
     engine = engine_class(options.folder, options.precision, options.threads)

@@ -2,7 +2,7 @@
 
 
 def in_turns(engines, rounds):
-    """Yields all engines once in each round. Each round begins with another engine."""
+    """Yields every engine once in each round. Each round begins with the next engine."""
     for number in range(rounds):
         first = number % len(engines)
         for engine in engines[first:] + engines[:first]:

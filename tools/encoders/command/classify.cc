@@ -23,13 +23,13 @@ struct ClassifyArguments {
   TextArguments text;
   ClassifyOptions classify;
   ZeroShotOptions zero_shot;
-  std::vector<std::string> labels;  // empty for those of the model
+  std::vector<std::string> labels;  // candidates for zero-shot classification; empty: use the model's own labels
   bool pairs = false;
   bool all_scores = false;
   bool json = false;
 };
 
-// Returns the line of a text: its labels with their scores, the best first.
+// Returns a text's output line: its labels with their scores, highest score first.
 std::string format_scores(std::span<const std::string> labels, std::span<const float> scores,
                           const ClassifyArguments& arguments) {
   const std::vector<Ranking> best = ranked(scores, arguments.all_scores ? 0 : 1);
@@ -45,6 +45,7 @@ std::string format_scores(std::span<const std::string> labels, std::span<const f
   return line + "\n";
 }
 
+// Splits a line at its only tab. `position` is for the error message.
 TextPair pair_of(const std::string& line, const std::string& position) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string::npos || line.find('\t', tab + 1) != std::string::npos) {
@@ -54,12 +55,13 @@ TextPair pair_of(const std::string& line, const std::string& position) {
 }
 
 void classify(ClassifyArguments& arguments) {
+  // Open the input first, so that a wrong path is reported before the model is loaded.
   LineReader input(arguments.text.input);
   const Classifier classifier(arguments.text.model.load_text_model());
   arguments.text.set(arguments.classify);
   arguments.zero_shot.classify = arguments.classify;
   const std::vector<std::string>& candidates = arguments.labels;
-  std::int64_t read = 0;
+  std::int64_t read = 0;  // number of the current line
   for_each_window(arguments.text, input, [&](const std::vector<std::string>& lines) {
     Tensor scores;
     if (candidates.empty()) {
@@ -116,7 +118,7 @@ struct TagArguments {
   bool json = false;
 };
 
-// Returns the entities with the names of transformers' pipeline. Aggregated ones have "entity_group" instead of
+// Returns the entities with the keys of transformers' pipeline. Aggregated entities have "entity_group" instead of
 // "entity", and no "index".
 Json entities_json(const std::vector<Entity>& entities, Aggregation aggregation) {
   Json list = Json::array();
@@ -135,7 +137,7 @@ Json entities_json(const std::vector<Entity>& entities, Aggregation aggregation)
   return list;
 }
 
-// Returns a line for each entity and an empty line, or one JSON object.
+// Returns one line per entity and an empty line or, with --json, one JSON object.
 std::string format_entities(const std::vector<Entity>& entities, const TagArguments& arguments) {
   if (arguments.json) {
     return to_text({{"entities", entities_json(entities, arguments.tag.aggregation)}}) + "\n";
@@ -161,17 +163,19 @@ void tag(TagArguments& arguments) {
 
 void add_max_length_option(CLI::App& command, int& max_length) {
   add_number_option(command, "--max-length", max_length, 0, kMaxTokenCount,
-                    "Maximum tokens of a text or pair, special tokens included; 0: what the model allows");
+                    "Maximum tokens of a text or pair, including special tokens; 0: the model's limit");
 }
 
 }  // namespace
 
 Action add_classify(CLI::App& command) {
   const auto options = std::make_shared<ClassifyArguments>();
-  options->text.add_files(command, "Texts in UTF-8, one per line", "LABEL<TAB>SCORE for each text");
-  CLI::Option* pairs = command.add_flag("--pairs", options->pairs, "Lines are TEXT<TAB>TEXT: two texts read together");
-  command.add_flag("--all-scores", options->all_scores, "All labels of each text, the best first");
-  command.add_flag("--json", options->json, R"(One JSON object for each text: {"labels": [{"label", "score"}]})");
+  options->text.add_files(command, "Texts in UTF-8, one per line", "LABEL<TAB>SCORE of each text");
+  CLI::Option* pairs =
+      command.add_flag("--pairs", options->pairs, "Read a pair of texts from each line: TEXT<TAB>TEXT");
+  command.add_flag("--all-scores", options->all_scores, "Write all labels of each text, the best first");
+  command.add_flag("--json", options->json, R"(Write a JSON object for each text: {"labels": [{"label", "score"}]})");
+  // Add the options of zero-shot classification.
   CLI::Option* labels =
       command
           .add_option_function<std::string>(
@@ -182,64 +186,65 @@ Action add_classify(CLI::App& command) {
                             [](const std::string& list) { return !split_labels(list).empty(); }))
           ->excludes(pairs);
   add_value_option(command, "--hypothesis-template", options->zero_shot.hypothesis_template, "TEXT",
-                   "Sentence with {} in place of the label, which the model compares with the text")
+                   "Sentence that the model compares with the text; {} is replaced by the label")
       ->capture_default_str()
       ->needs(labels);
-  command.add_flag("--multi-label", options->zero_shot.multi_label, "Each label has a score of its own, from 0 to 1")
+  command.add_flag("--multi-label", options->zero_shot.multi_label, "Score each label independently, from 0 to 1")
       ->needs(labels);
   add_max_length_option(command, options->classify.max_length);
   options->text.add_reading(command);
   command.footer(
-      R"(Scores are those of transformers' pipelines: softmax over the labels, sigmoid for one label and for models with several
-labels a text, the model's own numbers for regression. The model must be a classifier: architectures in its config.json
-end with ForSequenceClassification.)");
+      R"(Scores equal the scores of transformers' pipelines: softmax over the labels, sigmoid for a single label and for multi-label
+models, and the model's output for regression. The model must be a classifier: the architectures in its config.json end
+with ForSequenceClassification.)");
   return [options] { classify(*options); };
 }
 
 Action add_tag(CLI::App& command) {
   const auto options = std::make_shared<TagArguments>();
   options->text.add_files(command, "Texts in UTF-8, one per line",
-                          "For each text its entities, LABEL<TAB>SCORE<TAB>START<TAB>END<TAB>WORD, and an empty line");
+                          "The entities of each text, LABEL<TAB>SCORE<TAB>START<TAB>END<TAB>WORD, and an empty line");
   CLI::Option* aggregation =
       add_words_option(command, "--aggregation", kAggregationNames, options->tag.aggregation,
-                       "How tokens become entities: each token; neighbours with the same label; or words, with the "
-                       "label of the first token, of the highest mean score or of the highest score")
+                       "How to form entities: none: one per token; simple: adjacent tokens with the same label; the "
+                       "others: adjacent words, labelled by the first token, the mean scores or the highest score")
           ->default_str("none");
   command
       .add_option_function<std::string>(
           "--ignore-labels", [options](const std::string& list) { options->tag.ignore_labels = split_labels(list); },
-          "Labels of entities to leave out")
+          "Drop entities with these labels")
       ->type_name("A,B,C")
       ->default_str("O");
   add_number_option(command, "--stride", options->tag.stride, 0, kMaxTokenCount,
-                    "Read a text that is too long in windows, of which neighbours have N tokens in common; 0: cut it")
+                    "Read a text that is too long in windows that overlap by N tokens; 0: see --long-texts")
       ->needs(aggregation);
   command.add_flag(
       "--json", options->json,
-      R"(One JSON object for each text: {"entities": [{"entity" or "entity_group", "score", "word", ...}]})");
+      R"(Write a JSON object for each text: {"entities": [{"entity" or "entity_group", "score", "word", ...}]})");
   add_max_length_option(command, options->tag.max_length);
   options->text.add_reading(command);
   command.footer(
-      R"(START and END count characters (code points) of the text; the JSON also has start_byte and end_byte. Scores, words and
-aggregation are those of transformers' pipeline. The model must classify tokens: architectures in its config.json end
-with ForTokenClassification.)");
+      R"(START and END are offsets in characters (code points); the JSON also contains start_byte and end_byte. Scores, words and
+aggregation equal the results of transformers' pipeline. The model must be a token classifier: the architectures in its
+config.json end with ForTokenClassification.)");
   return [options] { tag(*options); };
 }
 
 Action add_rerank(CLI::App& command) {
   const auto options = std::make_shared<RerankArguments>();
   options->text.add_files(command, "Documents in UTF-8, one per line",
-                          "INDEX<TAB>SCORE<TAB>DOCUMENT, the best first; INDEX counts lines from 0");
-  add_value_option(command, "--query", options->query, "TEXT", "Text that the documents are to answer")->required();
+                          "INDEX<TAB>SCORE<TAB>DOCUMENT, the best first; INDEX is the line, from 0");
+  add_value_option(command, "--query", options->query, "TEXT", "Query to rank the documents by")->required();
   add_number_option(command, "--top-n", options->rerank.top_n, 0, kMaxTokenCount,
                     "Number of documents to write; 0: all");
-  command.add_flag("--json", options->json, R"(One JSON object for each document: {"index", "score", "document"})");
-  command.add_flag("--raw-scores", options->rerank.raw_scores, "Scores are logits, whatever the model's files say");
+  command.add_flag("--json", options->json, R"(Write a JSON object for each document: {"index", "score", "document"})");
+  command.add_flag("--raw-scores", options->rerank.raw_scores,
+                   "Write logits, even if the model's files specify an activation");
   add_max_length_option(command, options->rerank.classify.max_length);
   options->text.add_reading(command);
   command.footer(
-      R"(The model reads the query together with each document (a cross-encoder). Its files say whether a score is a logit or
-from 0 to 1. Documents of equal score stay in the order of the input.)");
+      R"(The model reads the query together with each document (a cross-encoder). Its files specify whether a score is a logit or
+a number from 0 to 1. Documents with equal scores stay in input order.)");
   return [options] { rerank(*options); };
 }
 

@@ -21,8 +21,8 @@ struct EmbedArguments {
   bool pieces = false;
 };
 
-// Returns the shortest digits that give the same float. NaN and infinity become null, since JSON has no number for
-// them.
+// Returns the shortest decimal number that reads back as the same float. Returns "null" for NaN and infinity, which
+// JSON lacks.
 std::string format_number(float value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
@@ -34,7 +34,7 @@ std::string format_row(std::span<const float> values) {
   return text + "]";
 }
 
-// Returns a JSON array of the vectors of tokens.
+// Returns a JSON array with the vector of each token.
 std::string format_rows(const VectorResult& vectors) {
   std::string text = "[";
   for (std::size_t row = 0; row < vectors.rows; ++row) {
@@ -43,8 +43,8 @@ std::string format_rows(const VectorResult& vectors) {
   return text + "]";
 }
 
-// Returns a JSON object of weights, by token id or, with a tokenizer, by the text of the token. An id that the
-// vocabulary lacks stays an id.
+// Returns a JSON object of weights. Its keys are token ids or, with a tokenizer, tokens. An id that is not in the
+// vocabulary remains an id.
 std::string format_sparse(const VectorResult& vector, const Tokenizer* tokenizer) {
   const auto key = [tokenizer](std::int32_t id) -> nlohmann::ordered_json {
     try {
@@ -61,7 +61,7 @@ std::string format_sparse(const VectorResult& vector, const Tokenizer* tokenizer
   return text + "}";
 }
 
-// Returns a line of JSON for each text.
+// Returns one line of JSON per text.
 std::string embed(const Embedder& embedder, const std::vector<std::string>& texts, const EmbedArguments& arguments) {
   std::string lines;
   for (const VectorResult& vector : embedder.embed_each(texts, arguments.embed)) {
@@ -80,7 +80,7 @@ void embed(EmbedArguments& arguments) {
   arguments.text.set(arguments.embed);
   const EmbedOutput output = arguments.embed.output;
   const bool is_large = output == EmbedOutput::tokens || output == EmbedOutput::colbert;
-  if (is_large) arguments.text.window_lines = 64;
+  if (is_large) arguments.text.window_lines = 64;  // limits the memory for results
   for_each_window(arguments.text, input,
                   [&](const std::vector<std::string>& lines) { return embed(embedder, lines, arguments); });
 }
@@ -89,38 +89,44 @@ void embed(EmbedArguments& arguments) {
 
 Action add_embed(CLI::App& command) {
   const auto options = std::make_shared<EmbedArguments>();
-  options->text.add_files(command, "Texts in UTF-8, one per line", "One JSON array of numbers for each text");
+  options->text.add_files(command, "Texts in UTF-8, one per line", "A JSON array of numbers for each text");
   EmbedOptions& embedding = options->embed;
   const auto add_kind = [&](const char* name, EmbedOutput output, const char* help) {
     return command.add_flag_callback(
         name, [&embedding, output] { embedding.output = output; }, help);
   };
   CLI::Option* sparse = add_kind("--sparse", EmbedOutput::sparse,
-                                 R"(Sparse vectors (SPLADE, BGE-M3), a JSON object each: {"TOKEN ID": weight, ...})");
-  CLI::Option* tokens = add_kind("--token-vectors", EmbedOutput::tokens,
-                                 "Vectors of all tokens, special tokens included: one array of arrays for each text");
-  CLI::Option* colbert = add_kind("--colbert-vectors", EmbedOutput::colbert,
-                                  "The same for late interaction (BGE-M3): of all tokens but the first, of length 1");
+                                 R"(Write sparse vectors (SPLADE, BGE-M3): {"TOKEN ID": weight, ...} for each text)");
+  CLI::Option* tokens =
+      add_kind("--token-vectors", EmbedOutput::tokens,
+               "Write the vectors of all tokens, including special tokens: [[...], ...] for each text");
+  CLI::Option* colbert =
+      add_kind("--colbert-vectors", EmbedOutput::colbert,
+               "Write BGE-M3's vectors for late interaction: a unit vector for each token except the first");
+  // A call writes one kind of vectors.
   tokens->excludes(sparse);
   colbert->excludes(sparse)->excludes(tokens);
-  command.add_flag("--pieces", options->pieces, R"(With --sparse, {"TOKEN": weight, ...})")->needs(sparse);
+  command
+      .add_flag("--pieces", options->pieces, R"(With --sparse, write tokens instead of ids: {"TOKEN": weight, ...})")
+      ->needs(sparse);
   CLI::Option* normalize = command.add_flag("--normalize", embedding.normalize,
-                                            "Scale vectors to length 1, even if the folder's files do not ask for it");
+                                            "Scale vectors to length 1, even if the folder's files do not specify it");
   CLI::Option* dimensions =
       add_number_option(command, "--dimensions,--truncate-dim", embedding.dimensions, 0, kMaxTokenCount,
                         "Keep only the first N numbers of each vector, before normalisation; 0: all");
+  // Only dense vectors can be normalised or truncated.
   for (CLI::Option* of_texts : {normalize, dimensions}) of_texts->excludes(sparse)->excludes(tokens)->excludes(colbert);
-  CLI::Option* prompt = add_option(command, OptionInfo("prompt", {}, {}, "TEXT", "Text to put before each input text"),
+  CLI::Option* prompt = add_option(command, OptionInfo("prompt", {}, {}, "TEXT", "Text to prepend to each input text"),
                                    &embedding.prompt);
   const OptionInfo name(
       "prompt_name", {}, {}, "NAME",
-      "Prompt of this name in the folder's files, such as query or document; their default prompt if not given");
+      "Prepend this prompt from the folder's files, such as query or document; default: the folder's default prompt");
   add_option(command, name, &embedding.prompt_name)->excludes(prompt);
   options->text.add_reading(command);
   command.footer(
-      R"(Pooling and normalisation follow the folder's files (modules.json of sentence-transformers). Without these files, a
-vector is the mean over all tokens. Sparse vectors need a folder with SpladePooling, a masked language model
-(architectures in config.json end with ForMaskedLM), or sparse_linear.pt of BGE-M3.)");
+      R"(The folder's files (modules.json of sentence-transformers) specify pooling and normalisation. Without these files, a
+vector is the mean over all tokens. Sparse vectors require a folder with SpladePooling, a masked language model (the
+architectures in config.json end with ForMaskedLM), or BGE-M3's sparse_linear.pt.)");
   return [options] { embed(*options); };
 }
 

@@ -10,7 +10,7 @@
 
 namespace encdec::cli {
 
-// Each is in the file of its name; rerank and tag are in classify.cc.
+// The functions below are defined in embed.cc and classify.cc.
 Action add_embed(CLI::App& command);
 Action add_rerank(CLI::App& command);
 Action add_classify(CLI::App& command);
@@ -18,7 +18,7 @@ Action add_tag(CLI::App& command);
 
 namespace {
 
-// Adds the labels of a classifier, and the kinds of vectors that the model gives.
+// Adds a classifier's labels, and the kinds of vectors that the model supports, to the output of `inspect`.
 void inspect(const Model& model, nlohmann::ordered_json& json) {
   if (const auto classifier = Classifier(model).labels()) {
     const bool of_tokens = model.config().head.kind == HeadKind::tokens;
@@ -38,9 +38,9 @@ CommandSlice encoders_command_slice() {
   static constexpr std::array kSubcommands = {
       Subcommand{"embed", "Compute one vector for each text with an encoder-only model", add_embed,
                  "echo \"A sentence\" | encdec embed --model all-MiniLM-L6-v2"},
-      Subcommand{"rerank", "Order documents by how well they answer a query, with a cross-encoder", add_rerank},
-      Subcommand{"classify", "Label each text, or pair of texts, with a classifier", add_classify},
-      Subcommand{"tag", "Find names and other entities in texts with a classifier of tokens", add_tag},
+      Subcommand{"rerank", "Rank documents by their relevance to a query, with a cross-encoder", add_rerank},
+      Subcommand{"classify", "Label texts, or pairs of texts, with a classifier", add_classify},
+      Subcommand{"tag", "Find names and other entities in texts, with a token classifier", add_tag},
   };
   return {.subcommands = kSubcommands, .inspect = &inspect};
 }

@@ -9,7 +9,7 @@
 namespace encdec::cli {
 namespace {
 
-// Reads the next lines: waits for the first one and adds the others that have arrived. Returns none at the end.
+// Waits for the next line, then also reads the lines that have already arrived. Returns no lines at the end.
 std::vector<std::string> read_window(LineReader& input, const TextArguments& arguments) {
   std::vector<std::string> lines;
   const std::size_t limit = std::max(arguments.window_lines, static_cast<std::size_t>(arguments.batch_size));
@@ -31,11 +31,11 @@ void TextArguments::add_files(CLI::App& command, const std::string& input_conten
 
 void TextArguments::add_reading(CLI::App& command) {
   add_number_option(command, "--batch-size", batch_size, 1, kMaxBatchSize,
-                    "Texts computed together. Results do not depend on it");
+                    "Texts per batch. Does not change the results");
   CLI::Option* option = command.add_option_function<std::string>(
       "--long-texts",
       [this](const std::string& word) { long_texts = word == "error" ? LongSources::error : LongSources::truncate; },
-      "Cut off the end of a text that is too long for the model, or stop with an error");
+      "Truncate the end of a text that is too long for the model, or stop with an error");
   take_words(option, {"truncate", "error"})->default_str("truncate");
   model.add_load_options(command);
   model.add_quiet_option(command, "No progress bar");
@@ -45,8 +45,9 @@ void for_each_window(const TextArguments& arguments, LineReader& input,
                      const std::function<std::string(const std::vector<std::string>& lines)>& compute) {
   OutputFile output(arguments.output);
   arguments.model.note_typed_input(arguments.input);
-  ProgressBar bar = arguments.model.quiet ? ProgressBar::hidden() : ProgressBar();
+  ProgressBar bar = arguments.model.quiet ? ProgressBar::none() : ProgressBar();
   Progress progress;
+  // Process the lines that have arrived. Write their results before waiting for more input.
   for (;;) {
     const std::vector<std::string> lines = read_window(input, arguments);
     if (lines.empty()) break;

@@ -24,6 +24,7 @@ constexpr OptionInfo kDimensions = option_of_two_names("dimensions", "truncate_d
 constexpr OptionInfo kAggregation = option_of_two_names("aggregation", "aggregation_strategy");
 constexpr OptionInfo kLongTexts("long_texts", {}, {}, "error|truncate");
 
+// The functions below read the options of a call from its keyword arguments, and throw for unknown keywords.
 EmbedOptions embed_options(const nb::dict& dict) {
   Keywords keywords(dict);
   EmbedOptions options;
@@ -76,7 +77,7 @@ TagOptions tag_options(const nb::dict& dict) {
 
 // Returns texts, or pairs of texts if `seconds` is not None.
 std::vector<TextPair> pairs_from(nb::list texts, nb::object seconds) {
-  std::unordered_map<PyObject*, SharedText> known;  // a list may have one object often
+  std::unordered_map<PyObject*, SharedText> known;  // text by object; a list may contain an object many times
   const auto shared = [&](nb::handle value, std::size_t number) {
     const auto found = known.find(value.ptr());
     if (found != known.end()) return found->second;
@@ -87,13 +88,13 @@ std::vector<TextPair> pairs_from(nb::list texts, nb::object seconds) {
   if (seconds.is_none()) return pairs;
   const auto others = nb::cast<nb::list>(seconds);
   if (others.size() != pairs.size()) {
-    throw InputError(fmt::format("{} texts and {} pairs, expected as many", pairs.size(), others.size()));
+    throw InputError(fmt::format("{} texts but {} pairs, expected one pair per text", pairs.size(), others.size()));
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].second = shared(others[i], i + 1);
   return pairs;
 }
 
-// Returns an array, or a dict for class SparseVector.
+// Converts a vector to an array, or to a dict for class SparseVector.
 nb::object to_python(VectorResult result) {
   if (result.output == EmbedOutput::sparse) {
     nb::dict fields;
@@ -107,7 +108,7 @@ nb::object to_python(VectorResult result) {
   return to_array(std::move(result.values), shape);
 }
 
-// Returns a list of dicts for class Entity.
+// Converts entities to a list of dicts for class Entity.
 nb::object to_python(const std::vector<Entity>& entities) {
   nb::list list;
   for (const Entity& entity : entities) {
@@ -125,7 +126,7 @@ nb::object to_python(const std::vector<Entity>& entities) {
   return list;
 }
 
-// Returns an array of dense vectors, or a list of others.
+// Returns an array [N, D] of dense vectors, or a list of other vectors.
 nb::object embed(const Model& model, nb::list texts, nb::dict keywords) {
   const EmbedOptions options = embed_options(keywords);
   const std::vector<std::string> list = texts_from(texts);
@@ -152,7 +153,7 @@ nb::list tag(const Classifier& classifier, nb::list texts, nb::dict keywords) {
   return found;
 }
 
-// Returns {"labels", "rerank_function"}; None if the model is no classifier.
+// Returns {"labels", "rerank_function"}; None if the model is not a classifier.
 nb::object labels_of(const Classifier& classifier) {
   if (classifier.labels() == nullptr) return nb::none();
   nb::dict fields;

@@ -14,7 +14,7 @@
 
 namespace encdec::serve {
 
-// The routes of each protocol, in the file of its name.
+// The functions below are defined in openai_embeddings.cc, tei.cc and rerank.cc.
 std::span<const Route> embeddings_routes();
 std::span<const Route> tei_routes();
 std::span<const Route> rerank_routes();
@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Kinds of work; a model does one of them.
+// Return whether a model embeds or classifies texts. No model does both.
 
 bool embeds(const EncodersServer::Faces& model) {
   return !model.embedder.model().config().has_decoder() && model.classifier.labels() == nullptr;
@@ -37,12 +37,12 @@ bool classifies(const EncodersServer::Faces& model) {
   return model.classifier.model().config().head.classifies_texts();
 }
 
-// Returns whether the model has one label, so that its score ranks texts.
+// Returns whether the model is a text classifier with one label, whose score ranks texts.
 bool ranks(const EncodersServer::Faces& model) {
   return classifies(model) && model.classifier.labels()->names().size() == 1;
 }
 
-// `face` is the model's Embedder or Classifier.
+// Submits the texts to the model's queue and waits for all results. `face` is the model's Embedder or Classifier.
 template <class Face, class Text, class Options>
 asio::awaitable<std::vector<VectorResult>> read(Call& call, ServedModel& model, const Face& face,
                                                 std::vector<Text> texts, Options options,
@@ -55,6 +55,7 @@ asio::awaitable<std::vector<VectorResult>> read(Call& call, ServedModel& model, 
   co_return co_await call.results_of<VectorResult>(work, texts.size(), on_result);
 }
 
+// Returns {"id2label": {...}, "label2id": {...}}, as in config.json.
 Json label_names(const ClassifierLabels& classifier) {
   Json names, numbers;
   for (const std::string& label : classifier.names()) {
@@ -72,7 +73,7 @@ class EncodersSlice final : public EncodersServer {
     models.push_back({Embedder(model.model()), Classifier(model.model())});
   }
 
-  std::string what_it_does(const ServedModel& model) const override {
+  std::string task(const ServedModel& model) const override {
     if (embeds(of(model), EmbedOutput::dense)) return "embeds texts";
     if (embeds(of(model))) return "gives sparse vectors";
     if (classifies(of(model))) return "classifies texts";
@@ -88,7 +89,7 @@ class EncodersSlice final : public EncodersServer {
   }
 };
 
-// Returns the model called `name` or, if the name is empty, the first one that `fits`.
+// Returns the model called `name`. If the name is empty, returns the first model for which `fits` is true.
 ServedModel& find(const Call& call, const std::string& name, const auto& fits, const std::string& what,
                   int status = 404) {
   const auto& encoders = call.slice<EncodersServer>();
@@ -119,7 +120,7 @@ ServedModel& ranker_of(const Call& call, const std::string& name) {
 
 asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& model, std::vector<std::string> texts,
                                                        EmbedOptions options) {
-  constexpr std::size_t kNumber = 5;  // bytes of a number in the shortest form of an answer, base64
+  constexpr std::size_t kNumber = 5;  // least bytes of a number in a response, in base64
   const std::function<void(std::size_t, VectorResult&)> count_numbers = [&call](std::size_t, VectorResult& result) {
     call.count(result.values.size() * kNumber);
   };
@@ -145,7 +146,7 @@ std::vector<std::string> read_texts(const Call& call, const JsonObject& request,
   for (const GenerateInput& input : read_inputs(call, request, key, model)) {
     const auto* text = std::get_if<std::string>(&input.source);
     if (model.model().tokenizer() == nullptr) {
-      throw HttpError(400, fmt::format("model '{}' has no tokenizer, so it has no texts", model.name()));
+      throw HttpError(400, fmt::format("model '{}' has no tokenizer, expected one to encode texts", model.name()));
     }
     texts.push_back(text != nullptr ? *text : model.model().tokenizer()->decode(std::get<TokenIds>(input.source)));
   }

@@ -11,7 +11,7 @@
 
 namespace encdec::serve {
 
-// The state of a server for encoder-only models and classifiers.
+// The part of the server for encoder-only models and classifiers.
 struct EncodersServer : ServerSlice {
   struct Faces {
     Embedder embedder;
@@ -21,29 +21,28 @@ struct EncodersServer : ServerSlice {
   const Faces& of(const ServedModel& model) const { return models[model.number()]; }
 };
 
-// Each returns the model called `name`, as ModelSet::find() does.
+// Return the model called `name`, like ModelSet::find().
 ServedModel& embedder_of(const Call& call, const std::string& name, EmbedOutput output = EmbedOutput::dense,
                          int status = 404);
 ServedModel& classifier_of(const Call& call, const std::string& name);
 ServedModel& ranker_of(const Call& call, const std::string& name);
 
-// Return a VectorResult for each text or pair of texts. Throw HttpError, 413, for too many of them.
+// Return a VectorResult for each text or pair of texts. Throw HttpError 413 if there are too many.
 asio::awaitable<std::vector<VectorResult>> embed_texts(Call& call, ServedModel& model, std::vector<std::string> texts,
                                                        EmbedOptions options);
 asio::awaitable<std::vector<VectorResult>> classify_texts(Call& call, ServedModel& model, std::vector<TextPair> texts,
                                                           ClassifyOptions options);
 
-// Reads the same as read_inputs(), as texts: token ids are decoded. Throws HttpError, 400, as the next two do.
+// Reads the inputs of read_inputs(), and decodes token ids. All read_...() functions throw HttpError 400.
 std::vector<std::string> read_texts(const Call& call, const JsonObject& request, const std::string& key,
                                     const ServedModel& model);
-// Reads "truncate" and "truncation_direction", as text-embeddings-inference names them.
+// Reads "truncate" and "truncation_direction" of text-embeddings-inference.
 LongSources read_long_texts(const JsonObject& request);
 
-// Reads embedding options by the names of text-embeddings-inference. `is_normal` is the default of "normalize".
+// Reads the embedding options of text-embeddings-inference. `is_normal` is the default of "normalize".
 EmbedOptions read_embed_options(const JsonObject& request, bool is_normal);
 
-// Returns the vector of a text as [0.1, ...], a sparse one as [{"index", "value"}, ...], and vectors of tokens as
-// [[0.1, ...], ...].
+// Returns a dense vector as [0.1, ...], a sparse one as [{"index", "value"}, ...], token vectors as [[0.1, ...], ...].
 nlohmann::ordered_json vector_json(const VectorResult& result);
 
 }  // namespace encdec::serve

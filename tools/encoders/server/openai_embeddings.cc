@@ -1,4 +1,4 @@
-// OpenAI's protocol of embeddings: /v1/embeddings (platform.openai.com/docs/api-reference/embeddings).
+// OpenAI's protocol for embeddings: /v1/embeddings (platform.openai.com/docs/api-reference/embeddings).
 #include <encdec/engine/base/base64.h>
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace openai_embeddings {
 using Json = nlohmann::ordered_json;
 
 asio::awaitable<void> embeddings(Call& call) {
-  static_assert(std::endian::native == std::endian::little);
+  static_assert(std::endian::native == std::endian::little);  // base64 encodes little-endian floats
   const JsonObject request = call.json();
   ServedModel& model = embedder_of(call, request.string("model").value_or(""));
   std::vector<std::string> texts = read_texts(call, request, "input", model);

@@ -1,6 +1,6 @@
-// Reranking: text-embeddings-inference's /rerank (router/src/http, 1.9), and /v1/rerank and /v2/rerank of Jina and
-// Cohere, which vLLM and infinity have too. A body with "texts" has the answer of text-embeddings-inference, a body
-// with "documents" that of the others.
+// Reranking: /rerank of text-embeddings-inference (router/src/http, 1.9), and /v1/rerank and /v2/rerank of Jina and
+// Cohere, which vLLM and infinity also have. A request with "texts" gets the response of text-embeddings-inference; a
+// request with "documents" gets the response of Jina and Cohere.
 #include <encdec/models/generation/generation_settings.h>
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace rerank {
 
 using Json = nlohmann::ordered_json;
 
-// Clients of Jina read "detail", those of Cohere "message".
+// Returns an error with "detail", which Jina's clients read, and "message", which Cohere's clients read.
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
   return {.status = error.status(), .body = to_text({{"message", error.what()}, {"detail", error.what()}})};
 }
@@ -28,7 +28,7 @@ struct Request {
   ClassifyOptions options = {};
 };
 
-// Returns the text of a document: a text, or an object with a text.
+// Returns the text of a document, which is a string or an object with "text".
 std::string text_of(const nlohmann::json& document, std::size_t index) {
   if (document.is_string()) return document.get<std::string>();
   if (document.is_object() && document.contains("text") && document["text"].is_string()) {
@@ -38,6 +38,7 @@ std::string text_of(const nlohmann::json& document, std::size_t index) {
       400, fmt::format("'documents[{}]' is {}, expected a text or an object with 'text'", index, document.type_name()));
 }
 
+// Reads a request whose documents are in the list `documents`.
 Request read_request(const Call& call, const JsonObject& json, const char* documents) {
   Request request{.query = json.required_string("query")};
   const auto list = json.value().find(documents);
@@ -53,7 +54,7 @@ Request read_request(const Call& call, const JsonObject& json, const char* docum
   return request;
 }
 
-// Returns the scores of the documents, and sets `tokens` to the number of all tokens read.
+// Returns the scores of the documents. Adds the number of input tokens to `tokens`.
 asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, const Request& request,
                                               std::size_t& tokens) {
   const SharedText query(request.query);
@@ -68,24 +69,24 @@ asio::awaitable<std::vector<float>> scores_of(Call& call, ServedModel& model, co
   co_return scores;
 }
 
-// Answers in the form of text-embeddings-inference: [{"index", "text", "score"}].
-asio::awaitable<void> answer_texts(Call& call, const JsonObject& json) {
+// Responds like text-embeddings-inference: [{"index", "text", "score"}].
+asio::awaitable<void> rank_texts(Call& call, const JsonObject& json) {
   const Request request = read_request(call, json, "texts");
   ServedModel& model = ranker_of(call, json.string("model").value_or(""));
   const bool has_text = json.boolean("return_text").value_or(false);
   std::size_t tokens = 0;
   const std::vector<float> scores = co_await scores_of(call, model, request, tokens);
-  Json answer = Json::array();
+  Json response = Json::array();
   for (const auto& [index, score] : ranked(scores, request.top_n)) {
-    Json& item = answer.emplace_back(Json{{"index", index}});
+    Json& item = response.emplace_back(Json{{"index", index}});
     if (has_text) item["text"] = request.documents[index];
     item["score"] = cli::short_number(score);
   }
-  call.respond(answer);
+  call.respond(response);
 }
 
-// Answers in the form of Jina and Cohere. `version` is that of the address; "2" never has the documents.
-asio::awaitable<void> answer_documents(Call& call, const JsonObject& json, const char* version) {
+// Responds like Jina and Cohere. `version` is the version in the path; "2" never returns the documents.
+asio::awaitable<void> rank_documents(Call& call, const JsonObject& json, const char* version) {
   const Request request = read_request(call, json, "documents");
   ServedModel& model = ranker_of(call, json.string("model").value_or(""));
   const bool has_text = *version == '1' && json.boolean("return_documents").value_or(true);
@@ -108,8 +109,8 @@ template <char version>
 asio::awaitable<void> handle(Call& call) {
   static constexpr char kVersion[] = {version, 0};
   const JsonObject json = call.json();
-  if (json.has("texts")) co_return co_await answer_texts(call, json);
-  co_await answer_documents(call, json, kVersion);
+  if (json.has("texts")) co_return co_await rank_texts(call, json);
+  co_await rank_documents(call, json, kVersion);
 }
 
 constexpr std::array kRoutes = {

@@ -16,8 +16,9 @@ namespace tei {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kCountedBytes = 64 << 10;  // bytes of an answer after which Call::count() is called
+constexpr std::size_t kCountedBytes = 64 << 10;  // Call::count() is called for every 64 KiB of a response
 
+// Handles /embed, /embed_sparse and /embed_all.
 template <EmbedOutput output>
 asio::awaitable<void> embed(Call& call) {
   constexpr bool is_dense = output == EmbedOutput::dense;
@@ -38,7 +39,7 @@ asio::awaitable<void> embed(Call& call) {
   call.respond_list("[", std::move(vectors), "]");
 }
 
-// Answers {"source_sentence", "sentences"} with the cosines of their embeddings: [0.7, ...].
+// Responds to {"source_sentence", "sentences"} with the cosine similarities of their embeddings: [0.7, ...].
 asio::awaitable<void> similarity(Call& call) {
   const JsonObject request = call.json(), inputs = request.required_object("inputs");
   ServedModel& model = embedder_of(call, request.string("model").value_or(""));
@@ -56,8 +57,8 @@ asio::awaitable<void> similarity(Call& call) {
   call.respond(cli::to_array(cosines));
 }
 
-// Reads a text or a pair of texts in one of the forms "a", ["a"], ["a", "b"] and {"text": "a", "text_pair": "b"}.
-// `where` names it in messages.
+// Reads a text or a pair of texts: "a", ["a"], ["a", "b"] or {"text": "a", "text_pair": "b"}. `where` is the path of
+// `value` for error messages.
 TextPair read_pair(const nlohmann::json& value, std::string_view where) {
   const auto is_text = [](const nlohmann::json& item) { return item.is_string(); };
   if (is_text(value)) return {value.get<std::string>()};
@@ -74,7 +75,7 @@ TextPair read_pair(const nlohmann::json& value, std::string_view where) {
                                    value.is_array() ? fmt::format("a list of {}", value.size()) : value.type_name()));
 }
 
-// Returns [{"label", "score"}, ...], the best first.
+// Returns [{"label", "score"}, ...], highest score first.
 Json labels_json(std::span<const std::string> labels, std::span<const float> scores) {
   Json list = Json::array();
   for (const auto& [index, score] : ranked(scores, 0)) {
@@ -83,12 +84,14 @@ Json labels_json(std::span<const std::string> labels, std::span<const float> sco
   return list;
 }
 
+// Classifies one input. If the first item of "inputs" is itself a list, classifies each item.
 asio::awaitable<void> predict(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = classifier_of(call, request.string("model").value_or(""));
   const auto inputs = request.value().find("inputs");
   if (inputs == request.value().end()) throw HttpError(400, "'inputs' is missing, expected a text, a pair or a list");
   const bool is_batch = inputs->is_array() && !inputs->empty() && inputs->front().is_array();
+  // Read the texts. The response to a single input is a single list of labels.
   std::vector<TextPair> texts;
   if (is_batch) {
     call.check_inputs(inputs->size());
@@ -101,18 +104,19 @@ asio::awaitable<void> predict(Call& call) {
   if (request.boolean("raw_scores").value_or(false)) options.function = ScoreFunction::none;
   const auto results = co_await classify_texts(call, model, std::move(texts), options);
   const std::vector<std::string>& labels = call.slice<EncodersServer>().of(model).classifier.labels()->names();
-  Json answer = Json::array();
+  Json response = Json::array();
   for (const VectorResult& result : results) {
-    answer.push_back(labels_json(labels, result.values));
+    response.push_back(labels_json(labels, result.values));
   }
-  call.respond(is_batch ? answer : answer.front());
+  call.respond(is_batch ? response : response.front());
 }
 
-// Returns the ids of a text, with ranges if the tokenizer knows them.
+// Returns the ids of a text, with ranges if the tokenizer supports them.
 Encoding with_ranges(const Tokenizer& tokenizer, const std::string& text) {
   return tokenizer.has_ranges() ? tokenizer.encode_with_ranges(text) : Encoding{tokenizer.encode(text)};
 }
 
+// Responds with the tokens of each text. Writes the JSON as text, because JSON values would need many times the memory.
 asio::awaitable<void> tokenize(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
@@ -127,6 +131,7 @@ asio::awaitable<void> tokenize(Call& call) {
       poll_cancelled();
       if (tokens.size() > 1) tokens += ',';
       const std::int32_t id = encoding.ids[i];
+      // Special tokens decode to an empty text, and have no range.
       const bool is_special = tokenizer->decode(std::span(&id, 1)).empty();
       const bool has_range =
           !encoding.ranges.empty() && i >= encoding.special_before && i + encoding.special_after < encoding.ids.size();
@@ -147,9 +152,9 @@ asio::awaitable<void> tokenize(Call& call) {
 asio::awaitable<void> decode(Call& call) {
   const JsonObject request = call.json();
   ServedModel& model = call.parts().models.any(request.string("model").value_or(""));
-  Json answer = Json::array();
-  for (const std::string& text : read_texts(call, request, "ids", model)) answer.push_back(text);
-  call.respond(answer);
+  Json response = Json::array();
+  for (const std::string& text : read_texts(call, request, "ids", model)) response.push_back(text);
+  call.respond(response);
   co_return;
 }
 

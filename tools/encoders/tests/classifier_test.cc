@@ -1,4 +1,4 @@
-// Compares classifiers, rerankers and taggers of golden/classifiers with transformers and sentence-transformers.
+// Compares the results of classifiers, rerankers and taggers with transformers and sentence-transformers.
 #include "encdec/encoders/classifier.h"
 
 #include <fmt/format.h>
@@ -170,7 +170,7 @@ TEST(Classifier, RawScoresAreLogitsAndLargeLogitsHaveScores) {
   EXPECT_EQ(logits[0], 0);
 }
 
-// Returns how often the threads of `work` polled.
+// Returns how often the threads of `work` polled for cancellation.
 template <class Work>
 int steps_of(const Work& work) {
   std::atomic<int> steps = 0;
@@ -235,7 +235,7 @@ TEST(Classifier, RefusesWhatCannotBeRead) {
       {[&] { reranker.tag(texts); }, "a classifier of texts, expected a classifier of tokens"},
       {[&] { tagger.classify(pairs); }, "a classifier of tokens, expected a classifier of texts"},
       {[&] { tagger.tag(texts, no_windows); }, "stride needs an aggregation"},
-      {[&] { tagger.tag(texts, stride); }, "stride 4, expected at most 3: half of the text tokens of a window"},
+      {[&] { tagger.tag(texts, stride); }, "stride 4, expected at most 3 (half a window)"},
       {[&] { tagger.tag(texts, too_long_to_tag); }, "text 1: 15 tokens, expected at most 2"},
   };
   for (const auto& [call, message] : calls) EXPECT_THAT(message_of(call), HasSubstr(message));

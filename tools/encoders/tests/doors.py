@@ -13,7 +13,7 @@ def labels(pairs: Any) -> dict[str, Any]:
     return {"labels": [{"label": label, "score": score} for label, score in pairs]}
 
 
-# The command writes the best label alone if it is not asked for all.
+# Without --all-scores the command writes only the best label.
 COMMAND = {
     "classify": lambda door, *request: door.task(["--json", "--all-scores"], *request),
     "embed": lambda door, *request: door.task([], *request),

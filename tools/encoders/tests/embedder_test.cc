@@ -76,7 +76,7 @@ TEST_P(SparseGolden, AFolderWithoutSpladePoolingGivesDenseVectorsToo) {
   }
 }
 
-// The cases that this build reads: BGE-M3 has .pt files.
+// The cases that this build can read: BGE-M3 needs support for .pt files.
 std::vector<std::string> sparse_cases() {
   std::vector<std::string> names = golden_names("sparse_encoders");
   if (!ENCDEC_TESTS_READ_PYTORCH) std::erase(names, "sparse_encoders/bge_m3");
@@ -130,14 +130,14 @@ TEST(EmbedSparse, RefusesWhatItCannotDo) {
   EXPECT_THAT(message(sparse, {.output = EmbedOutput::colbert}),
               HasSubstr("no ColBERT vectors, expected a model with colbert_linear.pt"));
   EXPECT_EQ(message(sparse, {.output = EmbedOutput::sparse, .normalize = true}),
-            "dimensions and normalize: not for sparse vectors, expected neither of them");
+            "dimensions and normalize do not apply to sparse vectors, expected neither");
   EXPECT_THAT(message(sparse, {.output = EmbedOutput::tokens}), HasSubstr("no token vectors, expected"));
   EXPECT_THAT(message_of<ConfigError>([&] { sparse.model().generate({"a"}); }), HasSubstr("bert has no decoder"));
   const Embedder decoder(Model::load(ENCDEC_GOLDEN_DIR "/gpt2/with_prefix/model"));
   EXPECT_THAT(message_of<ConfigError>([&] { decoder.embed({"a"}); }), HasSubstr("gpt2 has a decoder"));
 }
 
-// A copy of a folder with SpladePooling, with changes.
+// Copies a folder with SpladePooling, changes it, and returns the error of loading it.
 class DamagedSparseEncoder : public testing::Test {
  protected:
   DamagedSparseEncoder() {
@@ -187,7 +187,7 @@ TEST_F(DamagedSparseEncoder, AHeadThatTheWeightsLackIsAnError) {
       HasSubstr("tensor 'cls.predictions.bias' or 'cls.predictions.decoder.bias' is missing"));
 }
 
-// A published checkpoint, which tools/real_weights.sh fetches.
+// Reads a published checkpoint, which tools/real_weights.sh fetches.
 TEST(EmbedRealCheckpoint, EmbeddingsOfMiniLmEqualSentenceTransformers) {
   const char* real = std::getenv("ENCDEC_REAL_WEIGHTS");
   if (real == nullptr) GTEST_SKIP() << "no trained checkpoints: tools/real_weights.sh";

@@ -16,14 +16,14 @@ namespace encdec {
 
 inline const std::filesystem::path kGoldens = std::filesystem::path(ENCDEC_TOOLS_DIR) / "encoders/tests/golden";
 
-// Folders of kGoldens / `group` with results of other programs, sorted.
+// Returns the sorted names of the goldens in kGoldens / `group`, with results of other programs.
 inline std::vector<std::string> golden_names(const std::string& group) {
   std::vector<std::string> names = packed_names(kGoldens / group);
   for (std::string& name : names) name = group + "/" + name;
   return names;
 }
 
-// Returns the folder of a golden, which is packed.
+// Unpacks a golden and returns its folder.
 inline const std::filesystem::path& golden(const std::string& name) {
   return unpacked(kGoldens / name);
 }
@@ -51,7 +51,7 @@ inline void expect_near(const Rows& found, const Rows& expected, float tolerance
   }
 }
 
-// The name of a golden as the name of a test.
+// Returns the name of a golden for the name of a test.
 inline std::string test_name(const testing::TestParamInfo<std::string>& info) {
   return std::filesystem::path(info.param).filename();
 }

@@ -1,4 +1,4 @@
-// The tasks of encoders for which tests/models/invariants.h states what holds.
+// Tests the invariants of tests/models/invariants.h on the tasks of encoders.
 #include "tests/models/invariants.h"
 
 #include "encdec/encoders/classifier.h"
@@ -19,7 +19,8 @@ std::string bytes_of(const std::vector<Entity>& entities) {
   return text;
 }
 
-// A task of `Face`, a class that reads texts. `options` is for both kinds of its requests, which follow one another.
+// Returns a task of `Face`, which is an Embedder or a Classifier. Request i uses texts[i] and options[i], both
+// cyclically.
 template <class Result, class Face, class Text, class Options>
 Task reading(const std::string& name, const std::string& model, const std::vector<Text>& texts,
              const std::vector<Options>& options) {

@@ -31,15 +31,16 @@ namespace http = beast::http;
 using boost::system::error_code;
 
 constexpr auto kResult = asio::as_tuple(asio::use_awaitable);
-constexpr std::size_t kReadBytes = 2048;           // maximum of one read, except of a body
-constexpr std::size_t kBodyBytes = 16 << 10;       // maximum of one read of a body
-constexpr std::size_t kReadAheadBytes = 32 << 10;  // maximum of requests that wait in the buffer
-constexpr std::size_t kSkippedBytes = 64 << 10;    // maximum of a refused body that is read to keep the connection
-constexpr std::chrono::seconds kLingerTime{2};     // maximum time for a client to read a refusal
-constexpr std::size_t kLingerBytes = std::size_t{64} << 20;  // maximum read and discarded in that time
-constexpr std::chrono::milliseconds kWatchInterval{50};      // between two checks for a disconnected client
+constexpr std::size_t kReadBytes = 2048;                     // maximum bytes of one read outside a body
+constexpr std::size_t kBodyBytes = 16 << 10;                 // maximum bytes of one read of a body
+constexpr std::size_t kReadAheadBytes = 32 << 10;            // maximum bytes of later requests in the buffer
+constexpr std::size_t kSkippedBytes = 64 << 10;              // maximum bytes of an unwanted body that is skipped
+constexpr std::chrono::seconds kLingerTime{2};               // time for a client to read its response before close()
+constexpr std::size_t kLingerBytes = std::size_t{64} << 20;  // maximum bytes discarded in kLingerTime
+constexpr std::chrono::milliseconds kWatchInterval{50};      // time between checks for a disconnected client
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
+// Returns true for errors in the client's data, false for errors of the connection.
 bool is_malformed(error_code error) {
   return error.category() == make_error_code(http::error::bad_method).category() &&
          error != http::error::end_of_stream && error != http::error::partial_message;
@@ -96,15 +97,15 @@ bool is_host(std::string_view text) {
   return port.empty() || (port.starts_with(':') && std::ranges::all_of(port.substr(1), is_digit));
 }
 
-// Returns events of poll(): POLLERR or POLLHUP if the connection is closed, and the events of `wanted` that hold.
+// Polls a socket without waiting. Returns the events that have occurred: some of `wanted`, POLLERR or POLLHUP.
 short events_of(int socket, short wanted) {
   pollfd polled = {.fd = socket, .events = wanted, .revents = 0};
   ::poll(&polled, 1, 0);
   return polled.revents;
 }
 
-// Throws HttpError for a header that a proxy in front of this server may have read differently. `lines` is the number
-// of lines of the header.
+// Throws HttpError for a header that a proxy in front of this server could parse differently (request smuggling).
+// `lines` is the number of lines in the header.
 void check_head(const http::request_header<>& head, std::size_t lines, const HttpLimits& limits) {
   std::size_t fields = 0, encodings = 0;
   for (const auto& field : head) {
@@ -114,7 +115,9 @@ void check_head(const http::request_header<>& head, std::size_t lines, const Htt
   if (fields > limits.header_fields) {
     throw HttpError(431, fmt::format("{} header fields, expected at most {}", fields, limits.header_fields));
   }
+  // A header has a request line, one line for each field, and an empty line. Further lines belong to folded fields.
   if (lines != fields + 2) throw HttpError(400, "a header field of several lines, expected one line");
+  // Refuse repeated fields, because a proxy may use a different value than this server.
   for (const std::string_view name : {"Host", "Authorization", "X-API-Key", "Content-Type", "Content-Encoding"}) {
     const std::size_t count = head.count(name);
     if (count > 1) throw HttpError(400, fmt::format("{} {} fields, expected one", count, name));
@@ -133,7 +136,7 @@ void check_head(const http::request_header<>& head, std::size_t lines, const Htt
     throw HttpError(415, "a body with Content-Encoding, expected none");
   }
   const std::string_view target = origin_form({head.target().data(), head.target().size()});
-  if (!target.starts_with('/') && target != "*") throw HttpError(400, "the target of the request is not a path");
+  if (!target.starts_with('/') && target != "*") throw HttpError(400, "the request target is not a path");
 }
 
 void read_head(const http::request_header<>& head, HttpRequest& request) {
@@ -152,14 +155,14 @@ void read_head(const http::request_header<>& head, HttpRequest& request) {
 
 }  // namespace
 
-// The state of the answer to one request.
+// The state of the response to one request.
 struct Connection::Writing {
   const HttpRequest& request;
   unsigned version = 11;
   bool keep_alive = true;
-  bool has_begun = false;  // some of the answer may have been written
+  bool has_begun = false;  // whether part of the response may have been written
   Clock::time_point begin = Clock::now();
-  Answered answered = {.request = request};
+  FinishedRequest finished = {.request = request};
 
   template <class Body>
   http::response<Body> response(HttpApplication& application, HttpResponse& from) {
@@ -169,20 +172,20 @@ struct Connection::Writing {
     for (const auto& [name, value] : from.headers) to.set(name, value);
     if (!request.id.empty()) to.set("X-Request-ID", request.id);
     to.keep_alive(keep_alive);
-    answered.status = from.status;
+    finished.status = from.status;
     return to;
   }
   bool is_head() const { return request.method == "HEAD"; }
-  void tell(HttpApplication& application) {
-    answered.seconds = seconds_since(begin);
-    application.on_answered(answered);
+  void report(HttpApplication& application) {
+    finished.seconds = seconds_since(begin);
+    application.on_request_done(finished);
   }
 };
 
 Connection::Connection(HttpServer& server, Stream stream, std::string peer)
     : server_(server), stream_(std::move(stream)), peer_(std::move(peer)), buffer_(kReadAheadBytes) {}
 
-// Counts lines, because Beast joins the lines of a folded field and does not report that.
+// Also counts the consumed lines, because Beast silently joins the lines of a folded field.
 void Connection::Buffer::consume(std::size_t bytes) {
   const auto all = data();
   const std::string_view parsed(static_cast<const char*>(all.data()), std::min(bytes, all.size()));
@@ -193,20 +196,20 @@ void Connection::Buffer::consume(std::size_t bytes) {
 asio::awaitable<void> Connection::run() {
   const auto self = shared_from_this();
   try {
-    bool goes_on = true;
+    bool keep_open = true;
     do {
-      // Separate statements: GCC 12 drops the result of a co_await inside &&.
-      goes_on = co_await wait_for_request();
-      if (goes_on) goes_on = co_await serve_request();
-    } while (goes_on && !server_.is_draining());
+      // These are two statements, because GCC 12 drops the result of a co_await inside &&.
+      keep_open = co_await wait_for_request();
+      if (keep_open) keep_open = co_await serve_request();
+    } while (keep_open && !server_.is_draining());
   } catch (const std::exception&) {
-    // The connection has failed, so no answer can be sent.
+    // The connection has failed: no response can be sent.
   }
   close();
 }
 
 bool Connection::is_done() {
-  return has_answered_ && (events_of(stream_.socket().native_handle(), POLLIN) & POLLIN) == 0;
+  return has_responded_ && (events_of(stream_.socket().native_handle(), POLLIN) & POLLIN) == 0;
 }
 
 void Connection::close() {
@@ -244,6 +247,7 @@ asio::awaitable<bool> Connection::serve_request() {
   stream_.expires_after(limits.header_time);
   buffer_.lines = 0;
   enter(State::arriving);
+  // Read the header and decide whether the request is accepted.
   const auto [error, size] = co_await http::async_read_header(stream_, buffer_, parser, kResult);
   if (error && !is_malformed(error)) co_return false;
   const bool is_chunked = !error && parser.chunked();
@@ -267,7 +271,8 @@ asio::awaitable<bool> Connection::serve_request() {
     writing.keep_alive = false;
     refusal = application.refusal(request, refused);
   }
-  const bool is_wanted = !refusal && !admission.answer;
+  // Read the body. If the body is unwanted but short, skip it, so that the connection can stay open.
+  const bool is_wanted = !refusal && !admission.response;
   if (!is_wanted && body_bytes > kSkippedBytes) writing.keep_alive = false;
 
   try {
@@ -288,41 +293,43 @@ asio::awaitable<bool> Connection::serve_request() {
     admission.ticket.reset();
   }
 
-  enter(State::answering);
-  has_answered_ = true;
+  // Send the refusal or the immediate response, or let the handler respond.
+  enter(State::responding);
+  has_responded_ = true;
   if (server_.is_draining()) writing.keep_alive = false;
-  bool goes_on = false;
-  if (refusal || admission.answer) {
-    goes_on = co_await answer(std::move(refusal ? *refusal : *admission.answer), writing);
+  bool keep_open = false;
+  if (refusal || admission.response) {
+    keep_open = co_await send_response(std::move(refusal ? *refusal : *admission.response), writing);
   } else {
     using asio::experimental::awaitable_operators::operator||;
     const auto exchange = std::make_shared<Exchange>(std::move(request), stream_.get_executor());
     application.handle(exchange);
-    Writing answering{.request = exchange->request(),
-                      .version = writing.version,
-                      .keep_alive = writing.keep_alive,
-                      .begin = writing.begin};
+    Writing responding{.request = exchange->request(),
+                       .version = writing.version,
+                       .keep_alive = writing.keep_alive,
+                       .begin = writing.begin};
     stream_.expires_never();
     if (admission.is_socket) {
-      co_await serve_socket(parser.get(), exchange, body_limit, answering);
+      co_await serve_socket(parser.get(), exchange, body_limit, responding);
       if (exchange->on_abandoned) exchange->on_abandoned();
-      answering.tell(application);
+      responding.report(application);
       co_return false;
     }
-    const auto ended = co_await (watch(answering) || deliver(exchange, answering));
-    goes_on = ended.index() == 1 && std::get<1>(ended);
-    answering.answered.is_cut = answering.answered.is_cut || ended.index() == 0;
-    if (answering.answered.is_cut && exchange->on_abandoned) exchange->on_abandoned();
-    answering.tell(application);
-    co_return goes_on;
+    // Watch for a disconnect while the response is delivered.
+    const auto ended = co_await (watch(responding) || deliver(exchange, responding));
+    keep_open = ended.index() == 1 && std::get<1>(ended);
+    responding.finished.is_aborted = responding.finished.is_aborted || ended.index() == 0;
+    if (responding.finished.is_aborted && exchange->on_abandoned) exchange->on_abandoned();
+    responding.report(application);
+    co_return keep_open;
   }
-  writing.tell(application);
-  if (!goes_on) co_await linger();
-  co_return goes_on;
+  writing.report(application);
+  if (!keep_open) co_await linger();
+  co_return keep_open;
 }
 
-// Reads a body piece by piece, so that only bytes that have arrived take memory, whatever Content-Length announces.
-// Returns false if the client has disconnected. Throws HttpError if the body is malformed or exceeds a limit.
+// Reads a body in blocks. Memory grows only with the bytes that arrive, not with Content-Length. Returns false if the
+// client has disconnected. Throws HttpError if the body is malformed or exceeds a limit.
 template <class Parser>
 asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket) {
   std::optional<HttpError> refused;
@@ -335,6 +342,7 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
   parser.eager(true);
   buffer_.reserve(kBodyBytes);
   while (!parser.is_done()) {
+    // Let the parser write into the body. Afterwards, piece.size is the number of unused bytes.
     auto& piece = parser.get().body();
     const std::size_t before = request.body.size();
     request.body.resize(before + kBodyBytes);
@@ -354,16 +362,17 @@ asio::awaitable<bool> Connection::read_body(Parser& parser, HttpRequest& request
   co_return true;
 }
 
-// Returns when the client has disconnected. Meanwhile reads the requests that the client sends ahead, until the buffer
-// is full. A client that has only shut down its sending side still waits for the answer. On a Unix socket poll()
-// distinguishes such a client from a disconnected one. Over TCP only sending to the client does.
+// Returns when the client has disconnected. Until then, buffers the requests that the client sends ahead, as long as
+// the buffer has space. A client that has shut down only its sending side still waits for the response. On a Unix
+// socket, poll() distinguishes such a client from a disconnected client; over TCP, the server must send an interim
+// response.
 asio::awaitable<void> Connection::watch(const Writing& writing) {
   const int socket = stream_.socket().native_handle();
-  bool is_open = true;  // the client may send more
+  bool is_open = true;  // whether the client may send more
   while (is_open && buffer_.size() + kReadBytes <= kReadAheadBytes) {
     const auto [error] = co_await stream_.socket().async_wait(asio::socket_base::wait_read, kResult);
     if (error) co_return;
-    // Not read by asio, which would report the end of the stream only here: wait_for_request() needs that report too.
+    // Use recv(), because Asio would report the end of the stream only once, and wait_for_request() must detect it too.
     const ssize_t size = ::recv(socket, buffer_.prepare(kReadBytes).data(), kReadBytes, 0);
     if (size < 0 && errno != EAGAIN) co_return;
     buffer_.commit(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
@@ -371,27 +380,28 @@ asio::awaitable<void> Connection::watch(const Writing& writing) {
   }
   asio::steady_timer pause(stream_.get_executor());
   for (short asked = -1;;) {
-    const short events = events_of(socket, POLLRDHUP);  // set if the client sends no more
+    const short events = events_of(socket, POLLRDHUP);  // POLLRDHUP: the client has shut down its sending side
     if ((events & (POLLERR | POLLHUP)) != 0) co_return;
     pause.expires_after(kWatchInterval);
     const auto [error] = co_await pause.async_wait(kResult);
     if (error) co_return;
     if (peer_ == "unix" || writing.has_begun || std::exchange(asked, events) == events) continue;
     if (writing.version < 11) co_return;
-    // A disconnected client resets the connection when this arrives. A client that waits ignores it (RFC 9110,
-    // section 15.2).
+    // The operating system of a disconnected client replies with a reset. A waiting client ignores this interim
+    // response (RFC 9110, section 15.2).
     ::send(socket, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
   }
 }
 
-// Writes the answer that a handler puts into `exchange`. Returns false if the connection must be closed. Throws only if
-// the coroutine is cancelled.
+// Writes the response that a handler puts into `exchange`. Returns false if the connection must be closed. Throws
+// only if the coroutine is cancelled.
 asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Writing& writing) {
   using Kind = Exchange::Piece::Kind;
   Exchange::Piece piece = *co_await exchange->pieces_->take();
   writing.has_begun = true;
-  if (piece.kind == Kind::whole) co_return co_await answer(std::move(piece.response), writing);
+  if (piece.kind == Kind::whole) co_return co_await send_response(std::move(piece.response), writing);
 
+  // The length of the body is unknown, so send chunks or, for HTTP/1.0, close the connection after the body.
   const bool is_chunked = writing.version >= 11;
   if (!is_chunked) writing.keep_alive = false;
   auto head = writing.response<http::empty_body>(server_.application(), piece.response);
@@ -399,8 +409,8 @@ asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Wr
   http::response_serializer<http::empty_body> serializer(head);
   stream_.expires_after(server_.limits().write_time);
   const auto [head_error, head_size] = co_await http::async_write_header(stream_, serializer, kResult);
-  if (head_error) writing.answered.is_cut = true;
-  while (!writing.answered.is_cut) {
+  if (head_error) writing.finished.is_aborted = true;
+  while (!writing.finished.is_aborted) {
     piece = *co_await exchange->pieces_->take();
     const std::string& bytes = piece.response.body;
     error_code error;
@@ -410,8 +420,8 @@ asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Wr
       if (is_chunked && !writing.is_head()) {
         std::tie(error, std::ignore) = co_await asio::async_write(stream_, http::make_chunk_last(), kResult);
       }
-      writing.answered.is_cut = error.failed();
-      if (piece.response.status != 200) writing.answered.status = piece.response.status;
+      writing.finished.is_aborted = error.failed();
+      if (piece.response.status != 200) writing.finished.status = piece.response.status;
       break;
     }
     if (is_chunked) {
@@ -420,25 +430,26 @@ asio::awaitable<bool> Connection::deliver(std::shared_ptr<Exchange> exchange, Wr
     } else {
       std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(bytes), kResult);
     }
-    writing.answered.bytes += bytes.size();
-    writing.answered.is_cut = error.failed();
+    writing.finished.bytes += bytes.size();
+    writing.finished.is_aborted = error.failed();
   }
-  co_return writing.keep_alive && !writing.answered.is_cut;
+  co_return writing.keep_alive && !writing.finished.is_aborted;
 }
 
-asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
+// Writes a whole response. Returns false if the connection must be closed.
+asio::awaitable<bool> Connection::send_response(HttpResponse from, Writing& writing) {
   stream_.expires_after(server_.limits().write_time);
-  writing.answered.bytes = from.body_bytes();
+  writing.finished.bytes = from.body_bytes();
   error_code error;
   if (writing.is_head()) {
     auto response = writing.response<http::empty_body>(server_.application(), from);
-    response.content_length(writing.answered.bytes);
+    response.content_length(writing.finished.bytes);
     http::response_serializer<http::empty_body> serializer(response);
     std::tie(error, std::ignore) = co_await http::async_write_header(stream_, serializer, kResult);
   } else {
     auto response = writing.response<http::string_body>(server_.application(), from);
     response.body() = std::move(from.body);
-    response.content_length(writing.answered.bytes);
+    response.content_length(writing.finished.bytes);
     std::tie(error, std::ignore) = co_await http::async_write(stream_, response, kResult);
     for (std::size_t i = 0; i < from.more.size() && !error; ++i) {
       const std::string piece = std::move(from.more[i]);
@@ -446,11 +457,11 @@ asio::awaitable<bool> Connection::answer(HttpResponse from, Writing& writing) {
       std::tie(error, std::ignore) = co_await asio::async_write(stream_, asio::buffer(piece), kResult);
     }
   }
-  writing.answered.is_cut = error.failed();
+  writing.finished.is_aborted = error.failed();
   co_return writing.keep_alive && !error;
 }
 
-// Serves a WebSocket until the handler finishes, or the client closes it or is gone.
+// Serves a WebSocket until the handler finishes, the client closes the WebSocket, or the client disconnects.
 template <class Request>
 asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_ptr<Exchange> exchange,
                                                std::size_t longest, Writing& writing) {
@@ -460,12 +471,12 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
   writing.has_begun = true;
   if (first.kind == Kind::whole) {
     writing.keep_alive = false;
-    co_await answer(std::move(first.response), writing);
+    co_await send_response(std::move(first.response), writing);
     co_await linger();
     co_return;
   }
   websocket::stream<Stream&, false> socket(stream_);
-  // Pings are written below: in Boost 1.81 those of Beast can damage a message that is being written.
+  // Pings are written below, because Beast's own pings (Boost 1.81) can corrupt a message that is being written.
   socket.set_option(websocket::stream_base::timeout{.handshake_timeout = server_.limits().header_time,
                                                     .idle_timeout = websocket::stream_base::none(),
                                                     .keep_alive_pings = false});
@@ -477,11 +488,11 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
       if (field.name() != http::field::connection) to.set(field.name_string(), field.value());
     }
   }));
-  writing.answered.status = 101;
+  writing.finished.status = 101;
   const auto [refused] = co_await socket.async_accept(head, kResult);
   if (refused) co_return;
 
-  // The client's answers to pings are read only while the handler asks for a message.
+  // Pongs arrive only during a read, and a read begins only after the handler has asked for a message.
   auto last_heard = Clock::now();
   bool is_reading = false;
   socket.control_callback([&last_heard](websocket::frame_type, beast::string_view) { last_heard = Clock::now(); });
@@ -500,7 +511,7 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
       exchange->on_message(std::move(message), socket.got_text());
     }
   };
-  // Writes a message or the end; without a piece, a ping.
+  // Writes `piece`: a message or the close frame. If `piece` is unset, writes a ping.
   const auto write_piece = [&](const std::optional<Exchange::Piece>& piece) -> asio::awaitable<error_code> {
     error_code error;
     if (!piece) {
@@ -511,7 +522,7 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
       std::tie(error) = co_await socket.async_close(reason, kResult);
     } else {
       const std::string& text = piece->response.body;
-      writing.answered.bytes += text.size();
+      writing.finished.bytes += text.size();
       std::tie(error, std::ignore) = co_await socket.async_write(asio::buffer(text), kResult);
     }
     co_return error;
@@ -529,7 +540,8 @@ asio::awaitable<void> Connection::serve_socket(const Request& head, std::shared_
   co_await (read() || write());
 }
 
-// Waits for an operation, for which expires_after() has no meaning. Closes the connection if it takes longer.
+// Waits for an operation on a WebSocket, because expires_after() has no effect on WebSockets. Closes the connection if
+// the operation takes longer than `time`.
 asio::awaitable<error_code> Connection::within(std::chrono::seconds time, asio::awaitable<error_code> operation) {
   using asio::experimental::awaitable_operators::operator||;
   const auto close_late = [](Connection& self, std::chrono::seconds after) -> asio::awaitable<void> {
@@ -541,8 +553,8 @@ asio::awaitable<error_code> Connection::within(std::chrono::seconds time, asio::
   co_return ended.index() == 0 ? std::get<0>(ended) : make_error_code(beast::error::timeout);
 }
 
-// Gives the client time to read its answer. If a socket is closed while it has unread bytes, the system resets the
-// connection, and the client may lose the answer.
+// Gives the client time to read its response. If a socket is closed with unread bytes, the operating system resets
+// the connection, and the client may lose the response.
 asio::awaitable<void> Connection::linger() {
   error_code ignored;
   stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);

@@ -12,7 +12,7 @@
 
 namespace encdec::serve {
 
-// A connection to one client. Answers its requests one after the other, even if the client sends several ahead.
+// A connection to one client. Serves requests one after the other; the client may send several requests ahead.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Stream = boost::beast::basic_stream<asio::generic::stream_protocol>;
@@ -22,22 +22,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Serves requests until the connection is closed. Never throws.
   asio::awaitable<void> run();
   enum class State : std::uint8_t {
-    idle,       // waiting for the next request
-    arriving,   // part of a request has arrived
-    answering,  // a whole request has arrived, and its answer is not finished
+    idle,        // waiting for the next request
+    arriving,    // part of a request has arrived
+    responding,  // a whole request has arrived, and its response is not finished
     closed,
   };
   State state() const { return state_; }
-  // Returns whether a request has been answered, and no bytes of another one have arrived.
+  // Returns whether a request was served and no bytes of another request have arrived.
   bool is_done();
-  // Returns the time of the last change of state. While a body arrives, returns the time when a piece of it was read.
+  // Returns the time of the last change of state or, while a body arrives, of the last read.
   Clock::time_point last_progress() const { return last_progress_; }
   // Closes the socket at once.
   void close();
 
  private:
   struct Writing;
-  // The bytes that have arrived and are not parsed, and the number of lines parsed since `lines` was set to 0.
+  // Bytes that have arrived and are not parsed yet. Counts parsed lines in `lines`, which the caller resets.
   struct Buffer : boost::beast::flat_buffer {
     using basic_flat_buffer::basic_flat_buffer;
     void consume(std::size_t bytes);
@@ -51,7 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> read_body(Parser& parser, HttpRequest& request, RequestTicket* ticket);
   asio::awaitable<void> watch(const Writing& writing);
   asio::awaitable<bool> deliver(std::shared_ptr<Exchange> exchange, Writing& writing);
-  asio::awaitable<bool> answer(HttpResponse response, Writing& writing);
+  asio::awaitable<bool> send_response(HttpResponse response, Writing& writing);
   template <class Request>
   asio::awaitable<void> serve_socket(const Request& head, std::shared_ptr<Exchange> exchange, std::size_t longest,
                                      Writing& writing);
@@ -64,7 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string peer_;
   Buffer buffer_;
   State state_ = State::idle;
-  bool has_answered_ = false;
+  bool has_responded_ = false;
   Clock::time_point last_progress_ = Clock::now();
 };
 

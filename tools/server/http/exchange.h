@@ -12,14 +12,14 @@
 
 namespace encdec::serve {
 
-// A request and its answer. The connection uses it on the network's thread, the handler on any thread. Order of the
-// handler's calls: respond, or begin write* finish.
+// A request and its response. The connection uses this object on the network thread, the handler on any thread. Order
+// of the handler's calls: respond | begin write* finish
 //
-// If the client asks for a WebSocket (RFC 6455), begin() accepts it, each write() sends a message of text, and close()
-// ends it.
+// If the client asks for a WebSocket (RFC 6455), begin() accepts the WebSocket, each write() sends a text message, and
+// close() replaces finish().
 class Exchange {
  public:
-  // `network` is the connection's executor.
+  // `network` is the executor of the connection.
   Exchange(HttpRequest request, const asio::any_io_executor& network)
       : request_(std::move(request)),
         pieces_(std::make_shared<Mailbox<Piece>>(network)),
@@ -27,29 +27,29 @@ class Exchange {
 
   const HttpRequest& request() const { return request_; }
 
-  // Sends a whole answer.
+  // Sends a whole response.
   void respond(HttpResponse response) { put({Piece::Kind::whole, std::move(response)}); }
-  // Sends the status and the headers of an answer whose body comes in pieces.
+  // Sends the status and the headers. The body follows in parts.
   void begin(HttpResponse head) { put({Piece::Kind::head, std::move(head)}); }
-  // Sends a piece of the body. `held` is kept until the piece has been written.
+  // Sends a part of the body. `held` is kept alive until the part is written.
   void write(std::string bytes, std::shared_ptr<const void> held = {}) {
     put({Piece::Kind::body, {.body = std::move(bytes), .held = std::move(held)}});
   }
-  // Ends the body. A `status` other than 200 replaces, in logs and metrics, the status that begin() has sent.
+  // Ends the body. A `status` other than 200 replaces the status of begin() in logs and metrics.
   void finish(int status = 200) { put({Piece::Kind::end, {.status = status}}); }
 
-  // Closes a WebSocket with a code and a reason of at most 123 bytes.
+  // Closes the WebSocket with a code and a reason of at most 123 bytes.
   void close(int code, std::string reason) { put({Piece::Kind::end, {.status = code, .body = std::move(reason)}}); }
 
   // Returns whether respond() or begin() was called.
-  bool is_answered() const { return is_answered_; }
+  bool has_response() const { return has_response_; }
 
-  // Callback set by the handler. The connection calls it, on the network's thread, if the client disconnects before the
-  // end of the answer.
+  // Set by the handler. The connection calls it, on the network thread, if the client disconnects before the end of
+  // the response.
   std::function<void()> on_abandoned;
 
-  // WebSocket: a callback set by the handler before begin(), called on the network's thread with each message of the
-  // client. The connection reads the next message after ask().
+  // WebSocket: set by the handler before begin(). Called on the network thread with each message from the client. The
+  // connection reads one message for each ask().
   std::function<void(std::string message, bool is_text)> on_message;
   void ask() { asked_->put(true); }
 
@@ -62,14 +62,14 @@ class Exchange {
   };
 
   void put(Piece piece) {
-    is_answered_ = true;
+    has_response_ = true;
     pieces_->put(std::move(piece));
   }
 
   HttpRequest request_;
   std::shared_ptr<Mailbox<Piece>> pieces_;
-  std::shared_ptr<Mailbox<bool>> asked_;  // one for each message that the connection may read
-  bool is_answered_ = false;
+  std::shared_ptr<Mailbox<bool>> asked_;  // one value for each message that the connection may read
+  bool has_response_ = false;
 };
 
 }  // namespace encdec::serve

@@ -9,14 +9,15 @@
 namespace encdec::serve {
 namespace {
 
+// Returns the text without the spaces and tabs at its ends.
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Removes the beginning of `text` through the first `end`, and returns it without `end`. Removes and returns all of
-// `text` if `end` does not occur.
+// Removes the beginning of `text` through the first `end`. Returns the removed text without `end`. If `end` does not
+// occur, removes and returns all of `text`.
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const std::size_t place = text.find(end);
   const std::string_view taken = text.substr(0, place);
@@ -94,9 +95,10 @@ std::string parameter_of(std::string_view header, std::string_view name) {
 
 std::vector<FormPart> parse_multipart(std::string_view body, std::string_view content_type) {
   const std::string boundary = parameter_of(content_type, "boundary");
+  // A boundary has at most 70 bytes (RFC 2046, section 5.1.1).
   if (boundary.empty() || boundary.size() > 70) throw HttpError(400, "multipart: expected a boundary of 1 to 70 bytes");
   const std::string delimiter = "\r\n--" + boundary;
-  // The first delimiter may have no line end before it, at the beginning of the body.
+  // Skip the text before the first delimiter. A delimiter at the start of the body has no line end before it.
   if (body.starts_with(std::string_view(delimiter).substr(2))) {
     body.remove_prefix(delimiter.size() - 2);
   } else if (const std::size_t first = body.find(delimiter); first != std::string_view::npos) {
@@ -105,12 +107,14 @@ std::vector<FormPart> parse_multipart(std::string_view body, std::string_view co
     throw HttpError(400, "multipart: the boundary is not in the body");
   }
   std::vector<FormPart> parts;
+  // `body` now begins after a delimiter. If "--" follows, that delimiter is the last.
   while (!body.starts_with("--")) {
     if (parts.size() == kMaxFormParts) {
       throw HttpError(400, fmt::format("multipart: more than {} parts", kMaxFormParts));
     }
     take_until(body, "\r\n");
     FormPart part;
+    // Read the part's headers until an empty line.
     for (;;) {
       if (body.find("\r\n") == std::string_view::npos) throw HttpError(400, "multipart: the body ends within a part");
       std::string_view line = take_until(body, "\r\n");

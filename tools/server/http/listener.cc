@@ -34,6 +34,7 @@ int number_of(const char* variable) {
   return text == nullptr ? -1 : cli::parse_number<int>(text).value_or(-1);
 }
 
+// Returns the address to which a socket is bound. If the address cannot be determined, returns the family AF_UNSPEC.
 sockaddr_storage name_of(int descriptor, socklen_t& size) {
   sockaddr_storage name = {};
   size = sizeof name;
@@ -60,11 +61,11 @@ std::vector<Listener> Listener::tcp(const std::string& host, int port) {
     if (info->ai_family == AF_INET6) {
       ::setsockopt(listener.descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     }
-    // Allows a port that another server has just released.
+    // Permit a port that another server has just released.
     ::setsockopt(listener.descriptor_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (listener.descriptor_ < 0 || ::bind(listener.descriptor_, info->ai_addr, info->ai_addrlen) != 0 ||
         ::listen(listener.descriptor_, kBacklog) != 0) {
-      // A name may have addresses that this machine does not have.
+      // A host name may resolve to addresses that this machine does not have, so one success is enough.
       if (!listeners.empty() || info->ai_next != nullptr) continue;
       fail(address, std::strerror(errno));
     }
@@ -86,6 +87,7 @@ Listener Listener::unix_socket(const std::string& path) {
   Listener listener(open());
   if (listener.descriptor_ < 0) fail(path, std::strerror(errno));
   if (::bind(listener.descriptor_, address, sizeof name) != 0) {
+    // If the path is a socket on which no process listens, remove the socket. Do not remove any other file.
     struct stat status = {};
     if (errno != EADDRINUSE || ::lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) {
       fail(path, std::strerror(errno));

@@ -5,17 +5,17 @@
 
 namespace encdec::serve {
 
-// A listening socket, closed by the destructor. The functions that open one throw Error with the address and the
-// system's reason.
+// A listening socket, closed by the destructor. The functions that open a socket throw Error with the address and the
+// operating system's reason.
 class Listener {
  public:
-  // Listens on every address of `host`, which is a name or an address: "localhost", "127.0.0.1", "::1". With port 0
-  // listens on the first address only, on a free port.
+  // Listens on every address of `host`, a name or an address: "localhost", "127.0.0.1", "::1". With port 0, listens
+  // on a free port of the first address only.
   static std::vector<Listener> tcp(const std::string& host, int port);
-  // Listens on a Unix socket. The destructor removes its file. A socket file without a listening process is replaced.
+  // Listens on a Unix socket. Replaces a socket file on which no process listens. The destructor removes the file.
   static Listener unix_socket(const std::string& path);
-  // Takes the sockets that a service manager has opened for this process (sd_listen_fds(3)), and unsets the environment
-  // variables that name them.
+  // Returns the sockets that a service manager opened for this process (sd_listen_fds(3)). Unsets the environment
+  // variables that describe the sockets.
   static std::vector<Listener> inherited();
 
   Listener(Listener&& other) noexcept;
@@ -23,7 +23,7 @@ class Listener {
   ~Listener();
 
   int descriptor() const { return descriptor_; }
-  // Returns whether this is a Unix socket.
+  // Returns true for a Unix socket.
   bool is_local() const;
   // Returns whether only processes of this machine can connect.
   bool is_loopback() const;
@@ -34,7 +34,7 @@ class Listener {
   explicit Listener(int descriptor, std::string path = {}) : descriptor_(descriptor), path_(std::move(path)) {}
 
   int descriptor_;
-  std::string path_;  // file to remove; empty if there is none
+  std::string path_;  // socket file to remove; empty if there is no file
 };
 
 }  // namespace encdec::serve

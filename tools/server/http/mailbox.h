@@ -23,7 +23,7 @@ inline double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// A queue of values that any thread puts and one coroutine takes. The coroutine waits without blocking a thread.
+// A queue. Any thread may add values; one coroutine removes values, and waits without blocking a thread.
 template <class T>
 class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
  public:
@@ -35,12 +35,12 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
       const MutexLock lock(mutex_);
       values_.push_back(std::move(value));
     }
-    // Posted to run after the coroutine's current step: a coroutine that has found no value waits by then.
+    // Post the wake-up, so that it runs after the coroutine's current step: a take() that found no value then waits.
     asio::post(news_.get_executor(), [self = this->shared_from_this()] { self->news_.cancel(); });
   }
 
-  // Returns the oldest value, or nullopt if none has come by the time `until`. Throws operation_aborted if the
-  // coroutine is cancelled.
+  // Returns the oldest value, or nullopt if there is none by `until`. Throws operation_aborted if the coroutine is
+  // cancelled.
   asio::awaitable<std::optional<T>> take(Clock::time_point until = Clock::time_point::max()) {
     for (;;) {
       if (std::optional<T> value = next()) co_return value;

@@ -23,12 +23,12 @@ class Fields {
   using Field = std::pair<std::string, std::string>;
 
   void add(std::string name, std::string value) { fields_.emplace_back(std::move(name), std::move(value)); }
-  // Returns the value of the first field called `name`; null if there is none.
+  // Returns the value of the first field called `name`; null if it is missing.
   const std::string* find(std::string_view name) const {
     const auto found = std::ranges::find(fields_, name, &Field::first);
     return found != fields_.end() ? &found->second : nullptr;
   }
-  // Returns the same value; empty if there is none.
+  // Returns the value of the first field called `name`; empty if it is missing.
   std::string_view operator[](std::string_view name) const {
     const std::string* value = find(name);
     return value != nullptr ? std::string_view(*value) : std::string_view();
@@ -42,26 +42,25 @@ class Fields {
   std::vector<Field> fields_;
 };
 
-// A request of HTTP/1.1 (RFC 9112).
+// An HTTP/1.1 request (RFC 9112).
 struct HttpRequest {
   std::string method = {};                 // "GET"
-  std::string path = {};                   // without the query; not decoded
-  Fields query = {};                       // percent signs decoded
+  std::string path = {};                   // without the query; not percent-decoded
+  Fields query = {};                       // percent-decoded
   Fields headers = {};                     // names in lower case
   std::string body = {};                   // not decoded
   std::string peer = {};                   // address of the client, or "unix"
-  std::string id = {};                     // the client's X-Request-ID if that is a plain word, else a random one
-  std::shared_ptr<const void> facts = {};  // what HttpApplication::examine() found out from the header
+  std::string id = {};                     // the client's X-Request-ID if it is a plain word, else random
+  std::shared_ptr<const void> facts = {};  // the application's data; see HttpApplication::examine()
 };
 
-// An answer to a request.
 struct HttpResponse {
   int status = 200;
   std::string body = {};
   std::string content_type = "application/json";
-  std::vector<Fields::Field> headers = {};  // further headers; a value sent by a client must be checked first
-  std::vector<std::string> more = {};       // pieces of the body that follow `body`; each is freed once it is written
-  std::shared_ptr<const void> held = {};    // kept until the whole answer is written
+  std::vector<Fields::Field> headers = {};  // further headers; values must be safe to send
+  std::vector<std::string> more = {};       // parts of the body after `body`; each is freed once written
+  std::shared_ptr<const void> held = {};    // kept alive until the whole response is written
 
   std::size_t body_bytes() const {
     std::size_t bytes = body.size();
@@ -77,8 +76,8 @@ inline std::string random_id() {
   return fmt::format("{:016x}{:016x}", words[0], words[1]);
 }
 
-// Returns `message`, or only its first and last 1,024 bytes if it is longer: it may repeat what a client sent. Zero
-// bytes, at which what() would end, become spaces.
+// Returns `message` or, if it is longer than 2,048 bytes because it quotes a client, its first and last 1,024 bytes.
+// Replaces NUL bytes, at which what() would end, by spaces.
 inline std::string shortened(std::string message) {
   constexpr std::size_t kEnds = 1024;
   std::ranges::replace(message, '\0', ' ');
@@ -89,10 +88,11 @@ inline std::string shortened(std::string message) {
   return message.substr(0, begin) + "..." + message.substr(end);
 }
 
-// An error that is answered with an HTTP status and a message of one line. Each protocol has its own form of the body.
+// An error that becomes an HTTP response with `status` and a message of one line. Each protocol formats the body
+// differently; see ErrorFormat.
 class HttpError : public std::runtime_error {
  public:
-  // `retry_after` is the number of seconds after which a client may retry; 0 if a retry would not help.
+  // `retry_after`: seconds after which a client may retry; 0 if a retry would not help.
   HttpError(int status, const std::string& message, int retry_after = 0)
       : std::runtime_error(shortened(message)), status_(status), retry_after_(retry_after) {}
   int status() const { return status_; }

@@ -18,9 +18,10 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::chrono::seconds kFirstRequest{1};     // maximum time for a new connection's request when draining
-constexpr std::chrono::milliseconds kShortage{100};  // pause after accept() found no descriptor or no memory
+constexpr std::chrono::seconds kFirstRequest{1};     // time for a new connection to send a request while draining
+constexpr std::chrono::milliseconds kShortage{100};  // pause if accept() fails for lack of descriptors or memory
 
+// Returns the numeric address of a client; "unix" for a Unix socket.
 std::string address_of(const sockaddr_storage& name, socklen_t size) {
   std::array<char, NI_MAXHOST> host = {};
   const auto* address = reinterpret_cast<const sockaddr*>(&name);
@@ -38,6 +39,7 @@ HttpServer::HttpServer(HttpApplication& application, const HttpLimits& limits)
 HttpServer::~HttpServer() = default;
 
 void HttpServer::listen(Listener listener) {
+  // Asio and Listener both close their descriptors, so duplicate the descriptor for Asio.
   const int descriptor = ::dup(listener.descriptor());
   const bool is_local = listener.is_local();
   listeners_.push_back(std::make_shared<asio::posix::stream_descriptor>(context_, descriptor));
@@ -52,6 +54,7 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
         co_await listener.async_wait(asio::posix::stream_descriptor::wait_read, asio::as_tuple(asio::use_awaitable));
     if (error || is_draining_) co_return;
     if (accept_one(listener, is_local)) continue;
+    // If accept() failed for lack of descriptors or memory, close a connection. If all connections are busy, wait.
     if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) && !make_room()) {
       pause.expires_after(kShortage);
       co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -59,7 +62,7 @@ asio::awaitable<void> HttpServer::accept(asio::posix::stream_descriptor& listene
   }
 }
 
-// Returns false, with errno, if no connection waits or none can be accepted.
+// Accepts one connection. Returns false and sets errno if accept4() fails or no connection is waiting.
 bool HttpServer::accept_one(asio::posix::stream_descriptor& listener, bool is_local) {
   sockaddr_storage name = {};
   socklen_t size = sizeof name;
@@ -69,6 +72,7 @@ bool HttpServer::accept_one(asio::posix::stream_descriptor& listener, bool is_lo
   return descriptor >= 0;
 }
 
+// Starts serving a new connection, or refuses the connection if there are too many.
 void HttpServer::add(int descriptor, std::string peer) {
   if (connections_.size() >= limits_.connections && !make_room()) {
     constexpr std::string_view kFull =
@@ -81,7 +85,7 @@ void HttpServer::add(int descriptor, std::string peer) {
   sockaddr_storage name = {};
   socklen_t size = sizeof name;
   ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size);
-  const int on = 1;  // to send each piece of a stream at once
+  const int on = 1;  // enables TCP_NODELAY, which sends each part of a streamed response at once
   if (name.ss_family != AF_UNIX) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   Connection::Stream stream(context_);
   stream.socket().assign(asio::generic::stream_protocol(name.ss_family, 0), descriptor);
@@ -101,8 +105,8 @@ void HttpServer::on_end() {
   if (is_draining_ && connections_.empty()) context_.stop();
 }
 
-// Closes the connection that has been idle longest. If none is idle, closes the connection whose request arrives and
-// has made no progress for the longest time. Returns false if there is no such connection either.
+// Closes the connection that has been idle longest. If no connection is idle, closes the connection whose arriving
+// request has made no progress for the longest time. Returns false if all requests have arrived.
 bool HttpServer::make_room() {
   const auto order = [](const auto& connection) { return std::pair(connection->state(), connection->last_progress()); };
   const auto first = std::ranges::min_element(connections_, {}, order);
@@ -131,7 +135,8 @@ asio::awaitable<void> HttpServer::end_within(std::chrono::seconds longest) {
     }
     on_end();
   };
-  // The first request of a connection may be on its way, and another one may have arrived.
+  // At once, close only connections that have had a response and have sent no further request. The first request of a
+  // new connection may still be in transit, so wait for kFirstRequest before closing the other idle connections.
   close_idle([](Connection& connection) { return connection.is_done(); });
   asio::steady_timer timer(context_, std::min(longest, kFirstRequest));
   co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));

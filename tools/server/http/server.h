@@ -17,76 +17,77 @@
 
 namespace encdec::serve {
 
-// Limits on what one client may send, on the time it may take, and on the number of connections.
+// Limits on the bytes that one client may send, on its time, and on the number of connections.
 struct HttpLimits {
   std::size_t header_bytes = 16 << 10;
   std::size_t header_fields = 100;
   std::size_t body_bytes = 4 << 20;
   std::size_t connections = 1024;
   std::chrono::seconds header_time{10};  // maximum time from the first bytes of a header to its end
-  std::chrono::seconds body_time{30};    // maximum time for the body after the header; see body_limit()
-  std::chrono::seconds write_time{30};   // maximum time for a client to receive one piece of an answer
-  std::chrono::seconds idle_time{75};    // maximum time between two requests; longer than the 60 s of common proxies
-  std::chrono::seconds ping_time{20};    // time between two pings of a WebSocket; it ends after two without an answer
+  std::chrono::seconds body_time{30};    // maximum time for a body; see HttpApplication::body_limit()
+  std::chrono::seconds write_time{30};   // maximum time for a client to receive one part of a response
+  std::chrono::seconds idle_time{75};    // maximum time between requests; longer than common proxies' 60 s
+  std::chrono::seconds ping_time{20};    // time between WebSocket pings; two pings without a pong close the connection
 };
 
-// An answer, finished or cut off, as logs and metrics report it.
-struct Answered {
+// A response, complete or aborted, for logs and metrics.
+struct FinishedRequest {
   const HttpRequest& request;
   int status = 0;
-  std::size_t bytes = 0;  // size of the body
-  double seconds = 0;     // time since the server began to read the request
-  bool is_cut = false;    // the client disconnected, or received too slowly, before the end of the answer
+  std::size_t bytes = 0;    // size of the body
+  double seconds = 0;       // time since the server began to read the request
+  bool is_aborted = false;  // the client disconnected or was too slow before the end of the response
 };
 
-// The share that one request takes of the limits on all requests. The destructor returns the share.
+// One request's share of the limits on all requests. The destructor frees the share.
 // Order of calls: add_bytes* complete
 class RequestTicket {
  public:
   virtual ~RequestTicket() = default;
-  // Counts more bytes of the body, which have arrived. Throws HttpError if all bodies together exceed a limit.
+  // Counts body bytes that have arrived. Throws HttpError if all bodies together exceed a limit.
   virtual void add_bytes(std::size_t bytes) = 0;
-  // Counts the request, whose whole body has arrived. Throws HttpError if there are too many requests.
+  // Counts the request, after the whole body has arrived. Throws HttpError if there are too many.
   virtual void complete() = 0;
-  // Callback that refuses this body, before complete(), to make space for another body within the limit. The server
-  // must then read no more of this body.
+  // Set by the server. Called before complete() to refuse this body because another body needs the space. The server
+  // must then stop reading this body.
   std::function<void(const HttpError&)> on_refused;
 };
 
-// An application that answers the requests of an HttpServer. Its functions are called on the network's thread and must
-// return at once: they may neither compute nor wait.
+// The application of an HttpServer. All functions are called on the network thread and must return at once: they may
+// neither compute nor wait.
 class HttpApplication {
  public:
   virtual ~HttpApplication() = default;
 
   // A decision about a request whose header has arrived.
   struct Admission {
-    std::optional<HttpResponse> answer = {};     // sent at once; if unset, the body is read and handle() is called
-    std::unique_ptr<RequestTicket> ticket = {};  // kept until the request is answered
-    bool is_socket = false;                      // handle() answers with a WebSocket
+    std::optional<HttpResponse> response = {};   // sent at once; if unset, handle() gets the request
+    std::unique_ptr<RequestTicket> ticket = {};  // kept until the end of the response
+    bool is_socket = false;                      // handle() opens a WebSocket
   };
-  // Sets `head.facts`. Called once, when the header has arrived, and before the other functions for this request.
+  // Sets `head.facts`. Called once for each request, after the header has arrived and before all other functions.
   virtual void examine(HttpRequest& /*head*/) const {}
   // Throws HttpError to refuse the request.
   virtual Admission admit(const HttpRequest& head) = 0;
-  // Returns the maximum number of bytes of a request's body. The time for a body grows with this number: the body may
-  // take 3 times HttpLimits::body_time if the maximum is 3 times HttpLimits::body_bytes.
+  // Returns the maximum size of the body. The time limit grows in proportion: 3 times HttpLimits::body_bytes may take 3
+  // times HttpLimits::body_time.
   virtual std::size_t body_limit(const HttpRequest& head) const = 0;
-  // Starts the handler of a request. The handler may write the answer later and on any thread.
+  // Starts the handler of a request. The handler may respond later and on any thread.
   virtual void handle(std::shared_ptr<Exchange> exchange) = 0;
-  // Returns the answer to a refused request. Members of `request` are empty if they could not be read.
+  // Returns the response to a refused request. Unreadable members of `request` are empty.
   virtual HttpResponse refusal(const HttpRequest& request, const HttpError& error) = 0;
-  // Adds the headers that every answer has.
+  // Adds the headers of every response.
   virtual void add_headers(const HttpRequest& /*request*/, HttpResponse& /*response*/) {}
-  // Called after each answer.
-  virtual void on_answered(const Answered& /*answered*/) {}
-  // Called when a connection was opened, closed or, if `is_refused`, refused because there are too many.
+  // Called after each response.
+  virtual void on_request_done(const FinishedRequest& /*finished*/) {}
+  // Called when a connection was opened or closed, or, if `is_refused`, refused because of the limit.
   virtual void on_connections(std::size_t /*open*/, bool /*is_refused*/) {}
 };
 
 class Connection;
 
-// A server of HTTP/1.1 over TCP and Unix sockets. One thread serves all connections; it only reads and writes bytes.
+// An HTTP/1.1 server over TCP and Unix sockets. The thread that calls run(), the network thread, serves all
+// connections; it only reads and writes bytes.
 class HttpServer {
  public:
   HttpServer(HttpApplication& application, const HttpLimits& limits);
@@ -95,10 +96,10 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   void listen(Listener listener);
-  // Serves until drain() was called and all requests are answered, or until stop().
+  // Serves until stop(), or until all connections have ended after drain().
   void run() { context_.run(); }
-  // Stops accepting connections, after those that wait for it. Answers the requests that have arrived, and the first
-  // request of a new connection. Requests that are not answered after `longest` are cut off. Thread-safe.
+  // Accepts the connections that are waiting, then no further connections. Serves the requests that have arrived and
+  // the first request of each new connection. Aborts responses that take longer than `longest`. Thread-safe.
   void drain(std::chrono::seconds longest);
   // Makes run() return at once. Thread-safe.
   void stop() { context_.stop(); }
@@ -123,7 +124,7 @@ class HttpServer {
   HttpApplication& application_;
   HttpLimits limits_;
   std::vector<std::shared_ptr<asio::posix::stream_descriptor>> listeners_;
-  std::vector<Listener> sockets_;  // in the same order
+  std::vector<Listener> sockets_;  // in the order of listeners_
   Connections connections_;
   bool is_draining_ = false;
 };

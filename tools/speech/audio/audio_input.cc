@@ -16,6 +16,7 @@
 namespace encdec {
 namespace {
 
+// Reads a file descriptor. size() is known only for a regular file.
 class DescriptorSource final : public ByteSource {
  public:
   DescriptorSource(int descriptor, bool is_owned, std::string name)
@@ -30,6 +31,7 @@ class DescriptorSource final : public ByteSource {
   DescriptorSource(const DescriptorSource&) = delete;
   DescriptorSource& operator=(const DescriptorSource&) = delete;
 
+  // Calls read(2) until `bytes` is full, because one call may return fewer bytes, for instance from a pipe.
   std::size_t read(std::span<std::byte> bytes) override {
     std::size_t done = 0;
     while (done < bytes.size()) {

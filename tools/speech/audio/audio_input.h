@@ -14,25 +14,25 @@ namespace encdec {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills `bytes` and returns the number of bytes read, which is smaller only at the end. Throws FileError.
+  // Fills `bytes`. Returns the number of bytes read, which is smaller only at the end. Throws FileError.
   virtual std::size_t read(std::span<std::byte> bytes) = 0;
-  // Returns the total number of bytes; nullopt for a pipe.
+  // Returns nullopt for a pipe.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
-  // Continues reading at byte `place`. Throws FileError. REQUIRES: size() is known.
+  // REQUIRES: size() is known.
   virtual void seek(std::uint64_t /*place*/) {}
 };
 
-// Opens a path: a file, a named pipe or a terminal. Throws FileError that names the path.
+// Opens a file, named pipe or terminal. Throws FileError.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
-// Reads from a descriptor, such as that of standard input. Does not close it.
+// Returns a source that reads a file descriptor and does not close it.
 std::unique_ptr<ByteSource> bytes_of(int descriptor, const std::string& name);
-// Reads from memory. REQUIRES: `bytes` outlive the source.
+// REQUIRES: `bytes` outlive the source.
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> bytes);
 
-// The bytes of an audio file, read from front to back.
+// The bytes of an audio file, which are read from front to back.
 class AudioInput {
  public:
-  // `name` begins every error message.
+  // Every error message begins with `name`.
   AudioInput(std::unique_ptr<ByteSource> source, std::string name);
 
   const std::string& name() const { return name_; }
@@ -40,12 +40,10 @@ class AudioInput {
   // Returns the number of bytes consumed.
   std::uint64_t place() const { return place_; }
 
-  // Returns the next `count` bytes without consuming them; fewer only at the end. REQUIRES: `count` is small, as all
-  // these bytes are kept in memory.
+  // Returns a copy of the next `count` bytes, without consuming them. Returns fewer bytes only at the end.
   std::span<const std::byte> peek(std::size_t count);
-  // Fills `bytes` and returns the number of bytes read, which is smaller only at the end.
+  // These functions read or skip bytes. They return the number of bytes, which is smaller only at the end.
   std::size_t read(std::span<std::byte> bytes);
-  // Skips `count` bytes and returns the number of bytes skipped, which is smaller only at the end.
   std::uint64_t skip(std::uint64_t count);
 
  private:

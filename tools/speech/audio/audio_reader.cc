@@ -7,21 +7,23 @@
 namespace encdec {
 namespace {
 
-// Skips ID3v2 tags (id3.org), which recordings of every format have in front. Returns whether there was one.
+// Skips ID3v2 tags (id3.org), which may precede audio of any format. Returns true if it skipped a tag.
 bool skip_id3(AudioInput& input) {
   for (bool found = false;; found = true) {
     const auto head = input.peek(10);
     const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(head[i]); };
     if (head.size() < 10 || byte(0) != 'I' || byte(1) != 'D' || byte(2) != '3') return found;
+    // Each of the bytes 6 to 9 holds 7 bits of the size. The size excludes the header and the footer.
     const unsigned footer = byte(5) & 0x10U ? 10 : 0;
     input.skip(head.size() + (byte(6) << 21 | byte(7) << 14 | byte(8) << 7 | byte(9)) + footer);
   }
 }
 
+// Opens the decoder for the format that the first bytes indicate.
 std::unique_ptr<AudioDecoder> open_decoder(AudioInput input) {
   const bool had_tag = skip_id3(input);
   if (is_plain_wav(input)) return open_wav(std::move(input));
-  // Other formats begin with a letter; between a tag and the first frame of MP3 there may be zeros.
+  // After a tag, an unprintable byte is MP3 or padding, because all other formats begin with a letter.
   const auto first = input.peek(1);
   const bool is_mp3_behind = had_tag && !first.empty() && (first[0] < std::byte{' '} || first[0] > std::byte{'~'});
   return is_mp3_behind || is_mp3(input) ? open_mp3(std::move(input)) : open_sound_file(std::move(input));
@@ -67,7 +69,7 @@ std::optional<double> AudioReader::seconds() const {
   return static_cast<double>(*format.frames) / format.sample_rate;
 }
 
-// Decodes the next piece into ready_.
+// Decodes the next frames into ready_. If the decoder returns fewer frames than requested, the audio has ended.
 void AudioReader::decode() {
   const auto channels = static_cast<std::size_t>(decoder_->format().channels);
   frames_.resize(frames_at_once_ * channels);
@@ -84,6 +86,7 @@ RawAudioStream::RawAudioStream(const RawAudio& raw, std::string name)
     : raw_(checked(raw)), name_(std::move(name)), resampler_(raw.sample_rate, AudioReader::kSampleRate) {}
 
 void RawAudioStream::push(std::span<const std::byte> bytes, std::vector<float>& samples) {
+  // Convert the complete frames. Keep the bytes of an incomplete last frame.
   const auto channels = static_cast<std::size_t>(raw_.channels), frame = channels * sample_bytes(raw_.samples);
   frame_.insert(frame_.end(), bytes.begin(), bytes.end());
   const std::size_t count = frame_.size() / frame;

@@ -1,3 +1,4 @@
+// Replaces sound_file.cc in a build without libsndfile and libmpg123.
 #include <utility>
 
 #include "encdec/engine/base/refuse.h"

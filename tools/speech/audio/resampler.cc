@@ -9,14 +9,15 @@
 namespace encdec {
 namespace {
 
-constexpr double kZeros = 16;     // zeros of the sinc on each side
-constexpr double kCutoff = 0.97;  // fraction of half the smaller rate
+// Constants of the filter that resampler.h describes.
+constexpr double kZeros = 16;     // zero crossings of the sinc on each side
+constexpr double kCutoff = 0.97;  // cutoff frequency / (half of the smaller sample rate)
 constexpr double kBeta = 9;
-// Maximum number of filter positions between two zeros. In between, two positions are interpolated, with an error of
-// -140 dB. This limits the filter to two megabytes, whatever rate a file states.
+// Maximum number of filter positions between two zero crossings of the sinc. Values between two positions are
+// interpolated, with an error of -140 dB. This maximum limits the filter to two megabytes at any sample rate.
 constexpr double kMaxPhases = 4096;
 
-// Returns the modified Bessel function of order 0.
+// Returns the modified Bessel function of the first kind and order 0, by its power series.
 double bessel(double x) {
   double sum = 1, term = 1;
   for (int k = 1; term > sum * 1e-17; ++k) {
@@ -26,7 +27,7 @@ double bessel(double x) {
   return sum;
 }
 
-// Returns Kaiser's window at x in [-1, 1], not normalised.
+// Returns the Kaiser window at x in [-1, 1], without normalisation.
 double window(double x) {
   return bessel(kBeta * std::sqrt(std::max(0.0, 1 - x * x)));
 }
@@ -35,16 +36,16 @@ double sinc(double x) {
   return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
 }
 
-// Adds in a fixed order whatever the compiler does: sixteen partial sums.
+// Returns the dot product. Uses 16 accumulators, so that all compilers add in the same order.
 float dot(const float* a, const float* b, std::size_t count) {
-  constexpr std::size_t kSums = 16;
-  std::array<float, kSums> sums = {};
+  constexpr std::size_t kAccumulators = 16;
+  std::array<float, kAccumulators> sums = {};
   std::size_t i = 0;
-  for (; i + kSums <= count; i += kSums) {
-    for (std::size_t lane = 0; lane < kSums; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  for (; i + kAccumulators <= count; i += kAccumulators) {
+    for (std::size_t lane = 0; lane < kAccumulators; ++lane) sums[lane] += a[i + lane] * b[i + lane];
   }
   for (std::size_t lane = 0; i < count; ++i, ++lane) sums[lane] += a[i] * b[i];
-  for (std::size_t step = kSums / 2; step > 0; step /= 2) {
+  for (std::size_t step = kAccumulators / 2; step > 0; step /= 2) {
     for (std::size_t lane = 0; lane < step; ++lane) sums[lane] += sums[lane + step];
   }
   return sums[0];
@@ -57,13 +58,15 @@ Resampler::Resampler(int from_rate, int to_rate) {
   from_ = static_cast<std::uint64_t>(from_rate / divisor);
   to_ = static_cast<std::uint64_t>(to_rate / divisor);
   if (from_ == to_) return;
+  // Compute the sizes of the filter.
   const double ratio = static_cast<double>(to_rate) / from_rate;
   phases_ =
       static_cast<std::size_t>(std::min(to_, static_cast<std::uint64_t>(std::ceil(kMaxPhases * std::min(1.0, ratio)))));
-  const double width = std::min(1.0, kCutoff * ratio);  // zeros of the sinc per input
+  const double width = std::min(1.0, kCutoff * ratio);  // zero crossings of the sinc per input sample
   taps_ = static_cast<std::size_t>(std::ceil(2 * kZeros / width));
   taps_ += taps_ % 2;
   before_ = taps_ / 2 - 1;
+  // Compute the weights of each phase and scale their sum to 1. The last row is used only for interpolation.
   weights_.resize((phases_ + 1) * taps_);
   std::vector<double> values(taps_);
   for (std::size_t phase = 0; phase <= phases_; ++phase) {
@@ -85,9 +88,9 @@ void Resampler::push(std::span<const float> input, std::vector<float>& output) {
   }
   read_ += input.size();
   input_.insert(input_.end(), input.begin(), input.end());
-  if (read_ <= before_) return;  // not enough to mirror the beginning
+  if (read_ <= before_) return;  // too few samples to mirror the beginning
   if (read_ - input.size() <= before_) begin();
-  // Writes all outputs whose last input is known.
+  // Write all outputs whose last input is known.
   const std::uint64_t inputs = first_ + input_.size();
   if (inputs >= taps_) write(((inputs - taps_ + 1) * to_ + from_ - 1) / from_, output);
 }
@@ -100,28 +103,29 @@ void Resampler::finish(std::vector<float>& output) {
   write((read_ * to_ + from_ - 1) / from_, output);
 }
 
-// Inserts before_ mirrored inputs at the beginning, or zeros if there are too few to mirror.
+// Inserts before_ mirrored inputs at the beginning. If there are too few inputs, the rest is zeros.
 void Resampler::begin() {
   std::vector<float> mirror(before_);
   for (std::size_t i = 1; i <= std::min(before_, input_.size() - 1); ++i) mirror[before_ - i] = input_[i];
   input_.insert(input_.begin(), mirror.begin(), mirror.end());
 }
 
-// Appends the outputs up to, but not including, number `last`.
+// Appends the outputs before index `last`.
 void Resampler::write(std::uint64_t last, std::vector<float>& output) {
-  for (; written_ < last; ++written_) output.push_back(at(written_));
-  // Drops inputs that no later output needs.
+  for (; written_ < last; ++written_) output.push_back(sample_at(written_));
+  // Drop inputs that no later output needs.
   const std::uint64_t next = written_ * from_ / to_;
   if (next <= first_) return;
   const std::size_t gone = static_cast<std::size_t>(std::min<std::uint64_t>(next - first_, input_.size()));
-  constexpr std::size_t kWorthMoving = 1 << 14;
+  constexpr std::size_t kWorthMoving = 1 << 14;  // minimum number of inputs to drop at once
   if (gone < kWorthMoving) return;
   input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(gone));
   first_ += gone;
 }
 
-float Resampler::at(std::uint64_t number) const {
-  const std::uint64_t place = number * from_;  // position in units of 1 / to_ of an input
+// Returns output `number`. Interpolates between the two nearest phases.
+float Resampler::sample_at(std::uint64_t number) const {
+  const std::uint64_t place = number * from_;  // time, in units of (1 / to_) input samples
   const float* inputs = input_.data() + (place / to_ - first_);
   const std::uint64_t phase = place % to_ * phases_;
   const float* row = weights_.data() + phase / to_ * taps_;

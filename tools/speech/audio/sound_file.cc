@@ -18,12 +18,11 @@
 namespace encdec {
 namespace {
 
-// The bytes of an audio file, for decoders in C that seek. A pipe is read to its end first. No exception passes through
-// the decoder: it is kept until rethrow().
+// The bytes of an audio file, for C decoders that seek. The constructor reads a pipe into memory. Exceptions
+// must not pass through C code, so read() stores an exception until rethrow() is called.
 class SeekableInput {
  public:
-  // Positions count from the first byte of `input` that is not consumed. Throws FileError, also for a pipe of more than
-  // 1 GiB.
+  // Position 0 is the next byte of `input`. Throws FileError on failure, and for a pipe with more than 1 GiB.
   explicit SeekableInput(AudioInput input) : input_(std::move(input)), begin_(input_.place()) {
     if (input_.source().size()) return;
     constexpr std::size_t kPiece = 1 << 20, kMost = std::size_t{1} << 30;
@@ -39,20 +38,19 @@ class SeekableInput {
     begin_ = 0;
   }
 
-  // Returns the object whose address a C decoder passes to its callbacks.
+  // Returns the object that `handle`, the argument of a C decoder's callback, points to.
   static SeekableInput& of(void* handle) { return *static_cast<SeekableInput*>(handle); }
 
   const std::string& name() const { return input_.name(); }
   std::int64_t size() noexcept { return static_cast<std::int64_t>(*input_.source().size() - begin_); }
   std::int64_t place() const noexcept { return place_; }
-  // Seeks as lseek(): `from` is SEEK_SET, SEEK_CUR or SEEK_END. Returns the new position, which is limited to the range
-  // from 0 to size().
+  // Seeks like lseek(). Returns the new position, from 0 to size().
   std::int64_t seek(std::int64_t offset, int from) noexcept {
     const std::int64_t begin = from == SEEK_SET ? 0 : from == SEEK_CUR ? place_ : size();
     place_ = std::clamp<std::int64_t>(begin + offset, 0, size());
     return place_;
   }
-  // Returns the number of bytes read; 0 after a failure.
+  // Returns the number of bytes read, or 0 after a failure.
   std::int64_t read(void* to, std::int64_t count) noexcept {
     if (failure_ || count <= 0) return 0;
     try {
@@ -66,21 +64,21 @@ class SeekableInput {
       return 0;
     }
   }
-  // Throws the exception of a failed read(), if there is one, and forgets it.
+  // Throws and clears the exception of a failed read(), if there is one.
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
   AudioInput input_;
-  std::uint64_t begin_;          // position 0, in bytes of the source
+  std::uint64_t begin_;          // offset of position 0 in the source, in bytes
   std::vector<std::byte> kept_;  // contents of a pipe
   std::int64_t place_ = 0;
   std::exception_ptr failure_;
 };
 
-// MP3 by libmpg123. libsndfile uses it too and gives the same bits, but cannot stop it from writing to standard error:
-// it wrote 91 lines for 61 damaged files, where these flags make it write none.
+// Decodes MP3 with libmpg123. libsndfile also uses libmpg123, with bitwise identical results, but
+// writes messages about damaged files to standard error. kFlags prevents these messages.
 class Mp3 final : public AudioDecoder {
  public:
   explicit Mp3(AudioInput input)
@@ -88,10 +86,12 @@ class Mp3 final : public AudioDecoder {
         input_(std::move(input)),
         handle_(mpg123_new(nullptr, nullptr), mpg123_delete) {
     if (handle_ == nullptr) throw std::bad_alloc();
+    // Configure the decoder: float samples, no messages, no resampling.
     constexpr long kFlags =
         MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_SKIP_ID3V2 | MPG123_FUZZY | MPG123_NO_FRANKENSTEIN;
     check(mpg123_param(handle_.get(), MPG123_ADD_FLAGS, kFlags, 0));
     check(mpg123_param(handle_.get(), MPG123_REMOVE_FLAGS, MPG123_AUTO_RESAMPLE, 0));
+    // Open the input and find the first frame.
     const auto read = [](void* handle, void* to, std::size_t count) {
       return static_cast<mpg123_ssize_t>(SeekableInput::of(handle).read(to, static_cast<std::int64_t>(count)));
     };
@@ -104,7 +104,7 @@ class Mp3 final : public AudioDecoder {
     int channels = 0, encoding = 0;
     check(mpg123_getformat(handle_.get(), &rate, &channels, &encoding));
     format_ = checked_format(input_.name(), rate, channels);
-    // Keeps rate, channels and sample type even if the file changes them.
+    // Keep the rate, channels and sample type of the first frame, even if later frames differ.
     check(mpg123_format_none(handle_.get()));
     check(mpg123_format(handle_.get(), rate, channels, MPG123_ENC_FLOAT_32));
     if (const off_t frames = mpg123_length(handle_.get()); frames > 0) {
@@ -128,8 +128,9 @@ class Mp3 final : public AudioDecoder {
     input_.rethrow();
     const std::size_t frames = done / frame_bytes;
     read_ += frames;
+    // At the end, check whether the file had any audio, and whether it is truncated.
     if (done < wanted) {
-      if (read_ == 0) refuse(input_.name(), "an MP3 without one frame that can be decoded");
+      if (read_ == 0) refuse(input_.name(), "an MP3 without a frame that can be decoded");
       is_cut_ = status != MPG123_DONE || (states_length_ && read_ + kInexact < format_.frames.value_or(0));
     }
     check_samples(input_.name(), samples.first(frames * channels));
@@ -137,9 +138,11 @@ class Mp3 final : public AudioDecoder {
   }
 
  private:
-  static constexpr std::uint64_t kInexact = 3 * 1152;  // encoders state one or two frames too many
+  // Tolerance for the stated length, in samples. Encoders overstate the length by one or two frames of 1152 samples.
+  static constexpr std::uint64_t kInexact = 3 * 1152;
 
-  // Returns whether the first frame states the length (Xing's header). Otherwise libmpg123 estimates it.
+  // Returns true if the first frame has a Xing or Info header, which states the length. Without
+  // this header libmpg123 estimates the length.
   static bool has_length(AudioInput& input) {
     const auto frame = input.peek(40);
     const std::string_view text(reinterpret_cast<const char*>(frame.data()), frame.size());
@@ -157,6 +160,7 @@ class Mp3 final : public AudioDecoder {
   std::uint64_t read_ = 0;
 };
 
+// Opens the input with libsndfile, whose callbacks receive the address of `input`. Returns null on failure.
 SNDFILE* open(SeekableInput& input, SF_INFO& info) {
   static SF_VIRTUAL_IO calls = {
       [](void* file) { return sf_count_t{SeekableInput::of(file).size()}; },
@@ -166,23 +170,27 @@ SNDFILE* open(SeekableInput& input, SF_INFO& info) {
   return sf_open_virtual(&calls, SFM_READ, &info, &input);
 }
 
-// Returns whether an Ogg stream ends within or before its last page (RFC 3533, section 6); libsndfile does not tell.
+// Returns true if an Ogg stream is truncated: the last page is incomplete, or lacks the flag for a
+// last page (RFC 3533, section 6). libsndfile does not detect this.
 bool is_cut_ogg(SeekableInput& input) {
   constexpr std::int64_t kLargestPage = 65'307;
+  // Read the last bytes, up to the maximum size of a page, then restore the position.
   const std::int64_t place = input.place();
   std::string end(kLargestPage, '\0');
   input.seek(-std::min(kLargestPage, input.size()), SEEK_END);
   end.resize(static_cast<std::size_t>(input.read(end.data(), kLargestPage)));
   input.seek(place, SEEK_SET);
+  // Byte 5 holds flags (4: last page). Byte 26 holds the number of segments; then come the segment sizes.
   const std::size_t page = std::min(end.rfind("OggS"), end.size());
   const auto byte = [&](std::size_t i) {
     return page + i < end.size() ? static_cast<unsigned char>(end[page + i]) : 0U;
   };
-  std::size_t size = 27 + byte(26);  // the header, then the sizes of the segments
+  std::size_t size = 27 + byte(26);
   for (std::size_t i = 0; i < byte(26); ++i) size += byte(27 + i);
   return (byte(5) & 4U) == 0 || page + size > end.size();
 }
 
+// Decodes all formats except MP3 and plain WAV, with libsndfile.
 class SoundFile final : public AudioDecoder {
  public:
   explicit SoundFile(AudioInput input) : input_(std::move(input)) {
@@ -233,7 +241,7 @@ class SoundFile final : public AudioDecoder {
 bool is_mp3(AudioInput& input) {
   const auto begin = input.peek(2);
   const auto byte = [&](std::size_t i) { return i < begin.size() ? std::to_integer<int>(begin[i]) : 0; };
-  // Eleven ones begin a frame; the layer must not be the reserved value 0.
+  // A frame begins with eleven 1 bits. The layer bits are not 0, which is reserved.
   return byte(0) == 0xFF && (byte(1) & 0xE0) == 0xE0 && (byte(1) & 0x06) != 0;
 }
 

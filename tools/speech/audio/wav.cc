@@ -1,7 +1,7 @@
-// Reads WAV, although libsndfile gives the same bits at the same speed (10 minutes in 50 ms). A build without
-// libsndfile reads WAV too. A pipe is read while another program writes it; libsndfile seeks, so that a pipe would
-// first be held in memory. And if a recorder has left the size at 0, libsndfile finds no samples; this reader reads to
-// the end.
+// Reads WAV. libsndfile gives bitwise identical samples at the same speed, but this reader
+// - works in a build without libsndfile,
+// - reads a pipe while another program writes to it; libsndfile needs all bytes first, because it seeks,
+// - reads a file whose recorder has left the size at 0; libsndfile finds no samples in such a file.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -33,7 +33,7 @@ std::string_view tag_at(std::span<const std::byte> bytes, std::size_t place) {
   return {reinterpret_cast<const char*>(bytes.data()) + place, 4};
 }
 
-// Decode ITU-T G.711: A-law to 13 bits, mu-law to 14 bits.
+// The next two functions decode an ITU-T G.711 sample: A-law (even bits inverted) to 13 bits, mu-law to 14 bits.
 float from_a_law(unsigned code) {
   code ^= 0x55U;
   const unsigned exponent = code >> 4 & 7U, mantissa = code & 15U;
@@ -48,19 +48,19 @@ float from_mu_law(unsigned code) {
   return (code & 0x80U ? -1.0F : 1.0F) * static_cast<float>(size) / 8192.0F;
 }
 
-// An integer of 24 bits.
 struct Int24 {
   std::array<std::uint8_t, 3> bytes;
 
-  std::int32_t shifted() const {  // the upper bits of one of 32 bits
+  std::int32_t shifted() const {  // returns the upper 24 bits of a 32-bit integer
     return static_cast<std::int32_t>(bytes[0] << 8U | bytes[1] << 16U | std::uint32_t{bytes[2]} << 24U);
   }
 };
 
-constexpr std::size_t kExtensibleBytes = 40;  // size of an extensible 'fmt '
+constexpr std::size_t kExtensibleBytes = 40;  // size of an extensible chunk 'fmt '
+// Format tags of Microsoft's mmreg.h: WAVE_FORMAT_PCM, IEEE_FLOAT, ALAW, MULAW, EXTENSIBLE.
 constexpr std::uint16_t kPcm = 1, kFloat = 3, kALaw = 6, kMuLaw = 7, kExtensible = 0xFFFE;
 
-// Contents of the chunk "fmt ".
+// The contents of a chunk "fmt ".
 struct WaveFormat {
   std::uint16_t tag = 0;
   unsigned bits = 0;
@@ -71,7 +71,7 @@ struct WaveFormat {
     switch (tag) {
       case kPcm: {
         constexpr std::array kIntegers = {Encoding::uint8, Encoding::int16, Encoding::int24, Encoding::int32};
-        const unsigned bytes = (bits + 7) / 8;  // samples with fewer bits are stored shifted to the left
+        const unsigned bytes = (bits + 7) / 8;  // samples are stored in whole bytes, shifted to the left
         if (bytes >= 1 && bytes <= kIntegers.size()) return kIntegers[bytes - 1];
         break;
       }
@@ -87,7 +87,7 @@ struct WaveFormat {
   }
 };
 
-// A decoder of uncompressed samples, up to `bytes` bytes or to the end of the input.
+// Decodes uncompressed samples. Reads `bytes` bytes. If `bytes` is unset, reads to the end of the input.
 class PlainDecoder final : public AudioDecoder {
  public:
   PlainDecoder(AudioInput input, Encoding encoding, const AudioFormat& format, std::optional<std::uint64_t> bytes)
@@ -119,6 +119,7 @@ class PlainDecoder final : public AudioDecoder {
   std::vector<std::byte> bytes_;
 };
 
+// Parses a chunk "fmt ": tag, channels, sample rate, bytes per second, bytes per frame, bits per sample.
 WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk) {
   constexpr std::size_t kPlainBytes = 16;
   if (chunk.size() < kPlainBytes) {
@@ -144,11 +145,12 @@ WaveFormat read_format(const AudioInput& input, std::span<const std::byte> chunk
 }  // namespace
 
 bool is_plain_wav(AudioInput& input) {
-  constexpr std::size_t kMaxBefore = 1 << 16;  // bytes in which 'fmt ' is searched for
+  constexpr std::size_t kMaxBefore = 1 << 16;  // maximum offset of the chunk 'fmt '
   const auto head = input.peek(12);
   if (head.size() < 12 || tag_at(head, 8) != "WAVE") return false;
   const std::string_view form = tag_at(head, 0);
   if (form != "RIFF" && form != "RF64" && form != "BW64") return false;
+  // Visit the chunks up to 'fmt '. A chunk is a tag, a size, and contents padded to an even size.
   for (std::size_t at = 12; at < kMaxBefore;) {
     if (input.peek(at + 8).size() < at + 8) break;
     const std::size_t size = number_at<std::uint32_t>(input.peek(at + 8), at + 4);
@@ -164,9 +166,10 @@ bool is_plain_wav(AudioInput& input) {
 std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
   constexpr std::uint32_t kUnknown = std::numeric_limits<std::uint32_t>::max();
   constexpr std::size_t kMaxFormatBytes = 1024;
+  // Read the chunks up to the header of "data". The samples come next.
   input.skip(12);
   std::optional<WaveFormat> wave;
-  std::optional<std::uint64_t> long_data;  // size of "data" in the chunk "ds64"
+  std::optional<std::uint64_t> long_data;  // size of "data" from a chunk "ds64" (RF64)
   std::vector<std::byte> chunk;
   for (;;) {
     chunk.resize(8);
@@ -184,7 +187,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
       }
       std::optional<std::uint64_t> bytes = size;
       if (size == kUnknown) bytes = long_data;
-      // Programs that write to a pipe state 0, all ones or about 2 GiB (SoX, arecord).
+      // A program that writes to a pipe (SoX, arecord) does not know the size, and states 0, 2^32 - 1 or about 2 GiB.
       const bool is_streamed = !input.source().size() && size >= 0x7FFF'0000U && size <= 0x8000'0000U;
       if (size == 0 || bytes == 0 || is_streamed) bytes.reset();
       return std::make_unique<PlainDecoder>(std::move(input), *encoding, wave->format, bytes);
@@ -210,7 +213,7 @@ std::unique_ptr<AudioDecoder> open_wav(AudioInput input) {
 AudioFormat AudioDecoder::checked_format(const std::string& name, std::int64_t sample_rate, std::int64_t channels) {
   if (channels < 1 || channels > kMaxChannels) refuse(name, "{} channels, expected 1 to {}", channels, kMaxChannels);
   if (sample_rate < kMinSampleRate || sample_rate > kMaxSampleRate) {
-    refuse(name, "{} samples a second, expected {} to {}", sample_rate, kMinSampleRate, kMaxSampleRate);
+    refuse(name, "a sample rate of {} Hz, expected {} to {}", sample_rate, kMinSampleRate, kMaxSampleRate);
   }
   return {.sample_rate = static_cast<int>(sample_rate), .channels = static_cast<int>(channels)};
 }
@@ -242,7 +245,7 @@ std::size_t sample_bytes(RawAudio::Samples samples) {
 }
 
 void convert(RawAudio::Samples from, std::span<const std::byte> bytes, std::span<float> samples) {
-  // Converts numbers of the type of `stored`.
+  // Convert all samples. `stored` only selects the type of the stored numbers.
   const auto each = [&](auto stored, const auto& sample_of) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       samples[i] = sample_of(number_at<decltype(stored)>(bytes, i * sizeof stored));

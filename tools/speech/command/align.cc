@@ -30,6 +30,7 @@ struct AlignArguments {
   std::optional<AlignmentFormat> format = {};
 };
 
+// Returns the contents of a file. An empty path means standard input.
 std::string read_text(const std::string& path) {
   LineReader reader(path);
   std::string text;
@@ -43,13 +44,14 @@ void align(AlignArguments arguments) {
   if (arguments.file == "-" && (arguments.text == "-" || arguments.text == "/dev/stdin")) {
     throw UsageError("--text and FILE are both standard input, expected one of them");
   }
+  // Read the text and open the recording before loading the model, so that their errors come first.
   audio.model.share_cpus(0, 1);
   const std::string text = read_text(arguments.text == "-" ? "" : arguments.text);
   const auto by_ending = value_named<AlignmentFormat>(kAlignmentFormats, name_ending(audio.output));
   const AlignmentFormat format = arguments.format.value_or(by_ending.value_or(AlignmentFormat::json));
   Recording recording = recording_of(arguments.file, audio);
   const SpeechModel model(settings.load());
-  ProgressBar bar = settings.quiet ? ProgressBar::hidden() : ProgressBar();
+  ProgressBar bar = settings.quiet ? ProgressBar::none() : ProgressBar();
   TranscribeOptions options = audio.options;
   options.on_progress = [&, length = recording.seconds](std::size_t /*recording*/, double seconds) {
     Progress progress{.audio_seconds = seconds};
@@ -70,8 +72,8 @@ void align(AlignArguments arguments) {
   }
   if (unaligned == 0) return;
   const std::string found =
-      fmt::format("{}: {} of {} words have no times", arguments.text, unaligned, unaligned + aligned);
-  if (unaligned > aligned) throw Error(found + ", expected at most half: is this the text of the recording?");
+      fmt::format("{}: {} of {} words are unaligned", arguments.text, unaligned, unaligned + aligned);
+  if (unaligned > aligned) throw Error(found + ", expected at most half; does the text match the recording?");
   if (!settings.quiet) spdlog::warn("{}", found);
 }
 
@@ -81,14 +83,15 @@ Action add_align(CLI::App& command) {
   const auto arguments = std::make_shared<AlignArguments>();
   TranscribeArguments& audio = arguments->audio;
   add_model_option(command, audio.model.folder);
-  add_file_option(command, "--text", arguments->text, "What is said, in UTF-8: each line gets times; -: standard input")
+  add_file_option(command, "--text", arguments->text,
+                  "Text of the recording, in UTF-8; each line becomes a segment; -: standard input")
       ->required();
   add_value_option(command, "FILE", arguments->file, "", "Recording: WAV, FLAC, MP3, Ogg and more; -: standard input")
       ->required();
   add_output_option(command, audio.output, "Words or lines with their times");
-  add_words_option(
-      command, "--output-format", kAlignmentFormats, arguments->format,
-      "json and textgrid have words and lines, the others lines; if not given, by the ending of --output, else json");
+  add_words_option(command, "--output-format", kAlignmentFormats, arguments->format,
+                   "json and textgrid contain words and lines, the others only lines; default: the extension of "
+                   "--output, else json");
   audio.model.add_load_options(command);
   audio.model.add_quiet_option(command, "No progress bar and no notes");
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
@@ -96,7 +99,8 @@ Action add_align(CLI::App& command) {
     if (std::ranges::find(kNames, row.name) != std::end(kNames)) add_option(command, row, row.value(audio.options));
   }
   add_raw_options(command, audio);
-  command.footer(R"(Words that are not found are "unaligned" in json. If they are most, this exits with status 1.
+  command.footer(
+      R"(Words that are not found are "unaligned" in json. If more than half are unaligned, the exit status is 1.
 
 Examples:
   encdec align --model whisper-tiny --text talk.txt talk.wav --output talk.srt

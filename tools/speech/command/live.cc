@@ -1,4 +1,4 @@
-// encdec transcribe --live: texts while their speech is read.
+// encdec transcribe --live: transcribes speech while it is read.
 #include <encdec/engine/base/cancellation.h>
 #include <encdec/models/model/mailbox.h>
 #include <encdec/speech/transcript/transcript_format.h>
@@ -20,11 +20,11 @@
 namespace encdec::cli {
 namespace {
 
-constexpr double kLongestBacklog = 60;  // seconds of speech that may wait for their texts
+constexpr double kLongestBacklog = 60;  // maximum LiveSession::backlog() at which reading continues
 
 using Json = nlohmann::ordered_json;
 
-// The output of a session: texts on standard output or in a file, and the words that may change in the terminal.
+// Writes final texts to standard output or a file, and shows partial texts in the terminal.
 class LiveOutput {
  public:
   explicit LiveOutput(const TranscribeArguments& arguments)
@@ -32,15 +32,15 @@ class LiveOutput {
         has_json_lines_(arguments.has_json_lines),
         writer_(format_, arguments.lines),
         file_(arguments.output),
-        bar_(arguments.model.quiet || has_json_lines_ ? ProgressBar::hidden() : ProgressBar()) {
+        bar_(arguments.model.quiet || has_json_lines_ ? ProgressBar::none() : ProgressBar()) {
     if (!has_lines()) write(writer_.begin());
   }
 
-  // Returns whether anyone sees texts that are not final.
+  // Returns true if partial texts are shown or written.
   bool shows_partials() const { return has_json_lines_ || bar_.is_enabled(); }
   bool has_failed() const { return has_failed_; }
 
-  // Returns true for the last event.
+  // Shows or writes an event. Returns true for the last event.
   bool add(const LiveEvent& event) {
     using Kind = LiveEvent::Kind;
     if (event.kind == Kind::partial && !has_json_lines_) {
@@ -60,6 +60,7 @@ class LiveOutput {
   }
 
  private:
+  // Returns true if each utterance is written as one line, and false for a transcript file such as SRT.
   bool has_lines() const { return has_json_lines_ || format_ == TranscriptFormat::txt; }
   void write(const std::string& text) {
     if (text.empty()) return;
@@ -89,7 +90,7 @@ class LiveOutput {
     using Kind = LiveEvent::Kind;
     if (event.kind == Kind::ended) {
       return python_text({{"type", "end"},
-                          {"duration", event.counts.seconds},
+                          {"duration", event.counts.audio_seconds},
                           {"utterances", event.counts.utterances},
                           {"passes", event.counts.passes},
                           {"passes_skipped", event.counts.skipped}});
@@ -120,12 +121,13 @@ class LiveOutput {
   bool has_failed_ = false;
 };
 
+// Opens the recording or standard input. Throws UsageError if standard input is a terminal.
 AudioReader open_input(const TranscribeArguments& arguments) {
   const std::string& file = arguments.files.empty() ? "-" : arguments.files.front();
   if (file != "-") return AudioReader::open(file);
   if (::isatty(STDIN_FILENO) == 1) {
     throw UsageError(
-        "standard input is a terminal, expected sound, such as that of: "
+        "standard input is a terminal, expected audio, for example from: "
         "arecord -q -t raw -f S16_LE -r 16000 -c 1 | encdec transcribe --model DIR --live --raw int16");
   }
   return open_standard_input(arguments);
@@ -145,8 +147,9 @@ bool transcribe_live(const TranscribeArguments& given) {
   AudioReader reader = open_input(arguments);
   reader.read_live();
 
+  // Workers write the output. A message in `ends` wakes this thread: at the end of the session or after an exception.
   RequestQueue queue(model.model(), model.queue_options(live.transcribe));
-  Mailbox<std::exception_ptr> ends;  // null at the end of the session
+  Mailbox<std::exception_ptr> ends;  // null: the session has ended
   LiveSession session(model, queue, live, [&](const LiveEvent& event) {
     try {
       if (output.add(event)) ends.put(nullptr);
@@ -159,6 +162,7 @@ bool transcribe_live(const TranscribeArguments& given) {
     if (!ended.empty() && ended.front()) std::rethrow_exception(ended.front());
     return !ended.empty();
   };
+  // Feed 20 ms at a time. Pause while the backlog is long, for example because a file is read faster than decoded.
   std::vector<float> piece(AudioReader::kSampleRate / 50);
   try {
     for (std::size_t count = piece.size(); count == piece.size();) {
@@ -168,9 +172,9 @@ bool transcribe_live(const TranscribeArguments& given) {
       while (session.backlog() > kLongestBacklog) is_over(kCancellationInterval);
     }
   } catch (const Interrupted&) {
-    // Speech so far gets its text. A second signal ends the command.
+    // Transcribe the speech that was read. A second signal ends the command.
   }
-  const CancellationScope goes_on(nullptr);
+  const CancellationScope goes_on(nullptr);  // the work below continues after the first signal
   session.finish();
   while (!is_over(kCancellationInterval)) {
   }

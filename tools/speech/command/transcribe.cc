@@ -24,19 +24,19 @@
 namespace encdec::cli {
 namespace {
 
-// Number of recordings that keep the batches of one worker full.
+// Minimum number of recordings for each worker, so that its batches are full.
 constexpr std::int64_t kFilesPerWorker = 4;
 
-// Returns text to append to an error message: how to read other formats. Empty for an error of another kind.
+// Returns a hint on other audio formats, to append to the message of `error`; empty for unrelated errors.
 std::string_view hint_of(const Error& error) {
   if (dynamic_cast<const AudioFormatError*>(&error) == nullptr) return "";
   return "; for other formats: ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -";
 }
 
-// The output files of one recording's transcript. Order of calls: add* end.
+// The output files of one recording's transcript. Order of calls: add* end
 class Written {
  public:
-  // Opens the output of each format; paths[i] is for formats[i], and an empty path is standard output.
+  // Opens paths[i] for formats[i]. An empty path means standard output.
   Written(const std::vector<TranscriptFormat>& formats, const TranscriptLineOptions& lines,
           const std::vector<std::string>& paths) {
     for (std::size_t i = 0; i < formats.size(); ++i) {
@@ -60,7 +60,7 @@ class Written {
       part.file->commit();
     }
   }
-  // Returns text to append to an error message: where partial output is. Empty if there is none.
+  // Returns a note with the paths of partial output, to append to an error message; empty without partial output.
   std::string partial_output_note() const {
     std::string kept;
     for (const Part& part : parts_) {
@@ -83,9 +83,8 @@ class Written {
   std::vector<Part> parts_;
 };
 
-// One run of the command, from the first recording to the last. Files in --output-dir grow while their recordings are
-// transcribed. Standard output has the recordings in order: segments of the recording whose turn it is are written at
-// once, segments of later recordings wait.
+// One run of the command. With --output-dir, each segment is written to its file at once. On standard
+// output, the segments of a recording are written after all earlier recordings are complete.
 class Transcription final : TranscribeStream {
  public:
   explicit Transcription(const TranscribeArguments& arguments)
@@ -102,9 +101,9 @@ class Transcription final : TranscribeStream {
   bool run() {
     const SpeechModel model(arguments_.model.load());
     stats_.load_seconds = stopwatch_.seconds();
-    arguments_.model.note_unused_guesses(options_.beam_size,
-                                         drafts_ != nullptr || options_.prompt_lookup_num_tokens > 0);
-    bar_ = arguments_.model.quiet ? ProgressBar::hidden() : ProgressBar();
+    arguments_.model.note_unused_drafts(options_.beam_size,
+                                        drafts_ != nullptr || options_.prompt_lookup_num_tokens > 0);
+    bar_ = arguments_.model.quiet ? ProgressBar::none() : ProgressBar();
     options_.on_segments = [this](std::size_t number, std::span<const TranscriptSegment> segments) {
       bar_.clear();
       if (arguments_.output_dir.empty() && number != front_) {
@@ -119,6 +118,7 @@ class Transcription final : TranscribeStream {
       show();
     };
     options_.on_work = [this](const GenerateProgress& work) { stats_.work = work; };
+    // Transcribe all recordings. Add the paths of partial output to an error message.
     try {
       const Stopwatch stopwatch;
       model.transcribe_stream(*this, options_);
@@ -142,13 +142,14 @@ class Transcription final : TranscribeStream {
   }
 
  private:
-  // Output of a recording that waits for the recordings before it.
+  // Output of a recording, kept until all earlier recordings are written.
   struct Waiting {
     std::vector<TranscriptSegment> segments = {};
     std::optional<Transcript> transcript = {};
     bool has_failed = false;
   };
 
+  // Sets names_. Throws UsageError if two names are equal, or if an output file would replace a recording.
   void name_outputs() {
     std::error_code failure;
     std::filesystem::create_directories(arguments_.output_dir, failure);
@@ -216,8 +217,7 @@ class Transcription final : TranscribeStream {
     return true;
   }
 
-  // Writes the waiting output of recording front_ to standard output. If that recording is complete, goes on with the
-  // recording after it.
+  // Writes the waiting output of recording front_. While recording front_ is complete, continues with the next one.
   void write_waiting() {
     for (auto first = waiting_.find(front_); first != waiting_.end(); first = waiting_.find(front_)) {
       const Waiting waiting = std::move(first->second);
@@ -231,7 +231,7 @@ class Transcription final : TranscribeStream {
     }
   }
 
-  // Returns the path of each format's output; empty for standard output.
+  // Returns the path of each format's output file. An empty path means standard output.
   std::vector<std::string> paths_of(std::size_t number) const {
     std::vector<std::string> paths(arguments_.formats.size(), arguments_.output);
     for (std::size_t i = 0; i < paths.size() && !names_.empty(); ++i) {
@@ -240,6 +240,7 @@ class Transcription final : TranscribeStream {
     return paths;
   }
 
+  // Returns the output of a recording. The first call for a recording opens the output.
   Written& written(std::size_t number) {
     const auto known = open_.find(number);
     if (known != open_.end()) return *known->second;
@@ -268,15 +269,16 @@ class Transcription final : TranscribeStream {
   std::unique_ptr<LineReader> drafts_;
   std::optional<OutputFile> stats_file_;
   Stats stats_;
-  std::vector<std::string> names_;  // paths of outputs without the format's ending; empty for standard output
-  ProgressBar bar_ = ProgressBar::hidden();
+  std::vector<std::string> names_;  // paths without extension; empty for standard output
+  ProgressBar bar_ = ProgressBar::none();
   std::size_t read_ = 0;
   std::size_t failed_ = 0;
-  std::size_t front_ = 0;                   // number of the recording whose turn it is on standard output
-  std::map<std::size_t, Waiting> waiting_;  // by number of the recording
+  // The keys of the maps are the numbers of recordings.
+  std::size_t front_ = 0;  // recording that is being written to standard output
+  std::map<std::size_t, Waiting> waiting_;
   std::map<std::size_t, std::unique_ptr<Written>> open_;
-  std::optional<double> seconds_ = 0.0;  // length of all recordings opened so far; unset if one length is unknown
-  std::map<std::size_t, double> done_;   // seconds transcribed, by number of the recording
+  std::optional<double> seconds_ = 0.0;  // total length of opened recordings; unset if a length is unknown
+  std::map<std::size_t, double> done_;   // seconds that were transcribed
 };
 
 }  // namespace
@@ -285,8 +287,8 @@ Action add_transcribe(CLI::App& command) {
   const auto arguments = std::make_shared<TranscribeArguments>();
   add_transcribe_options(command, *arguments);
   command.footer(
-      R"(Text is written as soon as it is recognised. A file is written to NAME.XXXXXX.partial, which is renamed to NAME when it
-is complete and stays after a failure.
+      R"(Text is written as soon as it is recognised. An output file is called NAME.XXXXXX.partial until it is complete, and
+keeps that name after a failure.
 
 Other containers and codecs:
   ffmpeg -i FILE -f wav - | encdec transcribe --model DIR -

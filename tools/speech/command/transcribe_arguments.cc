@@ -16,9 +16,9 @@ namespace {
 
 constexpr OptionInfo kIncrement(
     "temperature_increment_on_fallback", kTemperatureIncrement, "Search", "X",
-    "Added to the temperature each time the text of a window is rejected, up to 1; 0 or none: no further try");
+    "Added to the temperature each time a window's text is rejected, up to 1; 0 or none: decode each window once");
 
-// Adds the options of a group of the tables of speech options.
+// Adds the options of one group of transcribe_settings() and transcript_line_settings().
 void add_speech_group(CLI::App& command, std::string_view group, TranscribeArguments& arguments) {
   for (const OptionRow<TranscribeOptions>& row : transcribe_settings()) {
     if (row.group != group) continue;
@@ -36,34 +36,32 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
   add_value_option(command, "FILE", arguments.files, "", "Recordings: WAV, FLAC, MP3, Ogg and more; -: standard input");
   add_output_option(command, arguments.output, "Transcript of one recording");
   add_value_option(command, "--output-dir", arguments.output_dir, "DIR",
-                   "Folder for transcripts, one file for each recording and format; created if missing");
+                   "Folder for transcripts: one file for each recording and format; created if missing");
   add_file_option(command, "--stats", arguments.stats, "Write times and speed to this file, as a JSON object");
   std::vector<std::string> words = names_of(kTranscriptFormats);
   words.emplace_back("all");
   words.emplace_back("jsonl");
-  take_words(
-      command.add_option_function<std::string>(
-          "--output-format",
-          [&formats = arguments.formats, &has_json_lines = arguments.has_json_lines](const std::string& name) {
-            formats.clear();
-            has_json_lines = name == "jsonl";
-            for (const auto& format : kTranscriptFormats) {
-              if (name == "all" || name == format.name) formats.push_back(format.value);
-            }
-          },
-          "Format of transcripts; jsonl, with --live: one JSON object for each event; if not given, by the ending of "
-          "--output, else txt"),
-      words);
+  take_words(command.add_option_function<std::string>(
+                 "--output-format",
+                 [&formats = arguments.formats, &has_json_lines = arguments.has_json_lines](const std::string& name) {
+                   formats.clear();
+                   has_json_lines = name == "jsonl";
+                   for (const auto& format : kTranscriptFormats) {
+                     if (name == "all" || name == format.name) formats.push_back(format.value);
+                   }
+                 },
+                 "Format of transcripts; jsonl: with --live, one JSON object for each event; default: the extension of "
+                 "--output, else txt"),
+             words);
   arguments.model.add_load_options(command);
   add_file_option(command, "--draft-file", arguments.draft,
-                  "Guesses of the texts, such as earlier transcripts: line N for recording N, an empty line for none")
-      ->group("Guesses");
+                  "File of draft texts, such as earlier transcripts: line N for recording N; an empty line for none")
+      ->group("Speculative decoding");
   arguments.model.add_draft_options(command);
   const auto check_rules = [](const std::string& name) {
     if (name != "openai") throw UsageError(fmt::format("--rules: '{}', expected openai", printable(name)));
   };
-  command
-      .add_option_function<std::string>("--rules", check_rules, "Ignored: the only rules are those of openai/whisper")
+  command.add_option_function<std::string>("--rules", check_rules, "Ignored: openai is the only decoding mode")
       ->type_name("openai")
       ->group("Speech");
   TranscribeOptions& speech = arguments.options;
@@ -71,12 +69,12 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments) {
                     "Recordings decoded together; 0: chosen for this machine. Results do not depend on it");
   arguments.model.add_workers_option(command, speech.workers);
   arguments.model.add_quiet_option(command, "No progress bar and no notes");
-  for (const std::string_view group : {"Speech", "Search", "Guesses", "Guards", "Times"})
+  for (const std::string_view group : {"Speech", "Search", "Speculative decoding", "Fallback and silence", "Times"})
     add_speech_group(command, group, arguments);
 
   command
       .add_flag("--live", arguments.is_live,
-                "Transcribe one input while it is read: at each pause the text of what was said before it")
+                "Transcribe one input while it is read, and write the text of each utterance at the pause after it")
       ->group("Live");
   add_group(command, "Live", live_settings(), arguments.live);
   add_raw_options(command, arguments);
@@ -90,7 +88,7 @@ void add_raw_options(CLI::App& command, TranscribeArguments& arguments) {
   };
   take_words(command
                  .add_option_function<std::string>("--raw", set_raw,
-                                                   "Standard input has no header, only little-endian samples")
+                                                   "Standard input is little-endian samples without a header")
                  ->group(raw),
              {"int16", "float32"});
   add_number_option(command, "--sample-rate", arguments.raw.sample_rate, AudioDecoder::kMinSampleRate,
@@ -120,6 +118,7 @@ Recording recording_of(const std::string& file, const TranscribeArguments& argum
 
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments) {
   TranscribeOptions options = arguments.options;
+  // Refuse options that have no effect or that exclude each other.
   const TranscriptLineOptions& lines = arguments.lines;
   if (!options.word_timestamps) {
     for (const auto& [name, is_given] :

@@ -15,17 +15,17 @@
 
 namespace encdec::cli {
 
-// Arguments of `encdec transcribe`. Options have the names of openai/whisper's command, with hyphens.
+// The options have the same names as in openai/whisper's command, but with hyphens.
 struct TranscribeArguments {
   ModelArguments model;
   std::vector<std::string> files;  // "-" for standard input
   std::string output;
   std::string output_dir;
   std::string stats;
-  std::string draft;                      // path of a file of guesses; empty for none
+  std::string draft;                      // path of a file with a draft text per line; may be empty
   std::vector<TranscriptFormat> formats;  // empty if --output-format is not given
   TranscriptLineOptions lines;
-  bool is_raw = false;  // standard input has no header
+  bool is_raw = false;  // whether standard input has no header
   RawAudio raw;
   double temperature = 0;
   std::optional<double> temperature_increment = 0.2;
@@ -39,18 +39,18 @@ void add_transcribe_options(CLI::App& command, TranscribeArguments& arguments);
 // Adds --raw, --sample-rate and --channels.
 void add_raw_options(CLI::App& command, TranscribeArguments& arguments);
 
-// Returns the formats of transcripts; if none is given, that of the ending of --output, else txt.
+// Returns the formats of --output-format. The default is the format of --output's extension, else txt.
 std::vector<TranscriptFormat> formats_of(const TranscribeArguments& arguments);
 
-// Opens standard input, as WAV or another format, or as samples without a header. Throws FileError and ConfigError.
+// Opens raw samples if --raw is given, else an audio file. Throws FileError and ConfigError.
 AudioReader open_standard_input(const TranscribeArguments& arguments);
-// Returns the recording of a file, or that of standard input for "-".
+// `file` is a path, or "-" for standard input.
 Recording recording_of(const std::string& file, const TranscribeArguments& arguments);
 
-// Transcribes one input while it is read. Returns true if all utterances have a text.
+// Runs --live. Returns false if an utterance has failed.
 bool transcribe_live(const TranscribeArguments& arguments);
 
-// Returns the options that the arguments ask for. Throws UsageError for arguments that exclude each other.
+// Throws UsageError if two arguments exclude each other, or if one requires another that is missing.
 TranscribeOptions transcribe_options(const TranscribeArguments& arguments);
 
 }  // namespace encdec::cli

@@ -9,13 +9,14 @@ namespace {
 
 constexpr std::int64_t kSamplesPerMs = 16, kMsPerSecond = 1000;
 constexpr std::int64_t kWindow = VoiceActivity::kWindow;
-constexpr std::int64_t kShortestCut = 98 * kSamplesPerMs;  // minimum silence at which too long speech is cut
+constexpr std::int64_t kShortestCut =
+    98 * kSamplesPerMs;  // minimum silence, in samples, at which long speech may be split
 
-// A pass over the windows of a recording. The rules and their order are those of faster-whisper's
-// get_speech_timestamps(). Order of calls: add* finish
+// Finds speech in one pass, with the conditions of faster-whisper's get_speech_timestamps().
+// Order of calls: add* finish
 // States:
 // - Silence: is_speech_ is false.
-// - Speech since start_: is_speech_ is true. quiet_since_ is set during a silence that is still too short to end it.
+// - Speech since start_: is_speech_ is true. During a short silence within the speech, quiet_since_ is set.
 class SpanFinder {
  public:
   explicit SpanFinder(const VoiceActivityOptions& options)
@@ -26,6 +27,7 @@ class SpanFinder {
                  static_cast<double>(2 * kSamplesPerMs * options.speech_pad_ms)),
         pause_(options.min_silence_duration_ms * kSamplesPerMs) {}
 
+  // Processes the next window, which has speech with the given probability.
   void add(float probability) {
     const std::int64_t now = kWindow * window_++;
     if (probability >= threshold_) {
@@ -51,17 +53,18 @@ class SpanFinder {
     spans_.push_back({static_cast<std::uint64_t>(start_), static_cast<std::uint64_t>(end)});
   }
 
-  // Ends speech that is too long: at cut_ if set, otherwise at `now`. Returns true if this window needs no more checks.
+  // Splits speech that is too long: at cut_ if it is set, else at `now`. Returns true if the window needs no more work.
   bool split(std::int64_t now) {
     const bool has_cut = cut_ != 0;
     add_span(has_cut ? cut_ : now);
-    // After cut_ speech may have begun again.
+    // If speech was found again after cut_, the next span has already begun.
     is_speech_ = has_cut && next_start_ >= cut_;
     start_ = next_start_;
     cut_ = next_start_ = quiet_since_ = 0;
     return !has_cut;
   }
 
+  // Extends the current silence to `now`. If the silence is long enough, ends the speech.
   void add_silence(std::int64_t now) {
     if (quiet_since_ == 0) quiet_since_ = now;
     const std::int64_t quiet = now - quiet_since_;
@@ -72,22 +75,23 @@ class SpanFinder {
     cut_ = next_start_ = quiet_since_ = 0;
   }
 
-  float threshold_, silence_;
+  float threshold_, silence_;  // probabilities
   // Lengths and positions are in samples.
   std::int64_t shortest_;
   double longest_;
   std::int64_t pause_;
-  std::int64_t window_ = 0;  // number of the next window
+  std::int64_t window_ = 0;  // index of the next window
   bool is_speech_ = false;
   std::int64_t start_ = 0;
-  // Each is 0 for none.
+  // The value 0 means unset.
   // - quiet_since_: start of the current silence within speech.
-  // - cut_: start of the last silence at which speech may be cut.
+  // - cut_: start of the last silence at which speech may be split.
   // - next_start_: start of the speech after cut_.
   std::int64_t quiet_since_ = 0, cut_ = 0, next_start_ = 0;
   std::vector<SpeechSpan> spans_;
 };
 
+// Pads each span at both ends. If the silence between two spans is too short for both paddings, each gets half of it.
 void widen(std::vector<SpeechSpan>& spans, std::uint64_t padding, std::uint64_t samples) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     SpeechSpan& span = spans[i];

@@ -9,9 +9,9 @@ namespace {
 constexpr double kRate = 16'000;
 constexpr std::uint64_t kMillisecond = 16;
 constexpr std::uint64_t kWindowSamples = VoiceActivity::kWindow;
-constexpr std::uint64_t kShortestRun = 3;  // windows with speech that begin an utterance
-constexpr double kHysteresis = 0.15;
-constexpr double kCutRange = 10;  // seconds before the end of a long utterance in which it is cut
+constexpr std::uint64_t kShortestRun = 3;  // number of windows with speech that begin an utterance
+constexpr double kHysteresis = 0.15;       // silence begins at a probability below threshold - kHysteresis
+constexpr double kCutRange = 10;           // a long utterance is split within its last kCutRange seconds
 
 }  // namespace
 
@@ -48,11 +48,12 @@ std::uint64_t UtteranceFinder::earliest() const {
   return std::max(free_from_, window_ - std::min(window_, before));
 }
 
-// Takes the probability of the next window.
+// Processes the next window, which has speech with the given probability.
 void UtteranceFinder::add(float probability, std::vector<Event>& events) {
   const auto p = static_cast<double>(probability);
   const std::uint64_t begin = window_;
   window_ += kWindowSamples;
+  // Between utterances, count consecutive windows with speech.
   if (!is_speaking_) {
     run_ = p >= options_.threshold ? run_ + 1 : 0;
     if (run_ < kShortestRun) return;
@@ -63,6 +64,7 @@ void UtteranceFinder::add(float probability, std::vector<Event>& events) {
     events.push_back({Event::Kind::began, start_});
     return;
   }
+  // In an utterance, speech ends the current silence, and a low probability of speech begins a silence.
   last_.push_back(probability);
   if (p >= options_.threshold) {
     quiet_since_ = 0;
@@ -70,6 +72,7 @@ void UtteranceFinder::add(float probability, std::vector<Event>& events) {
   } else if (p < options_.threshold - kHysteresis && quiet_since_ == 0) {
     quiet_since_ = begin;
   }
+  // Report `quiet` after half of the required silence. End the utterance after the whole required silence.
   const std::uint64_t now = std::min(window_, samples_);
   if (quiet_since_ != 0) {
     const std::uint64_t end = quiet_since_ + silence_ / 2;
@@ -90,14 +93,16 @@ void UtteranceFinder::end_at(std::uint64_t sample, std::vector<Event>& events) {
   last_.clear();
 }
 
-// Cuts an utterance that is too long, `now` behind the last window.
+// Splits an utterance that is too long. `now` is the end of the last window.
 void UtteranceFinder::cut(std::uint64_t now, std::vector<Event>& events) {
   if (quiet_since_ != 0) return end_at(std::min(quiet_since_ + silence_ / 2, now), events);
+  // Find the window with the lowest probability of speech.
   const auto most =
       static_cast<std::size_t>(std::min(kCutRange, options_.max_utterance_s / 2) * kRate / kWindowSamples);
   const auto first = last_.end() - static_cast<std::ptrdiff_t>(std::min(most, last_.size()));
   const auto quietest = std::min_element(first, last_.end());
   const std::uint64_t behind = last_begin_ + kWindowSamples * static_cast<std::uint64_t>(quietest + 1 - last_.begin());
+  // End the utterance in the middle of this window. The windows after it belong to the next utterance.
   std::vector<float> rest(quietest + 1, last_.end());
   end_at(std::min(behind - kWindowSamples / 2, now), events);
   is_speaking_ = true;

@@ -9,28 +9,26 @@
 
 namespace encdec {
 
-// Definition of an utterance. Names and defaults are those of OpenAI's server_vad.
+// The names and defaults are the same as in OpenAI's server_vad.
 struct UtteranceOptions {
-  double threshold = 0.5;         // probability at which speech begins; it ends below this value less 0.15
-  int prefix_padding_ms = 300;    // sound before the speech that belongs to the utterance
-  int silence_duration_ms = 500;  // silence that ends an utterance; half of it belongs to the utterance
-  double max_utterance_s = 28;    // a longer utterance is cut
+  double threshold = 0.5;         // speech begins at this probability, and ends below threshold - 0.15
+  int prefix_padding_ms = 300;    // audio to include before the speech
+  int silence_duration_ms = 500;  // silence that ends an utterance; half of it is included
+  double max_utterance_s = 28;    // longer utterances are split
 };
 
-// A finder of utterances in speech that goes on. It decides as the samples come, and what it decides depends on
-// nothing but the samples before: not on the sizes of their pieces.
-// - Three windows of VoiceActivity in a row with speech begin an utterance.
-// - Speech that goes on for longer than max_utterance_s is cut in the middle of the window that has the least
-// probability
-//   of speech, among those of the last 10 s or the last half. The next utterance begins at the cut.
+// Finds utterances in a stream of samples. Events depend on the samples so far, not on chunk sizes.
+// - Three consecutive windows (VoiceActivity::kWindow) with speech begin an utterance.
+// - An utterance longer than max_utterance_s is split in the window with the lowest probability of
+//   speech, among its last 10 s or its last half, whichever is shorter.
 // Order of calls: (push | end_utterance)* finish
 class UtteranceFinder {
  public:
   struct Event {
     enum class Kind : std::uint8_t {
-      began,  // at `sample`, the first one of the utterance
-      quiet,  // it ends before `sample`, unless speech goes on within the other half of the silence
-      ended,  // before `sample`
+      began,  // `sample` is the first sample of an utterance
+      quiet,  // half of the silence has passed; the utterance ends before `sample` unless speech follows
+      ended,  // the utterance ended before `sample`
     };
     Kind kind = Kind::began;
     std::uint64_t sample = 0;
@@ -40,18 +38,17 @@ class UtteranceFinder {
   // REQUIRES: the options are in the ranges of live_settings().
   UtteranceFinder(const UtteranceOptions& options, std::unique_ptr<SpeechDetector> detector);
 
-  // Adds samples, and appends what they decide.
+  // Processes samples. Appends their events.
   void push(std::span<const float> samples, std::vector<Event>& events);
-  // Ends the current utterance, if there is one, at the last sample so far. Another utterance may begin right behind.
+  // Ends the current utterance, if any, at the last sample so far. The next utterance may begin at this sample.
   void end_utterance(std::vector<Event>& events);
-  // The samples are over.
   void finish(std::vector<Event>& events);
 
-  // Returns the first sample that an utterance can begin with, given all samples so far.
+  // Returns the earliest sample at which the current or the next utterance can begin.
   std::uint64_t earliest() const;
-  // Returns the end of what is known to be speech in the current utterance.
+  // Returns the end of the speech in the current utterance: the start of the current silence, if any.
   std::uint64_t speech_end() const { return quiet_since_ != 0 ? quiet_since_ : window_; }
-  // Returns whether the last event is `quiet`, and speech has not gone on.
+  // Returns true if the last event is `quiet` and no speech has followed.
   bool is_quiet() const { return is_quiet_; }
 
  private:
@@ -65,14 +62,14 @@ class UtteranceFinder {
   std::vector<float> probabilities_;
   std::uint64_t samples_ = 0;      // number of samples so far
   std::uint64_t window_ = 0;       // first sample of the next window
-  std::uint64_t free_from_ = 0;    // end of the last utterance
-  std::uint64_t run_ = 0;          // number of windows with speech in a row, before an utterance begins
-  bool is_speaking_ = false;       // an utterance has begun and not ended
+  std::uint64_t free_from_ = 0;    // end of the previous utterance
+  std::uint64_t run_ = 0;          // number of consecutive windows with speech, between utterances
+  bool is_speaking_ = false;       // whether an utterance has begun
   std::uint64_t start_ = 0;        // first sample of the utterance
-  std::uint64_t quiet_since_ = 0;  // first sample of the current silence in it; 0 for none
-  bool is_quiet_ = false;          // `quiet` was reported for this silence
-  std::vector<float> last_;        // probabilities of the utterance's windows
-  std::uint64_t last_begin_ = 0;   // first sample of last_[0]
+  std::uint64_t quiet_since_ = 0;  // first sample of the current silence in the utterance; 0: no silence
+  bool is_quiet_ = false;          // whether `quiet` was reported
+  std::vector<float> last_;        // probabilities of the windows in the utterance
+  std::uint64_t last_begin_ = 0;   // first sample of the window of last_[0]
 };
 
 }  // namespace encdec

@@ -11,21 +11,22 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kFrame = 256, kHop = 128;  // samples of a transform, and between the starts of two
+// Sizes of the model Silero VAD for 16 kHz.
+constexpr std::size_t kFrame = 256, kHop = 128;  // samples per transform, and from one transform to the next
 constexpr std::size_t kFrequencies = kFrame / 2 + 1;
-constexpr std::size_t kMirroredEnd = 64;          // samples appended to the window
-constexpr std::size_t kWide = 128, kNarrow = 64;  // channels
-constexpr std::size_t kTaps = 3;                  // steps that a convolution reads
-constexpr std::size_t kSummed = 8;                // products summed before they are added to an output
+constexpr std::size_t kMirroredEnd = 64;          // number of samples appended to a window
+constexpr std::size_t kWide = 128, kNarrow = 64;  // numbers of channels
+constexpr std::size_t kTaps = 3;                  // kernel size of the convolutions
+constexpr std::size_t kSummed = 8;  // number of products that are added up before they are added to the output
 constexpr std::size_t kPaddedSamples = VoiceActivity::kContext + VoiceActivity::kWindow + kMirroredEnd;
-constexpr std::size_t kFrames = (kPaddedSamples - kFrame) / kHop + 1;  // steps: 4; later layers have 2 and 1
+constexpr std::size_t kFrames = (kPaddedSamples - kFrame) / kHop + 1;  // 4; the convolutions reduce them to 2, then 1
 
 std::vector<float> vector_of(const WeightScope& weights, std::string_view name, std::size_t size) {
   const Tensor tensor = weights.tensor(name, {static_cast<Dim>(size)});
   return {tensor.data<float>(), tensor.data<float>() + size};
 }
 
-// Returns a weight stored as [outputs, channels, taps] in the order [taps, channels, outputs].
+// Returns a weight, stored as [outputs, channels, taps], transposed to [taps, channels, outputs].
 std::vector<float> turned(const WeightScope& weights, std::string_view name, std::size_t outputs, std::size_t channels,
                           std::size_t taps = 1) {
   Shape shape = {static_cast<Dim>(outputs), static_cast<Dim>(channels)};
@@ -45,12 +46,12 @@ float sigmoid(float x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Activations: steps of `channels` values, with a step of zeros at each end.
+// Activations [steps, channels], with one more step of zeros at each end.
 template <std::size_t steps, std::size_t channels>
 class Padded {
  public:
   float* step(std::size_t index) { return values_.data() + (index + 1) * channels; }
-  // Returns the kTaps steps around a step.
+  // Returns the kTaps steps from index - 1 to index + 1.
   const float* around(std::size_t index) const { return values_.data() + index * channels; }
   void rectify() {
     for (float& x : values_) x = std::max(x, 0.0F);
@@ -60,7 +61,7 @@ class Padded {
   std::array<float, (steps + 2) * channels> values_{};
 };
 
-// Returns the samples followed by their last kMirroredEnd samples in reverse order, without repeating the very last.
+// Returns the samples, then the kMirroredEnd samples before the last sample, in reverse order.
 std::array<float, kPaddedSamples> with_mirrored_end(VoiceActivity::Samples samples) {
   std::array<float, kPaddedSamples> padded;
   std::copy(samples.begin(), samples.end(), padded.begin());
@@ -68,6 +69,7 @@ std::array<float, kPaddedSamples> with_mirrored_end(VoiceActivity::Samples sampl
   return padded;
 }
 
+// Runs the model on each window, preceded by the last kContext samples of the previous window.
 class VoiceActivityDetector final : public SpeechDetector {
  public:
   explicit VoiceActivityDetector(std::shared_ptr<const VoiceActivity> model) : model_(std::move(model)) {}
@@ -96,7 +98,7 @@ class VoiceActivityDetector final : public SpeechDetector {
   std::size_t filled_ = VoiceActivity::kContext;  // number of samples in samples_
 };
 
-// Loudness in decibels, 0 for a full-scale square wave.
+// Compares the loudness with the quietest recent window. Decibels are relative to a full-scale square wave.
 class LoudnessDetector final : public SpeechDetector {
  public:
   void push(std::span<const float> samples, std::vector<float>& probabilities) override {
@@ -110,9 +112,11 @@ class LoudnessDetector final : public SpeechDetector {
   }
 
  private:
-  static constexpr std::size_t kHistory = 94;  // windows of 32 ms: three seconds
+  static constexpr std::size_t kHistory = 94;  // number of windows: three seconds
+  // In dB: minimum loudness, maximum initial background, difference with probability 0.5, difference per logit.
   static constexpr double kQuietest = -60, kLoudestStart = -45, kDifference = 12, kSlope = 3;
 
+  // Ends the current window. Returns the probability of speech in the window.
   float end_window() {
     const double mean = energy_ / VoiceActivity::kWindow;
     const double loudness = std::max(10 * std::log10(std::max(mean, 1e-12)), kQuietest);
@@ -126,7 +130,7 @@ class LoudnessDetector final : public SpeechDetector {
   }
 
   double energy_ = 0;      // sum of squares in the current window
-  std::size_t count_ = 0;  // number of its samples
+  std::size_t count_ = 0;  // samples in the current window
   std::deque<double> history_;
 };
 
@@ -137,7 +141,7 @@ void VoiceActivity::Matrix::multiply(const float* input, float* output) const {
   std::copy(bias.begin(), bias.end(), output);
   const float* row = weights.data();
   std::size_t i = 0;
-  // Sums products in pairs first, which loses less precision than one after another.
+  // Add up kSummed products pairwise, which is more accurate than adding each product to the output.
   for (; i + kSummed <= inputs; i += kSummed, row += kSummed * outputs) {
     std::array<float, kSummed> x;
     std::copy_n(input + i, kSummed, x.begin());
@@ -180,6 +184,7 @@ VoiceActivity VoiceActivity::load(const std::filesystem::path& file) {
 }
 
 float VoiceActivity::probability(Samples samples, State& state) const {
+  // Compute the magnitudes of the Fourier transforms: [4, 129].
   const std::array<float, kPaddedSamples> padded = with_mirrored_end(samples);
   Padded<kFrames, kFrequencies> magnitudes;
   for (std::size_t frame = 0; frame < kFrames; ++frame) {
@@ -190,6 +195,7 @@ float VoiceActivity::probability(Samples samples, State& state) const {
       magnitudes.step(frame)[k] = std::sqrt(re * re + im * im);
     }
   }
+  // Apply the convolutions, with outputs [4, 128], [2, 64], [1, 64] and [1, 128].
   Padded<kFrames, kWide> first;
   for (std::size_t i = 0; i < kFrames; ++i) convolution1_.multiply(magnitudes.around(i), first.step(i));
   first.rectify();
@@ -203,6 +209,7 @@ float VoiceActivity::probability(Samples samples, State& state) const {
   convolution4_.multiply(third.around(0), input.data());
   for (std::size_t i = 0; i < kWide; ++i) input[i] = std::max(input[i], 0.0F);
 
+  // Run one step of the LSTM.
   std::copy(state.hidden.begin(), state.hidden.end(), input.begin() + kWide);
   std::array<float, 4 * kHidden> gates;
   gates_.multiply(input.data(), gates.data());

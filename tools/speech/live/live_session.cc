@@ -16,9 +16,9 @@ namespace encdec {
 namespace {
 
 constexpr std::uint64_t kRate = AudioReader::kSampleRate;
-constexpr std::uint64_t kShortest = kRate / 10;           // samples that are decoded at all
-constexpr std::uint64_t kLongestCommitted = 300 * kRate;  // samples of an utterance that the caller ends
-constexpr std::uint64_t kAgreement = 2 * kRate;           // samples between the first and last pass that must agree
+constexpr std::uint64_t kShortest = kRate / 10;           // utterances with fewer samples have an empty text
+constexpr std::uint64_t kLongestCommitted = 300 * kRate;  // at this length, an utterance ends without commit()
+constexpr std::uint64_t kAgreement = 2 * kRate;           // partial texts must agree over this time, in samples
 
 double seconds_of(std::uint64_t samples) {
   return static_cast<double>(samples) / static_cast<double>(kRate);
@@ -29,12 +29,14 @@ std::string without_space(std::string text) {
   return text;
 }
 
-// Returns the words on which texts agree, except for the last one. In a text without spaces a character is a word.
+// Returns the words with which all texts begin, except the last such word. If the texts have no
+// spaces, returns characters, except the last two.
 std::string agreed_words(const std::deque<std::string>& texts) {
   std::string_view common = texts.front();
   for (const std::string& text : texts) {
     common = common.substr(0, static_cast<std::size_t>(std::ranges::mismatch(common, text).in1 - common.begin()));
   }
+  // Drop the last word, which may be incomplete. Without spaces, drop the last two characters.
   const std::size_t space = common.rfind(' ');
   if (space != common.npos) return std::string(common.substr(0, space));
   if (texts.back().find(' ') != std::string::npos) return "";
@@ -47,8 +49,10 @@ std::string agreed_words(const std::deque<std::string>& texts) {
 
 }  // namespace
 
+// Events of UtteranceFinder begin and end utterances. For each utterance, partial passes are submitted one
+// at a time, then a final pass. Workers store the results. deliver() sends the results as events, in order.
 struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
-  // One pass over the first samples of an utterance.
+  // One transcription of the first `samples` samples of an utterance.
   struct Pass {
     std::uint64_t samples = 0;
     Request request = {};
@@ -59,18 +63,19 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
 
   struct Utterance {
     std::uint64_t number = 0;
-    std::uint64_t start = 0;  // sample of the session
+    std::uint64_t start = 0;  // index of the first sample in the session
     std::vector<float> samples = {};
     bool has_speech = true;
     bool is_over = false;
-    std::shared_ptr<Pass> last_pass = {};  // for the final text; begun early at a silence that may end the utterance
+    // The pass for the final text. It starts early, at a silence that may end the utterance.
+    std::shared_ptr<Pass> last_pass = {};
 
-    std::shared_ptr<UtteranceEncoder> encoder = {};  // null if passes share nothing
-    std::shared_ptr<Pass> partial_pass = {};         // null if none runs
-    std::deque<std::uint64_t> waiting = {};          // numbers of samples of the next partial passes
-    std::uint64_t next_partial = 0;                  // number of samples at which the next partial text is due
-    std::deque<std::string> heard = {""};            // the last partial texts, the newest at the end
-    std::string language = {}, agreed = {};          // for partial texts: language, part that stays
+    std::shared_ptr<UtteranceEncoder> encoder = {};  // null if passes cannot share encoder output
+    std::shared_ptr<Pass> partial_pass = {};         // null if no partial pass is running
+    std::deque<std::uint64_t> waiting = {};          // lengths of the next partial passes, in samples
+    std::uint64_t next_partial = 0;                  // length at which the next partial pass is due
+    std::deque<std::string> partials = {""};         // recent partial texts, the newest one last
+    std::string language = {}, agreed = {};          // detected language, stable words
   };
 
   Impl(SpeechModel model_, RequestQueue& queue_, LiveOptions options_, OnEvent on_event_, std::uint64_t client_)
@@ -90,17 +95,18 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
   std::uint64_t client;
   std::uint64_t step = 0, window = 0;  // in samples
 
-  // Used by the thread of feed().
+  // The next five members are used only by the thread that calls feed().
   std::optional<UtteranceFinder> finder;
   std::vector<float> converted;  // samples of the current call
   std::vector<UtteranceFinder::Event> found;
   std::vector<float> recent;       // samples that may begin the next utterance
-  std::uint64_t recent_begin = 0;  // number of recent[0]
+  std::uint64_t recent_begin = 0;  // index of recent[0] in the session
 
   mutable Mutex mutex;
-  std::deque<Utterance> utterances ENCDEC_GUARDED_BY(mutex);  // without a final text; only the last one is not over
+  // Utterances whose final text has not been sent. Only the last utterance may be unfinished.
+  std::deque<Utterance> utterances ENCDEC_GUARDED_BY(mutex);
   std::uint64_t next_number ENCDEC_GUARDED_BY(mutex) = 0;
-  std::uint64_t total ENCDEC_GUARDED_BY(mutex) = 0;  // samples so far
+  std::uint64_t total ENCDEC_GUARDED_BY(mutex) = 0;  // number of samples so far
   LiveCounts counts ENCDEC_GUARDED_BY(mutex) = {};
   bool is_finishing ENCDEC_GUARDED_BY(mutex) = false;
   bool is_closed ENCDEC_GUARDED_BY(mutex) = false;
@@ -117,6 +123,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
   }
   bool is_speaking() const ENCDEC_REQUIRES(mutex) { return !utterances.empty() && !utterances.back().is_over; }
 
+  // Begins an utterance at index `sample`, and copies the recent samples from this index on.
   void begin(std::uint64_t sample, bool has_speech = true) ENCDEC_REQUIRES(mutex) {
     Utterance& utterance = utterances.emplace_back();
     utterance.number = next_number++;
@@ -130,7 +137,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     emit(std::move(event));
   }
 
-  // Ends the current utterance before a sample. Samples behind it may begin the next one.
+  // Ends the current utterance just before index `sample`, and decodes the utterance.
   void end(std::uint64_t sample) ENCDEC_REQUIRES(mutex) {
     Utterance& utterance = utterances.back();
     recent_begin = sample;
@@ -145,7 +152,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     deliver();
   }
 
-  // Begins the pass for the final text, unless it has begun.
+  // Starts the final pass, over the first `samples` samples, unless a final pass of this length was already started.
   void decode(Utterance& utterance, std::uint64_t samples) ENCDEC_REQUIRES(mutex) {
     if (utterance.last_pass && utterance.last_pass->samples == samples) return;
     drop(utterance.last_pass);
@@ -160,6 +167,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     pass.reset();
   }
 
+  // Submits a pass. `draft` is the expected text. Partial passes have lower priority than other requests.
   void submit(const Utterance& utterance, const std::shared_ptr<Pass>& pass, const TranscribeOptions& how,
               const std::string& draft) ENCDEC_REQUIRES(mutex) {
     const auto end = utterance.samples.begin() + static_cast<std::ptrdiff_t>(pass->samples);
@@ -168,11 +176,12 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     if (utterance.encoder) {
       recording.encode = [encoder = utterance.encoder](std::span<const float> first) { return encoder->rows(first); };
     }
+    // The handlers run in a worker thread. They own this object through `self`.
     const auto finish = [self = shared_from_this(), pass](auto&& set) {
       const MutexLock lock(self->mutex);
       set();
       pass->is_done = true;
-      pass->request = {};  // it holds these handlers, which hold the pass
+      pass->request = {};  // breaks the reference cycle of request, handlers and pass
       self->deliver();
     };
     TranscribeHandlers handlers;
@@ -202,7 +211,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     utterance.waiting.clear();
   }
 
-  // Notes which partial texts are due when the first `spoken` samples of an utterance are speech.
+  // Adds all partial passes that are due to utterance.waiting. Speech ends after `spoken` samples.
   void plan_partials(Utterance& utterance, std::uint64_t spoken) ENCDEC_REQUIRES(mutex) {
     if (options.partials == Partials::none) return;
     while (utterance.next_partial <= std::min<std::uint64_t>({utterance.samples.size(), window, spoken})) {
@@ -213,7 +222,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
       utterance.waiting.push_back(std::exchange(utterance.next_partial, utterance.next_partial + step));
     }
   }
-  // Begins the next partial pass if none runs.
+  // Starts the next partial pass, unless a partial pass is running or an earlier utterance has no final text yet.
   void begin_partial(Utterance& utterance) ENCDEC_REQUIRES(mutex) {
     const bool is_late = options.partials == Partials::automatic && utterances.size() > 1;
     if (utterance.partial_pass || utterance.waiting.empty() || is_late) return;
@@ -223,26 +232,28 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     if (!utterance.encoder) utterance.encoder = UtteranceEncoder::make(model.model());
     TranscribeOptions how = partial_options;
     if (!utterance.language.empty()) how.language = utterance.language;
-    submit(utterance, utterance.partial_pass, how, utterance.heard.back());
+    submit(utterance, utterance.partial_pass, how, utterance.partials.back());
   }
+  // Reads the result of the partial pass. Sends the partial text if it differs from the previous partial text.
   void read_partial(Utterance& utterance) ENCDEC_REQUIRES(mutex) {
     const auto pass = std::exchange(utterance.partial_pass, nullptr);
-    if (pass->failure) return;  // the final pass reports it
+    if (pass->failure) return;  // the final pass reports the failure
     utterance.language = pass->transcript.language;
-    const std::string before = utterance.heard.back();
-    const std::string& heard = utterance.heard.emplace_back(without_space(std::move(pass->transcript.text)));
-    if (utterance.heard.size() > std::max<std::uint64_t>(kAgreement / step, 1) + 1) utterance.heard.pop_front();
-    const std::string agreed = agreed_words(utterance.heard);
+    const std::string before = utterance.partials.back();
+    const std::string& partial = utterance.partials.emplace_back(without_space(std::move(pass->transcript.text)));
+    if (utterance.partials.size() > std::max<std::uint64_t>(kAgreement / step, 1) + 1) utterance.partials.pop_front();
+    const std::string agreed = agreed_words(utterance.partials);
     if (agreed.starts_with(utterance.agreed)) utterance.agreed = agreed;
     LiveEvent event = event_of(LiveEvent::Kind::partial, utterance);
     event.end = seconds_of(utterance.start + pass->samples);
     event.text = utterance.agreed;
-    if (heard.starts_with(utterance.agreed)) event.tail = heard.substr(utterance.agreed.size());
-    if (before != heard) emit(std::move(event));
+    if (partial.starts_with(utterance.agreed)) event.tail = partial.substr(utterance.agreed.size());
+    if (before != partial) emit(std::move(event));
   }
 
-  // Passes on what passes have found, and begins the next ones.
+  // Sends the events of finished passes, and starts the next passes.
   void deliver() ENCDEC_REQUIRES(mutex) {
+    // Send partial texts. A pass that cannot be submitted is done at once, so start another pass.
     for (Utterance& utterance : utterances) {
       do {
         if (utterance.partial_pass && utterance.partial_pass->is_done) read_partial(utterance);
@@ -258,8 +269,8 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     }
     if (utterances.empty() && is_finishing) {
       is_finishing = false;
-      counts.seconds = seconds_of(total);
-      emit({.kind = LiveEvent::Kind::ended, .utterance = next_number, .end = counts.seconds, .counts = counts});
+      counts.audio_seconds = seconds_of(total);
+      emit({.kind = LiveEvent::Kind::ended, .utterance = next_number, .end = counts.audio_seconds, .counts = counts});
     }
   }
   LiveEvent final_event(Utterance& utterance) const {
@@ -294,8 +305,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     std::vector<float>& to = is_speaking() ? utterances.back().samples : recent;
     to.insert(to.end(), samples.begin(), samples.end());
   }
-  // Adds the samples in `converted`, in pieces, so that partial texts do not depend on the sizes of the caller's
-  // pieces.
+  // Processes `converted` in chunks of a fixed size, so that the sizes of the caller's chunks have no effect.
   void take_converted() {
     for (std::span<const float> left = converted; !left.empty();) {
       const std::span piece = left.first(std::min<std::size_t>(left.size(), VoiceActivity::kWindow));
@@ -309,6 +319,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
         forget();
         continue;
       }
+      // If speech continued after a silence, cancel the final pass that was started early.
       Utterance& utterance = utterances.back();
       if (finder && !finder->is_quiet()) drop(utterance.last_pass);
       if (!finder && utterance.samples.size() >= kLongestCommitted) {
@@ -320,7 +331,7 @@ struct LiveSession::Impl : std::enable_shared_from_this<Impl> {
     }
     converted.clear();
   }
-  // Drops the samples that no utterance can begin with.
+  // Drops recent samples that no later utterance can include.
   void forget() ENCDEC_REQUIRES(mutex) {
     if (is_speaking() || !finder) return;
     const auto count =
@@ -343,6 +354,7 @@ LiveSession::LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions opt
   o.transcribe.vad_model.clear();
   o.transcribe.clip_timestamps.clear();
   impl_->model.check(o.transcribe);
+  // For speed, partial texts are decoded greedily, once, and without timestamps.
   impl_->partial_options = o.transcribe;
   impl_->partial_options.temperatures = {0};
   impl_->partial_options.beam_size = 1;

@@ -17,112 +17,101 @@
 
 namespace encdec {
 
-// Whether a session gives texts of utterances that are still spoken.
+// Which partial texts (texts of unfinished utterances) to compute.
 enum class Partials : std::uint8_t {
-  automatic,  // a pass that comes too late is skipped
+  automatic,  // skip texts that would be late
   none,
-  always,  // no pass is skipped, however late
+  always,
 };
 
 struct LiveOptions {
-  RawAudio format = {};  // of what feed() takes
-  // How utterances are transcribed. Clips, batch_size, workers and callbacks are ignored.
+  RawAudio format = {};  // format of the bytes for feed()
+  // Options for each utterance. Clips, batch_size, workers and callbacks are ignored.
   TranscribeOptions transcribe = {};
-  // Utterances are found in the samples. Otherwise the caller ends them, with commit().
+  // If false, the caller ends each utterance with commit().
   bool finds_utterances = true;
-  // max_utterance_s 0: 14/15 of the model's window, 28 s for Whisper.
+  // If max_utterance_s is 0, the maximum is 14/15 of the model's window: 28 s for Whisper.
   UtteranceOptions utterances = {.max_utterance_s = 0};
-  // Finds speech. If null, transcribe.vad_model is loaded; if that is empty, speech is what is loud.
+  // If null, the session loads transcribe.vad_model or, if that is empty, compares loudness.
   std::shared_ptr<const VoiceActivity> voice_activity = {};
   Partials partials = Partials::automatic;
-  int step_ms = 1000;  // time between two partial texts
+  int step_ms = 1000;  // milliseconds of speech between two partial texts
 };
 
-// The options of a session that are not those of transcribe().
+// Returns the options of a session, without the options of transcribe().
 std::span<const OptionRow<LiveOptions>> live_settings();
 
-// Totals of a session.
 struct LiveCounts {
-  std::uint64_t utterances = 0;  // with a text or a failure
-  std::uint64_t passes = 0;      // partial texts that were computed
-  std::uint64_t skipped = 0;     // partial texts that were not, because they would have come too late
-  double seconds = 0;            // length of all samples
+  std::uint64_t utterances = 0;  // number of utterances with a text or a failure
+  std::uint64_t passes = 0;      // number of partial texts computed
+  std::uint64_t skipped = 0;     // number of partial texts skipped because they would have been late
+  double audio_seconds = 0;      // length of the audio
 };
 
-// Something that happened in a session. Times are in seconds since its first sample.
+// An event of a session. Times are in seconds from the session's first sample.
 struct LiveEvent {
   enum class Kind : std::uint8_t {
     started,     // an utterance has begun
-    partial,     // a part of its text
-    stopped,     // the utterance is over; its text follows
-    final_text,  // its text
-    failed,      // it has no text
+    partial,     // the text of the utterance so far
+    stopped,     // the utterance is over
+    final_text,  // the utterance's text
+    failed,      // the utterance has no text
     ended,       // the last event, after finish()
   };
   Kind kind = Kind::started;
-  std::uint64_t utterance = 0;  // number from 0
-  double start = 0;             // time of the utterance
-  double end = 0;               // time of the utterance; for a partial text, of the samples that it is the text of
-  bool has_speech = true;       // false: the caller has ended an utterance without speech in it
-  // partial: words that later partial texts begin with, too. final_text: the text as SpeechModel::transcribe() gives
-  // it for the samples of the utterance.
+  std::uint64_t utterance = 0;  // number of the utterance, from 0
+  double start = 0;             // start of the utterance
+  double end = 0;               // end of the utterance, or of the part that was transcribed for a partial text
+  bool has_speech = true;       // false: commit() ended an utterance without speech
+  // partial: words that will not change. final_text: the text from SpeechModel::transcribe().
   std::string text = {};
-  std::string tail = {};            // partial: words behind `text` that may change
-  Transcript transcript = {};       // final_text: with segments whose times are those of the session
+  std::string tail = {};            // partial: words after `text`, which may change
+  Transcript transcript = {};       // final_text
   std::exception_ptr failure = {};  // failed
   LiveCounts counts = {};           // ended
 };
 
-// The names of events.
 inline constexpr std::array kLiveEventKinds = {
     Named{LiveEvent::Kind::started, "started"}, Named{LiveEvent::Kind::partial, "partial"},
     Named{LiveEvent::Kind::stopped, "stopped"}, Named{LiveEvent::Kind::final_text, "final"},
     Named{LiveEvent::Kind::failed, "failed"},   Named{LiveEvent::Kind::ended, "ended"},
 };
 
-// A transcription of speech while it is spoken: samples in, events out. Reads and writes nothing else.
-//
-// Final texts depend on nothing but the samples: not on the sizes of their pieces, on when they come, or on who else
-// uses the queue. An utterance ends at a pause or after max_utterance_s, and is then transcribed by itself. Final texts
-// come in order and are not taken back.
-//
-// Partial texts are passes over an utterance of which `step`, 2 * step, ... seconds have been spoken. A word stays when
-// all passes of the last 2 s, at least two, agree on it and on the next word (LocalAgreement of Liu et al. 2020, which
-// compares two passes).
-//
-// feed(), commit(), clear() and finish() are called by one thread at a time and do not wait for decoding.
+// Transcribes speech while it is spoken: samples in, events out. Only backlog() and seconds() are
+// thread-safe. No function waits for decoding.
+// - An utterance ends at a pause or after max_utterance_s, and is then transcribed as a
+//   separate recording. Final texts come in order and do not change. They depend only on the samples, not
+//   on chunk sizes, timing or other requests in the queue.
+// - Partial texts are transcripts of the utterance so far, after each step_ms of speech. A word
+//   becomes stable when all texts of the last 2 s, at least two, agree on it and on the next word
+//   (after LocalAgreement, Liu et al. 2020, which compares two texts).
 class LiveSession {
  public:
-  // `on_event` is called by feed() and the others and by workers of the queue, one call at a time, in the order of the
-  // events. It must not call this object, and must not throw.
+  // This class and workers call the function, one call at a time. The function must not call this object or throw.
   using OnEvent = std::function<void(LiveEvent event)>;
 
-  // `queue` decodes for `model`; `client` is that of RequestQueue::submit(). Throws as SpeechModel::transcribe() does
-  // for options, and ConfigError for a format outside the limits of AudioDecoder. REQUIRES: `queue` outlives this
-  // object.
+  // Throws like SpeechModel::check(). Throws ConfigError if the format is outside the limits of
+  // AudioDecoder. REQUIRES: `queue` decodes for `model` and outlives this object.
   LiveSession(SpeechModel model, RequestQueue& queue, LiveOptions options, OnEvent on_event, std::uint64_t client = 0);
-  // Drops what is not final. No event comes after this.
+  // Cancels all utterances without a final text. Sends no more events.
   ~LiveSession();
   LiveSession(const LiveSession&) = delete;
   LiveSession& operator=(const LiveSession&) = delete;
 
-  // Adds sound in LiveOptions::format: bytes, cut anywhere, or samples from -1 to 1, whole frames of them. Throws
-  // FileError for a sample that is not finite.
+  // Adds bytes in LiveOptions::format, in chunks of any size, or whole frames of samples from -1 to
+  // 1. Throws FileError for a sample that is not finite.
   void feed(std::span<const std::byte> bytes);
   void feed(std::span<const float> samples);
-  // Ends the current utterance at the last sample so far. Samples without speech are an utterance, too: its text is
-  // empty. Returns false if no samples have come since the last utterance.
+  // Ends the current utterance at the last sample so far. Samples without speech make an utterance
+  // with an empty text. Returns false if there are no samples since the previous utterance.
   bool commit();
-  // Drops the samples since the last utterance ended, and the current utterance without a final text.
+  // Drops the current utterance and all samples since the previous utterance.
   void clear();
-  // Ends the session: `ended` follows the last utterance. REQUIRES: feed(), commit() and clear() are not called after
-  // it.
+  // Ends the current utterance and the session. Only backlog() and seconds() may be called later.
   void finish();
 
-  // Returns the number of seconds in utterances that are over and have no text yet. A caller that reads a file waits
-  // while this is large.
+  // Returns the total length of ended utterances without a text, in seconds. Feed no more samples while it is large.
   double backlog() const;
-  // Returns the length of the sound so far, in seconds.
   double seconds() const;
 
  private:

@@ -11,25 +11,22 @@
 
 namespace encdec {
 
-// The encoder's rows of an utterance that grows: a call encodes only the samples that no call before it had.
-// Thread-safe.
+// Encodes an utterance that grows. Each call encodes only the new samples. Thread-safe.
 class UtteranceEncoder {
  public:
-  // Returns null if the model has no StreamingEncoder, or if its rows could have other bits than those of
-  // Session::encode(), as with oneDNN.
+  // Returns null if StreamingEncoder does not support the model, or may differ from Session::encode().
   static std::shared_ptr<UtteranceEncoder> make(const Model& model);
   explicit UtteranceEncoder(std::shared_ptr<const Transformer> model)
       : encoder_(std::move(model), std::make_shared<ThreadTeam>()) {}
 
-  // Returns the rows [rows, D] of the first samples of the utterance. Returns an empty tensor if an earlier call had
-  // more samples or was cancelled.
+  // Returns the output [rows, D] for the first samples. If an earlier call had more samples or threw, returns {}.
   Tensor rows(std::span<const float> samples);
 
  private:
   Mutex mutex_;
   StreamingEncoder encoder_ ENCDEC_GUARDED_BY(mutex_);
-  std::size_t read_ ENCDEC_GUARDED_BY(mutex_) = 0;          // number of samples that are encoded
-  std::vector<float> rows_ ENCDEC_GUARDED_BY(mutex_) = {};  // rows that are final
+  std::size_t read_ ENCDEC_GUARDED_BY(mutex_) = 0;          // number of samples encoded
+  std::vector<float> rows_ ENCDEC_GUARDED_BY(mutex_) = {};  // rows that later samples do not change
 };
 
 }  // namespace encdec

@@ -10,20 +10,19 @@
 
 namespace encdec::python {
 
-// A recording from Python. It refers to no Python object, and is opened when it is read.
+// A recording from Python. Holds no references to Python objects. A file is opened when it is read.
 struct Sound {
   Recording recording;
-  std::size_t bytes = 0;  // memory that it takes
+  std::size_t bytes = 0;  // memory of the copied buffer
 };
 
-// Returns a recording in a file of any format that AudioReader reads.
+// These functions return a recording from an audio file, or from a copy of the bytes of an audio file.
 Sound sound_of_file(const std::string& path);
-// Returns a recording in a buffer with the content of such a file. Copies the buffer.
 Sound sound_of_bytes(nanobind::object bytes, std::string name);
 // Copies the bytes of a buffer.
 std::vector<std::byte> bytes_of_buffer(nanobind::handle object);
-// Returns a recording in a buffer of little-endian samples, float32 or int16. Copies the buffer. Throws InputError for
-// a sample that is not finite, and ConfigError for a sampling rate out of range.
+// Returns a recording of little-endian samples, float32 or int16. Throws InputError for a sample
+// that is not finite, and ConfigError for a sampling rate out of range.
 Sound sound_of_samples(nanobind::object samples, std::string name, nanobind::object sampling_rate, bool is_int16);
 
 }  // namespace encdec::python

@@ -44,6 +44,7 @@ nb::object format_lines(nb::dict fields, nb::object name) {
   return text_of(format_alignment(transcript_from(fields), format_named<AlignmentFormat>(kAlignmentFormats, name)));
 }
 
+// Returns handlers that convert results to Python objects and put them into the inbox of the caller's thread.
 TranscribeHandlers transcribe_handlers(const Inbox& inbox, std::uint64_t request) {
   const auto to_object = [](const auto& news) { return to_python(news); };
   const auto put_result = inbox.put<Transcript>(request, "result", to_object);
@@ -64,13 +65,12 @@ Request submit_sound(const ClosableQueue& holder, const Inbox& inbox, std::uint6
   return compute([&] { return model.submit(*queue, sound.recording, options, transcribe_handlers(inbox, number)); });
 }
 
-// Returns a queue for transcribe() with these options.
 std::unique_ptr<ClosableQueue> queue_for(const SpeechModel& model, nb::dict keywords) {
   const TranscribeOptions options = transcribe_options(keywords);
   return std::make_unique<ClosableQueue>(model.model(), compute([&] { return model.queue_options(options); }));
 }
 
-// A live session in a queue. Python closes it before the queue.
+// A live session. Python code closes the session before its queue. Functions release the GIL.
 class Live {
  public:
   Live(const ClosableQueue& holder, const Inbox& inbox, const SpeechModel& model, const LiveOptions& options)
@@ -85,7 +85,7 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // Adds a buffer of samples, int16 or float32.
+  // Adds a buffer of samples in the format int16 or float32.
   void feed(nb::object samples, bool is_int16) {
     const std::vector<std::byte> bytes = bytes_of_buffer(samples);
     const EngineCall call;

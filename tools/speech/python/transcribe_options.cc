@@ -19,7 +19,7 @@ bool is_vad_parameter(const OptionInfo& row) {
   return row.name.starts_with(kVadPrefix) && row.name != "vad_model";
 }
 
-// Reads vad_parameters, a dict with the keys of faster-whisper: those of our rows without "vad_".
+// Reads vad_parameters, a dict with faster-whisper's keys, which are our option names without "vad_".
 void read_vad_parameters(Keywords& keywords, TranscribeOptions& options) {
   const nb::object given = keywords.take("vad_parameters");
   if (!given.is_valid()) return;
@@ -35,6 +35,7 @@ void read_vad_parameters(Keywords& keywords, TranscribeOptions& options) {
 }  // namespace
 
 TranscribeOptions transcribe_options(const nb::dict& dict) {
+  // "rules", "fp16" and "verbose" are accepted only with a value that has no effect.
   Keywords keywords(dict);
   std::string rules = "openai";
   keywords.read(rules, "rules");

@@ -23,6 +23,7 @@ constexpr std::tuple kTranscriptFields = {
     Field{"is_cut", &Transcript::is_cut},
 };
 
+// These functions convert values and structs to Python objects, as described by the field tables.
 nb::object object_of(const std::string& text) {
   return text_of(text);
 }
@@ -45,6 +46,7 @@ nb::object object_of(const std::vector<TranscriptWord>& words) {
   return list;
 }
 
+// These functions convert Python dicts back to structs. They throw if a value has the wrong type.
 template <class Owner, class Fields>
 Owner owner_of(nb::handle dict, const Fields& fields);
 

@@ -11,19 +11,19 @@
 
 namespace encdec::python {
 
-// Return the options that keyword arguments set, as the functions of python/src/options.h do.
+// These functions read keyword arguments as described in python/src/options.h.
 TranscribeOptions transcribe_options(const nanobind::dict& keywords);
 // `keywords` are the options of a live session, `transcribe` the options of transcribe().
 LiveOptions live_options(const nanobind::dict& keywords, const nanobind::dict& transcribe);
 TranscriptLineOptions transcript_line_options(const nanobind::dict& keywords);
-// Return all names that transcribe_options() and live_options() know.
+// These functions return all names that transcribe_options() and live_options() accept.
 std::vector<std::string> transcribe_option_names();
 std::vector<std::string> live_option_names();
 
-// Convert transcripts to and from dicts, whose keys are the names of fields of the classes in transcript.py.
+// These functions convert transcripts to and from dicts with the fields of transcript.py.
 nanobind::object to_python(const std::vector<TranscriptSegment>& segments);
 nanobind::object to_python(const Transcript& transcript);
-// The keys are the names of fields of LiveEvent in live.py.
+// The keys are the fields of LiveEvent in live.py.
 nanobind::object to_python(const LiveEvent& event);
 Transcript transcript_from(const nanobind::dict& fields);
 

@@ -1,5 +1,5 @@
-// OpenAI's protocol of speech: /v1/audio/transcriptions and /v1/audio/translations
-// (platform.openai.com/docs/api-reference/audio). In the same style /v1/audio/alignments, which OpenAI does not have.
+// OpenAI's audio API: /v1/audio/transcriptions and /v1/audio/translations
+// (platform.openai.com/docs/api-reference/audio). /v1/audio/alignments is our addition, in the same style.
 #include <encdec/models/checkpoint/whisper_format.h>
 #include <encdec/models/tokenizer/base/utf8.h>
 #include <encdec/speech/transcript/alignment_format.h>
@@ -22,9 +22,9 @@ struct Request {
   Recording recording = {};
   TranscribeOptions options = {};
   TranscriptLineOptions lines = {};
-  AnswerFormat format = AnswerFormat::json;
-  bool has_segments = true;  // verbose_json has "segments"
-  bool has_words = false;    // verbose_json has "words"
+  ResponseFormat format = ResponseFormat::json;
+  bool has_segments = true;  // include "segments" in verbose_json
+  bool has_words = false;    // include "words" in verbose_json
   SegmentWords segment_words = SegmentWords::none;
   bool is_stream = false;
 };
@@ -37,7 +37,7 @@ void read_granularities(const Parameters& parameters, Request& request) {
     for (std::string& name : parameters.texts(key, is_list)) names.push_back(std::move(name));
   }
   if (names.empty()) return;
-  if (request.format != AnswerFormat::verbose_json) {
+  if (request.format != ResponseFormat::verbose_json) {
     throw HttpError(400, "'timestamp_granularities[]' without 'response_format' verbose_json, expected both");
   }
   request.has_segments = false;
@@ -53,15 +53,15 @@ Request read_request(const Call& call, Parameters& parameters, SpeechTask task) 
   Request request{.recording = read_recording(call, parameters)};
   TranscribeOptions& options = request.options = read_transcribe_options(call, parameters);
   options.task = task;
-  // /v1/audio/translations has no "language". Clients that send it mean the language of the text: English.
+  // /v1/audio/translations has no "language". Clients that send "language" mean English, the output language.
   if (task == SpeechTask::translate) options.language.clear();
-  request.format = read_answer_format(parameters);
+  request.format = read_response_format(parameters);
   read_granularities(parameters, request);
   if (options.word_timestamps) request.segment_words = SegmentWords::with_probabilities;
   options.word_timestamps |= request.has_words;
   request.lines = read_line_options(parameters, options);
   request.is_stream = parameters.flag("stream", false);
-  if (request.is_stream && (request.format == AnswerFormat::srt || request.format == AnswerFormat::vtt)) {
+  if (request.is_stream && (request.format == ResponseFormat::srt || request.format == ResponseFormat::vtt)) {
     throw HttpError(400, "'stream' with subtitles, expected 'response_format' json, text or verbose_json");
   }
   return request;
@@ -73,7 +73,7 @@ Json segments_json(std::span<const TranscriptSegment> segments, SegmentWords wor
   return list;
 }
 
-// Returns the words of all segments, without white space around each word.
+// Returns the words of all segments. White space around each word is removed.
 Json words_json(std::span<const TranscriptSegment> segments) {
   Json list = Json::array();
   for (const TranscriptSegment& segment : segments) {
@@ -84,19 +84,18 @@ Json words_json(std::span<const TranscriptSegment> segments) {
   return list;
 }
 
-// Returns the text of a transcript without white space around it.
 std::string text_of(const Transcript& transcript) {
   return std::string(strip(replace_invalid_utf8(transcript.text)));
 }
 
-// REQUIRES: `format` is srt or vtt.
+// Returns a response with subtitles. REQUIRES: `format` is srt or vtt.
 HttpResponse subtitles_of(const Transcript& transcript, TranscriptFormat format, const TranscriptLineOptions& lines) {
   return {.body = encdec::format(transcript, format, lines),
           .content_type =
               format == TranscriptFormat::srt ? "application/x-subrip; charset=utf-8" : "text/vtt; charset=utf-8"};
 }
 
-// Returns the English name of the language in lower case, for example "english"; its code if it has no name.
+// Returns the English name of the language in lower case, such as "english". If the name is unknown, returns the code.
 std::string spoken_language(const Transcript& transcript) {
   const std::string_view name = whisper_language_name(transcript.language);
   return name.empty() ? transcript.language : lower_case(name);
@@ -113,20 +112,20 @@ Json verbose_json(const Request& request, const Transcript& transcript) {
   return json;
 }
 
-// Tells in a header that the recording is cut; JSON has the field "warning" too.
+// Adds a header "Warning" (RFC 7234, section 5.5) if the recording is truncated. JSON also has a field "warning".
 HttpResponse with_warning(HttpResponse response, const Transcript& transcript) {
   if (transcript.is_cut) response.headers.emplace_back("Warning", fmt::format("299 - \"{}\"", kCutRecording));
   return response;
 }
 
 HttpResponse response(const Request& request, const Transcript& transcript) {
-  if (request.format == AnswerFormat::text) {
+  if (request.format == ResponseFormat::text) {
     return {.body = text_of(transcript) + "\n", .content_type = "text/plain; charset=utf-8"};
   }
-  if (request.format == AnswerFormat::srt) return subtitles_of(transcript, TranscriptFormat::srt, request.lines);
-  if (request.format == AnswerFormat::vtt) return subtitles_of(transcript, TranscriptFormat::vtt, request.lines);
-  Json json = request.format == AnswerFormat::verbose_json ? verbose_json(request, transcript)
-                                                           : Json{{"text", text_of(transcript)}};
+  if (request.format == ResponseFormat::srt) return subtitles_of(transcript, TranscriptFormat::srt, request.lines);
+  if (request.format == ResponseFormat::vtt) return subtitles_of(transcript, TranscriptFormat::vtt, request.lines);
+  Json json = request.format == ResponseFormat::verbose_json ? verbose_json(request, transcript)
+                                                             : Json{{"text", text_of(transcript)}};
   if (transcript.is_cut) json["warning"] = kCutRecording;
   if (request.options.task == SpeechTask::transcribe) {
     json["usage"] = {{"type", "duration"}, {"seconds", std::ceil(transcript.duration)}};
@@ -134,10 +133,10 @@ HttpResponse response(const Request& request, const Transcript& transcript) {
   return {.body = to_text(json)};
 }
 
-// Returns a function that sends each segment as an event. The texts of all events together are the whole text. With
-// verbose_json an event has the whole segment, with its times.
+// Returns a function that sends an event for each segment. Concatenated, the deltas of all events are the
+// whole text. With verbose_json, an event also contains the segment and its timestamps.
 OnSegments delta_sender(Call& call, const Request& request) {
-  const bool is_verbose = request.format == AnswerFormat::verbose_json;
+  const bool is_verbose = request.format == ResponseFormat::verbose_json;
   return [&call, is_verbose, words = request.segment_words,
           is_first = true](std::span<const TranscriptSegment> segments) mutable {
     for (const TranscriptSegment& segment : segments) {
@@ -154,12 +153,13 @@ OnSegments delta_sender(Call& call, const Request& request) {
 
 Json done_event(const Request& request, const Transcript& transcript) {
   Json event = {{"type", "transcript.text.done"}, {"text", text_of(transcript)}};
-  if (request.format == AnswerFormat::verbose_json) event.update(verbose_json(request, transcript));
+  if (request.format == ResponseFormat::verbose_json) event.update(verbose_json(request, transcript));
   if (transcript.is_cut) event["warning"] = kCutRecording;
   return event;
 }
 
-asio::awaitable<void> answer(Call& call, SpeechTask task) {
+// Transcribes the recording, then sends the response, or the last event of a stream.
+asio::awaitable<void> serve_task(Call& call, SpeechTask task) {
   Parameters parameters = read_form(call);
   ServedModel& model = transcriber_of(call, parameters.text("model"));
   Request request = read_request(call, parameters, task);
@@ -171,7 +171,7 @@ asio::awaitable<void> answer(Call& call, SpeechTask task) {
   }
   const Transcript transcript = co_await transcript_of(call, work, on_segments);
   if (!request.is_stream) {
-    call.answer(with_warning(response(request, transcript), transcript));
+    call.send_response(with_warning(response(request, transcript), transcript));
     co_return;
   }
   call.send_event(done_event(request, transcript));
@@ -179,16 +179,16 @@ asio::awaitable<void> answer(Call& call, SpeechTask task) {
 }
 
 asio::awaitable<void> transcriptions(Call& call) {
-  co_await answer(call, SpeechTask::transcribe);
+  co_await serve_task(call, SpeechTask::transcribe);
 }
 
 asio::awaitable<void> translations(Call& call) {
-  co_await answer(call, SpeechTask::translate);
+  co_await serve_task(call, SpeechTask::translate);
 }
 
 std::string read_known_text(Parameters& parameters) {
   std::string text = parameters.take_file("text").value_or(parameters.text("text"));
-  if (text.empty()) throw HttpError(400, "'text' is missing or empty, expected what is said in the recording");
+  if (text.empty()) throw HttpError(400, "'text' is missing or empty, expected the text of the recording");
   return text;
 }
 
@@ -208,10 +208,10 @@ asio::awaitable<void> alignments(Call& call) {
   TranscribeWork work = start(call, model, std::move(recording), read_transcribe_options(call, parameters));
   const OnSegments nothing;
   const Transcript alignment = co_await transcript_of(call, work, nothing);
-  HttpResponse answer{.body = format == AlignmentFormat::json ? to_text(alignment_json(alignment))
-                                                              : format_alignment(alignment, format)};
-  if (format != AlignmentFormat::json) answer.content_type = "text/plain; charset=utf-8";
-  call.answer(with_warning(std::move(answer), alignment));
+  HttpResponse formatted{.body = format == AlignmentFormat::json ? to_text(alignment_json(alignment))
+                                                                 : format_alignment(alignment, format)};
+  if (format != AlignmentFormat::json) formatted.content_type = "text/plain; charset=utf-8";
+  call.send_response(with_warning(std::move(formatted), alignment));
 }
 
 }  // namespace openai_audio

@@ -1,5 +1,5 @@
-// OpenAI's protocol of live transcription: /v1/realtime, sessions of the type "transcription" over a WebSocket
-// (platform.openai.com/docs/guides/realtime-transcription). Every session is one of transcription, whatever its query.
+// OpenAI's realtime API for transcription: /v1/realtime over a WebSocket, with any query string
+// (platform.openai.com/docs/guides/realtime-transcription).
 #include <encdec/engine/base/base64.h>
 #include <encdec/engine/base/error.h>
 #include <encdec/models/tokenizer/base/utf8.h>
@@ -20,23 +20,22 @@
 namespace encdec::serve {
 namespace openai_realtime {
 
-using Json = nlohmann::ordered_json;  // for answers
-using Input = nlohmann::json;
+using Json = nlohmann::ordered_json;  // type of events that are sent to the client
+using Input = nlohmann::json;         // type of events that the client sends
 
-constexpr double kLongestBacklog = 30;       // seconds of speech without a text at which no more is read
-constexpr std::size_t kFedBytes = 64 << 10;  // sound that is fed between two looks at the backlog
+constexpr double kLongestBacklog = 30;       // maximum backlog, in seconds, at which audio is fed
+constexpr std::size_t kFedBytes = 64 << 10;  // maximum bytes of audio to feed before checking the backlog
 constexpr std::chrono::milliseconds kCheckInterval{250};
 enum CloseCode : int { kGoingAway = 1001, kUnsupported = 1003, kPolicy = 1008, kInternalError = 1011 };
 
-// Thrown to answer an event of the client with an error. The session goes on.
+// An invalid event of the client. The client is sent an "error" event, and the session continues.
 struct EventError : std::runtime_error {
   EventError(std::string code_, const std::string& message, std::string param_ = {})
       : std::runtime_error(message), code(std::move(code_)), param(std::move(param_)) {}
   std::string code, param;
 };
 
-// The settings of a session, as its client sets them: {"format", "transcription", "turn_detection",
-// "noise_reduction"}.
+// Returns the initial value of "session.audio.input". The client may change these settings.
 Json default_input(const std::string& model) {
   return {{"format", {{"type", "audio/pcm"}, {"rate", 24'000}}},
           {"transcription", {{"model", model}, {"language", nullptr}, {"prompt", ""}}},
@@ -45,7 +44,7 @@ Json default_input(const std::string& model) {
            {{"type", "server_vad"}, {"threshold", 0.5}, {"prefix_padding_ms", 300}, {"silence_duration_ms", 500}}}};
 }
 
-// Returns the fields of the older form of a session under their newer names.
+// Converts the beta protocol's settings to "session.audio.input".
 Input input_of_beta(const Input& session) {
   Input input = Input::object();
   const std::map<std::string, Input> formats = {{"pcm16", {{"type", "audio/pcm"}, {"rate", 24'000}}},
@@ -63,7 +62,8 @@ Input input_of_beta(const Input& session) {
   return input;
 }
 
-// Returns a member of an object; an empty object if there is none.
+// Returns the member object[key], or an empty object if the member is missing or null. Throws EventError if the
+// member has another type.
 Input member(const Input& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return Input::object();
@@ -71,7 +71,7 @@ Input member(const Input& object, const char* key) {
   throw EventError("invalid_type", fmt::format("'{}' is {}, expected a JSON object", key, found->type_name()), key);
 }
 
-// Returns the names under which read_option() reads options.
+// Returns `others` and all names that read_option() accepts for `rows`.
 template <class Rows>
 std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std::string_view> others) {
   std::set<std::string_view> names(others);
@@ -81,7 +81,7 @@ std::set<std::string_view> names_of(const Rows& rows, std::initializer_list<std:
   return names;
 }
 
-// Sets the settings `key` of a session to those that `change` has, if their names are in `names`. Null unsets all.
+// Copies the settings `names` from change[key] to input[key]. If change[key] is null, sets input[key] to null.
 void take_settings(Json& input, const Input& change, const char* key, const std::set<std::string_view>& names) {
   constexpr std::size_t kLongest = 64 << 10;
   const Input fresh = member(change, key);
@@ -105,6 +105,7 @@ Parameters parameters_of(const Json& object, const std::string& name) {
   }
 }
 
+// Returns the format of the client's audio: 16-bit PCM at any rate, or G.711 at 8 kHz.
 RawAudio read_format(const Json& format) {
   const Parameters parameters = parameters_of(format, "format");
   const std::string type = parameters.text("type", "audio/pcm");
@@ -118,6 +119,7 @@ RawAudio read_format(const Json& format) {
   return {.sample_rate = parameters.integer("rate", 8'000, 48'000).value_or(24'000)};
 }
 
+// Returns the options of a LiveSession. Throws EventError or HttpError for invalid settings.
 LiveOptions read_options(const Call& call, const Json& input) {
   LiveOptions options{.format = read_format(input["format"])};
   if (!input["transcription"].is_null()) {
@@ -132,23 +134,24 @@ LiveOptions read_options(const Call& call, const Json& input) {
                      "session.audio.input.turn_detection");
   }
   read_rows(turns, live_settings(), options);
-  // Nothing here knows meanings, so the eagerness of semantic_vad is a length of silence.
+  // This server does not analyse meaning. For semantic_vad, "eagerness" sets the length of the silence.
   if (type == "semantic_vad") {
     options.utterances.silence_duration_ms = eagerness == "low" ? 1'000 : eagerness == "high" ? 300 : 500;
   }
   return options;
 }
 
-// A message of the client, or an event of a LiveSession.
 struct Message {
   std::string text;
   bool is_text = true;
 };
 struct News {
-  std::size_t number = 0;  // index of the LiveSession
+  std::size_t number = 0;  // index in Session::parts_
   LiveEvent event;
 };
 
+// One WebSocket connection. A change of settings starts a new LiveSession, but earlier LiveSessions continue
+// until their last event. While the backlog of audio is long, the connection reads no messages.
 class Session {
  public:
   explicit Session(Call& call)
@@ -162,7 +165,7 @@ class Session {
 
   asio::awaitable<void> run() {
     const Clock::time_point end = Clock::now() + std::chrono::seconds(speech_.live_seconds);
-    // The value of Sec-WebSocket-Protocol may have a key, which is not sent back.
+    // Do not echo Sec-WebSocket-Protocol, because it may contain an API key.
     const bool has_protocol = call_.request().headers["sec-websocket-protocol"].find("realtime") != std::string::npos;
     call_.open_socket(
         has_protocol ? "realtime" : "",
@@ -172,6 +175,7 @@ class Session {
         end + call_.limits().request_time);
     send({{"type", "session.created"}, {"session", session_json()}});
     call_.ask_message();
+    // Handle messages and events. Feed the audio in parts while the backlog is short.
     while (!is_over_) {
       auto news = co_await inbox_->take(Clock::now() + kCheckInterval);
       try {
@@ -191,6 +195,7 @@ class Session {
   }
 
  private:
+  // Returns the model called `name`. If only one served model can transcribe, returns this model for any name.
   ServedModel& find_model(const std::string& name) const {
     const auto count = std::ranges::count_if(
         call_.parts().models.all(), [this](const auto& model) { return speech_.of(*model).model.has_value(); });
@@ -220,6 +225,7 @@ class Session {
     call_.close_socket(code, "");
   }
 
+  // Ends the session if the server shuts down or if a time limit is exceeded.
   void check_times(Clock::time_point end) {
     if (is_over_) return;
     if (call_.parts().is_draining && !is_ending_) {
@@ -230,9 +236,10 @@ class Session {
     if (is_ending_ && std::ranges::all_of(parts_, [](const Part& part) { return part.session == nullptr; })) {
       return close(kGoingAway);
     }
-    if (Clock::now() >= end) return fail(kPolicy, "session_expired", "the session has lasted as long as it may");
+    if (Clock::now() >= end)
+      return fail(kPolicy, "session_expired", "the session has reached its maximum length (--live-timeout)");
     if (Clock::now() >= last_audio_ + std::chrono::seconds(speech_.live_idle_seconds) && !is_ending_) {
-      fail(kPolicy, "session_idle", "no audio has come for as long as is allowed");
+      fail(kPolicy, "session_idle", "no audio for longer than allowed (--live-idle-timeout)");
     }
   }
 
@@ -242,8 +249,9 @@ class Session {
     return seconds;
   }
 
-  // Events of the client.
+  // The functions below handle events of the client.
 
+  // Handles one event. run() requests the next message when the backlog is short.
   void read(Message& message) {
     client_event_.clear();
     try {
@@ -262,7 +270,9 @@ class Session {
       else if (type == "transcription_session.update")
         update(event, true);
       else
-        throw EventError("invalid_value", fmt::format("'type' is '{}', which is no event here", shown(type)), "type");
+        throw EventError("invalid_value",
+                         fmt::format("'type' is '{}', expected an event of transcription sessions", shown(type)),
+                         "type");
     } catch (const EventError& error) {
       send_error("invalid_request_error", error.code, error.what(), error.param);
     } catch (const HttpError& error) {
@@ -295,7 +305,7 @@ class Session {
     sound_ = *std::move(bytes);
     fed_ = 0;
   }
-  // Feeds at most `count` bytes of the last message, which is many times larger as samples.
+  // Feeds at most `count` bytes of the last message, because the converted samples need more memory than bytes.
   void feed(std::size_t count) {
     const auto left = std::as_bytes(std::span(sound_)).subspan(fed_);
     parts_.back().session->feed(left.first(std::min(count, left.size())));
@@ -304,14 +314,14 @@ class Session {
   }
   void commit() {
     if (is_ending_ || !is_current_ || !parts_.back().session->commit()) {
-      throw EventError("input_audio_buffer_commit_empty", "the buffer has no audio, expected some before a commit");
+      throw EventError("input_audio_buffer_commit_empty", "the buffer is empty, expected audio before a commit");
     }
   }
   void clear() {
     if (is_current_ && !is_ending_) parts_.back().session->clear();
     send({{"type", "input_audio_buffer.cleared"}});
   }
-  // Sets what the event has. Sound that came before is transcribed as was set before.
+  // Changes the settings that the event contains. The new settings apply to audio after the event.
   void update(const Input& event, bool is_beta) {
     static const auto kTranscription =
         names_of(transcribe_settings(), {"model", "language", "prompt", "temperature_increment_on_fallback",
@@ -319,10 +329,11 @@ class Session {
     static const auto kTurns = names_of(live_settings(), {"type", "eagerness"});
     const Input change =
         is_beta ? input_of_beta(member(event, "session")) : member(member(member(event, "session"), "audio"), "input");
-    Json input = input_;  // without noise_reduction: there is none here
+    Json input = input_;  // noise_reduction is not supported and stays null
     take_settings(input, change, "format", {"type", "rate"});
     take_settings(input, change, "transcription", kTranscription);
     take_settings(input, change, "turn_detection", kTurns);
+    // Check all new settings before any of them is applied.
     LiveOptions options = read_options(call_, input);
     ServedModel& model = find_model(input["transcription"].is_null() ? "" : text_of(input["transcription"], "model"));
     speech_.of(model).model->check(options.transcribe);
@@ -330,17 +341,17 @@ class Session {
     model_ = &model;
     input_ = std::move(input);
     options_ = std::move(options);
-    Json answer = session_json();
+    Json response = session_json();
     if (is_beta) {
-      answer = {{"id", "sess_" + id_},
-                {"object", "realtime.transcription_session"},
-                {"input_audio_format", options_.format.samples == RawAudio::Samples::int16    ? "pcm16"
-                                       : options_.format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
-                                                                                              : "g711_alaw"},
-                {"input_audio_transcription", input_["transcription"]},
-                {"turn_detection", input_["turn_detection"]}};
+      response = {{"id", "sess_" + id_},
+                  {"object", "realtime.transcription_session"},
+                  {"input_audio_format", options_.format.samples == RawAudio::Samples::int16    ? "pcm16"
+                                         : options_.format.samples == RawAudio::Samples::mu_law ? "g711_ulaw"
+                                                                                                : "g711_alaw"},
+                  {"input_audio_transcription", input_["transcription"]},
+                  {"turn_detection", input_["turn_detection"]}};
     }
-    send({{"type", is_beta ? "transcription_session.updated" : "session.updated"}, {"session", answer}});
+    send({{"type", is_beta ? "transcription_session.updated" : "session.updated"}, {"session", response}});
   }
   Json session_json() const {
     return {{"type", "transcription"},
@@ -350,7 +361,7 @@ class Session {
             {"include", nullptr}};
   }
 
-  // Begins a LiveSession with the settings, unless there is one.
+  // Starts a LiveSession with the current settings, unless a LiveSession is already running.
   void begin_part() {
     if (is_current_) return;
     options_.voice_activity = speech_.voice_activity;
@@ -371,10 +382,10 @@ class Session {
     seconds_ += session.seconds();
   }
 
-  // Events for the client.
+  // The functions below send events to the client.
 
   struct Item {
-    std::string sent = {};  // text so far
+    std::string sent = {};  // concatenation of all deltas that were sent
     Clock::time_point stopped = {};
   };
 
@@ -439,7 +450,7 @@ class Session {
             {"status", "completed"},
             {"content", Json::array({{{"type", "input_audio"}, {"transcript", transcript}}})}}}});
   }
-  // Sends what `text` adds to the text so far. Words that were sent stay.
+  // Sends the end of `text` that has not been sent yet. Words that were sent cannot be changed.
   void send_delta(const std::string& item, const std::string& text) {
     std::string& sent = items_[item].sent;
     if (text.size() <= sent.size() || !text.starts_with(sent)) return;
@@ -461,12 +472,12 @@ class Session {
     items_.erase(item);
   }
 
-  // The sound with one group of settings.
+  // A LiveSession and its audio: all audio between two changes of settings.
   struct Part {
     ServedModel* model;
     bool finds_utterances;
-    double begin;                          // length of the sound before it, in seconds
-    std::unique_ptr<LiveSession> session;  // null once it has ended
+    double begin;                          // start of this part in the connection's audio, in seconds
+    std::unique_ptr<LiveSession> session;  // null after its last event
   };
 
   Call& call_;
@@ -476,17 +487,17 @@ class Session {
   Json input_;
   LiveOptions options_;
   std::shared_ptr<Mailbox<std::variant<Message, News>>> inbox_;
-  std::vector<Part> parts_;  // one for each change of settings after which sound has come
-  bool is_current_ = false;  // sound goes to parts_.back()
-  std::string sound_;        // sound of the last message; the first `fed_` bytes are with the LiveSession
-  std::size_t fed_ = 0;
-  double seconds_ = 0;  // length of the sound in parts that have been finished
+  std::vector<Part> parts_;
+  bool is_current_ = false;  // whether parts_.back() accepts audio
+  std::string sound_;        // audio of the last message
+  std::size_t fed_ = 0;      // number of bytes of sound_ that were fed
+  double seconds_ = 0;       // length of the audio in finished parts
   std::map<std::string, Item> items_;
   std::string last_item_, client_event_;
   std::uint64_t events_ = 0;
   Clock::time_point last_audio_ = Clock::now();
-  bool is_asking_late_ = false;  // the next message is read when the backlog is short
-  bool is_ending_ = false;       // no more sound is taken
+  bool is_asking_late_ = false;  // whether to request the next message when the backlog is short
+  bool is_ending_ = false;       // whether the server is shutting down and audio is ignored
   bool is_over_ = false;
 };
 

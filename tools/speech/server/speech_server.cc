@@ -15,13 +15,13 @@
 
 namespace encdec::serve {
 
-// The routes of each protocol, in the file of its name.
+// These functions are defined in openai_audio.cc and openai_realtime.cc.
 std::vector<Route> openai_audio_routes(const SpeechServer& server);
 std::vector<Route> openai_realtime_routes(const SpeechServer& server);
 
 namespace {
 
-// Returns an HttpError, 400, in place of a FileError: the client has sent the unreadable recording.
+// Replaces a FileError by an HttpError 400, because the client sent the recording that cannot be read.
 std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   try {
     std::rethrow_exception(failure);
@@ -32,13 +32,13 @@ std::exception_ptr fault_of_recording(std::exception_ptr failure) {
   }
 }
 
-// Reads the language of a recording. Returns an empty text for "auto", and "pt" for "pt-BR": Whisper has no countries.
+// Reads the spoken language. "auto" becomes "", and "pt-BR" becomes "pt".
 std::string language_of(const Parameters& parameters) {
   const std::string language = parameters.short_text("language");
   return language == "auto" ? std::string() : language.substr(0, language.find_first_of("-_"));
 }
 
-// Refuses the values other than the default of parameters that are no more.
+// Refuses values other than the default for parameters that have no effect any more.
 void check_removed(const Parameters& parameters) {
   for (const auto& [name, only] : {std::pair{"rules", "openai"}, {"chunk_length", "0"}}) {
     const std::string value = parameters.text(name);
@@ -47,7 +47,7 @@ void check_removed(const Parameters& parameters) {
   }
 }
 
-// Returns the temperatures to try one after the other: the given one, then higher ones up to 1.
+// Returns the temperatures to try: the parameter "temperature", then higher temperatures up to 1.
 std::vector<double> temperatures_of(const Parameters& parameters, const OptionRange& range) {
   const double first = parameters.real("temperature", range).value_or(0);
   double step = 0.2;
@@ -92,13 +92,11 @@ class SpeechSlice final : public SpeechServer {
         metrics.histogram("encdec_live_text_seconds", "Time from the end of an utterance to its text", model.name());
   }
 
-  std::string what_it_does(const ServedModel& model) const override {
-    return of(model).model ? "transcribes recordings" : "";
-  }
+  std::string task(const ServedModel& model) const override { return of(model).model ? "transcribes recordings" : ""; }
 
   void describe(const ServedModel& model, Json& entry) const override {
     if (!of(model).model) return;
-    entry["task"] = "automatic-speech-recognition";  // keys of speaches, a server for Whisper
+    entry["task"] = "automatic-speech-recognition";  // the keys are the same in speaches, another Whisper server
     entry["language"] = of(model).model->languages();
   }
 
@@ -155,13 +153,13 @@ asio::awaitable<Transcript> transcript_of(Call& call, TranscribeWork& work, OnSe
   }
 }
 
-AnswerFormat read_answer_format(const Parameters& parameters) {
+ResponseFormat read_response_format(const Parameters& parameters) {
   const std::string name = parameters.text("response_format");
-  if (name.empty() || name == "json") return AnswerFormat::json;
-  if (name == "text") return AnswerFormat::text;
-  if (name == "srt") return AnswerFormat::srt;
-  if (name == "vtt") return AnswerFormat::vtt;
-  if (name == "verbose_json") return AnswerFormat::verbose_json;
+  if (name.empty() || name == "json") return ResponseFormat::json;
+  if (name == "text") return ResponseFormat::text;
+  if (name == "srt") return ResponseFormat::srt;
+  if (name == "vtt") return ResponseFormat::vtt;
+  if (name == "verbose_json") return ResponseFormat::verbose_json;
   throw HttpError(400,
                   fmt::format("'response_format' is '{}', expected json, text, srt, verbose_json or vtt", shown(name)));
 }
@@ -180,6 +178,7 @@ Recording read_recording(const Call& call, Parameters& parameters) {
   }
   try {
     Recording recording = Recording::of_bytes(std::make_shared<const std::string>(*std::move(bytes)), "'file'");
+    // Check the stated length now, and the actual length while the recording is read.
     const std::size_t longest = call.slice<SpeechServer>().recording_seconds;
     if (recording.seconds && *recording.seconds > static_cast<double>(longest)) throw recording_too_long(longest);
     recording.open = [open = std::move(recording.open), longest]() -> Recording::Read {

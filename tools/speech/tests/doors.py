@@ -1,4 +1,4 @@
-"""The tasks of speech at the doors of tests/doors/contract.py. A source is a file below the repository."""
+"""The speech tasks for tests/doors/contract.py. A source is a path in the repository."""
 
 from __future__ import annotations
 

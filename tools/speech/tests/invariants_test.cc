@@ -1,4 +1,4 @@
-// The tasks of speech for which tests/models/invariants.h states what holds.
+// The speech tasks for the invariants of tests/models/invariants.h.
 #include "tests/models/invariants.h"
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSources = 12;
 
-// Noise of 0.5 to 2 seconds. Opening and reading it are steps.
+// 0.5 to 2 seconds of noise. Opening and reading it count as steps.
 Recording noise(std::size_t number, Steps& steps, const std::optional<std::string>& known, const std::string& draft) {
   std::vector<float> samples(AudioReader::kSampleRate / 2 * (1 + number % 4));
   for (std::size_t i = 0; i < samples.size(); ++i) {

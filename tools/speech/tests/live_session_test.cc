@@ -27,7 +27,7 @@ SpeechModel load() {
   return model;
 }
 
-// Returns three clips with a second of silence behind each.
+// Returns three clips with a second of silence after each.
 std::vector<float> speech() {
   std::vector<float> all;
   for (const auto& [clip, said] : clips()) {
@@ -42,13 +42,13 @@ std::ptrdiff_t sample_at(double seconds) {
   return static_cast<std::ptrdiff_t>(seconds * AudioReader::kSampleRate + 0.5);
 }
 
-// A session whose events are kept.
+// A session that stores its events.
 class Listener {
  public:
   Listener(const SpeechModel& model, RequestQueue& queue, const LiveOptions& options)
       : session(model, queue, options, [this](LiveEvent event) { mailbox_.put(std::move(event)); }) {}
 
-  // Returns the events of the session, which has been finished.
+  // Returns the events of a finished session.
   std::vector<LiveEvent> events() {
     std::vector<LiveEvent> all;
     while (all.empty() || all.back().kind != Kind::ended) {
@@ -77,7 +77,7 @@ std::vector<std::string> shown(const std::vector<LiveEvent>& events) {
   return texts;
 }
 
-// Feeds all samples in pieces of `piece` samples, or of any number up to that if there is a seed.
+// Feeds all samples in chunks of `piece` samples; with a seed, of a random size up to `piece`.
 void feed(LiveSession& session, std::span<const float> samples, std::size_t piece, std::uint32_t seed = 0) {
   std::mt19937 random(seed);
   while (!samples.empty()) {
@@ -88,7 +88,7 @@ void feed(LiveSession& session, std::span<const float> samples, std::size_t piec
   session.finish();
 }
 
-// Returns the events of a session of its own.
+// Returns the events of a new session.
 std::vector<LiveEvent> events_of(const SpeechModel& model, const LiveOptions& options, std::span<const float> samples,
                                  std::size_t piece = 320, std::uint32_t seed = 0) {
   RequestQueue queue(model.model());
@@ -123,7 +123,7 @@ TEST(LiveSession, FinalTextsAreThoseOfTheUtterancesAsRecordings) {
   EXPECT_THAT(texts, ElementsAre("three hundred and twelve", "four two seven", "play some music",
                                  "set a timer for ten minutes"));
   EXPECT_EQ(events.back().counts.utterances, 4u);
-  EXPECT_DOUBLE_EQ(events.back().counts.seconds, static_cast<double>(samples.size()) / AudioReader::kSampleRate);
+  EXPECT_DOUBLE_EQ(events.back().counts.audio_seconds, static_cast<double>(samples.size()) / AudioReader::kSampleRate);
 }
 
 TEST(LiveSession, PiecesAndOtherSessionsChangeNothing) {

@@ -1,4 +1,4 @@
-// Moonshine's recordings, windows and options. tests/golden/make_moonshine.py makes the models.
+// Tests Moonshine's windows and options. tests/golden/make_moonshine.py makes the models.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -156,17 +156,17 @@ TEST(Moonshine, RefusesOptionsThatItCannotFollow) {
 
 TEST(QuietCut, FindsTheQuietestTenthOfASecondOfTheLastThird) {
   std::vector<float> samples(48'000, 0.5F);
-  EXPECT_EQ(quiet_cut(samples), 47'200u) << "even sound is cut at its end";
+  EXPECT_EQ(quiet_split(samples), 47'200u) << "even sound is cut at its end";
   const auto silence = [&](std::size_t first, float level) {
     std::fill_n(samples.begin() + static_cast<std::ptrdiff_t>(first), 1600, level);
   };
   silence(8000, 0);  // too early
   silence(40'000, 0.1F);
-  EXPECT_EQ(quiet_cut(samples), 40'800u);
-  silence(45'120, 0.1F);  // as quiet, and later
-  EXPECT_EQ(quiet_cut(samples), 45'920u);
+  EXPECT_EQ(quiet_split(samples), 40'800u);
+  silence(45'120, 0.1F);  // equally quiet, and later
+  EXPECT_EQ(quiet_split(samples), 45'920u);
   silence(36'000, 0.05F);
-  EXPECT_EQ(quiet_cut(samples), 36'800u);
+  EXPECT_EQ(quiet_split(samples), 36'800u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tests the alignment of known texts with the bundled speech model: clips with known times, joined with silence.
+// Tests forced alignment with the bundled speech model. Clips with known times are joined by silence.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace encdec {
 namespace {
 
-// The bundled clips, `times` times, with silences of different length between them.
+// The bundled clips, repeated `times` times, with silences of different length between them.
 struct Joined {
   std::vector<float> samples;
   std::vector<Utterance> lines;
@@ -154,8 +154,8 @@ TEST(RecordingAligner, RefusesTextsThatCannotBeThatOfTheRecording) {
 
   std::string words = "a ";
   while (words.size() < 128'161) words += "a ";
-  EXPECT_EQ(message(second, words), "samples: a text of 128162 bytes, expected at most 128160 for 1.0 s of sound");
-  // The text of a recording may go on for long, and a longer recording may have more text.
+  EXPECT_EQ(message(second, words), "samples: a text of 128162 bytes, expected at most 128160 for 1.0 s of audio");
+  // The maximum size of a text grows with the length of the recording.
   const Joined joined(1);
   const std::string text = text_of(joined.lines);
   const Transcript alignment = align(joined.samples, text + words), alone = align(joined.samples, text);
@@ -165,7 +165,7 @@ TEST(RecordingAligner, RefusesTextsThatCannotBeThatOfTheRecording) {
   }
 }
 
-// Random weights give random times, but every word is accounted for.
+// Random weights give random times, but each word is either aligned or unaligned.
 TEST(RecordingAligner, AModelWithRandomWeightsAccountsForEveryWord) {
   const SpeechModel random(
       Model::load(std::filesystem::path(ENCDEC_GOLDEN_DIR) / "whisper_formats/hugging_face", {.threads = 1}));

@@ -27,7 +27,7 @@ inline std::string clip_path(const std::string& clip) {
   return (kNumbers / "clips" / clip).string();
 }
 
-// Returns the utterances of each clip of the bundled speech model by the clip's name.
+// Returns the utterances of the bundled speech model's clips, by name of the clip.
 inline std::map<std::string, std::vector<Utterance>> clips() {
   std::map<std::string, std::vector<Utterance>> all;
   std::ifstream list(clip_path("clips.tsv"));
@@ -40,7 +40,7 @@ inline std::map<std::string, std::vector<Utterance>> clips() {
   return all;
 }
 
-// Returns one line for each utterance.
+// Returns the texts, one line for each utterance.
 inline std::string text_of(const std::vector<Utterance>& utterances) {
   std::string text;
   for (const Utterance& utterance : utterances) text += utterance.text + "\n";
@@ -57,7 +57,7 @@ inline Recording tone(double seconds) {
   return Recording::of_samples(std::move(samples));
 }
 
-// Returns all remaining samples of an AudioReader, read in pieces.
+// Returns all remaining samples of an AudioReader, read in chunks.
 std::vector<float> all_samples(auto&& reader, std::size_t piece = 1 << 16) {
   std::vector<float> all;
   for (std::size_t count = piece; count == piece;) {

@@ -20,35 +20,37 @@
 namespace encdec {
 namespace {
 
-// Special tokens of the golden Whisper model. Smaller ids are text; times are from kTimes, 0.00 s, to 0.40 s.
+// Special tokens of the golden Whisper model. Smaller ids are text. Timestamps begin at kTimes
+// (0.00 s) and end at 0.40 s.
 constexpr std::int32_t kEnd = 287, kStart = 288, kEnglish = 289, kGerman = 291, kTranscribe = 389, kStartOfPrev = 391,
                        kNoSpeech = 392, kNoTimestamps = 393, kTimes = 394;
 
-// The probabilities of next tokens, by the last token that the decoder has read. Other tokens are improbable.
+// Probabilities of next tokens, by the last token that the decoder has read. Tokens that are not
+// listed are improbable.
 using Script = std::map<std::int32_t, std::map<std::int32_t, double>>;
 
-// The golden Whisper model, of windows of 0.4 s and 24 decoder positions, with a script in place of its logits. Its
-// vocabulary has languages.
+// The golden Whisper model, with windows of 0.4 s and 24 decoder positions. A script replaces its
+// logits. Its vocabulary has languages.
 class Whisper {
  public:
   Whisper() { facts_.tokens.is_multilingual = true; }
 
   TranscriptionTask task(const TranscribeOptions& options) const { return {model_.parts(), facts_, options}; }
 
-  // Decodes jobs side by side. If there is a second script, it guesses up to 4 tokens at a time.
-  void run(const std::vector<DecodeJob>& jobs, const Script& script, const Script* guesses = nullptr) const {
+  // Decodes jobs in one batch. A second script, if given, proposes up to 4 draft tokens per step.
+  void run(const std::vector<DecodeJob>& jobs, const Script& script, const Script* drafts = nullptr) const {
     SessionPool::Lease lease(model_.parts().sessions), draft(model_.parts().sessions);
     const std::vector<int> sources = encode(*lease, jobs), draft_sources = encode(*draft, jobs);
     Searches searches;
     DraftLength length;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       searches.push_back(jobs[i].search(jobs[i], sources[i], *lease));
-      if (guesses != nullptr) searches.back()->draft_with(*draft, draft_sources[i], length);
+      if (drafts != nullptr) searches.back()->draft_with(*draft, draft_sources[i], length);
     }
     while (!searches.empty()) {
-      if (guesses != nullptr) {
+      if (drafts != nullptr) {
         for (const auto& search : searches) search->draft(4);
-        while (play(*draft, searches, *guesses, &Search::add_draft_inputs, &Search::read_draft)) {
+        while (play(*draft, searches, *drafts, &Search::add_draft_inputs, &Search::read_draft)) {
         }
       }
       play(*lease, searches, script, &Search::add_inputs, &Search::read);
@@ -59,7 +61,7 @@ class Whisper {
       }
       std::erase(searches, nullptr);
     }
-    EXPECT_EQ(draft->open_target(draft_sources.front()), 0) << "a guess has left a target open";
+    EXPECT_EQ(draft->open_target(draft_sources.front()), 0) << "drafting has left a target open";
   }
 
  private:
@@ -72,7 +74,8 @@ class Whisper {
     return {opened.begin(), opened.end()};
   }
 
-  // Decodes what the searches add, and lets them read the script's logits. Returns false if they add nothing.
+  // Decodes the searches' inputs, and passes the script's logits to them. Returns false if there
+  // are no inputs.
   static bool play(Session& session, const Searches& searches, const Script& script,
                    void (Search::*add)(std::vector<Session::TargetTokens>&),
                    void (Search::*read)(std::size_t, const StepOutput&)) {
@@ -111,13 +114,13 @@ class Whisper {
   WhisperFacts facts_{model_.checkpoint(), model_.config(), model_.tokenizer()};
 };
 
-// Options for windows that are not cut by times, with one attempt.
+// Options for windows without timestamps and with one attempt.
 TranscribeOptions untimed(int beam_size) {
   return {.language = "en", .temperatures = {0}, .beam_size = beam_size, .suppress_tokens = {}, .timestamps = false};
 }
 
 std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Script& script,
-                                      const std::vector<std::uint64_t>& places, const Script* guesses = nullptr) {
+                                      const std::vector<std::uint64_t>& places, const Script* drafts = nullptr) {
   const Whisper whisper;
   const TranscriptionTask task = whisper.task(options);
   std::vector<std::shared_ptr<DecodedWindow>> results;
@@ -128,7 +131,7 @@ std::vector<DecodedWindow> decode_all(const TranscribeOptions& options, const Sc
     std::fill_n(frames.data<float>(), frames.elements(), 0.0F);
     jobs.push_back(task.window(std::move(frames), {.first = first, .frames = 40}, kEnglish, {}, results.back()));
   }
-  whisper.run(jobs, script, guesses);
+  whisper.run(jobs, script, drafts);
   std::vector<DecodedWindow> windows;
   for (const auto& result : results) windows.push_back(*result);
   return windows;
@@ -168,7 +171,7 @@ TEST(WindowSearch, PatienceIsTheNumberOfFinishedBeams) {
                          {11, {{kEnd, 1}}},
                          {21, {{kEnd, 1}}}};
   TranscribeOptions options = untimed(2);
-  options.patience = 0.5;  // one finished beam ends the search; the best running one is better
+  options.patience = 0.5;  // one finished beam ends the search, although a running beam is better
   EXPECT_FALSE(decode(options, script).has_ended);
   options.patience = 1;
   const DecodedWindow window = decode(options, script);
@@ -187,22 +190,22 @@ TEST(WindowSearch, ThePenaltyComparesTextsOfDifferentLengths) {
   EXPECT_EQ(decode(options, script).tokens, TokenIds{2});
 }
 
-TEST(WindowSearch, GuessesChangeNothing) {
+TEST(WindowSearch, DraftsChangeNothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Script later = kMisleading, wrong = kMisleading, endless = kMisleading;
-  later[11] = {{12, 1}};                  // the end is guessed one token late
-  wrong[kNoTimestamps] = {{1, 0.7}};      // a right guess
-  wrong[1] = {{2, 1}};                    // and a wrong one
-  endless[11] = endless[1] = {{1, nan}};  // guesses nothing that makes sense
+  later[11] = {{12, 1}};                  // the draft ends one token late
+  wrong[kNoTimestamps] = {{1, 0.7}};      // a right draft token
+  wrong[1] = {{2, 1}};                    // and a wrong one after it
+  endless[11] = endless[1] = {{1, nan}};  // draft logits of NaN
   endless[12] = endless[13] = {{13, 0.9}};
   Script breaks = kMisleading;
-  breaks[2] = {{1, nan}};  // the model computes NaN after a wrong guess
-  for (const Script* guesses : std::initializer_list<const Script*>{&kMisleading, &later, &wrong, &endless}) {
+  breaks[2] = {{1, nan}};  // the model computes NaN after a wrong draft token
+  for (const Script* drafts : std::initializer_list<const Script*>{&kMisleading, &later, &wrong, &endless}) {
     for (const bool timestamps : {false, true}) {
       TranscribeOptions options = untimed(1);
       options.timestamps = timestamps;
       const DecodedWindow expected = decode(options, kMisleading),
-                          window = decode_all(options, breaks, {0}, guesses).front();
+                          window = decode_all(options, breaks, {0}, drafts).front();
       EXPECT_EQ(window.tokens, expected.tokens);
       EXPECT_EQ(window.has_ended, expected.has_ended);
       EXPECT_EQ(window.avg_logprob, expected.avg_logprob);
@@ -228,7 +231,7 @@ TEST(WindowSearch, AttemptsGoOnUntilATextPassesTheThresholds) {
   options.logprob_threshold = std::log(0.3);
   Script script = kMisleading;
   EXPECT_EQ(decode(options, script).temperature, 0) << "the mean of log(0.6), log(0.4) and 0 is above log(0.3)";
-  script[1] = {{11, 0.02}};  // the other tokens have less
+  script[1] = {{11, 0.02}};  // the other tokens are less probable
   script[2] = {{21, 0.02}};
   for (std::int32_t token = 100; token < 200; ++token) script[1][token] = script[2][token] = 0.0098;
   for (std::int32_t token = 100; token < 200; ++token) script[token] = {{kEnd, 0.5}, {1, 0.5}};
@@ -264,7 +267,7 @@ TEST(WindowSearch, SamplesDependOnNoOtherWindowAndTheLikeliestIsKept) {
   EXPECT_LT(mean(1), std::log(0.4) / 3);
 }
 
-// The course of a transcription.
+// The events of a transcription.
 struct Told {
   std::vector<TokenIds> prompts;  // the prompt of each job
   std::vector<TranscriptSegment> segments;
@@ -272,7 +275,7 @@ struct Told {
   std::vector<double> seconds_done;  // after each job
 };
 
-// The starts and ends of segments, in hundredths of a second.
+// Starts and ends of segments, in hundredths of a second.
 using Times = std::vector<std::pair<int, int>>;
 Times times_of(const std::vector<TranscriptSegment>& segments) {
   Times times;
@@ -282,7 +285,7 @@ Times times_of(const std::vector<TranscriptSegment>& segments) {
   return times;
 }
 
-// Transcribes `seconds` of a tone. `scripts` are those of its jobs; the last one serves all further jobs.
+// Transcribes `seconds` of a tone. Job i uses scripts[i], or the last script if there are fewer.
 Told transcribe(const TranscribeOptions& options, double seconds, const std::vector<Script>& scripts) {
   static const Whisper whisper;
   const TranscriptionTask task = whisper.task(options);
@@ -312,7 +315,7 @@ TranscribeOptions plain() {
           .no_speech_threshold = {}};
 }
 
-// Says token `text` from 0.00 s to 0.20 s, and that more text follows there.
+// Returns a script for token `text` from 0.00 s to 0.20 s, and incomplete text after it.
 Script half_a_window(std::int32_t text) {
   return {{kStart, {{1, 1}}},
           {kTranscribe, {{kTimes, 1}}},
@@ -320,7 +323,7 @@ Script half_a_window(std::int32_t text) {
           {text, {{kTimes + 10, 1}}},
           {kTimes + 10, {{kTimes + 10, 0.6}, {kEnd, 0.4}}}};
 }
-// Says token `text` from 0.00 s to 0.20 s, and nothing after it.
+// Returns a script for token `text` from 0.00 s to 0.20 s, without text after it.
 Script whole_window(std::int32_t text) {
   Script script = half_a_window(text);
   script[kTimes + 10] = {{kEnd, 1}};
@@ -337,7 +340,7 @@ TokenIds prompt(const std::vector<TokenIds>& earlier) {
   return prompt;
 }
 
-TEST(CutWindow, SegmentsEndAtPairsOfTimes) {
+TEST(SplitWindow, SegmentsEndAtPairsOfTimes) {
   const Whisper whisper;
   const TranscriptionTask task = whisper.task(plain());
   const struct {
@@ -348,13 +351,13 @@ TEST(CutWindow, SegmentsEndAtPairsOfTimes) {
       {{kTimes, 1, kTimes + 5, kTimes + 5, 2, kTimes + 9, kTimes + 12, 3}, {{0, 10}, {10, 18}}, 18},
       {{kTimes, 1, kTimes + 5, kTimes + 8, 2, kTimes + 12}, {{0, 10}, {16, 24}}, 40},  // no speech follows
       {{kTimes + 2, 1, kTimes + 6}, {{0, 12}}, 40},
-      {{kTimes, 1}, {{0, 40}}, 40},  // 0.00 s is no end
+      {{kTimes, 1}, {{0, 40}}, 40},  // 0.00 s does not end a segment
       {{1}, {{0, 40}}, 40},
       {{}, {{0, 40}}, 40},
       {{kTimes, kTimes}, {{0, 0}}, 40},
   };
   for (const auto& [tokens, times, advance] : rows) {
-    const CutWindow cut = cut_window({.tokens = tokens}, {.first = 0, .frames = 40}, task.tokens());
+    const SplitWindow cut = split_window({.tokens = tokens}, {.first = 0, .frames = 40}, task.tokens());
     EXPECT_EQ(times_of(cut.segments), times);
     EXPECT_EQ(cut.advance, advance);
   }

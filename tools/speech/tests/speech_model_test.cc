@@ -28,7 +28,7 @@ TEST(SpeechModel, ARequestThatYieldsWaitsForAllOthers) {
   std::string order;
   const auto submit = [&](char name, std::uint64_t client, bool yields) {
     Recording own = tone(0.5);
-    if (name == 'a') {  // the worker is busy with it until all are submitted
+    if (name == 'a') {  // keeps the worker busy until all recordings are submitted
       own.open = [&, open = own.open] {
         all_submitted.get_future().wait();
         return open();
@@ -71,7 +71,7 @@ TEST(SpeechModel, ARecordingWithoutEndDoesNotBlockOthers) {
     EXPECT_EQ(future.get(), 0.5);
   }
   const int before = reads;
-  while (reads == before) std::this_thread::yield();  // the recording goes on; the queue must still end
+  while (reads == before) std::this_thread::yield();  // endless; the queue must still stop
 }
 
 TEST(SpeechModel, RefusesOptionsOutOfRange) {

@@ -17,12 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A tier of a TextGrid: intervals from 0 to `end` without gaps.
+// A tier of a TextGrid (Praat manual, "TextGrid file formats"): intervals without gaps.
 struct Tier {
   std::string intervals = {};
   std::size_t count = 0;
   double end = 0;
 
+  // Appends the interval from `end` to `until`, unless it is empty or `until` is NaN. Doubles quotation marks.
   void add(double until, std::string_view text) {
     if (std::isnan(until) || until <= end) return;
     intervals +=
@@ -35,6 +36,7 @@ struct Tier {
 };
 
 std::string text_grid(const Transcript& alignment) {
+  // Fill both tiers. Gaps become intervals with empty text.
   Tier words, lines;
   for (const TranscriptSegment& line : alignment.segments) {
     for (const TranscriptWord& word : line.words) {

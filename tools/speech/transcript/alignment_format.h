@@ -10,13 +10,13 @@
 
 namespace encdec {
 
-// File format of an alignment. Lines without times are only in json.
+// File format of an alignment. Only json includes lines without times.
 enum class AlignmentFormat : std::uint8_t {
   json,      // alignment_json()
-  srt,       // lines, as in TranscriptFormat
-  vtt,       // lines, as in TranscriptFormat
-  tsv,       // lines, as in TranscriptFormat
-  textgrid,  // Praat's TextGrid, long form: tiers "words" and "lines"
+  srt,       // lines only, as in TranscriptFormat
+  vtt,       // lines only, as in TranscriptFormat
+  tsv,       // lines only, as in TranscriptFormat
+  textgrid,  // Praat's long TextGrid format, with tiers "words" and "lines"
 };
 inline constexpr std::array kAlignmentFormats = {
     Named{AlignmentFormat::json, "json"},         Named{AlignmentFormat::srt, "srt"},
@@ -24,11 +24,12 @@ inline constexpr std::array kAlignmentFormats = {
     Named{AlignmentFormat::textgrid, "textgrid"},
 };
 
-// Returns the alignment of a known text, which "text" has as it was given:
-// {"text", "language", "duration",
-//  "words": [{"word", "start", "end", "probability"}], without the white space around them,
-//  "unaligned": [{"word", "index", "segment"}], `index` among all words of the text, `segment` an id,
-//  "segments": [{"id", "start", "end", "text"}], the lines; times are null for a line without aligned words}
+// Returns {"text", "language", "duration",
+//  "words": [{"word", "start", "end", "probability"}],
+//  "unaligned": [{"word", "index", "segment"}],
+//  "segments": [{"id", "start", "end", "text"}]}.
+// "text" is the given text. "word" has no white space around it. "index" counts all words. The segments are
+// the lines of the text. The times of a line without aligned words are null.
 nlohmann::ordered_json alignment_json(const Transcript& alignment);
 
 std::string format_alignment(const Transcript& alignment, AlignmentFormat format);

@@ -10,6 +10,7 @@
 namespace encdec {
 namespace {
 
+// Constants of openai/whisper (transcribe.py, word_anomaly_score and is_segment_anomaly).
 constexpr double kImprobable = 0.15;
 constexpr double kShortSeconds = 0.133, kLongSeconds = 2.0;
 constexpr double kPerShortSecond = 15;  // score per second below kShortSeconds
@@ -19,7 +20,7 @@ constexpr std::string_view kPunctuation = "\"'“¿([{-\"'.。,，!！?？:：�
 }  // namespace
 
 double compression_ratio(std::string_view text) {
-  constexpr int kLevel = 6;  // zlib's default
+  constexpr int kLevel = 6;  // the default of zlib
   uLongf size = compressBound(static_cast<uLong>(text.size()));
   std::vector<Bytef> compressed(size);
   const auto* bytes = reinterpret_cast<const Bytef*>(text.data());

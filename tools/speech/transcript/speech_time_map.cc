@@ -8,8 +8,8 @@ namespace {
 
 constexpr double kSamplesPerSecond = 16'000;
 
-// Rounds as Python's round(seconds, 2): a number exactly between two hundredths goes to the even one. `lost` is the
-// rounding error of the product, so that a product that only looks like a tie is not treated as one.
+// Rounds like Python's round(seconds, 2): a tie between two hundredths is rounded to the even hundredth.
+// `lost` is the rounding error of `scaled`. If `lost` is not 0, the exact product is not a tie.
 double rounded_as_python(double seconds) {
   const double scaled = seconds * 100, lost = std::fma(seconds, 100, -scaled);
   if (std::abs(scaled - std::trunc(scaled)) != 0.5 || lost == 0) return std::nearbyint(scaled) / 100;

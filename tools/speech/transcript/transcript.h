@@ -8,26 +8,28 @@
 
 namespace encdec {
 
-// A word of a segment, as in openai/whisper's JSON (timing.py). In the alignment of a known text (see Recording::text)
-// the times of a word, or a segment, that was not found are NaN.
+// Words and segments have the fields of openai/whisper's JSON (timing.py, transcribe.py). Times are
+// in seconds from the start of the recording. In a forced alignment (Recording::text) they are NaN
+// if the word, or each word of the segment, was not found.
+
 struct TranscriptWord {
-  std::string text = {};   // with the space before it and the punctuation that belongs to it
-  double start = 0;        // in seconds of the recording
-  double end = 0;          // in seconds of the recording
+  std::string text = {};  // with the preceding space and with punctuation
+  double start = 0;
+  double end = 0;
   double probability = 0;  // mean probability of the word's tokens
 };
 
-// A part of a recording with its text. Names and values are those of openai/whisper's JSON (transcribe.py).
+// A part of a recording with its text. Several segments may belong to one decoded window.
 struct TranscriptSegment {
-  std::size_t id = 0;                      // number of the segment, from 0
-  std::uint64_t seek = 0;                  // start of the segment's window, in frames of 10 ms
-  double start = 0;                        // in seconds of the recording
-  double end = 0;                          // in seconds of the recording
+  std::size_t id = 0;      // number of the segment, from 0
+  std::uint64_t seek = 0;  // start of the segment's window, in frames of 10 ms
+  double start = 0;
+  double end = 0;
   std::string text = {};                   // text as decoded, with a space before it
   std::vector<std::int32_t> tokens = {};   // text tokens and timestamps
   double temperature = 0;                  // temperature at which the window was decoded
   double avg_logprob = 0;                  // mean log-probability of the window's tokens
-  double compression_ratio = 0;            // compression ratio of the window's text; high if the text repeats itself
+  double compression_ratio = 0;            // high if the window's text repeats itself
   double no_speech_prob = 0;               // probability that the window contains no speech
   std::vector<TranscriptWord> words = {};  // empty unless word times were requested
 };
@@ -41,7 +43,7 @@ struct Field {
 template <class Owner, class Value>
 Field(const char*, Value Owner::*) -> Field<Owner, Value>;
 
-// The fields in the order of openai/whisper's JSON. All forms of a segment outside this library are made from these.
+// The fields, for JSON and Python objects, in the order of openai/whisper's JSON.
 inline constexpr std::tuple kWordFields = {
     Field{"word", &TranscriptWord::text},
     Field{"start", &TranscriptWord::start},
@@ -62,24 +64,21 @@ inline constexpr std::tuple kSegmentFields = {
     Field{"words", &TranscriptSegment::words},
 };
 
-// Calls `visit` with each field of `fields`.
 template <class Fields, class Visit>
 void for_each_field(const Fields& fields, const Visit& visit) {
   std::apply([&visit](const auto&... field) { (visit(field), ...); }, fields);
 }
 
-// The warning about a recording that is cut.
 inline constexpr const char* kCutRecording =
-    "the recording ends before its stated length; the text is of what is there";
+    "the recording ends before its stated length; only the part before its end was used";
 
-// The transcript of a recording.
 struct Transcript {
-  std::string text = {};                         // text of all segments
-  std::string language = {};                     // code of the language, such as "en"
-  double language_probability = 1;               // 1 if the language was given
-  double duration = 0;                           // seconds
-  bool is_cut = false;                           // the recording ends early: kCutRecording
-  std::vector<TranscriptSegment> segments = {};  // in order
+  std::string text = {};            // text of all segments
+  std::string language = {};        // code of the language, such as "en"
+  double language_probability = 1;  // 1 if the language was given
+  double duration = 0;              // in seconds
+  bool is_cut = false;              // whether the recording is truncated; see kCutRecording
+  std::vector<TranscriptSegment> segments = {};
 };
 
 }  // namespace encdec

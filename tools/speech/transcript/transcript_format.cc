@@ -14,21 +14,23 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kAnyWidth = 1000;    // characters of a line without a limit, as in openai/whisper
-constexpr std::size_t kAnyWords = 1000;    // words of a subtitle without a limit, as in openai/whisper
-constexpr double kLongPauseSeconds = 3.0;  // between the starts of two words
+// Constants of openai/whisper (utils.py, SubtitlesWriter).
+constexpr std::size_t kAnyWidth = 1000;    // maximum number of characters in a line if no limit is set
+constexpr std::size_t kAnyWords = 1000;    // maximum number of words in a subtitle if no limit is set
+constexpr double kLongPauseSeconds = 3.0;  // minimum seconds between the starts of two words
 
+// Returns nullopt for a number below 1.
 std::optional<std::size_t> positive(std::optional<int> value) {
   if (value.value_or(0) <= 0) return std::nullopt;
   return static_cast<std::size_t>(*value);
 }
 
+// Returns the number of UTF-8 characters, by counting all bytes except continuation bytes.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) { return !is_continuation(byte); }));
 }
 
-// Returns a word with <u> and </u> around it, inside leading blanks and a final line end. A word with a line end inside
-// is returned unchanged.
+// Returns a word inside <u> and </u>. Leading white space and a final line end stay outside.
 std::string underlined(std::string_view word) {
   const std::string_view rest = strip_left(word);
   const std::string_view line = rest.substr(0, rest.ends_with('\n') ? rest.size() - 1 : rest.size());
@@ -37,15 +39,14 @@ std::string underlined(std::string_view word) {
   return result.append("<u>").append(line).append("</u>").append(rest.substr(line.size()));
 }
 
-// Returns the words as text, with the word at index `marked` underlined if it exists.
+// Returns the words as text. Underlines the word with the index `marked`, unless the index is out of range.
 std::string text_of(const std::vector<TranscriptWord>& words, std::size_t marked) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) text += i == marked ? underlined(words[i].text) : words[i].text;
   return text;
 }
 
-// Returns the nearest number of milliseconds; of two equally near ones the even. Returns 0 for negative numbers and
-// NaN.
+// Rounds to milliseconds and, like Python, rounds ties to even. Returns 0 for negative numbers and NaN.
 std::int64_t to_milliseconds(double seconds) {
   return std::llrint(std::max(0.0, seconds) * 1000.0);
 }
@@ -54,13 +55,14 @@ std::string stripped(const std::string& text) {
   return std::string(strip(replace_invalid_utf8(text)));
 }
 
-// Returns mm:ss, `marker` and milliseconds. Hours come first if there are any, or if `always_hours`.
+// Returns hours, minutes, seconds, `marker` and milliseconds. Omits 0 hours unless `always_hours` is true.
 std::string timestamp(std::int64_t milliseconds, char marker, bool always_hours) {
   const std::int64_t seconds = milliseconds / 1000, hours = seconds / 3600;
   const std::string front = always_hours || hours > 0 ? fmt::format("{:02}:", hours) : "";
   return fmt::format("{}{:02}:{:02}{}{:03}", front, seconds / 60 % 60, seconds % 60, marker, milliseconds % 1000);
 }
 
+// Returns a line of an lrc file: the start time as [mm:ss.xx], then the text.
 std::string lyrics_line(const TranscriptSegment& segment) {
   const std::int64_t hundredths = std::llrint(std::max(0.0, segment.start) * 100);
   return fmt::format("[{:02}:{:02}.{:02}]{}\n", hundredths / 6000, hundredths / 100 % 60, hundredths % 100,
@@ -100,7 +102,7 @@ Json object_of(const Fields& fields, const Owner& owner) {
   return object;
 }
 
-// Returns the shortest digits that parse as the same number, as Python writes them: 1.0, 1e-05, 1e+16.
+// Formats a number with as few digits as possible, like Python: 1.0, 1e-05, 1e+16. Returns "null" unless finite.
 std::string python_number(double value) {
   if (!std::isfinite(value)) return "null";
   const double size = std::abs(value);
@@ -157,7 +159,7 @@ std::string TranscriptWriter::end(const Transcript& transcript) {
   return subtitles;
 }
 
-// Adds a segment and returns the subtitles that are complete now.
+// Adds a segment. Returns the subtitles that are complete now.
 std::string TranscriptWriter::add_to_subtitles(const TranscriptSegment& segment) {
   std::string subtitles;
   if (word_times_) {
@@ -165,23 +167,26 @@ std::string TranscriptWriter::add_to_subtitles(const TranscriptSegment& segment)
     return subtitles;
   }
   std::string text = stripped(segment.text);
-  // The text must not contain the arrow that separates the two times of a subtitle.
+  // Replace "-->" in the text, because this arrow separates the two times of a subtitle.
   for (std::size_t at = 0; (at = text.find("-->", at)) != text.npos; at += 2) text.replace(at, 3, "->");
   write_subtitle(to_milliseconds(segment.start), to_milliseconds(segment.end), text, subtitles);
   return subtitles;
 }
 
+// Adds a word to the current line or to a new line. If `begins_part` is true, a new subtitle may begin.
 void TranscriptWriter::add_word(const TranscriptWord& given, bool begins_part, std::string& subtitles) {
   TranscriptWord word = given;
   word.text = replace_invalid_utf8(given.text);
   const bool is_late = !ends_with_segments_ && word.start - last_start_.value_or(word.start) > kLongPauseSeconds;
   const bool must_end = begins_part && !words_.empty() && ends_with_segments_;
   last_start_ = word.start;
+  // If the word fits into the current line, append the word.
   if (line_width_ > 0 && line_width_ + width_of(word.text) <= max_line_width_ && !is_late && !must_end) {
     line_width_ += width_of(word.text);
     words_.push_back(std::move(word));
     return;
   }
+  // Otherwise the word begins a line. End the subtitle if it is full, else insert a line break.
   word.text = std::string(strip(word.text));
   const std::size_t width = width_of(word.text);
   const bool is_full = max_line_count_ && (is_late || lines_ >= *max_line_count_);
@@ -195,6 +200,7 @@ void TranscriptWriter::add_word(const TranscriptWord& given, bool begins_part, s
   words_.push_back(std::move(word));
 }
 
+// Writes the current subtitle. With highlight_words_, writes it once for each word, and once for each gap.
 void TranscriptWriter::end_subtitle(std::string& subtitles) {
   if (words_.empty()) return;
   const std::int64_t start = to_milliseconds(words_.front().start), end = to_milliseconds(words_.back().end);
@@ -214,7 +220,7 @@ void TranscriptWriter::end_subtitle(std::string& subtitles) {
   lines_ = 1;
 }
 
-// Writes text to show from `start` to `end`, in milliseconds of the recording.
+// Writes one subtitle. `start` and `end` are in milliseconds.
 void TranscriptWriter::write_subtitle(std::int64_t start, std::int64_t end, std::string_view text,
                                       std::string& subtitles) {
   const bool is_srt = format_ == TranscriptFormat::srt;

@@ -14,40 +14,38 @@
 
 namespace encdec {
 
-// File format of a transcript, byte for byte as openai/whisper writes it (utils.py); lrc as whisper.cpp writes it.
+// Files are bitwise identical to the files of openai/whisper (utils.py), except as noted.
 enum class TranscriptFormat : std::uint8_t {
   txt,   // one line per segment
   vtt,   // WebVTT
   srt,   // SubRip
   tsv,   // one line per segment: start and end in milliseconds, text
-  json,  // all members of the segments; unlike openai's in UTF-8 instead of ASCII, and with null for NaN and infinity
-  lrc,   // lyrics: one line per segment, with its start
+  json,  // all fields; UTF-8 instead of ASCII, null instead of NaN and infinity
+  lrc,   // lyrics, as in whisper.cpp: one line per segment, with the start time
 };
 
-// The formats. The name of a format is also the extension of its files.
+// The name of a format is also the extension of its files.
 inline constexpr std::array kTranscriptFormats = {
     Named{TranscriptFormat::txt, "txt"}, Named{TranscriptFormat::vtt, "vtt"},   Named{TranscriptFormat::srt, "srt"},
     Named{TranscriptFormat::tsv, "tsv"}, Named{TranscriptFormat::json, "json"}, Named{TranscriptFormat::lrc, "lrc"},
 };
 
-// How subtitles are split into lines (openai/whisper utils.py). Has an effect only on segments with words. A number
-// below 1 means no limit.
+// How to split segments with words into subtitles (openai/whisper utils.py). A maximum below 1 means no limit.
 struct TranscriptLineOptions {
-  // The transcript has word times, even if some segments have no words. format() sets this itself.
+  // Whether the transcript has word times, even if some segments have no words. format() sets this option.
   bool word_times = false;
-  // Make a subtitle for each word, with that word underlined.
+  // Whether to write a subtitle for each word, with this word underlined.
   bool highlight_words = false;
-  // Maximum characters of a line. With max_line_count set too, subtitles do not end with segments: they end when the
-  // lines are full or speech pauses for more than 3 seconds.
+  // Maximum characters of a line. With max_line_count, a subtitle may span segments: it ends when
+  // its lines are full or at a pause of more than 3 seconds.
   std::optional<int> max_line_width = std::nullopt;
   // Maximum lines of a subtitle.
   std::optional<int> max_line_count = std::nullopt;
-  // Maximum words of a subtitle. Ignored if max_line_width and max_line_count are both set.
+  // Maximum words of a subtitle. Ignored if both options above are set.
   std::optional<int> max_words_per_line = std::nullopt;
 };
 
-// A writer of transcripts whose segments come one by one. The file is the concatenation of all returned strings. For
-// JSON, begin() and add() return nothing, since the text of all segments comes first.
+// Writes segments one by one. All returned strings together are the file. For JSON, only end() returns text.
 // Order of calls: begin add* end
 class TranscriptWriter {
  public:
@@ -67,26 +65,25 @@ class TranscriptWriter {
   TranscriptFormat format_;
   bool word_times_;
   bool highlight_words_;
-  bool ends_with_segments_;  // subtitles do
+  bool ends_with_segments_;  // whether each subtitle ends with its segment
   std::size_t max_line_width_;
   std::optional<std::size_t> max_line_count_;
-  std::size_t max_words_;              // maximum number of words of a subtitle
+  std::size_t max_words_;              // maximum words of a subtitle
   std::vector<TranscriptWord> words_;  // words of the current subtitle
-  std::size_t line_width_ = 0;         // characters of its last line
-  std::size_t lines_ = 1;              // number of its lines
+  std::size_t line_width_ = 0;         // number of characters in the current line
+  std::size_t lines_ = 1;              // number of lines in the current subtitle
   std::optional<double> last_start_;   // start of the previous word, in seconds
   std::size_t written_ = 0;            // number of subtitles written
-  std::string json_segments_;          // JSON of the segments so far
+  std::string json_segments_;
 };
 
-// Returns a whole transcript in a format.
 std::string format(const Transcript& transcript, TranscriptFormat format, TranscriptLineOptions options = {});
 
-// Returns a segment with the keys of openai/whisper, with or without its words. Bytes that are not UTF-8 are replaced.
 enum class SegmentWords : std::uint8_t { none, with_probabilities };
+// Returns a segment with openai/whisper's keys. Replaces invalid UTF-8.
 nlohmann::ordered_json segment_json(const TranscriptSegment& segment, SegmentWords words);
 
-// Returns JSON as Python's json.dumps(value, ensure_ascii=False) writes it, except that NaN and infinity are null.
+// Formats JSON like Python's json.dumps(value, ensure_ascii=False), but writes null for NaN and infinity.
 std::string python_text(const nlohmann::ordered_json& json);
 
 }  // namespace encdec

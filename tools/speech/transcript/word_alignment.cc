@@ -12,6 +12,7 @@
 namespace encdec {
 namespace {
 
+// Constants of openai/whisper (tokenizer.py, split_to_word_tokens).
 constexpr char32_t kReplacement = U'\uFFFD';
 constexpr std::array<std::string_view, 6> kLanguagesWithoutSpaces = {"zh", "ja", "th", "lo", "my", "yue"};
 constexpr std::string_view kAsciiPunctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
@@ -23,13 +24,13 @@ std::u32string characters_of(std::string_view bytes) {
   return characters;
 }
 
-// Cuts the tokens into pieces of whole characters: a piece decodes without U+FFFD, or the whole text has a U+FFFD at
-// the same place.
+// Splits tokens into groups of whole characters. A group is complete if its decoded text has no U+FFFD,
+// or if the whole text has U+FFFD at the same offset.
 std::vector<WordTokens> split_on_characters(std::span<const std::int32_t> tokens, const DecodeTokens& decode) {
   const std::u32string all = characters_of(decode(tokens));
   std::vector<WordTokens> pieces;
-  std::size_t first = 0;   // first token of the piece
-  std::size_t offset = 0;  // index in `all` of the piece's first character
+  std::size_t first = 0;   // index of the first token in the group
+  std::size_t offset = 0;  // index in `all` of the first character in the group
   for (std::size_t end = 1; end <= tokens.size(); ++end) {
     const auto piece = tokens.subspan(first, end - first);
     const std::string bytes = decode(piece);
@@ -48,11 +49,10 @@ bool begins_word(const WordTokens& piece, std::int32_t end_of_text) {
          kAsciiPunctuation.find(strip(piece.text)) != kAsciiPunctuation.npos;
 }
 
-constexpr std::size_t kMedianReach = 3;  // neighbours on each side: a median of 7
-constexpr double kPositionsPerSecond = 50;
+constexpr std::size_t kMedianReach = 3;     // number of neighbours on each side, for a median of 7
+constexpr double kPositionsPerSecond = 50;  // number of encoder positions per second
 
-// Copies the weights of one head to `weights` [tokens, frames]. Scales each row to a sum of 1; a row of zeros becomes
-// uniform.
+// Copies the weights of one head to `weights` [tokens, frames]. Scales the sum of each row to 1.
 void take_weights(const AlignmentAttention& attention, std::size_t head, std::vector<float>& weights) {
   for (std::size_t token = 0; token < attention.tokens(); ++token) {
     const std::span<const float> from(attention.row(head, token), attention.frames);
@@ -65,8 +65,8 @@ void take_weights(const AlignmentAttention& attention, std::size_t head, std::ve
   }
 }
 
-// Replaces each weight w by (w - mean) / deviation, over all tokens at the same position. NaN if all tokens have the
-// same weight there.
+// Replaces each weight w by (w - mean) / deviation, where mean and deviation are computed over all tokens at the
+// position. If all weights at a position are equal, the result is NaN.
 void standardize(std::size_t tokens, std::vector<float>& weights) {
   const std::size_t frames = weights.size() / tokens;
   std::vector<double> mean(frames), variance(frames);
@@ -87,26 +87,28 @@ void standardize(std::size_t tokens, std::vector<float>& weights) {
   each([&](float& weight, std::size_t i) { weight = (weight - center[i]) / deviation[i]; });
 }
 
+// Sorts two numbers in ascending order.
 void exchange(float& low, float& high) {
   const float smaller = high < low ? high : low;
   high = high < low ? low : high;
   low = smaller;
 }
 
-// A sorting network without the exchanges that the median does not need.
+// Returns the median, with a sorting network. Exchanges that do not affect the median are left out.
 float median_of_7(float a, float b, float c, float d, float e, float f, float g) {
   exchange(a, f), exchange(a, d), exchange(b, g), exchange(c, e), exchange(a, b), exchange(d, f), exchange(c, g);
   exchange(c, d), exchange(d, g), exchange(e, f), exchange(b, e), exchange(b, d), exchange(d, e);
   return d;
 }
 
-// Adds the medians of `row` to `sums`. NaN counts as larger than any number. `padded` is scratch.
+// Adds to `sums` the median around each element of `row`. Treats NaN as the largest number. `padded` is scratch.
 void add_medians(std::span<const float> row, std::vector<float>& padded, std::span<float> sums) {
   const std::size_t size = row.size();
   if (size <= kMedianReach) {
     for (std::size_t i = 0; i < size; ++i) sums[i] += row[i];
     return;
   }
+  // Replace NaN by infinity, because NaN cannot be sorted. Mirror the row at both ends.
   constexpr float kLargest = std::numeric_limits<float>::infinity();
   padded.resize(size + 2 * kMedianReach);
   float* middle = padded.data() + kMedianReach;
@@ -125,12 +127,13 @@ void add_medians(std::span<const float> row, std::vector<float>& padded, std::sp
 
 enum class Step : std::uint8_t { both, next_row, next_column };
 
-// Returns the last step on the best path to each cell: [rows + 1, columns + 1], with a border row and a border column
-// first.
+// Returns the last step of the best path to each cell: [rows + 1, columns + 1]. Row 0 and column 0
+// come before the cells of `benefit`. The cost of a path is the negative sum of its benefits.
 std::vector<Step> best_steps(std::span<const float> benefit, std::size_t rows, std::size_t columns) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<Step> steps((rows + 1) * (columns + 1), Step::next_column);
-  std::vector<double> before(columns + 1, kNever), costs(columns + 1);  // costs in the previous and in the current row
+  std::vector<double> before(columns + 1, kNever),
+      costs(columns + 1);  // costs of the previous row and of the current row
   before[0] = 0;
   for (std::size_t row = 1; row <= rows; ++row) {
     check_cancelled();
@@ -195,9 +198,10 @@ std::vector<float> alignment_matrix(const AlignmentAttention& attention) {
 std::vector<std::ptrdiff_t> first_columns(std::span<const float> benefit, std::size_t rows) {
   const std::size_t columns = benefit.size() / rows;
   const std::vector<Step> steps = best_steps(benefit, rows, columns);
+  // Follow the best path back from the last cell.
   std::vector<std::ptrdiff_t> first(rows);
   for (std::size_t row = rows, column = columns; row > 0;) {
-    first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // overwritten by smaller columns of the same row
+    first[row - 1] = static_cast<std::ptrdiff_t>(column) - 1;  // a smaller column of the same row overwrites this value
     const Step step = steps[row * (columns + 1) + column];
     if (step != Step::next_column) --row;
     if (step != Step::next_row) --column;
@@ -209,7 +213,7 @@ std::vector<WordTiming> find_alignment(const AlignmentAttention& attention, std:
                                        std::span<const WordTokens> words) {
   std::vector<WordTiming> timings;
   if (probabilities.empty() || words.size() <= 1) return timings;
-  // Row i belongs to the token before text token i, which predicts it. So times[i] is the start of text token i.
+  // Row i of the matrix belongs to the token that predicts text token i. So times[i] is the start of text token i.
   std::vector<double> times;
   for (const std::ptrdiff_t column : first_columns(alignment_matrix(attention), attention.rows())) {
     times.push_back(static_cast<double>(column) / kPositionsPerSecond);

@@ -11,10 +11,12 @@
 namespace encdec {
 namespace {
 
-constexpr double kLargestMedian = 0.7;  // seconds
-constexpr double kReach = 0.5;          // maximum seconds of a word before or after its segment
+// Constants of openai/whisper (timing.py, add_word_timestamps).
+constexpr double kLargestMedian = 0.7;  // maximum of median_duration(), in seconds
+constexpr double kReach = 0.5;          // how far, in seconds, a word may lie outside its segment
 constexpr std::string_view kSentenceEnds = ".。!！?？";
 
+// Returns true if `text` contains `part`. Like Python's `in`, returns true for an empty `part`.
 bool is_in(std::string_view part, std::string_view text) {
   return text.find(part) != text.npos;
 }
@@ -23,7 +25,7 @@ double to_hundredths(double seconds) {
   return std::nearbyint(seconds * 100) / 100;
 }
 
-// Returns the median of all durations other than 0, in seconds; at most kLargestMedian.
+// Returns the median of all durations other than 0, but at most kLargestMedian. Returns 0 if all durations are 0.
 double median_duration(std::span<const WordTiming> words) {
   std::vector<double> all;
   for (const WordTiming& word : words) {
@@ -35,8 +37,8 @@ double median_duration(std::span<const WordTiming> words) {
   return std::min(kLargestMedian, all.size() % 2 == 1 ? all[middle] : (all[middle - 1] + all[middle]) / 2);
 }
 
-// Shortens to `longest`: marks that end a sentence, by moving their end, and words after such a mark, by moving their
-// start.
+// If a sentence-end mark is too long, moves the end of the mark. If a word after such a mark is too long, moves the
+// start of the word.
 void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].end - words[i].start <= longest) continue;
@@ -48,7 +50,7 @@ void shorten_at_sentence_ends(std::span<WordTiming> words, double longest) {
   }
 }
 
-// Shortens the first two words after a pause to twice the median each, if they are longer.
+// If the first two words follow a pause, shortens each of them to at most twice the median.
 void shorten_after_pause(std::span<TranscriptWord> words, double median, double last_speech) {
   const double longest = 2 * median;
   TranscriptWord& first = words.front();
@@ -63,8 +65,8 @@ void shorten_after_pause(std::span<TranscriptWord> words, double median, double 
   first.start = std::max(0.0, first.end - longest);
 }
 
-// Sets the segment's times to the start of its first and the end of its last word. If such a word is more than kReach
-// outside the segment, keeps the segment's time and shortens the word instead.
+// Sets the start of the segment to the start of its first word, and the end to the end of its last word.
+// But if the word lies outside the segment by more than kReach, shortens the word.
 void fit_ends(TranscriptSegment& segment, double median) {
   TranscriptWord& first = segment.words.front();
   TranscriptWord& last = segment.words.back();
@@ -88,6 +90,7 @@ void merge_punctuations(std::span<WordTiming> words, const std::string& prepend,
     from.clear();
   };
   if (words.empty()) return;
+  // From the last word to the first, move marks such as an opening bracket to the next word.
   for (std::size_t i = words.size() - 1, next = i; i-- > 0;) {
     WordTiming &word = words[i], &following = words[next];
     if (!word.text.starts_with(' ') || !is_in(strip(word.text), prepend)) {
@@ -98,6 +101,7 @@ void merge_punctuations(std::span<WordTiming> words, const std::string& prepend,
     word.text.clear();
     take(following.tokens, word.tokens, following.tokens.begin());
   }
+  // From the first word to the last, move marks such as a comma to the previous word.
   for (std::size_t i = 1, previous = 0; i < words.size(); ++i) {
     WordTiming &word = words[i], &before = words[previous];
     if (before.text.ends_with(' ') || !is_in(word.text, append)) {
@@ -124,6 +128,7 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
   const double median = median_duration(words);
   shorten_at_sentence_ends(words, 2 * median);
   merge_punctuations(words, options.prepend_punctuations, options.append_punctuations);
+  // Distribute the words to the segments, by counting tokens.
   const double window_start = static_cast<double>(segments.front().seek) / 100;
   double last_speech = options.last_speech;
   auto word = words.begin();
@@ -133,7 +138,6 @@ void add_word_timestamps(std::span<TranscriptSegment> segments, std::vector<Word
     for (std::size_t taken = 0; taken < tokens && word != words.end(); ++word) {
       taken += word->tokens.size();
       if (word->text.empty()) continue;  // a mark that was merged into another word
-      // Times are at least 0.
       segment.words.push_back({word->text, to_hundredths(std::max(0.0, window_start + word->start)),
                                to_hundredths(std::max(0.0, window_start + word->end)), word->probability});
     }

@@ -16,7 +16,7 @@ bool is_space(char32_t c) {
   return is_white_space(c) || c == U'\uFEFF';  // byte order mark
 }
 
-// Adds a word to those of its line. A mark and its neighbour become one word.
+// Appends a word. If the new word or the previous word of the same line has no letters or digits, joins both words.
 void add_word(std::vector<KnownWord>& words, KnownWord word) {
   word.spoken = spoken_part(word.text);
   const bool is_first = words.empty() || words.back().line != word.line;
@@ -27,17 +27,18 @@ void add_word(std::vector<KnownWord>& words, KnownWord word) {
   last.spoken += word.spoken;
 }
 
-// A chain of pairs by its last one.
+// The best chain of pairs that ends with one pair.
 struct Chain {
-  std::size_t heard = 0, text = 0;  // indices of the words of the pair
+  std::size_t heard = 0, text = 0;  // indices of the last pair
   double score = 0;
-  const Chain* before = nullptr;
+  const Chain* before = nullptr;  // chain without the last pair; null for a single pair
 };
 
 double logarithm(std::size_t skipped) {
   return std::log2(1 + static_cast<double>(skipped));
 }
 
+// Returns the score of the unpaired words between two pairs; see match_words().
 double gap_score(std::size_t heard, std::size_t text) {
   const std::size_t least = std::min(heard, text), more = std::max(heard, text) - least;
   return -static_cast<double>(least) - (more > 0 ? 2.5 : 0) - 0.2 * static_cast<double>(more);
@@ -64,6 +65,7 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (leading_bytes(line, is_space) == line.size()) continue;
     lines.emplace_back(line);
+    // Split off white space and the characters up to the next white space.
     while (!line.empty()) {
       poll_cancelled();
       const std::size_t spaces = leading_bytes(line, is_space);
@@ -83,7 +85,9 @@ KnownText::KnownText(std::string_view text, const WhisperTokens& tokens, std::st
 
 WordPairs match_words(std::span<const KnownWord> heard, std::span<const KnownWord> text) {
   constexpr double kPair = 2, kEnough = 4;
-  constexpr std::size_t kNear = 256;  // pairs that are tried as the previous one: enough unless few words are repeated
+  // Number of earlier pairs that are tried before a pair. This is enough unless a few words are repeated often.
+  constexpr std::size_t kNear = 256;
+  // For every two equal words, make a chain of one pair.
   std::vector<Chain> chains;
   for (std::size_t j = 0; j < text.size(); ++j) {
     for (std::size_t i = 0; i < heard.size(); ++i) {
@@ -91,6 +95,7 @@ WordPairs match_words(std::span<const KnownWord> heard, std::span<const KnownWor
         chains.push_back({i, j, kPair - logarithm(i) - 2 * logarithm(j)});
     }
   }
+  // Append each pair to the earlier chain that results in the highest score.
   const Chain* best = nullptr;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     if (i % kNear == 0) check_cancelled();

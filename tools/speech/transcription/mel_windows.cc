@@ -8,12 +8,11 @@
 namespace encdec {
 namespace {
 
-constexpr std::size_t kPiece = 1 << 15;  // samples
-// Samples of silence after a recording, so that its last frames reach into zeros.
+constexpr std::size_t kPiece = 1 << 15;  // number of samples to read in one step
+// Number of zero samples to append to a recording. openai/whisper pads its input with zeros, too.
 constexpr std::size_t kSilence = 4 * LogMel::kFrameSamples;
-// log10 of the energy of silence.
-constexpr float kSilent = -10.0F;
-// Maximum number of frames to keep from the first pass. A recording with no more is not read again.
+constexpr float kSilent = -10.0F;  // log10 of the energy of silence; see LogMel
+// Maximum number of frames to keep from the first pass, so that short recordings are read once.
 constexpr std::size_t kKept = 6000;
 
 }  // namespace
@@ -23,7 +22,7 @@ MelWindows::MelWindows(Recording recording, const LogMel& mel)
       fresh_mel_(mel),
       mel_(mel),
       read_(recording_.open()),
-      samples_piece_(kPiece),
+      chunk_(kPiece),
       largest_(kSilent) {}
 
 bool MelWindows::find_largest() {
@@ -36,7 +35,7 @@ bool MelWindows::find_largest() {
   if (!is_at_end_) return false;
   knows_largest_ = true;
   if (first_ == 0) return true;
-  // Reads the recording again, from its beginning.
+  // Frames were dropped, so read the recording a second time, from its beginning.
   features_ = {};
   first_ = 0;
   mel_ = fresh_mel_;
@@ -45,13 +44,13 @@ bool MelWindows::find_largest() {
   return true;
 }
 
-// Reads the next samples and their frames; at the end of the recording the frames of the silence too.
+// Reads the next samples and appends their frames. At the end of the recording, appends silence.
 void MelWindows::read() {
   check_cancelled();
-  const std::size_t count = read_(samples_piece_);
-  mel_.push(std::span(samples_piece_).first(count), features_);
+  const std::size_t count = read_(chunk_);
+  mel_.push(std::span(chunk_).first(count), features_);
   if (!knows_largest_) samples_ += count;
-  if (count == samples_piece_.size()) return;
+  if (count == chunk_.size()) return;
   mel_.push(std::vector<float>(kSilence), features_);
   mel_.finish(features_);
   is_at_end_ = true;
@@ -74,6 +73,7 @@ void MelWindows::drop_before(std::uint64_t frame) {
 Tensor MelWindows::window(std::uint64_t first, std::size_t count, std::size_t rows) {
   while (!reach(first, count)) {
   }
+  // Fill the first `count` rows with frames and, after the end of the recording, silence. The other rows stay zero.
   const std::size_t bands = mel_.bands();
   Tensor window = Tensor::allocate({static_cast<Dim>(rows), static_cast<Dim>(bands)});
   const std::span values(window.data<float>(), count * bands);

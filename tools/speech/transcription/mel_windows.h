@@ -10,34 +10,27 @@
 
 namespace encdec {
 
-// The log-mel frames of a recording in windows, in the form that models are trained on. As in openai/whisper, values
-// are clamped at 80 dB below the loudest frame of the whole recording. So the recording is read twice: once for its
-// loudest frame, once for the windows. Memory does not grow with its length.
+// Windows of a recording's log-mel frames for Whisper. As in openai/whisper, values are clamped at
+// 80 dB below the loudest frame of the recording, so the recording is read twice.
 // Order of calls: find_largest+ (reach* window)*
 // States:
-// 1. Measuring, until find_largest() returns true: reads the whole recording for its loudest frame. Keeps the frames if
-//    there are at most 6,000 (60 s).
-// 2. Serving windows: takes frames from those kept, or reads the recording again from its beginning. Drops the frames
-//    before the current window. All functions except find_largest() need this state.
+// 1. Measuring: find_largest() is called until it returns true. The frames of at most 60 s are kept.
+// 2. Serving windows: all other functions are called. Windows come in order, from kept frames or a second pass.
 class MelWindows {
  public:
-  // Throws FileError. REQUIRES: `mel` has no samples.
+  // REQUIRES: `mel` has no samples.
   MelWindows(Recording recording, const LogMel& mel);
 
-  // Reads the next two seconds of the recording for its loudest frame. Returns true when all of the recording has been
-  // read. Throws FileError.
+  // Reads two more seconds of audio. Returns true at the end of the recording. Throws FileError.
   bool find_largest();
 
   // Returns the number of 10 ms frames of the recording.
   std::uint64_t frames() const { return samples_ / LogMel::kHop; }
   double seconds() const { return static_cast<double>(samples_) / AudioReader::kSampleRate; }
 
-  // Returns true if all frames for window(first, count, ...) have been read; otherwise reads two more seconds and
-  // returns false. Drops the frames before `first`.
+  // Returns true if all frames for window(first, count, ...) have been read. Otherwise, reads two more seconds.
   bool reach(std::uint64_t first, std::size_t count);
-  // Returns frames [first, first + count) of the recording, followed by zeros: [rows, bands]. Frames after its end are
-  // silence. Reads the samples that are missing.
-  // REQUIRES: `first` is not smaller than in earlier calls of reach() and window().
+  // Returns [rows, bands]: frames [first, first + count), with silence after the recording's end, then rows of zeros.
   Tensor window(std::uint64_t first, std::size_t count, std::size_t rows);
 
  private:
@@ -46,13 +39,13 @@ class MelWindows {
   void read();
 
   Recording recording_;
-  LogMel fresh_mel_;  // copied to start a new pass
+  LogMel fresh_mel_;  // copy without samples, for the second pass
   LogMel mel_;
   Recording::Read read_;
   bool is_at_end_ = false;
   bool knows_largest_ = false;
-  std::vector<float> samples_piece_;
-  std::vector<float> features_;  // frames from first_ on, not normalised
+  std::vector<float> chunk_;
+  std::vector<float> features_;  // frames [first_, frames_read()), not normalised
   std::uint64_t first_ = 0;
   std::uint64_t samples_ = 0;  // length of the recording
   float largest_ = 0;

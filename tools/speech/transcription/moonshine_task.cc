@@ -15,10 +15,10 @@
 namespace encdec {
 namespace {
 
-// Maximum tokens for a second of speech: in English and Spanish, and in other languages (Moonshine's README). More than
-// this is a repetition.
+// Maximum tokens per second: first for English and Spanish, then for other languages (Moonshine's README).
 constexpr double kTokensPerSecond = 6.5, kOtherTokensPerSecond = 13;
 
+// Returns `options`. Throws ConfigError for options that Moonshine does not support.
 const TranscribeOptions& checked(const ModelParts& parts, const TranscribeOptions& options) {
   for (const auto& [name, is_given] :
        {std::pair{"task translate", options.task == SpeechTask::translate},
@@ -35,15 +35,15 @@ const TranscribeOptions& checked(const ModelParts& parts, const TranscribeOption
   return options;
 }
 
-// Windows with fewer samples (0.1 s) have no text, as in Moonshine's own package.
+// Minimum number of samples in a window: 0.1 s. Shorter windows have no text, as in Moonshine's own package.
 constexpr std::size_t kShortest = AudioReader::kSampleRate / 10;
 
 double seconds_of(std::uint64_t samples) {
   return static_cast<double>(samples) / AudioReader::kSampleRate;
 }
 
-// A transcriber for MoonshineTask. A recording of at most MoonshineTask::window_samples() is one window. A longer one
-// is cut by quiet_cut() again and again; the windows do not depend on each other.
+// The transcriber of MoonshineTask. A recording of at most MoonshineTask::window_samples() is one window.
+// quiet_split() splits longer recordings into several windows. Windows do not depend on each other.
 class MoonshineTranscriber final : public Transcriber {
  public:
   MoonshineTranscriber(const MoonshineTask& task, Recording recording)
@@ -52,7 +52,8 @@ class MoonshineTranscriber final : public Transcriber {
   std::optional<DecodeJob> next() override {
     const std::span<const float> samples(samples_);
     const std::size_t most = task_.window_samples();
-    window_ = samples.size() > most ? quiet_cut(samples.first(most)) : samples.size();
+    window_ = samples.size() > most ? quiet_split(samples.first(most)) : samples.size();
+    // Only the first window can use encoder output that a live session has already computed.
     if (window_ >= kShortest) {
       DecodeJob job = task_.window(samples.first(window_), draft_);
       if (encode_ && done_ == 0) job.prompt.encoded = encode_(samples.first(window_));
@@ -90,7 +91,7 @@ class MoonshineTranscriber final : public Transcriber {
 
   bool read_window() override {
     check_cancelled();
-    // One sample more than a window shows that the recording has not ended.
+    // Read more samples than a window has, to find out whether the recording continues after the window.
     if (is_at_end_ || samples_.size() > task_.window_samples()) return true;
     const std::size_t before = samples_.size();
     samples_.resize(before + Recording::kReadTogether);
@@ -104,9 +105,9 @@ class MoonshineTranscriber final : public Transcriber {
   Recording::Read read_;
   std::string draft_;
   std::function<Tensor(std::span<const float> samples)> encode_;  // Recording::encode
-  std::vector<float> samples_;                                    // samples that are in no window yet
-  std::uint64_t done_ = 0;                                        // number of samples in windows
-  std::size_t window_ = 0;                                        // samples in the current window
+  std::vector<float> samples_;
+  std::uint64_t done_ = 0;
+  std::size_t window_ = 0;  // number of samples in the current window
   bool is_at_end_ = false;
   std::string text_;
   std::size_t segment_count_ = 0;
@@ -114,13 +115,14 @@ class MoonshineTranscriber final : public Transcriber {
 
 }  // namespace
 
-std::size_t quiet_cut(std::span<const float> samples) {
-  constexpr std::size_t kWidth = 1600, kStep = 160;  // samples
+std::size_t quiet_split(std::span<const float> samples) {
+  constexpr std::size_t kWidth = 1600, kStep = 160;  // in samples
   const auto energy = [&](std::size_t first) {
     double sum = 0;
     for (const float sample : samples.subspan(first, kStep)) sum += double{sample} * double{sample};
     return sum;
   };
+  // Slide a range of kWidth samples by kStep, and find the range with the least energy.
   std::size_t quietest = 0;
   double least = 0;
   for (std::size_t first = samples.size() * 2 / 3; first + kWidth <= samples.size(); first += kStep) {
@@ -155,14 +157,14 @@ std::size_t MoonshineTask::window_samples() const {
   return rows ? std::min(kMost, static_cast<std::size_t>(encoder.frames.frames_for(*rows + 1) - 1)) : kMost;
 }
 
-// Returns the settings of the search for the text of a window.
+// Returns the generate() options for a window of `samples` samples.
 GenerateOptions MoonshineTask::search(std::size_t samples) const {
   const TranscribeOptions& asked = options();
   const bool is_other = language_ != "en" && language_ != "es";
   const double seconds = static_cast<double>(samples) / AudioReader::kSampleRate;
   const auto tokens = static_cast<Dim>(seconds * (is_other ? kOtherTokensPerSecond : kTokensPerSecond));
   GenerateOptions settings;
-  // As max_length of transformers, these limits count the start token.
+  // `tokens` and the position count include the start token, like max_length in transformers.
   settings.max_new_tokens =
       static_cast<int>(std::clamp<Dim>(tokens, 2, parts_.network.config.decoder.positions.count) - 1);
   const double temperature = asked.temperatures.front();
@@ -170,6 +172,7 @@ GenerateOptions MoonshineTask::search(std::size_t samples) const {
   settings.num_beams = temperature > 0 ? 1 : asked.beam_size;
   settings.num_return_sequences = temperature > 0 ? asked.best_of : 1;
   if (temperature > 0) settings.temperature = static_cast<float>(temperature);
+  // Copy the options that mean the same in transcribe() and generate(). Token -1 has a meaning only for Whisper.
   if (asked.length_penalty) settings.length_penalty = static_cast<float>(*asked.length_penalty);
   settings.suppress_tokens.emplace();
   std::ranges::copy_if(asked.suppress_tokens, std::back_inserter(*settings.suppress_tokens),
@@ -196,6 +199,7 @@ TranscriptSegment MoonshineTask::segment(std::vector<Hypothesis> hypotheses) con
   segment.avg_logprob /= static_cast<double>(std::max<std::size_t>(best.token_scores.size(), 1));
   segment.text = decode_known(tokenizer_of(parts_), best.token_ids);
   if (!segment.text.empty()) segment.text.insert(0, " ");
+  // The segment's tokens do not include the end token.
   if (parts_.defaults.eos_tokens && !best.token_ids.empty() &&
       std::ranges::find(*parts_.defaults.eos_tokens, best.token_ids.back()) != parts_.defaults.eos_tokens->end()) {
     best.token_ids.pop_back();

@@ -6,23 +6,23 @@
 
 namespace encdec {
 
-// The task of Moonshine and Moonshine Streaming. They have no tokens for times, languages and previous text: a window
-// gives at most one segment, with the window's times. Searches are those of transformers' generate().
+// The task for Moonshine, whose models have no tokens for timestamps, languages and previous text.
+// So a window results in at most one segment, with the window's times. The search is the same as in transformers.
 class MoonshineTask final : public RecordingTask {
  public:
-  // Throws ConfigError for options that are out of range or that these models cannot follow. Ignores the temperatures
-  // after the first, the thresholds, `patience`, `timestamps` and the options about previous text. Throws
-  // TokenizerError if there is no tokenizer. REQUIRES: the objects that `parts` refers to outlive this one.
+  // Ignores all temperatures except the first, thresholds, `patience`, `timestamps` and options about previous
+  // text. Throws ConfigError if an option is out of range or not supported, and TokenizerError if there is no
+  // tokenizer. REQUIRES: the objects in `parts` outlive this object.
   MoonshineTask(const ModelParts& parts, const TranscribeOptions& options);
 
-  // Returns the number of samples in the longest window.
+  // Returns the maximum number of samples in a window.
   std::size_t window_samples() const;
-  // Returns the code of the language, which only names the transcript.
+  // Returns the language code for transcripts. Only the token limit of decoding depends on the language.
   const std::string& language() const { return language_; }
 
-  // Makes a job that decodes a window of samples. `draft` is a guess of its text, or empty.
+  // Makes a job that decodes a window. `draft` is the expected text, for draft tokens; may be empty.
   DecodeJob window(std::span<const float> samples, const std::string& draft) const;
-  // Returns the text of the best hypothesis as a segment without times, with a space before it. The text may be empty.
+  // Returns the best hypothesis as a segment without times. The text of the segment starts with a space, or is empty.
   TranscriptSegment segment(std::vector<Hypothesis> hypotheses) const;
 
   double window_seconds() const override { return static_cast<double>(window_samples()) / AudioReader::kSampleRate; }
@@ -37,8 +37,7 @@ class MoonshineTask final : public RecordingTask {
   std::string language_ = "en";
 };
 
-// Returns where to cut samples in two: the middle of the quietest 0.1 s in their last third. Of equally quiet places
-// takes the last. REQUIRES: there are at least 0.3 s.
-std::size_t quiet_cut(std::span<const float> samples);
+// Returns the middle of the quietest 0.1 s in the last third of `samples`. REQUIRES: at least 0.3 s of samples.
+std::size_t quiet_split(std::span<const float> samples);
 
 }  // namespace encdec

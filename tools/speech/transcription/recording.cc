@@ -52,6 +52,7 @@ Recording Recording::of_bytes(std::shared_ptr<const std::string> bytes, std::str
 }
 
 Recording Recording::of_stream(AudioReader& reader, std::string name) {
+  // The operating system deletes the file when the last reader closes the file.
   const std::shared_ptr<std::FILE> file(std::tmpfile(), [](std::FILE* stream) {
     if (stream != nullptr) std::fclose(stream);
   });
@@ -65,6 +66,7 @@ Recording Recording::of_stream(AudioReader& reader, std::string name) {
     if (std::fwrite(piece.data(), sizeof(float), count, file.get()) != count) fail();
   }
   if (std::fflush(file.get()) != 0) fail();
+  // All passes share one file position, so a pass must end before the next one begins.
   return {.name = name,
           .open =
               [file, name] {

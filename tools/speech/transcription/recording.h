@@ -14,34 +14,32 @@
 
 namespace encdec {
 
-// A recording that can be read from its beginning more than once: 16,000 samples per second, one channel.
+// A recording that can be read more than once: 16,000 samples per second, one channel.
 struct Recording {
-  // Fills `samples` and returns the number of samples read, which is smaller only at the end. Throws FileError.
+  // Fills `samples`. Returns the number of samples read, which is smaller only at the end. Throws FileError.
   using Read = std::function<std::size_t(std::span<float> samples)>;
-  static constexpr std::size_t kReadTogether = 1 << 14;  // samples to read in one step: about a second
+  static constexpr std::size_t kReadTogether = 1 << 14;  // number of samples per step: about a second
 
-  std::string name = {};               // for messages
-  std::function<Read()> open;          // returns a reader from the beginning
+  std::string name = {};               // name of the recording in messages
+  std::function<Read()> open;          // starts a new pass from the first sample
   std::optional<double> seconds = {};  // duration; unset if unknown
-  // Set by a reader at its end: see AudioReader::is_cut().
+  // The value of AudioReader::is_cut(), set at the end of a pass.
   std::shared_ptr<std::atomic<bool>> is_cut = std::make_shared<std::atomic<bool>>(false);
-  std::string draft = {};  // expected text, such as an earlier transcript, for draft tokens; empty if unknown
-  // Returns the encoder's rows for the first samples, if another reader of the recording keeps them; else an empty
-  // tensor. Optional.
+  std::string draft = {};  // expected text, such as an earlier transcript, for draft tokens
+  // Optional. Returns the encoder output for the first samples if it is known, else an empty tensor.
   std::function<Tensor(std::span<const float> samples)> encode = {};
-  // Known text, to align with the recording (see SpeechModel::align). If unset, the recording is transcribed.
+  // Text to align; see SpeechModel::align(). If this text is unset, the recording is transcribed.
   std::optional<std::string> text = {};
 
-  // Makes a recording from what `open_reader` opens. Readers may have views of what that function keeps.
+  // These functions throw FileError if AudioReader cannot open the input.
+  // Each pass calls `open_reader`. Readers may refer to objects that `open_reader` owns.
   static Recording of_readers(std::string name, std::function<AudioReader()> open_reader);
-  // Makes a recording from a file. Throws FileError if AudioReader cannot open the file.
   static Recording of_file(const std::string& path);
-  // Makes a recording from samples between -1 and 1.
+  // REQUIRES: `samples` are between -1 and 1.
   static Recording of_samples(std::vector<float> samples, std::string name = "samples");
-  // Makes a recording from the bytes of a file. Throws FileError if AudioReader cannot open them.
+  // `bytes` are the contents of an audio file.
   static Recording of_bytes(std::shared_ptr<const std::string> bytes, std::string name);
-  // Makes a recording from an input that can be read only once, such as a pipe. Copies all samples to a temporary file
-  // without a name. Throws FileError.
+  // Copies an input that can be read only once, such as a pipe, to an anonymous temporary file.
   static Recording of_stream(AudioReader& reader, std::string name);
 };
 

@@ -13,17 +13,17 @@
 namespace encdec {
 namespace {
 
-// Lengths are in positions of the encoder.
+// All lengths are in encoder positions.
 constexpr std::size_t kPositionsPerSecond = 50;
-constexpr std::size_t kPause = 10;        // silence in which a window may end
-constexpr std::size_t kEdge = 5;          // a word that ends later in a window may be cut off
-constexpr std::size_t kLongSilence = 50;  // longer silence is skipped
-constexpr std::size_t kBefore = 15;       // silence before speech that is not skipped
-constexpr double kImprobable = 0.05;      // words below this are unaligned
-constexpr std::size_t kLookAhead = 4000;  // words of the text in which heard words are searched for
-// Maximum bytes of a text: kLookAhead words, and 20 words of 8 bytes for each second.
+constexpr std::size_t kPause = 10;        // minimum silence in which a window may end
+constexpr std::size_t kEdge = 5;          // words that end this close to the window's end may be truncated
+constexpr std::size_t kLongSilence = 50;  // minimum silence to skip
+constexpr std::size_t kBefore = 15;       // end of a skipped silence that is kept, before the speech
+constexpr double kImprobable = 0.05;      // words with a lower probability are unaligned
+constexpr std::size_t kLookAhead = 4000;  // number of words of the text to compare with a transcript
+// Maximum size of a text: kLookAhead words of 32 bytes, plus 20 words of 8 bytes per second.
 constexpr std::size_t kWordBytes = 32, kBytesPerSecond = 160;
-constexpr std::size_t kDraft = 100;  // words of the text that are expected in a window
+constexpr std::size_t kDraft = 100;  // number of words of the text to use as draft tokens of a window
 
 double time_of(std::size_t position) {
   return static_cast<double>(position) / kPositionsPerSecond;
@@ -33,13 +33,13 @@ bool is_aligned(const FoundWord& word) {
   return word.end > word.start && word.probability >= kImprobable;
 }
 
-// An aligner of a recording with its text. The segments, which are returned at the end, are the lines of the text. Time
-// grows with the length of the recording, memory only with the text and by 4 bytes for each 32 ms. Each window ends in
-// a pause if there is one. Steps of a window:
-// 1. It is transcribed, and the transcript is searched for in the text (match_words()).
-// 2. The decoder reads the transcript, with words of the text in place of different ones, and its attention yields
-//    the times (find_words()). Improbable words are unaligned.
-// 3. The next window begins behind the last word of the text or, if there is none, near the middle of this one.
+// Aligns a recording with its text. At the end, returns one segment for each line of the text.
+// The run time is proportional to the length of the recording. Memory grows with the text, and by 4 bytes
+// for each 32 ms of audio. If possible, a window ends in a pause. Steps for each window:
+// 1. The window is transcribed, and match_words() finds the words of the transcript in the text.
+// 2. Words of the transcript that differ from the text are replaced by words of the text. The decoder reads the
+//    result. find_words() gets the word times from the cross-attention. Improbable words stay unaligned.
+// 3. The next window starts after the last aligned word. Without aligned words, it starts near this window's middle.
 class RecordingAligner final : public Transcriber {
  public:
   // REQUIRES: recording.text is set; the options of `task` are alignment_options().
@@ -53,12 +53,14 @@ class RecordingAligner final : public Transcriber {
       return task_.detection(windows_->window(0, rows, rows), detected_);
     }
     if (is_done()) return std::nullopt;
+    // The job transcribes the window, then calls align() while the session still has the window's encoder output.
     end_ = cut(rows / kWhisperFramesPerRow);
-    WindowPlace place{.first = seek_ * kWhisperFramesPerRow};
+    WindowPosition place{.first = seek_ * kWhisperFramesPerRow};
     place.frames = std::min<std::uint64_t>(end_ * kWhisperFramesPerRow, windows_->frames()) - place.first;
     decoded_ = std::make_shared<DecodedWindow>();
-    decoded_->then = [this](Session& session, int source) { align(session, source); };
+    decoded_->on_decoded = [this](Session& session, int source) { align(session, source); };
     DecodeJob job = task_.window(windows_->window(place.first, place.frames, rows), place, *language_, {}, decoded_);
+    // Use the next words of the text as draft tokens.
     for (std::size_t i = next_word_; i < std::min(next_word_ + kDraft, text_->words.size()); ++i) {
       const TokenIds& tokens = text_->words[i].tokens;
       job.prompt.draft.insert(job.prompt.draft.end(), tokens.begin(), tokens.end());
@@ -73,6 +75,7 @@ class RecordingAligner final : public Transcriber {
     }
     std::vector<TranscriptSegment> lines;
     if (!is_done()) return lines;
+    // After the last window, make all segments. The times of lines and words that were not found stay NaN.
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     for (const std::string& text : text_->lines) {
       lines.push_back({.id = lines.size(), .start = kUnknown, .end = kUnknown, .text = text});
@@ -98,11 +101,13 @@ class RecordingAligner final : public Transcriber {
   }
 
  private:
-  // Words that the decoder reads.
+  // The words that the decoder reads, with two values for each word:
+  // - indices: the word's index in the text, or kNone if the word is only in the transcript.
+  // - pairs: the index of the next pair if the word replaces words of the transcript, else kNone.
   struct Reading {
     std::vector<KnownWord> words = {};
-    std::vector<std::size_t> indices = {};  // in the text; kNone for a word that is not in it
-    std::vector<std::size_t> pairs = {};    // for a word in place of what was heard, the next pair; else kNone
+    std::vector<std::size_t> indices = {};
+    std::vector<std::size_t> pairs = {};
   };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -111,15 +116,18 @@ class RecordingAligner final : public Transcriber {
     finder_.emplace(recording_, task_.voice_activity(), task_.options().vad);
   }
 
-  // Throws InputError as check_text() and for a recording without samples, TokenizerError for a text that is not UTF-8.
+  // Throws InputError if check_text() does or if the recording is empty, and TokenizerError if the text is not UTF-8.
   bool read_window() override {
+    // In the first pass over the recording, find the speech.
     if (finder_) {
       if (!finder_->read()) return false;
       spans_ = finder_->spans();
       finder_.reset();
       windows_.emplace(recording_, task_.facts().mel);
     }
+    // In the second pass, find the loudest frame.
     if (!windows_->find_largest()) return false;
+    // Mark the encoder positions with speech. If no speech was found, mark all positions.
     if (speech_.empty()) {
       check_text();
       constexpr std::size_t kSamples = AudioReader::kSampleRate / kPositionsPerSecond;
@@ -132,6 +140,7 @@ class RecordingAligner final : public Transcriber {
     if (speech_.empty())
       throw InputError(fmt::format("{}: no audio, expected a recording of the text", recording_.name));
     if (!language_) return true;
+    // Split the text into words. This requires the language.
     if (!text_) {
       text_.emplace(*recording_.text, task_.tokens(), task_.language_code(*language_));
       found_.resize(text_->words.size());
@@ -140,12 +149,12 @@ class RecordingAligner final : public Transcriber {
     return is_done() || windows_->reach(seek_ * kWhisperFramesPerRow, task_.facts().window_frames());
   }
 
-  // Throws InputError for a text without words, and for one that is too long for the recording.
+  // Throws InputError if the text has no words or is too long for the recording.
   void check_text() const {
     const std::string& text = *recording_.text;
     const auto most = kLookAhead * kWordBytes + static_cast<std::size_t>(windows_->seconds() * kBytesPerSecond);
     if (text.size() > most) {
-      throw InputError(fmt::format("{}: a text of {} bytes, expected at most {} for {:.1f} s of sound", recording_.name,
+      throw InputError(fmt::format("{}: a text of {} bytes, expected at most {} for {:.1f} s of audio", recording_.name,
                                    text.size(), most, windows_->seconds()));
     }
     if (!spoken_part(text).empty()) return;
@@ -155,8 +164,8 @@ class RecordingAligner final : public Transcriber {
 
   bool is_done() const { return next_word_ >= text_->words.size() || seek_ >= speech_.size(); }
 
-  // Returns the end of a piece of at most `most` positions from seek_: in its last pause, if there is one after the
-  // first quarter, so that no word is cut.
+  // Returns the end of a window of at most `most` positions from seek_. To split no word, the window ends in
+  // the last pause after its first quarter. Without such a pause, returns seek_ + `most`.
   std::size_t cut(std::size_t most) const {
     if (speech_.size() - seek_ <= most) return speech_.size();
     std::size_t silence = 0;
@@ -167,7 +176,7 @@ class RecordingAligner final : public Transcriber {
     return seek_ + most;
   }
 
-  // Returns where to go on: behind a long silence.
+  // Returns the start of the next window if the words before `position` are done. Skips a long silence.
   std::size_t speech_after(std::size_t position) const {
     const auto from = speech_.begin() + static_cast<std::ptrdiff_t>(position);
     const auto next = std::find(from, speech_.end(), true);
@@ -176,9 +185,11 @@ class RecordingAligner final : public Transcriber {
     return silence > kLongSilence ? position + silence - kBefore : position;
   }
 
-  // Returns what was heard. If replaces[i], the words of the text before pair i take the place of what was heard there.
+  // Returns the words of the transcript `heard`. If replaces[i] is true, words of the text replace the transcript's
+  // words between pairs i - 1 and i. Drops words that do not fit into the decoder's positions.
   Reading reading(const KnownText& heard, const WordPairs& pairs, const std::vector<bool>& replaces) const {
     Reading reading;
+    // Number of free positions: the start tokens, notimestamps and end_of_text need the others.
     std::size_t left = static_cast<std::size_t>(task_.facts().context) - task_.start_tokens(*language_).size() - 2;
     const auto add = [&](const KnownWord& word, std::size_t index, std::size_t pair) {
       if (word.tokens.size() > left) return;
@@ -199,10 +210,10 @@ class RecordingAligner final : public Transcriber {
     return reading;
   }
 
-  // Aligns the window after it has been transcribed.
+  // Aligns the window, which was transcribed before. Sets seek_ to the start of the next window.
   void align(Session& session, int source) {
     const KnownText heard(task_.tokens().text(decoded_->tokens), task_.tokens(), task_.language_code(*language_));
-    // If nothing is found, the next window begins near the middle of this one.
+    // If no word is found, the next window starts near the middle of this window.
     const std::size_t size = end_ - seek_, skipped = speech_after(cut(size < kPositionsPerSecond ? size : size / 2));
     const auto next = std::span(text_->words).subspan(next_word_);
     WordPairs pairs = match_words(heard.words, next.first(std::min(next.size(), kLookAhead)));
@@ -210,19 +221,21 @@ class RecordingAligner final : public Transcriber {
       seek_ = skipped;
       return;
     }
-    // The end, unless one word may have been heard again and again.
+    // Add a pair for the end of the transcript, unless the transcript was truncated and may end in repetition.
     const std::size_t rest = heard.words.size() - pairs.back().first - 1, after = pairs.back().second + 1;
     if (decoded_->has_ended) pairs.emplace_back(heard.words.size(), after + std::min(rest, next.size() - after));
     std::vector<std::size_t> positions;
     for (std::size_t i = seek_; i < end_; ++i) {
       if (speech_[i]) positions.push_back(i - seek_);
     }
+    // Between two pairs, let the text replace the transcript if both have words, and the text does not have many more.
     std::vector<bool> replaces;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const std::size_t instead = pairs[i].first - (i == 0 ? 0 : pairs[i - 1].first + 1);
       const std::size_t known = pairs[i].second - (i == 0 ? 0 : pairs[i - 1].second + 1);
       replaces.push_back(instead > 0 && known > 0 && known <= 2 * instead + 2);
     }
+    // If a replacing word is not found, restore the transcript between its two pairs, and read again.
     Reading given;
     std::vector<FoundWord> words;
     for (bool is_final = false; !is_final;) {
@@ -237,7 +250,7 @@ class RecordingAligner final : public Transcriber {
     if (!keep(given, words)) seek_ = skipped;
   }
 
-  // Keeps the words up to the last word of the text that is aligned and surely whole. Returns false if there is none.
+  // Keeps the words up to the last aligned word of the text that is not truncated. Returns false without such a word.
   bool keep(const Reading& given, std::span<const FoundWord> words) {
     const bool is_cut = end_ < speech_.size() && speech_[end_ - 1];
     const auto is_whole = [&](std::size_t i) {
@@ -256,16 +269,16 @@ class RecordingAligner final : public Transcriber {
   }
 
   const TranscriptionTask& task_;
-  Recording recording_;                 // with the text
-  std::optional<SpeechFinder> finder_;  // until it has read the recording
-  std::vector<SpeechSpan> spans_;       // speech
+  Recording recording_;
+  std::optional<SpeechFinder> finder_;  // unset after the first pass
+  std::vector<SpeechSpan> spans_;
   std::optional<MelWindows> windows_;
-  std::vector<bool> speech_;  // by position of the encoder in the whole recording
+  std::vector<bool> speech_;  // for each encoder position of the recording, whether it has speech
   std::optional<std::int32_t> language_;
   std::optional<KnownText> text_;
-  std::vector<FoundWord> found_;    // by word of the text, in the whole recording
-  std::size_t next_word_ = 0;       // index of the first word that no window has passed
-  std::size_t seek_ = 0, end_ = 0;  // positions of the current window
+  std::vector<FoundWord> found_;    // one for each word of the text; positions in the whole recording
+  std::size_t next_word_ = 0;       // index of the first word that later windows may contain
+  std::size_t seek_ = 0, end_ = 0;  // start and end of the current window
   std::shared_ptr<TranscriptionTask::Detected> detected_;
   std::shared_ptr<DecodedWindow> decoded_;
 };
@@ -277,6 +290,7 @@ TranscribeOptions alignment_options(const TranscribeOptions& options) {
   own.language = options.language;
   own.vad_model = options.vad_model;
   own.vad = options.vad;
+  // Detect even short pauses, because words are aligned only with speech.
   own.vad.min_silence_duration_ms = 160;
   own.vad.speech_pad_ms = 20;
   own.temperatures = {0};

@@ -17,6 +17,7 @@ Transcriber::Transcriber(Recording recording, const std::shared_ptr<const VoiceA
 }
 
 bool Transcriber::read() {
+  // With voice activity detection, find the speech in a first pass. Then replace the recording by the speech.
   if (finder_) {
     if (!finder_->read()) return false;
     const std::vector<SpeechSpan> spans = finder_->spans();

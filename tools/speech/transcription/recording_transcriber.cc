@@ -10,16 +10,15 @@
 namespace encdec {
 namespace {
 
-// A text within this many seconds of an edge of the window counts as next to silence there.
+// Text within this many seconds of a window's start or end counts as next to silence (openai/whisper transcribe.py).
 constexpr double kWindowEdge = 2.0;
 
-// A transcriber for TranscriptionTask, as openai/whisper (transcribe.py). The text of a window decides where the next
-// window begins and what its prompt contains. The first job needs the whole recording.
-// States after the speech is found, each until its work is done:
-// 1. Measuring: read() looks for the loudest frame in the whole recording, or in its speech.
-// 2. Detecting the language: one job. Only if the language is unknown and there is something to decode.
-// 3. Decoding: one job for each window.
-// 4. At the end: next() returns nullopt.
+// The transcriber of TranscriptionTask. Its results are the same as in openai/whisper (transcribe.py). The text of a
+// window determines the start and the prompt of the next window. States, after voice activity detection:
+// 1. Measuring: read() finds the loudest frame of the recording (with voice activity detection, of the speech).
+// 2. Language detection, with one job. This state is skipped if the language is known or if there is no window.
+// 3. Decoding, with one job per window.
+// 4. End: next() returns nullopt.
 class RecordingTranscriber final : public Transcriber {
  public:
   // Throws FileError.
@@ -40,7 +39,8 @@ class RecordingTranscriber final : public Transcriber {
     decoded_ = std::make_shared<DecodedWindow>();
     DecodeJob job = task_.window(windows_->window(place_.first, place_.frames, rows), place_, *language_,
                                  previous_text(), decoded_);
-    const auto rest = draft_.guess(said_);
+    // The draft tokens continue the expected text, after the part that matches the text so far.
+    const auto rest = draft_.draft(said_);
     job.prompt.draft.assign(rest.begin(), rest.end());
     return job;
   }
@@ -58,11 +58,12 @@ class RecordingTranscriber final : public Transcriber {
       seek_ += place_.frames;
       return {};
     }
-    CutWindow cut = cut_window(*decoded, place_, task_.tokens());
+    // Split the text into segments. add_words() may change seek_ again, or reject all segments.
+    SplitWindow cut = split_window(*decoded, place_, task_.tokens());
     seek_ += cut.advance;
     if (options.word_timestamps && !add_words(cut, std::move(decoded->words))) return {};
     for (TranscriptSegment& segment : cut.segments) keep(segment);
-    // Text that was left out once stays left out.
+    // Leave out all text so far from later prompts.
     if (!options.condition_on_previous_text || decoded->temperature > options.prompt_reset_on_temperature) {
       prompt_begin_ = text_.size();
     }
@@ -93,6 +94,7 @@ class RecordingTranscriber final : public Transcriber {
     return !find_window() || !language_ || windows_->reach(seek_, window_frames());
   }
 
+  // Sets clips_ from the option clip_timestamps. If the last clip has no end, it ends with the recording.
   void choose_clips() {
     std::vector<std::uint64_t> points;
     for (const double seconds : task_.options().clip_timestamps) points.push_back(frame_at(seconds));
@@ -109,7 +111,7 @@ class RecordingTranscriber final : public Transcriber {
     return std::min<std::size_t>(task_.facts().window_frames(), clips_[clip_].second - seek_);
   }
 
-  // Moves to the next clip if the current one is done. Returns false if there are no more clips.
+  // If the current clip is done, moves to the next clip. Returns false if there are no more clips.
   bool find_window() {
     while (clip_ < clips_.size()) {
       seek_ = std::max(seek_, clips_[clip_].first);
@@ -119,8 +121,8 @@ class RecordingTranscriber final : public Transcriber {
     return false;
   }
 
-  // Returns the previous text for the next prompt. If the initial prompt takes all the space, returns all of the text;
-  // the front of the prompt is cut off later.
+  // Returns the previous text for the next prompt. If carry_initial_prompt is set and the initial prompt fills
+  // the prompt, returns all text, from which TranscriptionTask::window() uses the end.
   TokenIds previous_text() const {
     std::size_t capacity = task_.max_previous_tokens(), begin = prompt_begin_, carried = 0;
     if (task_.options().carry_initial_prompt) {
@@ -134,16 +136,15 @@ class RecordingTranscriber final : public Transcriber {
     return text;
   }
 
-  // Adds words to the segments, and moves seek_ to the end of the speech. Returns false if the segments are to be
-  // dropped.
-  bool add_words(CutWindow& cut, std::vector<WordTiming> words) {
+  // Adds words. May set seek_ to the end of the speech. Returns false if all segments must be dropped.
+  bool add_words(SplitWindow& cut, std::vector<WordTiming> words) {
     const TranscribeOptions& options = task_.options();
     add_word_timestamps(cut.segments, std::move(words),
                         {.end_of_text = task_.tokens().end_of_text,
                          .last_speech = last_speech_,
                          .prepend_punctuations = options.prepend_punctuations,
                          .append_punctuations = options.append_punctuations});
-    if (!cut.ends_in_time) {
+    if (!cut.ends_with_timestamp) {
       const auto end = speech_end(cut.segments);
       if (end && *end > place_.start()) seek_ = frame_at(*end);
     }
@@ -153,17 +154,19 @@ class RecordingTranscriber final : public Transcriber {
     return true;
   }
 
-  // Drops segments that are probably hallucinated and next to silence, and moves seek_ past the silence. Returns false
-  // if the whole window is dropped; the next window then begins at its first segment with words.
-  bool skip_hallucinations(CutWindow& cut, double threshold) {
+  // Drops segments next to silence that are probably hallucinated, and adjusts seek_. Returns false
+  // if the whole window must be dropped. The next window then starts at the first segment with words.
+  bool skip_hallucinations(SplitWindow& cut, double threshold) {
     std::vector<TranscriptSegment>& segments = cut.segments;
     const double begin = place_.start();
     const double window_end =
-        begin + WindowPlace{.first = place_.first, .frames = task_.facts().window_frames()}.seconds();
-    if (!cut.ends_in_time) {
+        begin + WindowPosition{.first = place_.first, .frames = task_.facts().window_frames()}.seconds();
+    // After a long final silence, the next window starts where the speech ends.
+    if (!cut.ends_with_timestamp) {
       const auto end = speech_end(segments);
       if (end && *end > begin) seek_ = window_end - *end > threshold ? frame_at(*end) : place_.first + place_.frames;
     }
+    // If the first segment is improbable and follows a long silence, decode again from the start of this segment.
     const TranscriptSegment* first = next_words_segment(segments);
     if (first != nullptr && is_segment_anomaly(*first)) {
       const double gap = first->start - begin;
@@ -172,6 +175,7 @@ class RecordingTranscriber final : public Transcriber {
         return false;
       }
     }
+    // Drop the first improbable segment with silence on both sides, and all later segments.
     double last_end = last_speech_;
     for (std::size_t i = 0; i < segments.size(); ++i) {
       const TranscriptSegment& segment = segments[i];
@@ -197,7 +201,7 @@ class RecordingTranscriber final : public Transcriber {
     return true;
   }
 
-  // Makes a segment final. One without text or duration gets no text.
+  // Makes a segment final. If the segment has no duration or only white space, clears its text.
   void keep(TranscriptSegment& segment) {
     if (segment.start == segment.end || strip(segment.text).empty()) {
       segment.text.clear();
@@ -214,17 +218,17 @@ class RecordingTranscriber final : public Transcriber {
   const TranscriptionTask& task_;
   std::optional<MelWindows> windows_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> clips_;  // frames [begin, end)
-  std::size_t clip_ = 0;                                        // current clip
+  std::size_t clip_ = 0;                                        // index of the current clip
   std::uint64_t seek_ = 0;                                      // first frame of the next window
   std::optional<std::int32_t> language_;
   double language_probability_ = 1;
-  TokenIds text_;                 // the initial prompt and the tokens of all segments
-  std::size_t prompt_begin_ = 0;  // prompts contain tokens of text_ from this index on
+  TokenIds text_;                 // initial prompt and tokens of all segments
+  std::size_t prompt_begin_ = 0;  // index in text_ of the first token that prompts may contain
   RepeatedText draft_;
-  TokenIds said_;                  // the text so far, without times
+  TokenIds said_;                  // text tokens of all segments, without timestamp tokens
   double last_speech_ = 0;         // end of the last word, in seconds
   std::size_t segment_count_ = 0;  // number of segments so far
-  WindowPlace place_;              // the window that is being decoded
+  WindowPosition place_;           // the window that is being decoded
   std::shared_ptr<TranscriptionTask::Detected> detected_;
   std::shared_ptr<DecodedWindow> decoded_;
 };

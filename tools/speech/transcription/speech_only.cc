@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// A reader of the parts of a recording that are in spans.
+// Reads the samples of a recording that are in `spans`, and skips all other samples.
 class SpanReader {
  public:
   SpanReader(Recording::Read read, std::shared_ptr<const std::vector<SpeechSpan>> spans)
@@ -23,6 +23,7 @@ class SpanReader {
         ++span_;
         continue;
       }
+      // Recordings cannot seek. To skip the samples before a span, read them into scratch memory.
       const bool skips = position_ < start;
       const std::span<float> to = skips ? std::span(skipped_) : samples.subspan(filled);
       const auto wanted =
@@ -39,7 +40,7 @@ class SpanReader {
   Recording::Read read_;
   std::shared_ptr<const std::vector<SpeechSpan>> spans_;
   std::size_t span_ = 0;
-  std::uint64_t position_ = 0;  // number of the next sample of the recording
+  std::uint64_t position_ = 0;  // index of the next sample in the recording
   std::vector<float> skipped_ = std::vector<float>(Recording::kReadTogether);
 };
 

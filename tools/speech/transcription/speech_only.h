@@ -10,17 +10,16 @@
 
 namespace encdec {
 
-// A finder of the parts of a recording that contain speech. Reads the recording once. Keeps 4 bytes per 32 ms of it.
+// Finds the speech in a recording, in one pass. Uses 4 bytes of memory for each 32 ms.
 // Order of calls: read+ spans
 class SpeechFinder {
  public:
-  // Without a model, compares loudness (see make_speech_detector). Throws FileError and ConfigError.
+  // If `model` is null, compares loudness; see make_speech_detector(). Throws FileError.
   SpeechFinder(const Recording& recording, const std::shared_ptr<const VoiceActivity>& model,
                const VoiceActivityOptions& options);
 
-  // Reads the next second of the recording. Returns true when all of it has been read. Throws FileError.
+  // Reads about one more second. Returns true at the end of the recording. Throws FileError.
   bool read();
-  // Returns the parts with speech. REQUIRES: read() has returned true.
   std::vector<SpeechSpan> spans();
 
  private:
@@ -31,8 +30,8 @@ class SpeechFinder {
   std::uint64_t samples_ = 0;
 };
 
-// Returns a recording of the given spans of samples, joined. The original is read on demand; if it ends early, so does
-// the result. REQUIRES: the spans are in order and do not overlap.
+// Returns a recording that consists of the given spans. Reads `recording` on demand. If `recording` ends early, the
+// result ends early, too. REQUIRES: spans are in order and do not overlap.
 Recording speech_of(Recording recording, std::vector<SpeechSpan> spans);
 
 }  // namespace encdec

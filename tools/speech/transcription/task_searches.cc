@@ -13,7 +13,7 @@
 namespace encdec {
 namespace {
 
-// A search of one step after the start token. Its result is the likeliest language.
+// Detects the language in one step. The language is the likeliest language token after the start token.
 class LanguageSearch final : public Search {
  public:
   LanguageSearch(const TranscriptionTask& task, const DecodeJob& job, int source, Session& session,
@@ -31,7 +31,7 @@ class LanguageSearch final : public Search {
     for (const auto& language : task_.tokens().languages) {
       scores_.push_back(output.logits[static_cast<std::size_t>(language.token)]);
     }
-    const float normalizer = normalizer_of(scores_);
+    const float normalizer = log_normalizer_of(scores_);
     const auto best = static_cast<std::size_t>(std::max(kernels::arg_max(scores_), 0));
     *result_ = {.language = task_.tokens().languages[best].token,
                 .probability = std::exp(double{scores_[best]} - normalizer)};
@@ -54,11 +54,11 @@ class LanguageSearch final : public Search {
   std::vector<float> scores_;
 };
 
-// The search for one window (openai/whisper transcribe.py, decode_with_fallback): attempts at each temperature in turn
-// until a text passes the thresholds. All attempts share a target that has read the prompt up to the start token.
+// Decodes one window, like decode_with_fallback in openai/whisper (transcribe.py). Tries one temperature after
+// another until a text passes the thresholds. Each attempt forks the target that has read the first prompt tokens.
 class WindowSearch final : public Search {
  public:
-  WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPlace& place, std::int32_t language,
+  WindowSearch(const TranscriptionTask& task, const DecodeJob& job, const WindowPosition& place, std::int32_t language,
                int source, Session& session, std::shared_ptr<DecodedWindow> result)
       : Search(*job.rules, job.prompt, session),
         task_(task),
@@ -73,6 +73,7 @@ class WindowSearch final : public Search {
     drafters_.emplace_back(Drafter::Settings{.fixed = task.options().num_assistant_tokens.value_or(0),
                                              .lookup = task.options().prompt_lookup_num_tokens,
                                              .vocabulary = session.model().config.decoder.vocabulary});
+    // If tokens follow the start token, read up to the start token first, for the no-speech probability.
     const auto start = std::ranges::find(prompt_, task.tokens().start);
     const auto after_start = static_cast<std::size_t>(start - prompt_.begin()) + 1;
     if (after_start < prompt_.size()) {
@@ -92,10 +93,10 @@ class WindowSearch final : public Search {
   }
 
   void read(std::size_t row, const StepOutput& output) override {
-    // The logits after the start token, before any token is banned, hold the no-speech probability.
+    // Get the no-speech probability from the logits after the start token, before tokens are banned.
     if (attempt_ == nullptr || (attempt_->is_first_step() && prefix_length_ == 0 && row == 0)) {
       const float silence = output.logits[static_cast<std::size_t>(task_.tokens().no_speech)];
-      no_speech_ = std::exp(double{silence} - double{normalizer_of(output.logits)});
+      no_speech_ = std::exp(double{silence} - double{log_normalizer_of(output.logits)});
     }
     if (attempt_ != nullptr) attempt_->read(row, output);
   }
@@ -107,6 +108,7 @@ class WindowSearch final : public Search {
       return State::running;
     }
     if (!attempt_->advance(session)) return State::running;
+    // The attempt is over. Try the next temperature, or close all targets.
     end_attempt(session);
     if (temperature_ + 1 < options.temperatures.size() && result_->needs_fallback(options)) {
       ++temperature_;
@@ -115,12 +117,12 @@ class WindowSearch final : public Search {
     }
     session.close_target(prefix_target_);
     const bool needs_times = options.word_timestamps && !result_->is_silence(options);
-    return needs_times || result_->then ? State::completing : State::finished;
+    return needs_times || result_->on_decoded ? State::completing : State::finished;
   }
 
   void complete(Session& session) override {
-    if (result_->then) return result_->then(session, source_number_);
-    const CutWindow cut = cut_window(*result_, place_, task_.tokens());
+    if (result_->on_decoded) return result_->on_decoded(session, source_number_);
+    const SplitWindow cut = split_window(*result_, place_, task_.tokens());
     result_->words = read_word_times(session, source_number_, task_, language_, place_,
                                      text_tokens(cut.segments, task_.tokens().end_of_text));
   }
@@ -138,6 +140,7 @@ class WindowSearch final : public Search {
  private:
   void read_drafted(std::size_t /*number*/, const StepOutput& output) override { attempt_->read_drafted(output); }
 
+  // Starts an attempt at the current temperature, in a fork of prefix_target_.
   void begin_attempt(Session& session) {
     drafters_.front().begin_result(draft_text_);
     attempt_ = make_attempt({.task = task_,
@@ -158,22 +161,22 @@ class WindowSearch final : public Search {
                 .no_speech_prob = no_speech_,
                 .compression_ratio = compression_ratio(strip(task_.tokens().text(best.tokens))),
                 .has_ended = best.has_ended,
-                .then = std::move(result_->then)};
+                .on_decoded = std::move(result_->on_decoded)};
     result_->tokens = std::move(best.tokens);
   }
 
   const TranscriptionTask& task_;
   TokenIds prompt_, draft_text_;
-  WindowPlace place_;
+  WindowPosition place_;
   std::int32_t language_;
   int source_number_;
   std::shared_ptr<DecodedWindow> result_;
-  int prefix_target_;              // target that reads the first prefix_length_ tokens; attempts begin as its forks
-  std::size_t max_new_tokens_;     // maximum number of tokens to generate
-  std::size_t prefix_length_ = 0;  // prompt tokens up to the start token; 0 if no other token follows it
+  int prefix_target_;  // has the first prefix_length_ prompt tokens
+  std::size_t max_new_tokens_;
+  std::size_t prefix_length_ = 0;  // number of prompt tokens up to the start token; 0 if no token follows it
   double no_speech_ = 0;
-  std::size_t temperature_ = 0;             // index of the attempt's temperature
-  std::unique_ptr<WindowAttempt> attempt_;  // null while prefix_target_ reads its tokens
+  std::size_t temperature_ = 0;             // index in TranscribeOptions::temperatures
+  std::unique_ptr<WindowAttempt> attempt_;  // null while prefix_target_ reads the prompt
 };
 
 }  // namespace
@@ -184,7 +187,7 @@ std::unique_ptr<Search> make_language_search(const TranscriptionTask& task, cons
 }
 
 std::unique_ptr<Search> make_window_search(const TranscriptionTask& task, const DecodeJob& job,
-                                           const WindowPlace& place, std::int32_t language, int source,
+                                           const WindowPosition& place, std::int32_t language, int source,
                                            Session& session, std::shared_ptr<DecodedWindow> result) {
   return std::make_unique<WindowSearch>(task, job, place, language, source, session, std::move(result));
 }

@@ -18,87 +18,79 @@ namespace encdec {
 
 // Language of the transcript.
 enum class SpeechTask : std::uint8_t {
-  transcribe,  // the language that is spoken
+  transcribe,  // the spoken language
   translate,   // English
 };
 
-// How to transcribe. Names, meanings and defaults are those of openai/whisper's command (transcribe.py). A recording is
-// decoded in windows of the model's length; each window begins where the text of the previous one ended. MoonshineTask
-// says which options apply to Moonshine.
+// The names, meanings and defaults are the same as in openai/whisper (transcribe.py). Recordings are decoded in
+// windows. Each window starts where the text of the previous window ended. For Moonshine see MoonshineTask.
 struct TranscribeOptions {
-  // Spoken language, as a code or an English name ("de", "German"). If empty, the model detects it from the first
-  // window. English-only models accept only English.
+  // Code or English name ("de", "German"). If empty, the model detects the language.
   std::string language = {};
   SpeechTask task = SpeechTask::transcribe;
 
-  // Temperatures to try in this order until a window's text passes the thresholds below. 0 is greedy or beam search;
-  // above 0 tokens are drawn.
+  // Temperatures to try until a text passes the thresholds below. Above 0, tokens are sampled.
   std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
-  int beam_size = 5;      // at temperature 0; 1 for greedy search
-  int best_of = 5;        // number of samples above temperature 0; the likeliest is kept
-  double patience = 1.0;  // beam search stops after patience * beam_size finished beams (Kasai et al. 2022)
-  // Penalty from 0 to 1 for comparing beams or samples of different lengths: score / ((5 + length) / 6)^penalty (Wu et
-  // al. 2016); if unset, score / length.
+  int beam_size = 5;      // number of beams at temperature 0; 1: greedy search
+  int best_of = 5;        // number of samples above temperature 0; the likeliest sample is kept
+  double patience = 1.0;  // stop after patience * beam_size finished beams (Kasai et al. 2022)
+  // Texts are compared by score / ((5 + length) / 6)^penalty (Wu et al. 2016). If unset: by score / length.
   std::optional<double> length_penalty = {};
-  // Token ids never to generate; -1 stands for all tokens that are not speech, such as brackets and notes.
+  // Ids of tokens that must not be generated. -1 means all tokens that are not speech, such as brackets.
   std::vector<std::int32_t> suppress_tokens = {-1};
-  // Guesses for greedy search, which change only the time: as in GenerateOptions.
+  // Draft tokens for greedy search, as in GenerateOptions. They affect only the speed, not the result.
   std::optional<int> num_assistant_tokens = {};
   int prompt_lookup_num_tokens = 0;
-  // Seed of the random numbers; equal recordings get equal samples.
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // with the same seed, equal recordings have equal samples
 
-  // Text that the first window's prompt contains as its previous text, for names and spelling.
+  // Text to use as the previous text of the first window, for example with names and their spelling.
   std::string initial_prompt = {};
-  bool carry_initial_prompt = false;  // the prompts of all windows contain initial_prompt
-  // Not in openai/whisper: words at the beginning of every window's prompt.
+  bool carry_initial_prompt = false;  // whether to use initial_prompt for all windows
+  // Words to put before the previous text of every window. openai/whisper has no such option.
   std::string hotwords = {};
-  // Prompts contain the text of previous windows.
+  // Whether to use the text of previous windows as the previous text.
   bool condition_on_previous_text = true;
-  // After a window that was decoded at a temperature above this, prompts omit all text up to the end of that window.
+  // After a window that was decoded at a higher temperature than this, the previous text is dropped.
   double prompt_reset_on_temperature = 0.5;
 
-  // A window is decoded again, at the next temperature, if the compression ratio of its text is above this value (see
-  // TranscriptSegment::compression_ratio). Unset: ignored.
+  // A window is decoded again, at the next temperature, if its compression ratio is above this value.
   std::optional<double> compression_ratio_threshold = 2.4;
-  // A window is also decoded again if the mean log-probability of its tokens is below this value. Unset: ignored.
+  // A window is also decoded again if its mean log-probability is below this value.
   std::optional<double> logprob_threshold = -1.0;
-  // A window counts as silent if its no-speech probability is above this value, unless its mean log-probability is
-  // above `logprob_threshold`. Unset: no window counts as silent.
+  // A window is skipped as silent if its no-speech probability is above this value, unless its mean
+  // log-probability is above `logprob_threshold`. Unset thresholds are ignored.
   std::optional<double> no_speech_threshold = 0.6;
 
-  // Segments have their own times; otherwise each window is one segment.
+  // If false, each window is one segment.
   bool timestamps = true;
-  // Maximum start of a window's first segment, in seconds from the start of the window. Unset: no limit.
+  // Maximum start of the first segment in a window, in seconds. If unset, there is no limit.
   std::optional<double> max_initial_timestamp = 1.0;
-  // Compute the times of words from the decoder's cross-attention.
   bool word_timestamps = false;
-  std::string prepend_punctuations = kPrependPunctuations;  // marks that belong to the following word
-  std::string append_punctuations = kAppendPunctuations;    // marks that belong to the preceding word
-  // Seconds of silence: an improbable text between longer silences is dropped, and the silences are skipped. Unset: no
-  // text is dropped. REQUIRES: word_timestamps.
+  // Punctuation marks that belong to the next word, and marks that belong to the previous word.
+  std::string prepend_punctuations = kPrependPunctuations;
+  std::string append_punctuations = kAppendPunctuations;
+  // Improbable text between silences of more than this many seconds is dropped. If unset, all text is kept.
+  // REQUIRES: word_timestamps.
   std::optional<double> hallucination_silence_threshold = {};
-  // Parts of the recording to transcribe, in seconds: start, end, start, end, ...; the last end may be missing.
+  // Seconds to transcribe: start, end, start, end, ...; the last end may be missing.
   std::vector<double> clip_timestamps = {};
 
-  // Not in openai/whisper: path of Silero's voice activity model, a .safetensors file; empty for none. Only the speech
-  // that it finds is transcribed. Times are those of the whole recording.
+  // Silero's voice activity model, a .safetensors file. If set, only the speech that the model finds is transcribed.
+  // Times still refer to the whole recording. openai/whisper has no such option.
   std::filesystem::path vad_model = {};
   VoiceActivityOptions vad = {};
 
-  // Windows of different recordings decoded together; 0 for what fits memory and CPU. Results do not depend on it.
-  int batch_size = 0;
-  // Batches side by side, each with LoadOptions::threads threads. Results do not depend on it.
-  int workers = 1;
+  // The next two options do not change results.
+  int batch_size = 0;  // number of recordings decoded together; 0: chosen for this machine
+  int workers = 1;     // number of batches decoded in parallel, each by LoadOptions::threads threads
 
-  // Callbacks. The caller's thread calls them, except for on_work. An exception from a callback ends the work and is
-  // thrown by transcribe().
+  // All callbacks except on_work run in the caller's thread. transcribe() rethrows exceptions of callbacks.
 
-  // Called with segments of a recording as soon as they are final.
+  // Called with segments as soon as they are final.
   std::function<void(std::size_t recording, std::span<const TranscriptSegment> segments)> on_segments = {};
-  // Called after each decoded window of a recording with the number of seconds transcribed so far.
+  // Called after each window. `seconds` is how much of the recording has been transcribed.
   std::function<void(std::size_t recording, double seconds)> on_progress = {};
-  // Called after each step of a worker, by the worker's thread. One call at a time.
+  // Workers call on_work after each step, one call at a time.
   std::function<void(const GenerateProgress&)> on_work = {};
 };
 

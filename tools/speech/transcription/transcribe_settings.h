@@ -10,15 +10,14 @@
 
 namespace encdec {
 
-// Return the rows of all options that callers may set, each once, without batch_size, workers and callbacks.
+// These functions return all options except batch_size, workers and callbacks.
 std::span<const OptionRow<TranscribeOptions>> transcribe_settings();
 std::span<const OptionRow<TranscriptLineOptions>> transcript_line_settings();
 
-// Increment of fallback_temperatures(); 0 for none.
+// Range of `step` below. `true` means that 0 is also allowed.
 inline constexpr OptionRange kTemperatureIncrement{1e-3, 100, true};
 
-// Returns first, first + step, ... up to 1, as openai/whisper's command counts. Without a step, or with a step of 0,
-// returns only `first`.
+// Returns first, first + step, ... up to 1, like openai/whisper. Returns only `first` if `step` is unset or 0.
 std::vector<double> fallback_temperatures(double first, std::optional<double> step);
 
 }  // namespace encdec

@@ -15,6 +15,7 @@
 namespace encdec {
 namespace {
 
+// Returns `options`. Throws ConfigError if an option is set without another option that it requires.
 const TranscribeOptions& checked(const TranscribeOptions& options) {
   if (options.hallucination_silence_threshold && !options.word_timestamps) {
     throw ConfigError("hallucination_silence_threshold without word_timestamps, expected both: it needs word times");
@@ -22,12 +23,14 @@ const TranscribeOptions& checked(const TranscribeOptions& options) {
   return options;
 }
 
-// Returns the tokens of a text, with a space before it, for the previous text of a prompt.
+// Returns the tokens of " " + `text`, for use as previous text. Throws TokenizerError if `text` is not UTF-8.
 TokenIds prompt_tokens(const WhisperTokens& tokens, const std::string& text) {
   check_text(text);
   return text.empty() ? TokenIds() : tokens.encode(std::string(" ").append(strip(text)));
 }
 
+// Returns the settings that the request queue and the base class Search need: number of sequences, length,
+// seed. All logits processors are off, because WindowAttempt applies Whisper's rules.
 SearchRules search_rules_of(const WhisperFacts& facts, const TranscribeOptions& options) {
   GenerateOptions settings = with_neutral_values({});
   settings.num_beams = options.beam_size;
@@ -59,12 +62,13 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
     if (options.task == SpeechTask::translate) {
       refuse<ConfigError>(parts.origin, "knows only English, expected a multilingual model to translate");
     }
-    language_ = tokens.start;  // any token: the prompt of an English-only model has no language
+    language_ = tokens.start;  // unused: the prompt of an English-only model has no language token
   }
   initial_prompt_ = prompt_tokens(tokens, options.initial_prompt);
   hotwords_ = prompt_tokens(tokens, options.hotwords);
   if (hotwords_.size() > max_previous_tokens()) hotwords_.resize(max_previous_tokens());
 
+  // Collect the suppressed tokens like openai/whisper (decoding.py, SuppressTokens, SuppressBlank).
   suppressed_ = {tokens.transcribe,    tokens.translate,   tokens.start,
                  tokens.start_of_prev, tokens.start_of_lm, tokens.no_speech};
   suppressed_first_ = tokens.blank();
@@ -81,7 +85,7 @@ TranscriptionTask::TranscriptionTask(const ModelParts& parts, const WhisperFacts
   }
 }
 
-// The last token, which the decoder never reads, may exceed the context.
+// The decoder never reads the last token. So the last token needs no position.
 std::size_t TranscriptionTask::max_new_tokens(std::size_t prompt) const {
   const auto context = static_cast<std::size_t>(facts_.context);
   return std::min(context / 2, context - std::min(context - 1, prompt) + 1);
@@ -120,8 +124,9 @@ TokenIds TranscriptionTask::start_tokens(std::int32_t language) const {
   return {ids.start, language, options().task == SpeechTask::translate ? ids.translate : ids.transcribe};
 }
 
-DecodeJob TranscriptionTask::window(Tensor frames, const WindowPlace& place, std::int32_t language,
+DecodeJob TranscriptionTask::window(Tensor frames, const WindowPosition& place, std::int32_t language,
                                     const TokenIds& earlier, std::shared_ptr<DecodedWindow> result) const {
+  // Build the prompt: [start_of_prev, hotwords, previous text,] start tokens [, notimestamps].
   const WhisperTokens& ids = tokens();
   TokenIds prompt;
   if (!earlier.empty() || !hotwords_.empty()) {

@@ -16,15 +16,16 @@
 namespace encdec {
 namespace {
 
-// The smallest vocabulary of multilingual models.
+// Minimum vocabulary size of multilingual models, as in openai/whisper (model.py, is_multilingual).
 constexpr std::int32_t kMultilingual = 51865;
 
-// Returns a file of the folder; nullopt if it does not exist.
+// Reads a JSON file of the checkpoint. Returns nullopt if the file does not exist.
 std::optional<JsonObject> read_optional(const Checkpoint& checkpoint, const char* file) {
   const std::filesystem::path path = checkpoint.folder / file;
   return file_exists(path) ? std::optional(read_json_object(path)) : std::nullopt;
 }
 
+// Returns the pairs (layer, head) in "alignment_heads". Returns no pairs if this setting is missing.
 std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObject>& settings,
                                                     const TransformerConfig& config) {
   std::vector<std::pair<int, int>> heads;
@@ -40,8 +41,7 @@ std::vector<std::pair<int, int>> alignment_heads_in(const std::optional<JsonObje
   return heads;
 }
 
-// Returns the alignment heads of generation_config.json, or of config.json (CTranslate2). If neither has any, returns
-// those that openai published for a model of this size.
+// Returns the heads in generation_config.json, else in config.json (CTranslate2), else the heads in openai/whisper.
 std::vector<std::pair<int, int>> alignment_heads_of(const Checkpoint& checkpoint,
                                                     const std::optional<JsonObject>& generation_config,
                                                     const TransformerConfig& config) {
@@ -56,7 +56,7 @@ WhisperTokens::WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary
                              const std::string& origin)
     : tokenizer_(tokenizer), origin_(origin) {
   is_multilingual = multilingual.value_or(vocabulary >= kMultilingual);
-  // Names of openai's vocabulary of this size, for tokens that the tokenizer lacks.
+  // If openai has a vocabulary of this size, `names` has the names of its special tokens.
   const std::int64_t text_tokens = whisper_text_tokens(vocabulary).value_or(vocabulary);
   std::vector<std::string> names = whisper_special_tokens(vocabulary - text_tokens);
   if (std::ssize(names) < vocabulary - text_tokens) names.clear();
@@ -82,6 +82,7 @@ WhisperTokens::WhisperTokens(const Tokenizer* tokenizer, std::int32_t vocabulary
   no_speech = old_name ? *old_name : required("<|nospeech|>");
   no_timestamps = required("<|notimestamps|>");
   first_timestamp = no_timestamps + 1;
+  // Collect the languages whose tokens are between the start token and the tokens of the tasks, as in Whisper.
   for (const WhisperLanguage& language : whisper_languages()) {
     const auto token = known(fmt::format("<|{}|>", language.code));
     if (token && *token > start && *token < translate) languages.push_back({language.code, *token});
@@ -111,9 +112,9 @@ std::string WhisperTokens::text(std::span<const std::int32_t> tokens) const {
 }
 
 TokenIds WhisperTokens::encode(std::string_view text) const {
-  if (tokenizer_ == nullptr) refuse<TokenizerError>(origin_, "no tokenizer files, expected those of Whisper");
+  if (tokenizer_ == nullptr) refuse<TokenizerError>(origin_, "no tokenizer files, expected Whisper's tokenizer");
   TokenIds ids = encode_target_part(*tokenizer_, text);
-  // Drops special tokens that the text spells out.
+  // Drop special tokens. The tokenizer returns them if the text contains their names.
   std::erase_if(ids, [this](std::int32_t id) { return id >= end_of_text; });
   return ids;
 }
@@ -147,8 +148,9 @@ TokenIds WhisperTokens::non_speech() const {
                              "('", "(\"", "((", "))", "(((", ")))", "[[",  "]]",  "{{", "}}",  "♪♪", "♪♪♪"}) {
     symbols.emplace_back(symbol);
   }
-  // For these the first token is taken even if there are several.
+  // If a musical symbol has several tokens, use its first token.
   constexpr std::array kMusic = {"♩", "♪", "♫", "♬", "♭", "♮", "♯"};
+  // Always include " -" and " '", but not "-" and "'", which occur within words.
   TokenIds tokens = {encode(" -").front(), encode(" '").front()};
   const auto add = [&](const std::string& symbol, bool is_music) {
     for (const std::string& text : {symbol, " " + symbol}) {

@@ -18,15 +18,15 @@ namespace encdec {
 
 class Session;
 
-// Returns the frame of 10 ms at a time.
+// Returns the index of the 10 ms frame that is nearest to a time.
 inline std::uint64_t frame_at(double seconds) {
   return static_cast<std::uint64_t>(std::max(std::nearbyint(seconds * LogMel::kFramesPerSecond), 0.0));
 }
 
-// Position of a window in its recording, in frames of 10 ms.
-struct WindowPlace {
+// Position of a window in its recording, in frames of 10 ms. Zeros fill the rest of the window.
+struct WindowPosition {
   std::uint64_t first = 0;
-  std::size_t frames = 0;  // frames of the recording in this window; the rest of the window is zeros
+  std::size_t frames = 0;
 
   double start() const { return static_cast<double>(first * LogMel::kHop) / AudioReader::kSampleRate; }
   double seconds() const { return static_cast<double>(frames * LogMel::kHop) / AudioReader::kSampleRate; }
@@ -39,27 +39,26 @@ struct DecodedWindow {
   double avg_logprob = 0;
   double no_speech_prob = 0;
   double compression_ratio = 0;
-  bool has_ended = false;              // the model generated an end token; otherwise the text is cut at the limit
-  std::vector<WordTiming> words = {};  // words of all segments, with word_timestamps
-  // If set, called once with the window as source of the session, when the text above has been decoded.
-  std::function<void(Session& session, int source)> then = {};
+  bool has_ended = false;              // false: the text was truncated at the token limit
+  std::vector<WordTiming> words = {};  // words of all segments if word_timestamps is set, else empty
+  // Optional. Called once after decoding, while `source` still has the window's encoder output.
+  std::function<void(Session& session, int source)> on_decoded = {};
 
-  // Returns whether the window counts as silent.
+  // See TranscribeOptions::no_speech_threshold.
   bool is_silence(const TranscribeOptions& options) const {
     return options.no_speech_threshold && no_speech_prob > *options.no_speech_threshold &&
            !(options.logprob_threshold && avg_logprob > *options.logprob_threshold);
   }
-  // Returns whether to decode the window again at the next temperature.
+  // Returns true if the window must be decoded again at the next temperature.
   bool needs_fallback(const TranscribeOptions& options) const;
 };
 
-// The segments of a window.
-struct CutWindow {
+struct SplitWindow {
   std::vector<TranscriptSegment> segments = {};
-  std::size_t advance = 0;    // frames from this window to the next one
-  bool ends_in_time = false;  // the last token is a single timestamp: no speech follows in this window
+  std::size_t advance = 0;           // number of frames from the start of this window to the next window
+  bool ends_with_timestamp = false;  // the last token is a single timestamp: no speech follows
 };
-// Cuts a window's text into segments between two consecutive timestamps (openai/whisper transcribe.py).
-CutWindow cut_window(const DecodedWindow& decoded, const WindowPlace& place, const WhisperTokens& tokens);
+// Splits a window's text at each pair of consecutive timestamps (openai/whisper transcribe.py).
+SplitWindow split_window(const DecodedWindow& decoded, const WindowPosition& place, const WhisperTokens& tokens);
 
 }  // namespace encdec

@@ -10,33 +10,33 @@
 namespace encdec {
 namespace {
 
-// Returns a score that is comparable between lengths.
+// Returns a score that makes finished sequences of different lengths comparable.
 double comparable_score(const WindowSequence& sequence, std::optional<double> length_penalty) {
   const auto length = static_cast<double>(sequence.tokens.size());
   return double{sequence.sum} / (length_penalty ? std::pow((5 + length) / 6, *length_penalty) : length);
 }
 
-// The likeliest token at each step. Draft tokens are read together with the last token; see accept_guesses().
+// Takes the likeliest token at each step. A step reads the last token and the draft tokens that follow it.
 class GreedyAttempt final : public WindowAttempt {
  public:
   GreedyAttempt(const Settings& settings, int target)
       : WindowAttempt(settings, target), history_(settings.prompt.begin(), settings.prompt.end()) {}
 
   void draft(std::size_t most) override {
-    // A step adds one token more than the draft tokens that are right.
+    // A step appends the accepted draft tokens and one token after them.
     const std::size_t left = settings_.max_new_tokens - length() - 1;
     settings_.drafter.draft(history_, said_, std::min(most, left),
                             [this](std::int32_t token) { return is_end(token); });
   }
   void read_drafted(const StepOutput& output) override {
-    ban(tokens(settings_.drafter.guessed()), output.logits);
+    ban(tokens(settings_.drafter.draft_tokens()), output.logits);
     const std::int32_t token = std::max(kernels::arg_max(output.logits), 0);
     settings_.drafter.take(token, is_end(token));
   }
 
   void add_inputs(std::vector<Session::TargetTokens>& inputs) override {
     const std::span<const std::int32_t> history(history_);
-    const std::size_t rows = settings_.drafter.guessed() + 1;
+    const std::size_t rows = settings_.drafter.draft_tokens() + 1;
     inputs.push_back({targets_.front(), is_first_step() ? history.subspan(settings_.read) : history.last(rows), rows});
     choices_.assign(rows, {});
   }
@@ -44,12 +44,12 @@ class GreedyAttempt final : public WindowAttempt {
     try {
       WindowAttempt::read(row, output);
     } catch (const BackendError&) {
-      if (row == 0) throw;  // the other rows follow draft tokens, which may be wrong
+      if (row == 0) throw;  // other rows follow draft tokens, which may be rejected
     }
   }
 
  private:
-  // Rows follow 0, 1, 2, ... draft tokens.
+  // Row i of a step follows i draft tokens.
   std::span<const std::int32_t> tokens(std::size_t row) const override {
     return std::span(history_).subspan(settings_.prompt.size(), length() + row);
   }
@@ -70,14 +70,15 @@ class GreedyAttempt final : public WindowAttempt {
       return false;
     };
     settings_.drafter.check(history_, targets_.front(), session, chosen, take);
-    length_ = history_.size() - settings_.prompt.size() - 1;  // advance() counts one token
+    length_ = history_.size() - settings_.prompt.size() - 1;  // advance() adds 1
     return sequence.has_ended;
   }
 
-  TokenIds history_;  // the prompt, the text and the draft tokens
-  TokenIds said_;     // the text without times
+  TokenIds history_;  // prompt, text and draft tokens, in this order
+  TokenIds said_;     // text tokens without timestamps
 };
 
+// Beam search with patience (Kasai et al. 2022).
 class BeamAttempt final : public WindowAttempt {
  public:
   BeamAttempt(const Settings& settings, int target) : WindowAttempt(settings, target) {
@@ -86,7 +87,7 @@ class BeamAttempt final : public WindowAttempt {
   }
 
  private:
-  // The best next tokens, best first.
+  // Chooses the best group_ + 1 tokens, best first, because one of these tokens may be the end token.
   void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& scratch) override {
     const float normalizer = kernels::log_sum_exp(logits);
     kernels::top_k(logits, static_cast<int>(group_) + 1, scratch.tokens);
@@ -102,8 +103,8 @@ class BeamAttempt final : public WindowAttempt {
     float sum;
   };
 
-  // Goes through all continuations, best first. Those that end are finished; the first group_ others are the next
-  // beams.
+  // Visits the continuations, best first. Moves ended continuations to finished_. The first group_ others
+  // become the new beams.
   bool extend(Session& session) override {
     rank_candidates();
     std::vector<WindowSequence> next;
@@ -118,6 +119,7 @@ class BeamAttempt final : public WindowAttempt {
         finished_.push_back(std::move(sequence));
       }
     }
+    // Assign to each beam a target with the tokens of the beam's parent.
     while (targets_.size() < next.size()) targets_.push_back(session.fork_target(targets_.front()));
     session.reorder_targets(std::span(targets_).first(parents.size()), parents);
     for (; targets_.size() > next.size(); targets_.pop_back()) session.close_target(targets_.back());
@@ -139,13 +141,13 @@ class BeamAttempt final : public WindowAttempt {
   std::vector<Candidate> candidates_;
 };
 
-// Independent samples.
+// Draws group_ independent samples.
 class SampleAttempt final : public WindowAttempt {
  public:
   using WindowAttempt::WindowAttempt;
 
  private:
-  // One token for each sample of the row.
+  // Draws the next token of the row's sample. In the first step, all samples share one row; each gets its own draw.
   void choose(std::size_t row, std::span<const float> logits, ProcessorScratch& scratch) override {
     const float normalizer = kernels::log_sum_exp(logits);
     std::vector<Choice>& choices = choices_[row];
@@ -161,12 +163,14 @@ class SampleAttempt final : public WindowAttempt {
   }
 
   bool extend(Session& session) override {
+    // In the first step, make a sequence and a target for each sample.
     const bool is_first = is_first_step();
     if (is_first) {
       running_.assign(group_, running_.front());
       for (std::size_t i = 0; i < group_; ++i) running_[i].number = i;
       while (targets_.size() < group_) targets_.push_back(session.fork_target(targets_.front()));
     }
+    // Move ended samples from running_ to finished_.
     for (std::size_t i = running_.size(); i-- > 0;) {
       if (!append(is_first ? choices_.front()[i] : choices_[i].front(), running_[i])) continue;
       const auto place = static_cast<std::ptrdiff_t>(i);
@@ -195,7 +199,7 @@ void WindowAttempt::add_inputs(std::vector<Session::TargetTokens>& inputs) {
 }
 
 void WindowAttempt::read(std::size_t row, const StepOutput& output) {
-  normalizer_of(output.logits);  // throws for NaN, before a ban hides it
+  log_normalizer_of(output.logits);  // throws if a logit is NaN, which ban() might overwrite
   ban(tokens(row), output.logits);
   choose(row, output.logits, output.scratch);
 }
@@ -226,12 +230,12 @@ bool WindowAttempt::advance(Session& session) {
 
 WindowSequence WindowAttempt::finish(Session& session) {
   close(session);
-  // The best running beams fill up the finished ones. Of equal ones the last is taken, as in openai/whisper.
+  // Fill finished_ up to group_ sequences with the best running beams: among equal sums the last, as in openai/whisper.
   std::ranges::stable_sort(running_, {}, &WindowSequence::sum);
   for (; !running_.empty() && finished_.size() < group_; running_.pop_back()) {
     finished_.push_back(std::move(running_.back()));
   }
-  // Samples finish in any order. Of equal scores the first sample is taken.
+  // Samples finish in any order. Among equal scores, take the first sample.
   std::ranges::stable_sort(finished_, {}, &WindowSequence::number);
   return std::move(*std::ranges::max_element(finished_, {}, [this](const WindowSequence& sequence) {
     return comparable_score(sequence, settings_.task.options().length_penalty);
@@ -261,6 +265,7 @@ void apply_timestamp_rules(const WhisperTokens& tokens, std::optional<double> ma
   const std::int32_t times = tokens.first_timestamp;
   ban(tokens.no_timestamps, tokens.no_timestamps + 1);
 
+  // After two timestamps in a row or an initial timestamp, ban timestamps. After any other timestamp, ban text.
   const std::size_t count = sampled.size();
   const bool last_is_time = count >= 1 && tokens.is_timestamp(sampled[count - 1]);
   const bool before_is_time = count < 2 || tokens.is_timestamp(sampled[count - 2]);
@@ -270,10 +275,11 @@ void apply_timestamp_rules(const WhisperTokens& tokens, std::optional<double> ma
   const auto last_time =
       std::find_if(sampled.rbegin(), sampled.rend(), [&](std::int32_t token) { return tokens.is_timestamp(token); });
   if (last_time != sampled.rend()) {
-    // A segment must end after it starts. The next segment may start where the last one ended.
+    // A segment must end after its start. The next segment may start where this segment ends.
     const bool begins_here = last_is_time && !before_is_time;
     ban(times, *last_time + (begins_here ? 0 : 1));
   }
+  // The first token must be a timestamp of at most max_initial.
   if (sampled.empty()) {
     ban(0, times);
     if (max_initial) {
@@ -281,6 +287,7 @@ void apply_timestamp_rules(const WhisperTokens& tokens, std::optional<double> ma
       ban(times + steps + 1, end);
     }
   }
+  // Ban text if the timestamps together are more probable than the likeliest other token.
   const auto text = logits.first(std::min<std::size_t>(static_cast<std::size_t>(times), logits.size()));
   const auto of_times = logits.subspan(text.size());
   if (!of_times.empty() && kernels::log_sum_exp(of_times) > std::ranges::max(text)) ban(0, times);

@@ -40,13 +40,13 @@ struct TranslateArguments {
   bool lists_routes = false;
 };
 
-// The models of a call, and the ways from language to language.
+// The loaded models, and the routes between their languages.
 struct LoadedModels {
   std::vector<Model> all = {};
   TranslationRoutes routes = {};
 };
 
-// Loads the models. If the only one has no known languages, it translates between those that the call names.
+// Loads the models. If the languages of a single model are unknown, uses the languages in the options.
 LoadedModels load_models(TranslateArguments& arguments) {
   LoadedModels models;
   for (const std::string& folder : arguments.folders) {
@@ -57,7 +57,7 @@ LoadedModels load_models(TranslateArguments& arguments) {
       TranslateOptions& translate = arguments.options.translate;
       if (arguments.folders.size() > 1) {
         throw ConfigError(
-            fmt::format("{}: its languages are unknown, expected a folder whose files or name say them, such "
+            fmt::format("{}: its languages are unknown, expected a folder whose files or name give them, such "
                         "as opus-mt-en-fr",
                         folder));
       }
@@ -72,7 +72,8 @@ LoadedModels load_models(TranslateArguments& arguments) {
   return models;
 }
 
-// Sets the target language if only one can be meant.
+// If the target language is missing, sets it to the only language that the models translate to. Throws UsageError if
+// they translate to several languages.
 void choose_target(const TranslationRoutes& routes, TranslateOptions& translate) {
   if (!translate.target.empty()) return;
   const std::vector<std::string> targets =
@@ -102,14 +103,14 @@ void list_routes(const TranslationRoutes& routes) {
   }
 }
 
-// The translation of all files, one after another.
+// Translates all files, one after another.
 class Files {
  public:
   explicit Files(TranslateArguments& arguments) : arguments_(arguments), models_(load_models(arguments)) {
     choose_target(models_.routes, arguments.options.translate);
     arguments.options.document.target_language = canonical_language(arguments.options.translate.target);
     arguments.options.translate.glossary = read_glossary(arguments);
-    if (arguments.model.quiet) bar_ = ProgressBar::hidden();
+    if (arguments.model.quiet) bar_ = ProgressBar::none();
     arguments.options.on_progress = [this](std::size_t done, std::size_t total) {
       throw_if_interrupted();
       const double part = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
@@ -142,11 +143,13 @@ class Files {
   }
 
  private:
+  // Returns the path of the translation of a file, or an empty path for standard output.
   std::string output_of(const std::string& file) const {
     if (arguments_.output_dir.empty()) return arguments_.output;
     return fs::path(arguments_.output_dir) / translated_name(file, arguments_.options.document.target_language);
   }
 
+  // Throws UsageError if an output would replace another output, the report or an input.
   void check_outputs() const {
     std::map<std::string, std::string> files;
     for (const std::string& file : arguments_.files) {
@@ -189,6 +192,8 @@ class Files {
     to.commit();
   }
 
+  // Warns about unused translations and missing terms. Only counts truncated translations: run() prints one warning
+  // about all of them.
   void note_problems(const std::string& file, const Json& segments) {
     if (arguments_.model.quiet) return;
     for (const Json& segment : segments) {
@@ -198,7 +203,7 @@ class Files {
         if (++cut_off_ == 1) first_cut_off_ = fmt::format("{}: {}", where, problem);
       } else if (!problem.empty()) {
         spdlog::warn("{}: {}", where, problem);
-        continue;  // the translation is not used, whatever it lacks
+        continue;  // the translation is not used, so missing terms do not matter
       }
       if (!segment.contains("terms")) continue;
       for (const Json& term : segment["terms"]) {
@@ -212,17 +217,17 @@ class Files {
   TranslateArguments& arguments_;
   LoadedModels models_;
   ProgressBar bar_;
-  std::size_t number_ = 0;                // number of the current file
-  std::size_t finished_ = 0, total_ = 0;  // segments of the files before, of the current file
-  std::size_t cut_off_ = 0;               // segments with the problem kCutOff
-  std::string first_cut_off_ = {};        // where the first of them is, and the problem
+  std::size_t number_ = 0;                // index of the current file
+  std::size_t finished_ = 0, total_ = 0;  // number of segments in finished files and in the current file
+  std::size_t cut_off_ = 0;               // number of segments with the problem kCutOff
+  std::string first_cut_off_ = {};        // position and problem of the first such segment
 };
 
 void run(TranslateArguments& arguments) {
-  // In "--model a b" the folder b is a model too.
+  // Treat a folder among the files as a model: in "--model a b", b is the second model.
   std::vector<std::string>& files = arguments.files;
   const auto folders = std::stable_partition(files.begin(), files.end(), [](const std::string& file) {
-    std::error_code unknown;  // reading the file reports it
+    std::error_code unknown;  // ignored here: reading the file reports the error
     return !fs::is_directory(file, unknown);
   });
   arguments.folders.insert(arguments.folders.end(), folders, files.end());
@@ -239,7 +244,7 @@ void run(TranslateArguments& arguments) {
     arguments.options.document.line_width = static_cast<std::size_t>(arguments.line_width);
   }
   GenerateOptions& generate = arguments.options.translate.generate;
-  constexpr std::int64_t kBusyWorkers = 64;  // there are always enough sentences
+  constexpr std::int64_t kBusyWorkers = 64;  // assumes that there are always enough sentences
   generate.workers = arguments.model.share_cpus(generate.workers, kBusyWorkers);
   Files(arguments).run();
 }
@@ -250,34 +255,31 @@ Action add_translate(CLI::App& command) {
   add_value_option(command, "FILE", arguments->files, "", "Files to translate; - or none: standard input");
   command.add_option("-m,--model", arguments->folders, "Checkpoint folder; several are used together")
       ->required()
-      ->allow_extra_args(false)  // files may follow
+      ->allow_extra_args(false)  // so that files may follow the folder
       ->type_name("DIR");
   add_value_option(command, "--source-lang,--from", options.translate.source, "LANG",
-                   "Language of the files; detected if not given");
+                   "Language of the files; detected by default");
   add_value_option(command, "--target-lang,--to", options.translate.target, "LANG",
-                   "Language of the translations; needed if the models have several");
+                   "Language of the translations; required if the models reach several");
   add_value_option(command, "--via", options.translate.via, "LANG",
-                   "Language to go through, if two models are to be used one after the other; never: one model only. "
-                   "Default: no other language, else English, else any");
+                   "Pivot language between two models; never: use one model only. "
+                   "Default: none if possible, else English, else any");
   add_words_option(command, "--format", kDocumentFormats, options.format,
-                   "Format of the files. Default: by the ending of their names");
-  add_words_option(command, "--split", kSplits, options.translate.split,
-                   "Parts of a text that are translated one by one")
+                   "Format of the files. Default: by their extension");
+  add_words_option(command, "--split", kSplits, options.translate.split, "What to translate at a time")
       ->default_str("sentences");
   add_value_option(command, "--glossary", arguments->glossaries, "FILE",
-                   "Terms and their translations, TERM<TAB>TRANSLATION a line, or .csv; may be repeated")
+                   "Terms and translations: lines of TERM<TAB>TRANSLATION, or a .csv; may be repeated")
       ->allow_extra_args(false);
   add_value_option(command, "--do-not-translate", arguments->kept_words, "FILE",
-                   "Words to keep as they are, one a line; may be repeated")
+                   "Terms to leave untranslated, one per line; may be repeated")
       ->allow_extra_args(false);
   CLI::Option* output = add_file_option(command, "-o,--output", arguments->output, "Default: standard output");
   add_value_option(command, "--output-dir", arguments->output_dir, "DIR",
-                   "Folder for the translations of several files, named NAME.LANG.EXTENSION")
+                   "Folder for translations of several files: NAME.LANG.EXTENSION")
       ->excludes(output);
-  add_file_option(command, "--report", arguments->report,
-                  "JSON of all texts with their translations, terms and problems");
-  command.add_flag("--list", arguments->lists_routes,
-                   "Print the languages of each way that the models can go, and end");
+  add_file_option(command, "--report", arguments->report, "Write all texts, translations, terms and problems as JSON");
+  command.add_flag("--list", arguments->lists_routes, "Print the languages of each possible route and exit");
   const OptionInfo beams("num_beams", {1, kMaxSequences}, {}, "N", "Number of beams; 1 for greedy search");
   add_option(command, beams, &options.translate.generate.num_beams);
   add_batch_size_option(command, options.translate.generate.batch_size);
@@ -288,15 +290,15 @@ Action add_translate(CLI::App& command) {
       ->default_str("untranslated");
   command.add_flag_callback(
       "--no-fuzzy", [&options] { options.document.mark_fuzzy = false; },
-      "PO: do not mark new translations as fuzzy. Programs do not show fuzzy ones");
+      "PO: do not mark new translations as fuzzy; programs ignore fuzzy ones");
   add_value_option(command, "--xliff-state", options.document.xliff_state, "STATE", "XLIFF 1.2: state of new targets")
       ->capture_default_str();
   add_number_option(command, "--line-width", arguments->line_width, 0, 1000,
-                    "Subtitles: characters a line; 0: 42, or 16 for Chinese, Japanese and Korean");
+                    "Subtitles: characters per line; 0: 42, or 16 for Chinese, Japanese and Korean");
   command.footer(
-      R"(Everything in a file but its texts stays as it is. A translation gets its name when it is complete; until then
-NAME.progress has what is done, and the same command goes on from there. Warnings name translations that were not used,
-because words such as %s were lost, and terms of the glossary that are missing.)");
+      R"(Only texts are changed in a file. An output file appears when it is complete. Until then, NAME.progress
+stores the finished part, and the same command resumes from it. Warnings list translations that were not used,
+for example because %s is missing, and glossary terms that are missing.)");
   return [arguments] { run(*arguments); };
 }
 
@@ -304,7 +306,7 @@ because words such as %s were lost, and terms of the glossary that are missing.)
 
 CommandSlice translation_command_slice() {
   static constexpr std::array kSubcommands = {
-      Subcommand{"translate", "Translate files: texts, pages, subtitles, catalogues", add_translate,
+      Subcommand{"translate", "Translate files: texts, web pages, subtitles, catalogues", add_translate,
                  "encdec translate --model opus-mt-en-fr film.en.srt --output film.fr.srt"}};
   return {.subcommands = kSubcommands};
 }

@@ -1,4 +1,4 @@
-// Catalogues of GNU gettext (manual, "PO files"). Only msgstr, flags and some lines of the header are written.
+// GNU gettext catalogues (manual, "PO Files"). Only msgstr fields, flags and header lines are changed.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -13,7 +13,7 @@
 namespace encdec::documents {
 namespace {
 
-constexpr std::size_t kColumns = 79;
+constexpr std::size_t kColumns = 79;  // width at which gettext wraps lines
 
 struct Field {
   std::string value;
@@ -23,22 +23,23 @@ struct Field {
 struct Entry {
   bool has(std::string_view flag) const { return flags.find(flag) != flags.npos; }
 
-  std::optional<std::size_t> flags_end;   // place behind "#,"
-  std::optional<std::size_t> flags_line;  // place of a new line of flags
+  std::optional<std::size_t> flags_end;   // offset after the first "#,"; unset if the entry has no flags
+  std::optional<std::size_t> flags_line;  // offset at which to insert a line of flags
   std::string flags;
   PlaceholderSyntax syntax = {};
   Field id, plural;
-  std::vector<Field> targets;  // msgstr, or msgstr[0] and so on
+  std::vector<Field> targets;  // msgstr, or one msgstr[i] per plural form
 };
 
-// A form of an entry, which is one text.
+// A text to translate: the msgid of an entry, or one of the plural forms of an entry.
 struct Form {
   std::size_t entry = 0;
-  std::optional<std::size_t> number = {};  // number of the plural form
+  std::optional<std::size_t> number = {};  // index of the plural form, if the entry has plurals
   std::string source;                      // msgid or msgid_plural
-  std::string mnemonic = {};               // "_F": the mark, and the letter behind it
+  std::string mnemonic = {};               // mark and letter of the keyboard mnemonic, such as "_F"
 };
 
+// Returns the kinds of placeholders that flags such as c-format imply. Without a format flag: percent and braces.
 PlaceholderSyntax syntax_of(std::string_view flags) {
   const auto has = [flags](std::string_view flag) {
     const std::size_t place = flags.find(flag);
@@ -63,7 +64,7 @@ std::string escape_po(std::string_view text) {
   return escaped;
 }
 
-// Returns a field as gettext writes it: lines end behind "\n", and behind spaces so that they fit into 79 columns.
+// Returns a field in the layout of gettext: a line ends after "\n", or after the last space that fits in 79 columns.
 std::string written(const std::string& keyword, std::string_view value, std::string_view line_end) {
   std::vector<std::string> lines(1);
   std::size_t width = 2;
@@ -89,7 +90,7 @@ std::string written(const std::string& keyword, std::string_view value, std::str
   return text;
 }
 
-// Reads the strings of a line from `place` on, which is a byte of the file, into a field.
+// Reads the quoted strings between byte `place` of the file and the end of the line. Appends their text to the field.
 void read_strings(const InputFile& input, const Line& line, std::size_t place, Field& field) {
   const std::string_view bytes = input.bytes;
   const auto skip_spaces = [&] { place = std::min(bytes.find_first_not_of(" \t", place), line.end); };
@@ -104,7 +105,7 @@ void read_strings(const InputFile& input, const Line& line, std::size_t place, F
       }
       if (++place == line.end) break;
       constexpr std::string_view kNames = "ntrabfv", kPlain = "\n\t\r\a\b\f\v";
-      const std::size_t i = kNames.find(bytes[place]);
+      const std::size_t i = kNames.find(bytes[place]);  // npos for hexadecimal, octal and literal escapes
       unsigned code = 0;
       const bool is_hex = bytes[place] == 'x';
       const char* begin = bytes.data() + place + (is_hex ? 1 : 0);
@@ -125,7 +126,7 @@ void read_strings(const InputFile& input, const Line& line, std::size_t place, F
   }
 }
 
-// Returns whether a placeholder stands for a whole number.
+// Returns true if programs replace the placeholder by an integer. `is_only_one`: the text has no other placeholder.
 bool is_number(std::string_view placeholder, bool is_only_one) {
   const char last = placeholder.back();
   return placeholder == "%n" ||
@@ -133,7 +134,7 @@ bool is_number(std::string_view placeholder, bool is_only_one) {
          (placeholder.front() == '{' && is_only_one);
 }
 
-// Returns the place of the mark of a mnemonic, as in "_File" and "E&xit"; npos if there is none.
+// Returns the offset of the character that marks a keyboard mnemonic, as in "_File" and "E&xit"; npos if there is none.
 std::size_t mnemonic_mark(std::string_view text) {
   constexpr std::size_t kMostBytes = 60;
   const std::size_t place = text.find_first_of("_&");
@@ -152,12 +153,12 @@ std::size_t mnemonic_mark(std::string_view text) {
              : text.npos;
 }
 
-// Puts the mark of a mnemonic in front of its letter, at the beginning of a word if possible. Texts of East Asia get it
-// at their end: "(_F)".
+// Inserts the mark of a mnemonic before its letter, if possible at the beginning of a word. If the letter does not
+// occur, inserts the mark before the first letter. Chinese, Japanese and Korean texts end with "(_F)" instead.
 std::string with_mnemonic(std::string_view text, const std::string& mnemonic, const DocumentOptions& options,
                           const PlaceholderSyntax& syntax) {
   if (mnemonic.empty()) return std::string(text);
-  if (has_no_spaces(options.target_language)) {
+  if (is_cjk(options.target_language)) {
     const std::size_t end = text.find_last_not_of(" .:") + 1;
     return fmt::format("{}({}{}){}", text.substr(0, end), mnemonic[0], static_cast<char>(mnemonic[1] & ~0x20),
                        text.substr(end));
@@ -179,10 +180,10 @@ std::string with_mnemonic(std::string_view text, const std::string& mnemonic, co
   return fmt::format("{}{}{}", text.substr(0, best), best_rank > 0 ? mnemonic.substr(0, 1) : "", text.substr(best));
 }
 
-// Numbers the placeholders of C that are in another order than in the source: "%d %s" becomes "%2$d %1$s". Throws
-// UnusableTranslation if that is not possible. REQUIRES: both texts have the same placeholders.
+// If a translation reorders C placeholders, numbers them: for the source "%d %s", "%s %d" becomes "%2$s %1$d". Throws
+// UnusableTranslation if the placeholders cannot be numbered. REQUIRES: both texts have the same placeholders.
 std::string in_order(std::string_view target, std::string_view source, PlaceholderSyntax syntax) {
-  syntax.markup = false;  // tags have arguments too
+  syntax.markup = false;  // placeholders inside tags are arguments too
   const auto arguments = [&syntax](std::string_view text) {
     std::vector<Placeholder> found = find_placeholders(text, syntax);
     std::erase_if(found, [&](const Placeholder& p) { return text[p.begin] != '%' || part(text, p) == "%%"; });
@@ -191,7 +192,7 @@ std::string in_order(std::string_view target, std::string_view source, Placehold
   const std::vector<Placeholder> old = arguments(source), turned = arguments(target);
   std::vector<Replacement> numbered;
   bool is_turned = false, is_possible = syntax.spaced;
-  std::map<std::string_view, std::vector<std::size_t>> left;  // numbers in the source, the first at the end
+  std::map<std::string_view, std::vector<std::size_t>> left;  // unused source indices, in descending order
   for (std::size_t i = old.size(); i-- > 0;) left[part(source, old[i])].push_back(i);
   for (std::size_t i = 0; i < turned.size(); ++i) {
     const std::string own(part(target, turned[i]));
@@ -229,10 +230,10 @@ class Catalogue final : public TextFile {
     const std::string_view trimmed = trim(value), source = form.source;
     if (trimmed.empty()) throw UnusableTranslation("the text has only spaces");
     const std::size_t begin = source.find_first_not_of(kWhiteSpace), end = source.find_last_not_of(kWhiteSpace) + 1;
-    std::string target(source.substr(0, begin));
+    std::string target(source.substr(0, begin));  // the white space at both ends is copied
     target.append(with_mnemonic(trimmed, form.mnemonic, input_.options, entry.syntax)).append(source.substr(end));
     if (sorted_placeholders(target, entry.syntax) != sorted_placeholders(source, entry.syntax)) {
-      throw UnusableTranslation("the placeholders are not those of the source");
+      throw UnusableTranslation("the placeholders differ from the source");
     }
     if (entry.syntax.spaced || entry.has("python-format")) target = in_order(target, source, entry.syntax);
     const std::size_t number = form.number.value_or(0);
@@ -252,12 +253,12 @@ class Catalogue final : public TextFile {
     const auto add = [&edits](std::size_t begin, std::size_t end, std::string text) {
       edits.push_back({.range = {begin, end}, .pieces = {{.text = std::move(text)}}});
     };
-    bool has_plurals = false;  // among the new translations
+    bool has_plurals = false;  // an edited entry has plural forms
     for (const Entry& entry : entries_) {
       const auto is_edited = [&](const Field& target) { return places.contains(target.range.begin); };
       if (std::ranges::none_of(entry.targets, is_edited)) continue;
       has_plurals = has_plurals || entry.plural.range.end > 0;
-      // Forms that the language does not have.
+      // Remove empty plural forms that the target language does not have.
       for (std::size_t i = plurals_->count(); entry.plural.range.end > 0 && i < entry.targets.size(); ++i) {
         if (entry.targets[i].value.empty()) add(entry.targets[i - 1].range.end, entry.targets[i].range.end, "");
       }
@@ -291,7 +292,7 @@ class Catalogue final : public TextFile {
       if (place >= line.end) continue;
       const std::string_view text = input_.bytes.substr(place, line.end - place);
       if (text.starts_with('#') || text.starts_with("domain ")) {
-        if (!entry.targets.empty() || text.starts_with("#~")) end_entry();
+        if (!entry.targets.empty() || text.starts_with("#~")) end_entry();  // "#~": obsolete entry
         if (text.starts_with("#|") && !entry.flags_line) entry.flags_line = line.begin;
         if (text.starts_with("#,")) {
           if (!entry.flags_end) entry.flags_end = place + 2;
@@ -299,6 +300,7 @@ class Catalogue final : public TextFile {
         }
         continue;
       }
+      // A keyword begins a field. The order of the fields is msgctxt, msgid, msgid_plural, msgstr.
       const std::string_view keyword = text.substr(0, text.find_first_of(" \t\""));
       if (!keyword.empty()) {
         if (!entry.targets.empty() && (keyword == "msgctxt" || keyword == "msgid")) end_entry();
@@ -325,7 +327,7 @@ class Catalogue final : public TextFile {
     }
     end_entry();
   }
-  // Adds the edits of a template's header.
+  // Fills in charset, language and plural forms in a template's header. Throws FileError for charsets other than UTF-8.
   void fill_header() {
     const std::string_view header = header_.range.of(input_.bytes);
     const auto fill = [&](std::string_view old, std::string by) {
@@ -348,6 +350,7 @@ class Catalogue final : public TextFile {
     fill("\"Language: \\n", fmt::format("\"Language: {}\\n", escape_po(language)));
     fill("nplurals=INTEGER; plural=EXPRESSION;", std::string(PluralForms::header_of(input_.options.target_language)));
   }
+  // If an entry is to be translated, adds its text, or one text for each plural form.
   void add_texts(std::size_t index) {
     const Entry& entry = entries_[index];
     const bool is_new = std::ranges::all_of(entry.targets, [](const Field& target) { return target.value.empty(); });
@@ -357,6 +360,8 @@ class Catalogue final : public TextFile {
     if (entry.plural.range.end == 0) return add_form({.entry = index, .source = entry.id.value}, std::nullopt);
     const bool has_same_placeholders =
         sorted_placeholders(entry.id.value, entry.syntax) == sorted_placeholders(entry.plural.value, entry.syntax);
+    // Translate the form for the number 1 from msgid, if msgid has all placeholders or no other number has this form.
+    // Translate all other forms from msgid_plural.
     for (std::size_t i = 0; i < plurals_->count(); ++i) {
       const auto example = plurals_->example(i);
       const bool is_one = i == plurals_->form_of_one() && plurals_->count() > 1 && (has_same_placeholders || !example);
@@ -380,13 +385,14 @@ class Catalogue final : public TextFile {
     const auto is_one = [&](const Placeholder& p) {
       return is_number(part(segment.text, p), segment.placeholders.size() == 1);
     };
+    // Write an example instead of the number's placeholder: the model translates "5 files", not "%d files".
     if (number && std::ranges::count_if(segment.placeholders, is_one) == 1) {
       Placeholder& found = *std::ranges::find_if(segment.placeholders, is_one);
       found.markup = part(segment.text, found);
       const std::vector<Replacement> digits = {{found.begin, found.end, std::to_string(*number)}};
       replace_in(segment, digits);
     }
-    std::vector<Replacement> nothing;
+    std::vector<Replacement> nothing;  // apart from placeholders, the text must have letters
     for (const Placeholder& placeholder : segment.placeholders) nothing.push_back({placeholder.begin, placeholder.end});
     if (!has_letters(replaced(segment.text, nothing))) return;
     texts_.push_back(std::move(text));
@@ -394,10 +400,10 @@ class Catalogue final : public TextFile {
   }
 
   const std::string_view line_end_;
-  std::vector<Entry> entries_;  // each has at least one target
+  std::vector<Entry> entries_;  // entries with at least one target
   Field header_;
   std::optional<PluralForms> plurals_;
-  std::vector<Form> forms_;  // one for each of texts_
+  std::vector<Form> forms_;  // the form of each text in texts_
 };
 
 }  // namespace

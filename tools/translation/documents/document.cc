@@ -15,7 +15,7 @@ using namespace documents;
 
 namespace {
 
-// Returns a text with the ends of lines as LF.
+// Returns a text with all line ends converted to LF.
 std::string with_line_feeds(std::string_view text) {
   std::string plain;
   for (const Line& line : lines_of(text)) {
@@ -31,7 +31,7 @@ std::string with_carriage_returns(std::string_view text) {
   return lines;
 }
 
-// Reads plain text: paragraphs with empty lines between them.
+// Reads plain text. Blank lines separate the paragraphs, each of which is one text.
 std::unique_ptr<TextFile> read_text(const InputFile& input) {
   const Convert escape = input.bytes.find("\r\n") == input.bytes.npos ? unchanged : with_carriage_returns;
   auto file =
@@ -69,7 +69,7 @@ constexpr std::array kRows = {
     FormatRow{DocumentFormat::xliff, "xlf xliff", "application/xliff+xml", read_xliff},
 };
 
-// Returns the row with the extension of a file's name; null if there is none.
+// Returns the row for the extension of a file name, or null if the extension is unknown.
 const FormatRow* row_of(std::string_view file_name) {
   const std::size_t dot = file_name.rfind('.');
   if (dot == file_name.npos || file_name.find_first_of("/ ", dot) != file_name.npos) return nullptr;
@@ -83,7 +83,7 @@ const FormatRow* row_of(std::string_view file_name) {
 struct Document::Content {
   explicit Content(std::string file_bytes) : bytes(std::move(file_bytes)) {}
 
-  // Takes the texts that a reader has found in `bytes`.
+  // Stores the texts that a reader found in `bytes`, and computes their line numbers.
   void take(std::unique_ptr<TextFile> texts) {
     file = std::move(texts);
     file->end_reading();
@@ -99,8 +99,8 @@ struct Document::Content {
 
   const std::string bytes;
   std::unique_ptr<TextFile> file;
-  std::vector<Segment> segments;   // one for each text
-  std::vector<std::size_t> lines;  // the line of each text, from 1 on
+  std::vector<Segment> segments;   // the segment of each text
+  std::vector<std::size_t> lines;  // line number of each text, from 1
 };
 
 std::optional<DocumentFormat> format_of(std::string_view file_name) {
@@ -117,7 +117,7 @@ DocumentFormat format_or_that_of(const std::string& file_name, const std::option
   if (format) return *format;
   if (const auto known = format_of(file_name)) return *known;
   refuse<InputError>(file_name,
-                     "a name without a known extension, expected the format: {}; translate-toolkit and po4a turn "
+                     "unknown file extension, expected a format: {}; translate-toolkit and po4a turn "
                      "other formats into po and xliff",
                      fmt::join(names_of(kDocumentFormats), ", "));
 }
@@ -137,7 +137,7 @@ Document Document::parse(std::string bytes, DocumentFormat format, const std::st
                          const DocumentOptions& options) {
   const auto content = std::make_shared<Content>(std::move(bytes));
   const InputFile input = {content->bytes, name, options};
-  if (format != DocumentFormat::html) input.check_encoding();  // a page declares its encoding
+  if (format != DocumentFormat::html) input.check_encoding();  // HTML may declare another charset
   content->take(std::ranges::find(kRows, format, &FormatRow::format)->read(input));
   return Document(content);
 }

@@ -14,7 +14,7 @@
 namespace encdec::documents {
 namespace {
 
-// Returns the bytes of a text in a charset that ICU knows. Characters that it lacks become entities.
+// Encodes a text in a charset that ICU supports. Characters that the charset lacks become entities.
 std::string encoded(std::string_view text, const std::string& charset) {
   UErrorCode status = U_ZERO_ERROR;
   const icu::LocalUConverterPointer converter(ucnv_open(charset.c_str(), &status));
@@ -27,7 +27,8 @@ std::string encoded(std::string_view text, const std::string& charset) {
   return bytes;
 }
 
-// Returns the text of bytes in a charset; nullopt if it would not be written as the same bytes.
+// Returns bytes as UTF-8. Returns nullopt if the charset does not extend ASCII, if encoding the text would not restore
+// the bytes, or if the text has control characters from U+0080 to U+009F.
 std::optional<std::string> decoded(std::string_view bytes, const std::string& charset) {
   std::string text;
   icu::UnicodeString(bytes.data(), static_cast<std::int32_t>(bytes.size()), charset.c_str()).toUTF8String(text);
@@ -36,7 +37,7 @@ std::optional<std::string> decoded(std::string_view bytes, const std::string& ch
   return is_same && std::ranges::none_of(code_points(text), is_control) ? std::optional(text) : std::nullopt;
 }
 
-// Returns the encoding that the first bytes declare, in lower case; an empty text if they do not.
+// Returns the encoding from a byte order mark or an XML declaration, in lower case; "" if there is neither.
 std::string first_encoding(std::string_view bytes) {
   if (bytes.starts_with("\ufeff")) return "utf-8";
   const std::string_view declaration = bytes.substr(0, bytes.starts_with("<?xml") ? bytes.find("?>") : 0);
@@ -54,15 +55,16 @@ class Html final : public TextFile {
                          .nesting = is_xhtml ? Nesting::strict : Nesting::free}),
         is_xhtml_(is_xhtml) {
     const HtmlPage page = read();
-    input_.count(page.found.size() * sizeof(HtmlPiece));
+    input_.count(page.found.size() * sizeof(HtmlToken));
     std::vector<Item> items;
-    std::vector<std::size_t> open;  // pairs: indices of items
-    const std::vector<HtmlPiece> pieces = pieces_of(input_.bytes, page.found);
+    std::vector<std::size_t> open;  // indices of the items that begin the open pairs
+    const std::vector<HtmlToken> pieces = pieces_of(input_.bytes, page.found);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       auto [begin, end, kind, use, partner] = pieces[i];
-      if (kind == HtmlPiece::Kind::other) {
+      // Markup that is not inline ends a paragraph.
+      if (kind == HtmlToken::Kind::other) {
         if (!items.empty()) add(std::exchange(items, {}));
-      } else if (kind == HtmlPiece::Kind::text) {
+      } else if (kind == HtmlToken::Kind::text) {
         while (!is_xhtml_ && i + 1 < pieces.size() && pieces[i + 1].kind == kind) end = pieces[++i].end;
         add_text({begin, end}, items);
       } else if (partner && *partner < i) {
@@ -86,7 +88,7 @@ class Html final : public TextFile {
   }
 
  private:
-  // Reads the page in the charset that it declares.
+  // Parses the page in the charset that it declares.
   HtmlPage read() try {
     const bool is_utf8 = !find_invalid_utf8(input_.bytes);
     HtmlPage page = is_xhtml_ ? HtmlPage() : read_html_page(input_.bytes);
@@ -94,13 +96,13 @@ class Html final : public TextFile {
     if (charset.empty()) charset = trim(page.charset);
     if (!charset.empty() && !charset.starts_with("utf")) {
       auto text = decoded(input_.bytes, charset_ = charset);
-      // Browsers read windows-1252, which has more characters, in place of these.
+      // Browsers read these charsets as windows-1252, which has more characters.
       if (!text && has_word("ascii iso-8859-1 latin1 us-ascii", charset))
         text = decoded(input_.bytes, charset_ = "windows-1252");
       const bool has_utf8 = is_utf8 && std::ranges::any_of(input_.bytes, [](char c) { return (c & 0x80) != 0; });
       if (!text || has_utf8) {
         refuse(input_.name, "charset '{}' {}, expected utf-8", printable(charset),
-               has_utf8 ? "of bytes in UTF-8" : "that cannot be read and written again");
+               has_utf8 ? "declared for bytes in UTF-8" : "cannot be decoded and encoded losslessly");
       }
       input_.bytes = file_ = *std::move(text);
       if (!is_xhtml_) page = read_html_page(input_.bytes);
@@ -111,7 +113,7 @@ class Html final : public TextFile {
     refuse(input_.name, "{}", error.what());
   }
 
-  // Adds a text. Entities that HTML does not define are placeholders. A CDATA section of XHTML has no entities.
+  // Adds a text. Entities that HTML does not define become placeholders. CDATA sections have no entities.
   void add_text(ByteRange range, std::vector<Item>& items) const {
     const std::string_view bytes = input_.bytes.substr(0, range.end);
     const bool is_section = is_xhtml_ && bytes[range.begin] == '<';
@@ -127,6 +129,7 @@ class Html final : public TextFile {
     if (range.begin < range.end) items.push_back({.kind = Item::Kind::text, .range = range});
   }
 
+  // Returns a page that consists of all tokens of the XML file.
   HtmlPage read_xhtml() const {
     const XmlTokens xml(input_, XmlTokens::Declarations::any);
     HtmlPage page;
@@ -137,9 +140,9 @@ class Html final : public TextFile {
       if (is_start) {
         open.push_back(html_use(open.back(), xml.name(i), xml.attribute(i, "translate"), xml.attribute(i, "class")));
       }
-      HtmlPiece& piece = page.found.emplace_back(HtmlPiece{.begin = range.begin, .end = range.end, .use = open.back()});
-      if (kind != XmlToken::Kind::text) piece.kind = is_start || is_end ? HtmlPiece::Kind::tag : HtmlPiece::Kind::other;
-      if (is_start && xml.bytes_of(partner).empty()) piece.kind = HtmlPiece::Kind::alone;
+      HtmlToken& piece = page.found.emplace_back(HtmlToken{.begin = range.begin, .end = range.end, .use = open.back()});
+      if (kind != XmlToken::Kind::text) piece.kind = is_start || is_end ? HtmlToken::Kind::tag : HtmlToken::Kind::other;
+      if (is_start && xml.bytes_of(partner).empty()) piece.kind = HtmlToken::Kind::alone;
       if (is_end) open.pop_back();
     }
     for (const char* name : {"lang", "xml:lang"}) {
@@ -150,12 +153,13 @@ class Html final : public TextFile {
   }
 
   const bool is_xhtml_;
-  std::string file_, charset_;  // set if the charset is not UTF-8
+  std::string file_, charset_;  // decoded file and its charset; empty for UTF-8
 };
 
 }  // namespace
 
 std::unique_ptr<TextFile> read_html(const InputFile& input) {
+  // Read a file that looks like XML as XHTML. If it is malformed and not named .xhtml or .xht, read it as HTML.
   const std::string name = lower_case(input.name);
   const bool is_named = name.ends_with(".xhtml") || name.ends_with(".xht");
   if (is_named || input.bytes.substr(0, 8).find("<?xml") != input.bytes.npos) {

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-constexpr std::size_t kMostPlaceholderBytes = 200, kMostTagBytes = 1000;  // maximum sizes
+constexpr std::size_t kMostPlaceholderBytes = 200, kMostTagBytes = 1000;
 
-// Returns the size of the longest beginning of `text`, from `place` on, with only these characters.
+// Returns the length of the run of bytes at `place` that are all in `characters`.
 std::size_t size_of(std::string_view text, std::size_t place, std::string_view characters) {
   return std::min(text.find_first_not_of(characters, place), text.size()) - std::min(place, text.size());
 }
@@ -21,33 +21,33 @@ bool is_at(std::string_view text, std::size_t place, char c) {
   return place < text.size() && text[place] == c;
 }
 
-// Each of these returns the size of a placeholder at the beginning of `text`; 0 if there is none.
+// Each function below returns the size of the placeholder at the beginning of `text`, or 0 if there is none.
 
 std::size_t percent_size(std::string_view text, bool spaced) {
   std::size_t place = 1;
-  if (is_at(text, place, '(')) {
+  if (is_at(text, place, '(')) {  // %(name)s
     const std::size_t end = text.substr(0, kMostPlaceholderBytes).find(')');
     if (end == text.npos) return 0;
     place = end + 1;
   }
   const std::size_t digits = size_of(text, place, kDigits);
-  if (digits > 0 && is_at(text, place + digits, '$')) place += digits + 1;
+  if (digits > 0 && is_at(text, place + digits, '$')) place += digits + 1;  // %1$s
   const std::size_t begin = place;
-  place += size_of(text, place, spaced ? "-+ #0'I" : "-+#0'");
-  place += size_of(text, place, "*0123456789$");
-  if (is_at(text, place, '.')) place += 1 + size_of(text, place + 1, "*0123456789$");
-  // Macros of <inttypes.h> in catalogues: "%<PRIu64>".
+  place += size_of(text, place, spaced ? "-+ #0'I" : "-+#0'");                         // flags
+  place += size_of(text, place, "*0123456789$");                                       // width
+  if (is_at(text, place, '.')) place += 1 + size_of(text, place + 1, "*0123456789$");  // precision
+  // gettext writes the macros of <inttypes.h> as "%<PRIu64>".
   if (text.substr(place).starts_with("<PRI")) return std::min(text.find('>', place), text.size() - 1) + 1;
-  place += size_of(text, place, "hlLqjzt");
+  place += size_of(text, place, "hlLqjzt");  // length modifiers
   if (size_of(text.substr(0, place + 1), place, "diouxXeEfFgGaAcCsSpnmr@%") > 0) return place + 1;
-  // Qt's %1, %L1 and %n.
+  // Qt writes placeholders as %1 and %L1.
   const std::size_t number = begin + (is_at(text, begin, 'L') ? 1 : 0);
   const std::size_t number_digits = size_of(text.substr(0, number + 2), number, kDigits);
   return number_digits > 0 ? number + number_digits : 0;
 }
 
 std::size_t braces_size(std::string_view text) {
-  const bool is_long = is_message(text);
+  const bool is_long = is_message(text);  // an ICU message may have several lines
   std::size_t depth = 0;
   for (std::size_t i = 0; i < (is_long ? text.size() : std::min(text.size(), kMostPlaceholderBytes)); ++i) {
     if (text[i] == '{') ++depth;
@@ -83,7 +83,7 @@ std::size_t entity_size(std::string_view text) {
   return name > 0 && is_at(text, 1 + hash + name, ';') ? name + hash + 2 : 0;
 }
 
-std::size_t address_size(std::string_view text) {
+std::size_t url_size(std::string_view text) {
   if (!text.starts_with("http://") && !text.starts_with("https://")) return 0;
   std::size_t size = std::min(text.find_first_of(" \t\r\n\"'<>()[]{}|\\^`"), text.size());
   while (std::string_view(".,;:!?").find(text[size - 1]) != text.npos) --size;
@@ -102,7 +102,7 @@ bool is_message(std::string_view text) {
 
 std::vector<Placeholder> find_placeholders(std::string_view text, const PlaceholderSyntax& syntax) {
   std::vector<Placeholder> found;
-  bool has_open = false;  // a message without an end
+  bool has_open = false;  // an ICU message has no end, so do not search for another one
   for (std::size_t i = 0; i < text.size();) {
     poll_cancelled();
     const std::string_view rest = text.substr(i);
@@ -116,7 +116,7 @@ std::vector<Placeholder> find_placeholders(std::string_view text, const Placehol
     if (rest.front() == '|' && syntax.bars) size = bars_size(rest);
     if (rest.front() == '<' && syntax.markup) size = tag_size(rest);
     if (rest.front() == '&' && syntax.markup) size = entity_size(rest);
-    if (rest.front() == 'h') size = address_size(rest);
+    if (rest.front() == 'h') size = url_size(rest);
     if (size > 0) found.push_back({.begin = i, .end = i + size});
     i += std::max<std::size_t>(size, 1);
   }

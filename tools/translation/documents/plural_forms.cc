@@ -17,7 +17,7 @@ using Number = unsigned long;
 
 struct Operator {
   std::string_view name;
-  int level;
+  int level;  // precedence; 0 is the lowest
   Number (*apply)(Number, Number);
 };
 constexpr int kUnaryLevel = 5;
@@ -33,14 +33,13 @@ constexpr std::array kOperators = {
     Operator{"%", 4, [](Number a, Number b) { return b == 0 ? b : a % b; }},
 };
 
-// Evaluates an expression of C with the variable n (GNU gettext, plural.y), unsigned as there. It has the operators
-// that headers have.
+// Evaluates a C expression in n, with the operators of Plural-Forms headers. Numbers are unsigned, as in gettext.
 class Expression {
  public:
-  // Takes no expression that is longer than headers have: each bracket is a recursion.
+  // Rejects expressions that are longer than any real header, because each parenthesis causes a recursion.
   Expression(std::string_view text, Number n) : text_(text.size() <= kMaxExpressionBytes ? text : ""), n_(n) {}
 
-  // Returns nullopt if the text is no expression.
+  // Returns nullopt if the text is not an expression.
   std::optional<Number> value() {
     const Number value = conditional();
     return take("") && is_good_ && text_.empty() ? std::optional(value) : std::nullopt;
@@ -92,9 +91,9 @@ class Expression {
   bool is_good_ = true;
 };
 
-// Headers of languages with other forms than English (GNU gettext manual, "Plural forms"; CLDR).
+// Headers of languages whose forms differ from English (GNU gettext manual, "Plural forms"; CLDR).
 struct PluralRow {
-  std::string_view languages;  // each with a space before and after it
+  std::string_view languages;  // language codes, each with a space on both sides
   std::string_view header;
 };
 constexpr std::array kPluralRows = {
@@ -113,7 +112,7 @@ constexpr std::array kPluralRows = {
               "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);"},
 };
 
-// Returns the text behind `name` and "=", up to ";".
+// Returns the value of the field `name` in a header: the text between "=" and ";".
 std::string_view value_of(std::string_view header, std::string_view name) {
   for (std::size_t place = header.find(name); place != header.npos; place = header.find(name, place + 1)) {
     const std::size_t equals = header.find_first_not_of(kBlanks, place + name.size());
@@ -135,7 +134,7 @@ std::optional<PluralForms> PluralForms::parse(std::string_view header) {
   if (count == 0 || count > kMaxForms) return std::nullopt;
   PluralForms forms;
   forms.examples_.resize(count);
-  for (int n = kMaxNumber; n > 0; --n) {
+  for (int n = kMaxNumber; n > 0; --n) {  // descending, so that the smallest example remains
     const auto form = Expression(expression, static_cast<Number>(n)).value();
     if (!form || *form >= count) return std::nullopt;
     if (n > 1) forms.examples_[*form] = n;

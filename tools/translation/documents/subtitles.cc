@@ -1,4 +1,4 @@
-// Subtitles: SubRip and WebVTT. Numbers, times and settings stay. Subtitles of one sentence are one text.
+// SubRip and WebVTT subtitles. Only texts are changed. A sentence that continues over several subtitles is one text.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,15 +11,15 @@
 namespace encdec::documents {
 namespace {
 
-constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // limits of a text
+constexpr std::size_t kMaxCues = 6, kMaxJoinedBytes = 300;  // limits of one text
 
 enum class Subtitles : std::uint8_t { srt, vtt };
 
-// Lines of a subtitle that are one text: all of them, or a speaker's.
+// A text of a subtitle: all its lines, or the lines of one speaker.
 struct Cue {
   Text text;
   double begin = 0.0, end = 0.0;  // seconds
-  std::size_t number = 0;         // number of its subtitle
+  std::size_t number = 0;         // index of the subtitle
   bool has_lines = false;         // the text has several lines
 };
 
@@ -31,7 +31,7 @@ bool ends_with_any(std::string_view text, std::string_view list) {
   return any_word(list, [text](std::string_view end) { return text.ends_with(end); });
 }
 
-// Reads the time at the beginning of `text`, such as "01:02:03,456" or "2:03.4", and removes it.
+// Removes a time, such as "01:02:03,456" or "2:03.4", from a text. Returns the time in seconds; nullopt if malformed.
 std::optional<double> take_time(std::string_view& text) {
   text = trim(text, kBlanks);
   double minutes = 0.0, seconds = 0.0, unit = 1.0;
@@ -55,7 +55,7 @@ std::optional<double> take_time(std::string_view& text) {
   return fields == 2 || fields == 3 ? std::optional(60.0 * minutes + seconds) : std::nullopt;
 }
 
-// Reads a line of times: "00:00:01,000 --> 00:00:02,500 ...".
+// Parses a timing line: "00:00:01,000 --> 00:00:02,500 ...".
 std::optional<std::pair<double, double>> times_of(std::string_view line) {
   const auto begin = take_time(line);
   line = trim(line, kBlanks);
@@ -65,10 +65,10 @@ std::optional<std::pair<double, double>> times_of(std::string_view line) {
   return end ? std::optional(std::pair(*begin, *end)) : std::nullopt;
 }
 
-// Returns whether a line is meant as one of times: it has an arrow, or nothing but two times.
+// Returns true if a line looks like a timing line: it contains "-->", or the colons of two times and no letters.
 bool is_like_times(std::string_view line) {
   if (line.find("-->") != line.npos) return true;
-  std::size_t colons = 0;  // after a digit
+  std::size_t colons = 0;  // number of colons that follow a digit
   for (std::size_t i = 1; i < line.size(); ++i) colons += line[i] == ':' && line[i - 1] >= '0' && line[i - 1] <= '9';
   return colons >= (line.find("->") == line.npos ? 4 : 2) && !has_letters(line);
 }
@@ -82,8 +82,8 @@ bool is_dialogue(std::string_view line) {
   return starts_with_any(trim(line, kBlanks), "- \u2013 \u2014");
 }
 
-// Returns the size of the markup at the beginning of `text`: a tag, a reading such as <rt>ka</rt> beside a character,
-// or a code of ASS such as {\an8}; 0 if there is none.
+// Returns the size of the markup at the beginning of `text`: a tag, a ruby reading such as <rt>ka</rt>, or an ASS
+// override such as {\an8}. Returns 0 if there is none.
 std::size_t markup_size(std::string_view text, Subtitles kind) {
   constexpr std::size_t kMostBytes = 500;
   constexpr std::string_view kReadingEnd = "</rt>";
@@ -97,10 +97,10 @@ std::size_t markup_size(std::string_view text, Subtitles kind) {
   return end == text.npos || text[end] == '\r' || text[end] == '\n' ? 0 : end + 1;
 }
 
-// Returns the items of lines.
+// Splits the lines of a cue into texts and inline codes.
 std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles kind) {
   std::vector<Item> items;
-  std::vector<std::pair<std::string_view, std::size_t>> open;  // tags: names and indices of items
+  std::vector<std::pair<std::string_view, std::size_t>> open;  // name and item index of each open tag
   std::size_t begin = lines.begin;
   const auto add_text = [&](std::size_t end) {
     if (begin < end) items.push_back({.kind = Item::Kind::text, .range = {begin, end}});
@@ -117,7 +117,7 @@ std::vector<Item> items_of(std::string_view bytes, ByteRange lines, Subtitles ki
     const std::size_t name_begin = is_end ? 2 : 1;
     const std::string_view tag = rest.substr(0, size);
     const std::string_view name = tag.substr(name_begin, tag.find_first_of(" .>\t/", name_begin) - name_begin);
-    if (rest[1] >= '0' && rest[1] <= '9') {  // a time inside a subtitle: left out
+    if (rest[1] >= '0' && rest[1] <= '9') {  // drop a timestamp inside a cue
       items.push_back({.kind = Item::Kind::text, .range = range, .content = {begin, begin}});
     } else if (is_end && !open.empty() && open.back().first == name) {
       add_close(items, open.back().second, range);
@@ -135,8 +135,9 @@ bool has_only_capitals(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c & 0x80) != 0; });
 }
 
-// Returns whether the sentence at the end of `text` goes on in the next subtitle.
-bool goes_on(std::string_view text, std::string_view next) {
+// Returns true if the sentence at the end of `text` continues in the next subtitle.
+bool continues(std::string_view text, std::string_view next) {
+  // Dashes, notes and brackets mark a change of speaker, a song or a sound.
   constexpr std::string_view kBreaks = "- \u2013 \u2014 \u266a \u266b # [ ( >> \u3010 \uff08 \u300c *";
   constexpr std::string_view kEndBreaks = "\u266a \u266b # ] ) *";
   constexpr std::string_view kStops = ". ! ? : ; \u2026 \u3002 \uff01 \uff1f \u300d";
@@ -153,12 +154,12 @@ bool goes_on(std::string_view text, std::string_view next) {
   return ends_with_any(text, kTitles) || !ends_with_any(text, kStops);
 }
 
-// Whether a character of East Asia, beside which there are no spaces, is at the beginning of a text.
+// Returns true if a text begins with an East Asian wide character, which needs no space around it.
 bool starts_wide(std::string_view text) {
   return !text.empty() && columns(text.substr(0, first_character(text).bytes)) == 2;
 }
 
-// Returns the places where a line may end, each with the beginning of the next line.
+// Returns the gaps at which a line may end: the ranges from the end of a line to the beginning of the next line.
 std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
   constexpr std::string_view kEnds = "\u3002 \u3001 \uff0c \uff01 \uff1f \u300d";
   std::vector<ByteRange> gaps;
@@ -176,11 +177,10 @@ std::vector<ByteRange> gaps(std::string_view text, ByteRange part) {
   return gaps;
 }
 
-// Returns the gaps in a part of a text that are nearest to shares of its characters: one for each share, in order, if
-// there are enough.
+// Returns the gaps nearest to the fractions `shares` of a part's characters: at most one gap per share, in order.
 std::vector<ByteRange> gaps_near(std::string_view text, ByteRange part, const std::vector<double>& shares) {
   const std::vector<ByteRange> all = gaps(text, part);
-  std::vector<double> before = {0.0};  // characters before each gap; at last, all of them
+  std::vector<double> before = {0.0};  // before[i + 1] is the number of characters before gap i
   std::size_t place = part.begin;
   for (const ByteRange& gap : all) {
     before.push_back(before.back() + static_cast<double>(code_points(ByteRange{place, gap.begin}.of(text)).size()));
@@ -190,14 +190,14 @@ std::vector<ByteRange> gaps_near(std::string_view text, ByteRange part, const st
   std::vector<ByteRange> chosen;
   for (std::size_t i = 0, next = 0; i < shares.size() && next < all.size(); ++i) {
     const auto distance = [&](std::size_t gap) { return std::abs(before[gap + 1] - shares[i] * size); };
-    const std::size_t later = shares.size() - i - 1;  // gaps to leave
+    const std::size_t later = shares.size() - i - 1;  // number of gaps that later shares need
     while (next + 1 + later < all.size() && distance(next + 1) < distance(next)) ++next;
     chosen.push_back(all[next++]);
   }
   return chosen;
 }
 
-// Returns cuts at the beginnings of words, by their shares of time.
+// Moves the cuts to beginnings of words, in proportion to the times of the subtitles.
 std::vector<Cut> cuts_by_time(std::string_view text, std::vector<Cut> cuts) {
   std::vector<double> shares;
   for (const Cut& cut : cuts) shares.push_back(cut.share_before);
@@ -225,6 +225,7 @@ class SubtitleFile final : public TextFile {
       std::size_t cue;
       ByteRange range;
     };
+    // Split the translation at the cuts, and wrap each part into lines.
     std::vector<WrittenLine> lines;
     for (std::size_t i = 0, begin = 0; i <= segment.cuts.size(); ++i) {
       ByteRange part = {begin, i < segment.cuts.size() ? segment.cuts[i].place : segment.text.size()};
@@ -234,7 +235,8 @@ class SubtitleFile final : public TextFile {
       const std::size_t cue = first_cue_[text] + i;
       for (const ByteRange& line : wrapped(segment.text, part, cues_[cue].has_lines)) lines.push_back({cue, line});
     }
-    // Codes in the spaces between two lines go to the end of the first line or to the beginning of the second one.
+    // Move each code between two lines: to the end of the first line if the code closes a pair that begins there or
+    // earlier, else to the beginning of the second line.
     std::size_t number = 0;
     for (std::size_t j = 0; j < segment.codes.size(); ++j) {
       InlineCode& code = segment.codes[j];
@@ -250,6 +252,7 @@ class SubtitleFile final : public TextFile {
         code.place = ends_pair(line.end) ? line.end : lines[number + 1].range.begin;
       }
     }
+    // Write one edit per subtitle, with its lines.
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const bool begins_cue = i == 0 || lines[i - 1].cue != lines[i].cue;
       if (begins_cue) edits.push_back({.range = cues_[lines[i].cue].text.range, .pieces = {}});
@@ -268,7 +271,7 @@ class SubtitleFile final : public TextFile {
       input_.refuse_at(0, "no WEBVTT in the first line, expected it");
     }
     const auto is_blank = [&](std::size_t i) { return trim(lines[i].text, kBlanks).empty(); };
-    std::vector<std::size_t> headers;  // indices of lines of times
+    std::vector<std::size_t> headers;  // indices of timing lines
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (times_of(lines[i].text)) {
         headers.push_back(i);
@@ -286,7 +289,8 @@ class SubtitleFile final : public TextFile {
       if (kind_ == Subtitles::vtt) {
         for (end = begin; end < next && !is_blank(end);) ++end;
       } else {
-        // A last line behind an empty one is taken for a number too, as "2a", unless it is the only text.
+        // In SubRip, the line before a timing line is the number of the subtitle. It may have characters other than
+        // digits, as in "2a", if an empty line precedes it and the previous subtitle has text.
         const bool is_apart = end > begin + 2 && is_blank(end - 2) && !is_blank(begin);
         if (next < lines.size() && end > begin && (is_apart || is_cue_number(lines[end - 1].text))) --end;
         while (end > begin && is_blank(end - 1)) --end;
@@ -294,6 +298,7 @@ class SubtitleFile final : public TextFile {
       add_cues(h, std::span(lines).subspan(begin, end - begin), *times_of(lines[headers[h]].text));
     }
   }
+  // Adds the text of a subtitle, or one text per speaker.
   void add_cues(std::size_t number, std::span<const Line> lines, std::pair<double, double> times) {
     const Syntax syntax = kind_ == Subtitles::vtt ? xml_syntax(Spaces::collapse) : Syntax{.spaces = Spaces::collapse};
     const bool has_speakers = std::ranges::count_if(lines, [](const Line& l) { return is_dialogue(l.text); }) > 1;
@@ -306,7 +311,7 @@ class SubtitleFile final : public TextFile {
       cues_.push_back({*std::move(text), times.first, times.second, number, has_lines});
     }
   }
-  // Adds the text that begins with cue `first`. Returns the index of the next cue.
+  // Joins the cues of the sentence that begins in cue `first`. Returns the index of the cue after the sentence.
   std::size_t join(std::size_t first) {
     Text text = cues_[first].text;
     Segment& segment = text.segment;
@@ -317,7 +322,7 @@ class SubtitleFile final : public TextFile {
       const Segment& added = cue.text.segment;
       const bool is_in_order = cue.begin > before.begin && cue.end > cue.begin && before.end > before.begin;
       if (cue.number != before.number + 1 || !is_in_order || cue.begin - before.end >= input_.options.join_gap ||
-          segment.text.size() + added.text.size() > kMaxJoinedBytes || !goes_on(segment.text, added.text)) {
+          segment.text.size() + added.text.size() > kMaxJoinedBytes || !continues(segment.text, added.text)) {
         break;
       }
       const std::string_view last = std::string_view(segment.text).substr(last_character(segment.text));
@@ -338,14 +343,13 @@ class SubtitleFile final : public TextFile {
     first_cue_.push_back(first);
     return next;
   }
-  // Returns the lines of a part of a text.
+  // Wraps a part of a text into lines of about equal length.
   std::vector<ByteRange> wrapped(std::string_view text, ByteRange part, bool has_lines) const {
     const DocumentOptions& options = input_.options;
-    const std::size_t width = options.line_width.value_or(has_no_spaces(options.target_language) ? 16 : 42);
+    const std::size_t width = options.line_width.value_or(is_cjk(options.target_language) ? 16 : 42);
     const std::size_t all = code_points(part.of(text)).size();
     std::vector<ByteRange> lines = {part};
     if ((all <= width && !has_lines) || options.max_lines < 2 || all <= width / 2) return lines;
-    // Lines of about equal length.
     const std::size_t count =
         std::clamp<std::size_t>((all + width - 1) / std::max<std::size_t>(width, 1), 2, options.max_lines);
     std::vector<double> shares;
@@ -360,7 +364,7 @@ class SubtitleFile final : public TextFile {
   Subtitles kind_;
   const std::string line_end_ = input_.bytes.find("\r\n") == input_.bytes.npos ? "\n" : "\r\n";
   std::vector<Cue> cues_;
-  std::vector<std::size_t> first_cue_;  // one for each text; its cuts give the number of cues
+  std::vector<std::size_t> first_cue_;  // first cue of each text; n cuts divide a text into n + 1 cues
 };
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace encdec::documents {
 namespace {
 
-// Appends a range of a file with the edits inside it.
+// Appends a range of a file to `written`, with the edits in the range applied.
 void copy(std::string_view file, ByteRange range, std::span<const Edit> edits, std::string& written) {
   std::size_t place = range.begin;
   auto edit = std::ranges::lower_bound(edits, place, {}, [](const Edit& e) { return e.range.begin; });
@@ -45,7 +45,7 @@ void collapse_spaces(std::string& text) {
   text.erase(same.begin(), same.end());
 }
 
-// Returns the markup of a code: its bytes. Those of a large element, which may have paragraphs in it, are cut off.
+// Returns the markup of a code, truncated because an element may contain whole paragraphs.
 std::string shown(std::string_view content) {
   constexpr std::size_t kMostBytes = 1000;
   if (content.size() <= kMostBytes) return std::string(content);
@@ -54,7 +54,7 @@ std::string shown(std::string_view content) {
   return std::string(content.substr(0, end));
 }
 
-// Returns the items without the codes and spaces at both ends. Both or none of the codes of a pair are left out.
+// Returns the range of items without codes and white space at both ends. Includes both codes of a pair, or neither.
 ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   const auto is_outside = [&](const Item& item) {
     if (item.kind == Item::Kind::placeholder) return false;
@@ -63,7 +63,7 @@ ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   std::size_t begin = 0, end = items.size();
   while (begin < end && is_outside(items[begin])) ++begin;
   while (end > begin && is_outside(items[end - 1])) --end;
-  // Pairs are nested, so a round for each end finds all.
+  // Include codes whose partner is inside. Pairs are nested, so one pass per end is enough.
   const auto is_inside = [&](const Item& item) {
     return item.partner && *item.partner >= begin && *item.partner < end;
   };
@@ -76,7 +76,7 @@ ByteRange without_ends(std::string_view bytes, const std::vector<Item>& items) {
   return {begin, end};
 }
 
-// Orders the codes of a text by their places.
+// Sorts the codes of a text by position, and renumbers their partners.
 void sort_codes(Text& text) {
   std::vector<InlineCode>& codes = text.segment.codes;
   std::vector<std::size_t> order(codes.size()), number(codes.size());
@@ -93,12 +93,12 @@ void sort_codes(Text& text) {
 
 constexpr std::string_view kBreakTags = "br dd div dl dt h1 h2 h3 h4 hr li ol p pre table td th tr ul";
 
-// Makes codes of the tags among the placeholders of a text: of pairs and breaks. Breaks between two words leave the end
-// of a line.
+// Converts the placeholders that are paired tags or line-break tags to codes, and removes them from the text. Writes a
+// newline instead of a line break between two words.
 void make_codes(Text& text) {
   Segment& segment = text.segment;
   const std::vector<Placeholder> all = std::exchange(segment.placeholders, {});
-  // For each placeholder: the name of its tag, whether that is a code, and the index of the start tag of a pair.
+  // Find the pairs. The vectors store each placeholder's tag name, whether it is a code, and its start tag's index.
   std::vector<std::string> names(all.size());
   std::vector<bool> is_code(all.size());
   std::vector<std::optional<std::size_t>> starts(all.size());
@@ -110,7 +110,7 @@ void make_codes(Text& text) {
     names[i] = tag_name(markup);
     is_code[i] = has_word(kBreakTags, names[i]);
     if (markup.starts_with("</") && number[names[i]] > 0) {
-      while (!starts[i] || names[*starts[i]] != names[i]) {
+      while (!starts[i] || names[*starts[i]] != names[i]) {  // skip unclosed tags, which stay placeholders
         starts[i] = open.back();
         --number[names[open.back()]];
         open.pop_back();
@@ -122,14 +122,15 @@ void make_codes(Text& text) {
     }
   }
   std::vector<Replacement> removed;
-  std::size_t run = 0;  // place of the first of some tags without text between them
-  bool is_break = false;
+  std::size_t run = 0;    // offset of the current run of adjacent tags
+  bool is_break = false;  // the run has a line-break tag
   const auto end_run = [&](std::size_t next) {
     if (!removed.empty() && removed.back().end == next) return;
     if (is_break && run > 0) removed.back().by = "\n";
     is_break = false;
     run = next;
   };
+  // Move the tags from the text to the codes.
   std::vector<std::size_t> code_of(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!is_code[i]) {
@@ -151,6 +152,7 @@ void make_codes(Text& text) {
   replace_in(segment, removed);
 }
 
+// Throws UnusableTranslation if characters are invalid, or codes, placeholders or cuts are unsorted or out of range.
 void check_characters_and_places(const Segment& translation) {
   const std::string& text = translation.text;
   const auto is_control = [](char c) {
@@ -164,7 +166,7 @@ void check_characters_and_places(const Segment& translation) {
   std::size_t place = 0;
   const auto check = [&](std::size_t next) {
     if (next < place || next > text.size() || (next < text.size() && is_continuation(text[next]))) {
-      throw UnusableTranslation("places of codes, placeholders or cuts are not in order or not in the text");
+      throw UnusableTranslation("positions of codes, placeholders or cuts are unsorted or outside the text");
     }
     place = next;
   };
@@ -175,6 +177,7 @@ void check_characters_and_places(const Segment& translation) {
   for (const Cut& cut : translation.cuts) check(cut.place);
 }
 
+// Throws UnusableTranslation unless source and translation have the same placeholders, in any order.
 void check_placeholders(const Segment& source, const Segment& translation) {
   std::map<std::pair<std::string_view, std::string>, int> left;
   const auto count = [&left](const Segment& segment, int by) {
@@ -189,7 +192,7 @@ void check_placeholders(const Segment& source, const Segment& translation) {
   }
 }
 
-// Removes the space beside each code of a line break. It stands for the break, which the code writes.
+// Removes a white-space character next to each line-break code: the translation of the newline that make_codes() wrote.
 void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translation) {
   Segment& segment = translation.segment;
   std::vector<Replacement> removed;
@@ -209,15 +212,16 @@ void remove_spaces_at_breaks(const Segment& source, FittedTranslation& translati
   replace_in(segment, removed);
 }
 
-// Returns whether a code is a tag whose other tag is not in the text.
+// Returns true if a code is a start or end tag whose partner is not in the text.
 bool is_half(const InlineCode& code) {
   const std::string_view tag = code.markup;
   if (code.partner || tag.size() < 3 || tag.starts_with("<!") || tag.starts_with("<?")) return false;
   return tag.starts_with("</") || (!tag.ends_with("/>") && tag.find("</") == tag.npos);
 }
 
+// Returns true if pairs are nested, and tags without a partner in the text are in source order, outside all pairs.
 bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
-  std::vector<std::string_view> open;  // markups that end the open pairs
+  std::vector<std::string_view> open;  // end tags of the open pairs
   std::size_t last_half = 0;
   for (const std::size_t i : code_of) {
     const InlineCode& code = source.codes[i];
@@ -236,7 +240,7 @@ bool is_nested(const Segment& source, const std::vector<std::size_t>& code_of) {
 }  // namespace
 
 std::string with_edits(std::string_view file, std::vector<Edit> edits) {
-  // At one place insertions come first, then the largest range.
+  // At the same offset, insertions come first, then larger ranges before smaller ranges.
   const auto key = [&file](const Edit& edit) {
     return std::tuple(edit.range.begin, edit.range.begin != edit.range.end, file.size() - edit.range.end);
   };
@@ -272,7 +276,7 @@ bool has_letters(std::string_view text) {
 }
 
 bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
-  constexpr std::size_t kMostMarks = 1 << 16;  // as in HTML
+  constexpr std::size_t kMostMarks = 1 << 16;  // equals the maximum number of codes in HTML
   if (!add_placeholders(text.segment, syntax)) return false;
   if (syntax.markup && text.segment.placeholders.size() <= kMostMarks) make_codes(text);
   return true;
@@ -280,12 +284,13 @@ bool add_marks(Text& text, const PlaceholderSyntax& syntax) {
 
 std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, const Syntax& syntax) {
   const std::string_view bytes = input.bytes;
-  // Three texts: in the file, in the document and translated.
+  // Count three copies of each text: in the file, in the document and in the translation.
   constexpr std::size_t kItemBytes = sizeof(Item) + sizeof(std::size_t) + 3 * sizeof(InlineCode) + 2 * sizeof(Piece);
   input.count(3 * sizeof(Segment));
   for (const Item& item : items) input.count(kItemBytes + 3 * (item.content.end - item.content.begin));
   const ByteRange kept = without_ends(bytes, items);
   if (kept.begin == kept.end) return std::nullopt;
+  // Remove the white space at both ends, then append the items to the text.
   Item &first = items[kept.begin], &last = items[kept.end - 1];
   if (syntax.spaces != Spaces::keep && first.kind == Item::Kind::text) {
     first.range.begin = first.content.begin =
@@ -296,8 +301,8 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
   }
   Text text{.segment = {}, .range = {first.range.begin, last.range.end}, .escape = syntax.escape};
   Segment& segment = text.segment;
-  std::vector<std::size_t> number(items.size());  // indices of codes in the segment
-  bool follows_code = false;                      // spaces on both sides of a code stay
+  std::vector<std::size_t> number(items.size());  // index in the segment of each item that is a code
+  bool follows_code = false;                      // true after a code; spaces on both sides are kept
   for (std::size_t i = kept.begin; i < kept.end; ++i) {
     const Item& item = items[i];
     const std::string_view content = item.content.of(bytes);
@@ -318,7 +323,7 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
     } else {
       number[i] = segment.codes.size();
       InlineCode code{.place = segment.text.size(), .markup = shown(content)};
-      if (item.partner && *item.partner >= kept.begin && *item.partner < i) {
+      if (item.partner && *item.partner >= kept.begin && *item.partner < i) {  // a closing code
         code.partner = number[*item.partner];
         segment.codes[*code.partner].partner = number[i];
       }
@@ -328,7 +333,7 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
     }
   }
   if (!add_marks(text, syntax.placeholders)) return std::nullopt;
-  std::vector<Replacement> messages;
+  std::vector<Replacement> messages;  // apart from ICU messages, the text must have letters
   for (const Placeholder& p : segment.placeholders) {
     if (is_message(part(segment.text, p))) messages.push_back({.begin = p.begin, .end = p.end});
   }
@@ -338,10 +343,10 @@ std::optional<Text> text_of(const InputFile& input, std::vector<Item> items, con
 FittedTranslation fit(const Segment& source, const Segment& translation, Nesting nesting) {
   check_characters_and_places(translation);
   check_placeholders(source, translation);
-  // Each code of the translation is the first code of the source with the same markup that is left.
+  // Match each code of the translation with the first unused source code that has the same markup.
   std::map<std::string_view, std::vector<std::size_t>> left;
   for (std::size_t i = source.codes.size(); i-- > 0;) left[source.codes[i].markup].push_back(i);
-  std::vector<std::optional<std::size_t>> found;  // for each code of the translation
+  std::vector<std::optional<std::size_t>> found;  // source code of each code of the translation
   std::vector<bool> is_there(source.codes.size());
   for (const InlineCode& code : translation.codes) {
     std::vector<std::size_t>& same = left[code.markup];
@@ -352,13 +357,13 @@ FittedTranslation fit(const Segment& source, const Segment& translation, Nesting
   }
   FittedTranslation fitting{.segment = translation, .code_of = {}};
   fitting.segment.codes.clear();
-  std::vector<std::size_t> number(source.codes.size());  // index of a code in `fitting`
+  std::vector<std::size_t> number(source.codes.size());  // index of each source code in `fitting`
   const auto add = [&](std::size_t place, std::size_t i) {
     number[i] = fitting.code_of.size();
     fitting.segment.codes.push_back({.place = place, .markup = source.codes[i].markup});
     fitting.code_of.push_back(i);
   };
-  // A pair of which one code is missing is moved to the end.
+  // If one code of a pair is missing, add both codes at the end.
   const auto is_whole = [&](std::size_t i) {
     const auto partner = source.codes[i].partner;
     return is_there[i] && (!partner || is_there[*partner]);
@@ -402,6 +407,7 @@ std::vector<Piece> pieces_of(const FittedTranslation& translation, const Text& s
   for (std::size_t j = 0; j < segment.codes.size(); ++j) {
     poll_cancelled();
     const InlineCode& code = segment.codes[j];
+    // Skip the code if it belongs to another range.
     const bool ends_pair = code.partner && *code.partner < j && segment.codes[*code.partner].place < code.place;
     if (code.place < begin || code.place > end || (code.place == begin && begin > 0 && ends_pair) ||
         (code.place == end && end < text.size() && !ends_pair)) {
@@ -471,7 +477,7 @@ std::size_t columns(std::string_view text) {
   return sum;
 }
 
-bool has_no_spaces(std::string_view language) {
+bool is_cjk(std::string_view language) {
   const std::string_view code = language.substr(0, language.find_first_of("-_"));
   return code == "zh" || code == "ja" || code == "ko";
 }

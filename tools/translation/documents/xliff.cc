@@ -1,4 +1,4 @@
-// XLIFF 1.2 and 2. A unit with parts (seg-source) is one text, whose parts are pairs of codes.
+// XLIFF 1.2 and 2. A unit with a <seg-source> element is one text, and the <mrk> elements in it are pairs of codes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace encdec::documents {
 namespace {
 
-// A source without a translation: indices of tokens.
+// The token indices of a unit to translate.
 struct Unit {
-  std::size_t source = 0;  // a new target follows this element
+  std::size_t source = 0;  // element after which a new target is inserted
   std::optional<std::size_t> target = {};
   std::size_t segment = 0;  // trans-unit, or segment of XLIFF 2
 };
@@ -40,11 +40,12 @@ class Xliff final : public TextFile {
     const ByteRange source = xml_.content(unit.source), range = texts_[text].range;
     const std::string end_tag = fmt::format("</{}target>", xml_.prefix(unit.source));
     const std::string& state = is_2_ ? input_.options.xliff2_state : input_.options.xliff_state;
+    // Copy the source into the target, but replace its text by the translation.
     std::vector<Piece> pieces = {{.range = {source.begin, range.begin}}};
     std::ranges::move(pieces_of(translation, texts_[text]), std::back_inserter(pieces));
     pieces.push_back({.range = {range.end, source.end}});
     Edit edit;
-    if (!unit.target) {
+    if (!unit.target) {  // add an element, indented like the source
       const std::size_t begin = xml_[unit.source].range.begin, end = xml_.element(unit.source).end;
       const std::size_t space = input_.bytes.substr(0, begin).find_last_not_of(kWhiteSpace) + 1;
       const std::string attribute = is_2_ || state.empty() ? "" : xml_attribute("state", state);
@@ -52,7 +53,7 @@ class Xliff final : public TextFile {
       pieces.insert(pieces.begin(), {{.range = {space, begin}}, {.text = tag}});
       pieces.push_back({.text = end_tag});
       edit.range = {end, end};
-    } else if (xml_.bytes_of(*unit.target).ends_with("/>")) {
+    } else if (xml_.bytes_of(*unit.target).ends_with("/>")) {  // <target/>
       const std::size_t end = xml_[*unit.target].range.end;
       pieces.insert(pieces.begin(), {.text = ">"});
       pieces.push_back({.text = end_tag});
@@ -68,18 +69,18 @@ class Xliff final : public TextFile {
   }
 
  private:
-  // Names the language of new targets.
+  // Adds the attribute for the target language, unless the file has one.
   void name_language(std::size_t i) {
     const std::string_view name = is_2_ ? "trgLang" : "target-language";
     if (input_.options.target_language.empty() || xml_.attribute_place(i, name)) return;
     xml_.set_attribute(i, name, input_.options.target_language, edits_);
   }
 
-  // Finds the texts to translate: those outside of translate="no", or inside of a "yes" in it. <sm/> and <em/> of
-  // XLIFF 2 are the ends of a part of a unit's sources.
+  // Finds the texts to translate. The innermost element or range with a translate attribute decides whether a text is
+  // protected. In XLIFF 2, the empty elements <sm/> and <em/> mark the two ends of a range.
   void find_texts() {
-    std::map<std::size_t, bool> open = {};       // for each start, whether the texts after it stay
-    std::map<std::string, std::size_t> sm = {};  // starts by id
+    std::map<std::size_t, bool> open = {};       // open ranges, by start token; true if protected
+    std::map<std::string, std::size_t> sm = {};  // <sm/> tokens by id
     for (std::size_t i = 0; i < xml_.size(); ++i) {
       const std::string_view name = xml_.name(xml_[i].kind == XmlToken::Kind::end ? xml_[i].partner : i);
       const bool stays = !open.empty() && open.rbegin()->second;
@@ -87,7 +88,7 @@ class Xliff final : public TextFile {
       if (xml_[i].kind == XmlToken::Kind::end) {
         if (name == "unit") sm.clear(), open.erase(open.upper_bound(xml_[i].partner), open.end());
         if (name != "sm") open.erase(xml_[i].partner);
-      } else if (name == "target") {  // has marks with the same ids
+      } else if (name == "target") {  // skip a target, which repeats the ids of the source
         i = xml_[i].partner;
       } else if (name == "em") {
         const auto found = sm.find(xml_.attribute(i, "startRef"));
@@ -132,8 +133,8 @@ class Xliff final : public TextFile {
 
   const XmlTokens xml_;
   bool is_2_ = false;
-  std::vector<std::size_t> to_translate_;  // indices of texts
-  std::vector<Unit> units_;                // one for each of texts_
+  std::vector<std::size_t> to_translate_;  // indices of text tokens
+  std::vector<Unit> units_;                // the unit of each text in texts_
 };
 
 }  // namespace

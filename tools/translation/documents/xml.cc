@@ -23,11 +23,11 @@ class Collector {
       : input_(input), bytes_(input.bytes), tokens_(tokens), parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (parser_ == nullptr) throw std::bad_alloc();
     XML_SetUserData(parser_.get(), this);
-    // Expat reports here everything that has no handler of its own, such as tags and pieces of text. An exception of a
-    // handler passes through expat, whose parser is then only freed.
+    // Expat calls the default handler for each token that has no other handler, such as tags and pieces of text. An
+    // exception may propagate through expat, because afterwards the parser is only freed.
     XML_SetDefaultHandler(parser_.get(), [](void* self, const char*, int) { of(self).add(); });
     if (declarations == XmlTokens::Declarations::any) {
-      std::ranges::replace(bytes_, '&', 'x');  // entities of the same size that are text
+      std::ranges::replace(bytes_, '&', 'x');  // expat reads entities as text of the same size
       return;
     }
     XML_SetXmlDeclHandler(parser_.get(), [](void* self, const char*, const char* encoding, int) {
@@ -61,6 +61,7 @@ class Collector {
     const std::size_t begin = place();
     const ByteRange range = {begin, begin + static_cast<std::size_t>(XML_GetCurrentByteCount(parser_.get()))};
     const std::string_view piece = range.of(input_.bytes);
+    // Expat reports a text or a CDATA section in pieces. Join these pieces to one token.
     if (in_cdata_) {
       tokens_.back().range.end = range.end;
       in_cdata_ = piece != "]]>";
@@ -92,16 +93,16 @@ class Collector {
   }
 
   const InputFile& input_;
-  std::string bytes_;  // as expat reads them
+  std::string bytes_;  // the bytes that expat reads
   std::vector<XmlToken>& tokens_;
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   std::vector<std::size_t> open_;
-  bool in_cdata_ = false;  // the last token is a CDATA section without its end
+  bool in_cdata_ = false;  // the last token is an unfinished CDATA section
 };
 
 constexpr std::string_view kBegin = "<x>", kEnd = "</x>";
 
-// A text of a client, inside an element that is not written.
+// A text with XML elements from a client. It is read as the content of an added element <x>, which the edits remove.
 class XmlText final : public TextFile {
  public:
   XmlText(const InputFile& input, std::span<const std::string> kept)
@@ -198,6 +199,7 @@ std::vector<Item> XmlTokens::items(std::size_t i, const std::function<Inline(std
     const Inline kind = token.kind == XmlToken::Kind::other ? Inline::single : kind_of(j);
     const bool is_empty = is_start(j) && j + 1 == token.partner && bytes_of(token.partner).empty();
     if (kind == Inline::placeholder && !is_empty) item.kind = Item::Kind::placeholder;
+    // The start tag of a pair is an item, and add_close() adds the end tag. Any other element is a single item.
     if (is_start(j) && kind == Inline::pair && !is_empty) {
       open.push_back(items.size());
     } else if (is_start(j)) {
@@ -235,7 +237,7 @@ std::string unescape_xml(std::string_view text) {
   std::string html;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\r' && text.substr(i + 1).starts_with('\n')) continue;
-    // In WebVTT, '<' may be a character of a text.
+    // Escape "<", which a text of WebVTT may contain.
     html += text[i] == '\r' ? "\n" : text[i] == '<' ? "&lt;" : std::string(1, text[i]);
   }
   return unescape_html(html);

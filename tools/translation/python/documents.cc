@@ -19,7 +19,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// The parts of a segment. Positions count bytes of UTF-8.
+// The fields of a segment. Positions are byte offsets in UTF-8.
 using Codes = std::vector<std::tuple<std::size_t, std::string, std::optional<std::size_t>>>;
 using Placeholders = std::vector<std::tuple<std::size_t, std::size_t, std::optional<std::string>>>;
 using Cuts = std::vector<std::pair<std::size_t, double>>;
@@ -60,7 +60,7 @@ std::vector<Parts> segments_of(const Document& document) {
   return segments;
 }
 
-// Returns the bytes of the file, and pairs of a segment's number and why its translation is not used.
+// Returns the file's bytes, and a pair (segment, reason) for each unused translation.
 nb::tuple write(const Document& document, const std::vector<Parts>& translations) {
   std::vector<Segment> segments;
   for (const Parts& parts : translations) segments.push_back(segment_of(parts));

@@ -7,10 +7,10 @@
 
 namespace encdec::python {
 
-// Takes the options of documents. `format` stays unset if it is not given.
+// Reads the options of a document. Leaves `format` unset if it is not given.
 DocumentOptions document_options(Keywords& keywords, std::optional<DocumentFormat>& format);
 
-// Adds class Document to the module.
+// Adds the class Document to the module.
 void bind_documents(nanobind::module_& module);
 
 }  // namespace encdec::python

@@ -24,10 +24,11 @@ namespace nb = nanobind;
 struct Translator {
   std::vector<Model> models = {};
   TranslationRoutes routes = {};
-  std::shared_ptr<Glossary> glossary = {};  // null for none
+  std::shared_ptr<Glossary> glossary = {};  // null if there are no terms
 };
 
-// Adds a model. `languages` are those of --languages; empty for those that the model's files say.
+// Adds a model. `languages` has the form FROM:TO, such as "en:de,fr"; if empty, the files of the model name the
+// languages.
 void add(Translator& translator, const Model& model, nb::bytes folder, const std::string& languages) {
   const std::string path = plain(folder);
   ModelLanguages known = languages.empty() ? ModelLanguages::of(model, path) : ModelLanguages::parse(languages);
@@ -38,7 +39,7 @@ void add(Translator& translator, const Model& model, nb::bytes folder, const std
   translator.models.push_back(model);
 }
 
-// Adds terms, as pairs with their translations, and the terms of files.
+// Adds pairs of a term and its translation, the terms in `files`, and the protected terms in `kept_files`.
 void add_terms(Translator& translator, nb::list terms, nb::list files, nb::list kept_files) {
   if (translator.glossary == nullptr) translator.glossary = std::make_shared<Glossary>();
   Glossary& glossary = *translator.glossary;
@@ -67,7 +68,7 @@ std::vector<std::vector<std::string>> routes_of(const Translator& translator) {
   return routes;
 }
 
-// Takes the options of translations. The target language may be missing if only one can be meant.
+// Reads the options of a translation. The target may be missing if the models translate to only one language.
 TranslateOptions translate_options(const Translator& translator, Keywords& keywords) {
   TranslateOptions options{.glossary = translator.glossary};
   keywords.read(options.source, "source");
@@ -130,8 +131,9 @@ nb::list translate_texts(const Translator& translator, nb::list texts, const nb:
   return found;
 }
 
-// Translates a file to `output` or, if that is empty, to a file beside it. Returns the name of that file, and the
-// report as JSON. Calls `on_progress`, if it is not None, with the numbers of translated and of all segments.
+// Translates a file to `output` or, if `output` is empty, to a new file in the same folder. Returns the path of the
+// output, and the report as JSON. Calls `on_progress`, unless it is None, with the number of translated segments and
+// the number of all segments.
 nb::tuple translate_path(const Translator& translator, nb::bytes file, nb::bytes output, const nb::dict& options,
                          nb::object on_progress) {
   Keywords keywords(options);

@@ -16,7 +16,7 @@ namespace deepl {
 using Json = nlohmann::ordered_json;
 
 HttpResponse error_form(const HttpError& error, const HttpRequest& /*request*/) {
-  const int status = error.status() == 401 ? 403 : error.status();
+  const int status = error.status() == 401 ? 403 : error.status();  // DeepL's status for a wrong key
   return {.status = status, .body = to_text({{"message", error.what()}})};
 }
 
@@ -27,6 +27,7 @@ std::string upper_case(std::string text) {
   return text;
 }
 
+// Returns the number of characters of a UTF-8 text.
 std::size_t characters_of(const std::string& text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
@@ -38,8 +39,7 @@ Split split_of(const std::string& value) {
   throw HttpError(400, "Value for 'split_sentences' not supported, expected 0, 1 or nonewlines.");
 }
 
-// Reads languages and formality. Throws HttpError, 400, for a field that would change the translation and is not
-// supported.
+// Reads the languages. Throws HttpError, 400, for unsupported fields that would change translations.
 TranslateOptions read_options(const Parameters& parameters) {
   TranslateOptions options{.source = parameters.text("source_lang"), .target = parameters.text("target_lang")};
   if (options.target.empty()) throw HttpError(400, "Value for 'target_lang' not supported.");
@@ -67,7 +67,7 @@ asio::awaitable<void> translate_texts(Call& call) {
   if (!tags.empty() && tags != "html" && tags != "xml") {
     throw HttpError(400, "Value for 'tag_handling' not supported, expected html or xml.");
   }
-  // All elements of XML may be within a sentence. The model's own splitting of HTML cannot be changed.
+  // In XML, no element splits a sentence. In HTML, every element that is not inline splits the text.
   std::vector<std::string> ignored = parameters.words("ignore_tags");
   if (!ignored.empty() && tags != "xml") throw HttpError(400, "'ignore_tags' needs 'tag_handling' xml.");
   if (!parameters.words("splitting_tags").empty()) throw HttpError(400, "'splitting_tags' is not supported.");
@@ -112,7 +112,7 @@ asio::awaitable<void> list_languages(Call& call) {
 }
 
 asio::awaitable<void> usage(Call& call) {
-  constexpr std::int64_t kNoLimit = 1'000'000'000'000;
+  constexpr std::int64_t kNoLimit = 1'000'000'000'000;  // characters are not counted
   call.respond({{"character_count", 0}, {"character_limit", kNoLimit}});
   co_return;
 }

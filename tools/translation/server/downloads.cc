@@ -10,9 +10,10 @@
 namespace encdec::serve {
 namespace {
 
-constexpr std::size_t kEntryBytes = 4096;  // estimate for a document without content, and its coroutine
+constexpr std::size_t kEntryBytes = 4096;  // estimated memory of a document without content
 constexpr int kRetrySeconds = 5;
 
+// Returns the part of a limit that one client may use.
 std::size_t client_share(std::size_t limit, const std::string& client) {
   return client == "unix" ? limit : std::max<std::size_t>(limit / 4 * 3, 1);
 }
@@ -55,6 +56,7 @@ void Downloads::Upload::finish(File file) {
 void Downloads::check(const std::string& client, std::size_t documents, std::size_t bytes) {
   std::erase_if(documents_,
                 [](const auto& each) { return each.second.is_finished && Clock::now() - each.second.since > kTime; });
+  // Add up the usage of all clients, and the usage of this client.
   struct Usage {
     std::size_t documents, bytes;
   };
@@ -66,6 +68,7 @@ void Downloads::check(const std::string& client, std::size_t documents, std::siz
       usage->bytes += document.bytes;
     }
   }
+  // Check the memory, then the number of unfinished documents.
   if (const std::size_t share = client_share(kMaxBytes, client); own.bytes > share) {
     throw HttpError(456, fmt::format("this client's documents take {} bytes of memory, expected at most {}; a "
                                      "translation takes none once it is fetched",
@@ -117,7 +120,7 @@ HttpResponse file_response(Downloads::File file) {
   const std::string name = percent_encoded(file.name);
   std::string plain = name;
   std::ranges::replace(plain, '%', '_');
-  // RFC 6266, section 5: for clients that do not decode the second name.
+  // Clients that do not support "filename*" use "filename" (RFC 6266, section 5).
   const std::string disposition = fmt::format("attachment; filename=\"{}\"; filename*=UTF-8''{}", plain, name);
   HttpResponse response{.body = std::move(file.content),
                         .content_type = std::string(media_type_of(file.name)),

@@ -13,9 +13,9 @@
 
 namespace encdec::serve {
 
-// Documents that are being translated, and translations, which are kept until they are fetched, for an hour at most.
-// Counts their memory and the documents that are being translated, and keeps both within limits. One client may use at
-// most three quarters of each limit, except over a Unix socket, where the client may be a proxy. Thread-safe.
+// Stores documents that are being translated, and stores translations for one hour or until they are fetched. Limits
+// their memory and the number of unfinished documents. A client may use three quarters of each limit, or the whole
+// limit over a Unix socket, because that client may be a proxy. Thread-safe.
 class Downloads {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
@@ -23,27 +23,27 @@ class Downloads {
 
   struct File {
     std::string name, content = {};
-    std::string problem = {};  // Translation::problem of one of its texts
+    std::string problem = {};  // Translation::problem of one of the texts
   };
 
-  // `unfinished` is the maximum number of documents that are being translated.
+  // `unfinished` is the maximum number of documents in translation.
   explicit Downloads(std::size_t unfinished) : max_unfinished_(unfinished) {}
 
-  // A document that is being translated. The destructor drops it unless it has finished.
+  // A document in translation. The destructor removes it unless it is finished.
   class Upload {
    public:
-    // Adds a document of `client` (see client_of). Throws HttpError, as set_bytes() does, if too many documents are
-    // being translated.
+    // Adds a document of `client` (see client_of()). Throws HttpError as set_bytes() does, and 429
+    // for too many documents in translation.
     Upload(Downloads& downloads, std::string client);
     Upload(const Upload& other) = delete;
     Upload& operator=(const Upload& other) = delete;
     ~Upload();
 
     const std::string& id() const { return id_; }
-    // Counts the bytes of memory that the document takes in all. Throws HttpError if that exceeds a limit: 413 for the
-    // document alone, 456 with the client's other documents, 429 with those of all clients.
+    // Sets the document's total memory. Throws HttpError if that exceeds a limit: 413 for the
+    // document alone, 456 with the client's other documents, 429 with the documents of all clients.
     void set_bytes(std::size_t bytes);
-    // Keeps the translation.
+    // Stores the translation for fetch().
     void finish(File file);
 
    private:
@@ -62,10 +62,10 @@ class Downloads {
     bool is_finished = false;
     File file = {};
     std::size_t bytes;
-    Clock::time_point since = Clock::now();  // when it was added, or has finished
+    Clock::time_point since = Clock::now();  // time at which the document was added or finished
   };
 
-  // Drops what is too old. Throws if another document of `client`, or `bytes` more of its documents, exceed a limit.
+  // Removes expired translations. Throws HttpError if `documents` and `bytes` more for `client` exceed a limit.
   void check(const std::string& client, std::size_t documents, std::size_t bytes) ENCDEC_REQUIRES(mutex_);
 
   std::size_t max_unfinished_;
@@ -73,10 +73,10 @@ class Downloads {
   std::map<std::string, Document> documents_ ENCDEC_GUARDED_BY(mutex_);  // by id
 };
 
-// Returns a text as a part of a path, with percent signs for other characters than letters, digits, '-', '.' and '_'.
+// Percent-encodes all characters of a text for a path, except letters, digits, "-", "." and "_".
 std::string percent_encoded(std::string_view text);
 
-// Returns an answer with a file, which browsers save under its name.
+// Returns an HTTP response with a file, which browsers save under the name of the file.
 HttpResponse file_response(Downloads::File file);
 
 }  // namespace encdec::serve

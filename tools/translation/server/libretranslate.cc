@@ -20,8 +20,8 @@ HttpResponse error_form(const HttpError& error, const HttpRequest& request) {
   return plain_error(HttpError(status, error.what(), error.retry_after()), request);
 }
 
-// Returns a language with its canonical code. LibreTranslate's codes are the same, except "zh-Hans" for our "zh", which
-// canonical_language() accepts in requests.
+// Returns the canonical code and the name of a language. LibreTranslate uses the same codes, except "zh-Hans" for "zh".
+// canonical_language() accepts both in requests.
 Json language_json(const std::string& code) {
   return {{"code", code}, {"name", language_name(code)}};
 }
@@ -32,7 +32,7 @@ std::string required(const Parameters& parameters, const char* name) {
   return text;
 }
 
-// Reads the fields that requests for texts and files share.
+// Reads the fields that are the same in requests to translate texts and files.
 TranslateOptions read_options(const Parameters& parameters) {
   const std::string source = required(parameters, "source");
   TranslateOptions options{.source = source == "auto" ? std::string() : source,
@@ -43,7 +43,7 @@ TranslateOptions read_options(const Parameters& parameters) {
     for (const auto& item : terms->value().items()) glossary->add(item.key(), terms->required_string(item.key()));
     options.glossary = glossary;
   } else if (!parameters.words("glossary").empty()) {
-    throw HttpError(400, "'glossary' is no JSON object, expected terms: {\"cell\": \"Zelle\"}");
+    throw HttpError(400, "'glossary' is not a JSON object, expected terms: {\"cell\": \"Zelle\"}");
   }
   return options;
 }
@@ -78,13 +78,13 @@ asio::awaitable<void> translate_texts(Call& call) {
     problems.push_back(translation.problem.empty() ? Json() : Json(translation.problem));
     has_problem |= !translation.problem.empty();
   }
-  Json answer = {{"translatedText", is_list ? translated : translated.front()}};
-  if (options.source.empty()) answer["detectedLanguage"] = is_list ? detected : detected.front();
-  if (options.alternatives > 0) answer["alternatives"] = is_list ? others : others.front();
-  // LibreTranslate's answers do not have these.
-  if (has_problem) answer["problem"] = is_list ? problems : problems.front();
-  if (has_long_route) answer["route"] = is_list ? routes : routes.front();
-  call.respond(answer);
+  Json response = {{"translatedText", is_list ? translated : translated.front()}};
+  if (options.source.empty()) response["detectedLanguage"] = is_list ? detected : detected.front();
+  if (options.alternatives > 0) response["alternatives"] = is_list ? others : others.front();
+  // Extensions: LibreTranslate's responses do not have these fields.
+  if (has_problem) response["problem"] = is_list ? problems : problems.front();
+  if (has_long_route) response["route"] = is_list ? routes : routes.front();
+  call.respond(response);
 }
 
 asio::awaitable<void> list_languages(Call& call) {
@@ -103,12 +103,12 @@ asio::awaitable<void> detect(Call& call) {
   const Parameters parameters(call);
   const std::string text = parameters.text("q");
   if (text.empty()) throw HttpError(400, "Invalid request: missing q parameter");
-  Json answer = Json::array();
+  Json response = Json::array();
   for (const DetectedLanguage& found : detect_languages(text, call.slice<TranslationServer>().ways.sources())) {
-    if (found.confidence == 0 && !answer.empty()) break;
-    answer.push_back({{"confidence", found.confidence}, {"language", found.language}});
+    if (found.confidence == 0 && !response.empty()) break;
+    response.push_back({{"confidence", found.confidence}, {"language", found.language}});
   }
-  call.respond(answer);
+  call.respond(response);
   co_return;
 }
 
@@ -147,33 +147,34 @@ asio::awaitable<Downloads::File> translate_upload(Call& call, Downloads::Upload&
   co_return file;
 }
 
-// Translates a file and returns an address from which the client fetches the translation. It cannot be guessed.
+// Translates a file. Returns a URL of the translation, with a random id.
 asio::awaitable<void> translate_file(Call& call) {
   Downloads::Upload upload(*call.slice<TranslationServer>().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
   const std::string path = fmt::format("/download_file/{}.{}", upload.id(), percent_encoded(file.name));
-  Json answer = {{"translatedFileUrl", ""}};
-  if (!file.problem.empty()) answer["problem"] = file.problem;
+  Json response = {{"translatedFileUrl", ""}};
+  if (!file.problem.empty()) response["problem"] = file.problem;
   upload.finish(std::move(file));
-  // The address uses the name by which the client calls this server. A proxy in front says if that is by https.
+  // The URL has the host name of the request. A proxy may report that the client uses https.
   const Fields& headers = call.request().headers;
   const std::string_view scheme = headers["x-forwarded-proto"] == "https" ? "https" : "http", host = headers["host"];
-  answer["translatedFileUrl"] = host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path);
-  call.respond(answer);
+  response["translatedFileUrl"] = host.empty() ? path : fmt::format("{}://{}{}", scheme, host, path);
+  call.respond(response);
 }
 
 asio::awaitable<void> download_file(Call& call) {
   const std::string& word = match_of(call.request()).word;  // the id, a dot, and the name
   const auto fetch = call.request().method == "HEAD" ? Downloads::Fetch::keep : Downloads::Fetch::remove;
-  call.answer(file_response(call.slice<TranslationServer>().downloads->fetch(word.substr(0, word.find('.')), fetch)));
+  call.send_response(
+      file_response(call.slice<TranslationServer>().downloads->fetch(word.substr(0, word.find('.')), fetch)));
   co_return;
 }
 
-// The same as /translate_file, but answers with the translation.
+// Like /translate_file, but the response is the translation itself.
 asio::awaitable<void> translate_file_at_once(Call& call) {
   Downloads::Upload upload(*call.slice<TranslationServer>().downloads, match_of(call.request()).client);
   Downloads::File file = co_await translate_upload(call, upload);
-  call.answer(file_response(std::move(file)));
+  call.send_response(file_response(std::move(file)));
 }
 
 constexpr std::array kRoutes = {

@@ -20,13 +20,14 @@
 
 namespace encdec::serve {
 
-// The routes of each protocol, in the file of its name.
+// The HTTP routes of each protocol, defined in libretranslate.cc and deepl.cc.
 std::span<const Route> libretranslate_routes();
 std::span<const Route> deepl_routes();
 
 namespace {
 
-// Returns the model's own code for a language in any spelling; empty if the model has no such codes.
+// Returns the code that the model uses for a language in any spelling; empty if the model has no codes. Returns other
+// languages unchanged, but throws HttpError, 400, for a model without codes.
 std::string code_of(const std::string& language, const char* name, const std::map<std::string, std::string>& known) {
   const auto found = known.find(canonical_language(language));
   if (found != known.end()) return found->second;
@@ -39,7 +40,7 @@ std::string code_of(const std::string& language, const char* name, const std::ma
   return language;
 }
 
-// Lists the pairs of languages that can be translated, each with the languages and models on the way.
+// Lists all language pairs, each with the languages and models of its route.
 asio::awaitable<void> list_routes(Call& call) {
   const TranslationRoutes& ways = call.slice<TranslationServer>().ways;
   std::vector<std::string> routes;
@@ -83,7 +84,7 @@ class TranslationSlice final : public TranslationServer {
 
   void load(const ServeSettings& settings) override { downloads.emplace(settings.limits.requests); }
 
-  // A model that transcribes has no languages here, although its tokenizer has tokens for languages.
+  // Speech models do not translate texts, so they get no languages, although their tokenizers have language tokens.
   void add(const ServedModel& model, Metrics& /*metrics*/) override {
     const std::string& given = languages_of_[model.name()];
     ModelLanguages languages;
@@ -117,17 +118,19 @@ class TranslationSlice final : public TranslationServer {
 
  private:
   std::vector<std::string> languages_;               // "NAME=en:fr"
-  std::map<std::string, std::string> languages_of_;  // the same by name
+  std::map<std::string, std::string> languages_of_;  // "en:fr" by model name
 };
 
-constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // maximum memory of the elements of a request
+constexpr std::size_t kMaxXmlMemory = std::size_t{128} << 20;  // memory of the XML texts of one request
 
+// Throws HttpError, 400, if no model's languages are known.
 const TranslationServer& translators_of(const Call& call) {
   const auto& server = call.slice<TranslationServer>();
   if (!server.ways.sources().empty()) return server;
   throw HttpError(400, "the languages of all models are unknown; see --languages NAME=en:fr");
 }
 
+// Runs a job. Each batch is one request in the queue of its model.
 asio::awaitable<std::vector<Translation>> run(Call& call, TranslationJob& job) {
   for (std::vector<TranslationBatch> batches = job.next(); !batches.empty(); batches = job.next()) {
     for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -201,7 +204,7 @@ Document read_document(const Call& call, const std::string& name, const std::str
     throw HttpError(400, fmt::format("'{}' has no known file format, expected the extension {}", shown(name),
                                      fmt::join(document_extensions(), ", ")));
   }
-  // The form and the request keep the file too.
+  // The request and the parsed document hold copies of the file.
   std::size_t bytes = 3 * call.request().body.size();
   upload.set_bytes(bytes);
   DocumentOptions options;

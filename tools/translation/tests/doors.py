@@ -1,11 +1,11 @@
-"""The task of translation at the doors of tests/doors/contract.py: a source is a text, and so is a result."""
+"""The translation task of tests/doors/contract.py: inputs and results are texts."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-LANGUAGES = {"source": "from", "target": "to"}  # names of the command's options
+LANGUAGES = {"source": "from", "target": "to"}  # option names of the command
 
 
 def command_translate(door: Any, request: Any, folder: Path) -> Any:

@@ -1,4 +1,4 @@
-// Translation keeps the promises of tests/models/invariants.h.
+// Checks the invariants of tests/models/invariants.h for translation.
 #include "tests/models/invariants.h"
 
 #include "encdec/translation/translation_job.h"
@@ -6,7 +6,7 @@
 namespace encdec::invariants {
 namespace {
 
-// Short texts, of one to three sentences, on a route through another language.
+// Texts of one to three sentences, on a route through a pivot language.
 const std::vector<std::string> kTexts{"A cat.", "A dog. The cat sat!", "", "one\n\ntwo", "Rain, wind. Sun? Snow."};
 
 Task translating() {

@@ -1,5 +1,6 @@
-// Translation with models whose results are known: the planted student of tests/golden/students, which translates each
-// piece of its vocabulary to a partner, in order, and back again; and a model that copies.
+// Tests translation with models whose results are known: the planted student of
+// tests/golden/students, which maps each token of its vocabulary to a partner, in order, in both
+// directions; and a model that copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +48,7 @@ Translation by_students(const Segment& segment, const std::string& target, Trans
   return translate(students().all, job).front();
 }
 
-// Returns the beginning of each word, then the end of the text and one more.
+// Returns the offset of each word, then the size of the text plus 1.
 std::vector<std::size_t> word_places(const std::string& text) {
   std::vector<std::size_t> places = {0};
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -66,7 +67,7 @@ TEST(Students, ThereAndBackThroughAnotherLanguageIsTheIdentity) {
   }
 }
 
-// Returns a text with <b> before word number `first` and </b> before word number `last`.
+// Returns a text with <b> before word `first` and </b> before word `last`, counted from 0.
 Segment with_codes(const std::string& text, std::size_t first, std::size_t last) {
   const std::vector<std::size_t> words = word_places(text);
   return {.text = text,
@@ -185,7 +186,7 @@ TEST(Students, HalvesHaveTheMarksOfTheWhole) {
     Segment source = with_codes(text, first, last);
     source.cuts = {{.place = word_places(text)[12], .share_before = 0.5}};
     for (const char* target : {"en", "fr"}) {
-      // Each result of more than 20 tokens reaches the limit.
+      // Each translation of more than 20 tokens reaches the limit.
       const Translation whole = by_students(source, target),
                         halves = by_students(source, target, {.generate = {.max_length_factor = 0.8F}});
       EXPECT_EQ(halves.segment.text, whole.segment.text);
@@ -222,7 +223,8 @@ TEST(Alignment, DividesACopiedWordAsTheSourceAndGivesOthersTheLargestPart) {
   EXPECT_EQ(words[1].unit, 1u);
 }
 
-// A model whose tokenizer knows bytes and some pieces. Its weights are random: results are made by copied().
+// A model whose tokenizer knows bytes and some longer tokens. The weights are random; copied()
+// makes the results.
 struct Copier {
   explicit Copier(const std::string& tokenizer) {
     std::filesystem::copy_file(unpacked(ENCDEC_GOLDEN_DIR "/tokenizer_json/" + tokenizer) / "tokenizer.json",
@@ -232,7 +234,8 @@ struct Copier {
     routes.add(ModelLanguages::parse("en:de"));
   }
 
-  // Returns a translation of `source` that is the source. A share `blur` of the attention is spread evenly.
+  // Returns `source` itself as its translation. A fraction `blur` of the attention is spread
+  // evenly.
   GenerateResult copied(const std::string& source, const GenerateOptions& options, float blur) const {
     const TokenIds ids = all.front().tokenizer()->encode(source);
     const std::size_t specials = all.front().tokenizer()->encode("").size();
@@ -268,7 +271,7 @@ struct Copier {
   TranslationRoutes routes = {};
 };
 
-// Returns a sentence of these words, with tags between any characters.
+// Returns a sentence of these words, with tags at random positions between characters.
 std::string random_page(std::mt19937& random, const std::vector<std::string>& words, bool has_spaces) {
   const auto below = [&random](std::size_t end) { return random() % end; };
   std::string text;

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Students for en to de, de to en and en to fr, which replace each word by its partner.
+// Student models en-de, de-en and en-fr, which replace each word by its partner.
 struct StudentModels {
   StudentModels() {
     for (const auto& [source, target] : {std::pair("en", "de"), std::pair("de", "en"), std::pair("en", "fr")}) {
@@ -51,7 +51,7 @@ DocumentJob job_for(const std::string& bytes, DocumentFormat format, TranslateOp
   return {Document::parse(bytes, format, "file"), models.all, models.routes, std::move(options)};
 }
 
-// Translates what is left. Returns what take() returned.
+// Translates the remaining segments. Returns the results of take().
 std::vector<std::string> run(DocumentJob& job) {
   std::vector<std::string> saved;
   while (TranslationJob* next = job.next()) saved.push_back(job.take(translate(student_models().all, *next)));
@@ -92,7 +92,7 @@ TEST(DocumentJob, WhatDoesNotFitIsNotTaken) {
     EXPECT_FALSE(job.restore(damaged)) << damaged;
   }
   EXPECT_EQ(job.done(), 0u);
-  // Places outside the text do no harm.
+  // Positions outside the text do no harm.
   ASSERT_TRUE(job.restore(R"([{"segment": {"text": "ab", "codes": [[900, "<b>", 7]], "placeholders": [[5, 3, null]],
                                "cuts": [[77, 0.5]]}, "terms": []}])"));
   run(job);
@@ -135,7 +135,7 @@ class TranslateFileTest : public testing::Test {
   void translate(const TranslateFileOptions& options, nlohmann::ordered_json* report = nullptr) const {
     translate_file(source_, target_, student_models().all, student_models().routes, options, report);
   }
-  // Stops a translation after its first segments. Returns how many these are.
+  // Stops a translation after its first segments. Returns their number.
   std::size_t stop(TranslateFileOptions options) const {
     std::size_t segments = 0;
     options.on_progress = [&](std::size_t done, std::size_t /*total*/) {
@@ -147,7 +147,7 @@ class TranslateFileTest : public testing::Test {
     EXPECT_TRUE(fs::exists(progress_));
     return segments;
   }
-  // Translates the file. Returns the numbers of finished segments that are reported.
+  // Translates the file. Returns the reported numbers of finished segments.
   std::vector<std::size_t> finish(TranslateFileOptions options, nlohmann::ordered_json* report = nullptr) const {
     std::vector<std::size_t> steps;
     options.on_progress = [&](std::size_t done, std::size_t /*total*/) { steps.push_back(done); };
@@ -201,7 +201,7 @@ TEST_F(TranslateFileTest, GoesOnAfterAStop) {
 }
 
 TEST_F(TranslateFileTest, OptionsOfLinesDoNotMatterAfterAStop) {
-  EXPECT_EQ(stop(kGerman), 200u);  // the last segment
+  EXPECT_EQ(stop(kGerman), 200u);  // all segments
   TranslateFileOptions other = kGerman;
   other.document.line_width = 20;
   other.document.mark_fuzzy = false;
@@ -242,13 +242,12 @@ TEST_F(TranslateFileTest, AProgressFileOfAnotherVersionOrWithDamageIsReplaced) {
 TEST_F(TranslateFileTest, AnotherFileOfItsNameIsRefusedAndStays) {
   for (const char* content : {"x", "\n\n\n", "my notes\nencdec progress 3 \n"}) {
     folder_.write("a.de.po.progress", content);
-    EXPECT_THAT(
-        message_of([&] { translate(kGerman); }),
-        HasSubstr("a.de.po.progress: not the progress of a translation, expected that or no file of this name"));
+    EXPECT_THAT(message_of([&] { translate(kGerman); }),
+                HasSubstr("a.de.po.progress: not a translation's progress file, expected one or no file of this name"));
     EXPECT_EQ(content_of(progress_), content);
     EXPECT_FALSE(fs::exists(target_));
   }
-  // So is a link or a pipe.
+  // A symlink and a pipe are errors, too.
   const fs::path other = folder_.write("other", "encdec progress 3 ");
   for (const fs::path& linked : {other, folder_ / "new"}) {
     fs::remove(progress_);

@@ -67,7 +67,7 @@ TEST(Routes, ListAllLanguagesThatCanBeReached) {
   EXPECT_THAT(routes.targets("fr"), IsEmpty());
 }
 
-// A model that spells words in sounds, and a model with random weights behind it.
+// A model from English to its pronunciation, followed by a model with random weights.
 struct Models {
   std::vector<Model> all = {Model::load(ENCDEC_PRETRAINED_DIR "/english-pronunciation"),
                             Model::load(ENCDEC_GOLDEN_DIR "/marian/text/model")};
@@ -149,8 +149,8 @@ TEST(TranslationJob, CutsATextByWhatTheModelCanWrite) {
   EXPECT_EQ(joined, text);
 }
 
-// Answers the inputs of a job: with their texts in upper case or, where `is_too_long` says so, with the first word and
-// a limit of tokens. Returns the texts of the inputs.
+// Runs a job with made-up results: the input in upper case or, if `is_too_long`, its first word and
+// a reached token limit. Returns the inputs.
 template <class IsTooLong>
 std::vector<std::string> answer(TranslationJob& job, const IsTooLong& is_too_long) {
   std::vector<std::string> texts;
@@ -189,7 +189,7 @@ TEST(TranslationJob, TranslatesInHalvesWhatReachedTheLimit) {
 TEST(TranslationJob, ATranslationThatNeverEndsIsTriedFifteenTimesAndTold) {
   TranslationJob job = job_for({.source = "en", .target = "arpabet"});
   std::string text = "first";
-  for (int i = 0; i < 15; ++i) text += " あああああああああ";  // few tokens, and 400 bytes
+  for (int i = 0; i < 15; ++i) text += " あああああああああ";  // few tokens, but 400 bytes
   job.add(text);
   job.add(std::string("cat"));
   EXPECT_EQ(answer(job, [](const std::string& part) { return part != "cat"; }).size(), 16u);
@@ -268,7 +268,7 @@ TEST(TranslationJob, KeepsTagsAndTheirPartners) {
   EXPECT_EQ(target.codes[2].place, target.text.size());
 }
 
-// Returns the placeholders of a text, which are written <x>.
+// Returns the placeholders of a text, written as <x>.
 Segment with_placeholders(std::string text) {
   Segment segment;
   for (std::size_t begin = text.find('<'); begin != std::string::npos; begin = text.find('<')) {
@@ -282,7 +282,7 @@ Segment with_placeholders(std::string text) {
 }
 
 TEST(TranslationJob, KeepsPlaceholders) {
-  // This model copies neither placeholders nor other words, so they are put in by alignment.
+  // This model copies neither placeholders nor stand-ins, so they are inserted by alignment.
   const auto text_of = [](const Segment& from, const Placeholder& kept) {
     return from.text.substr(kept.begin, kept.end - kept.begin);
   };
@@ -312,7 +312,7 @@ TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
   EXPECT_THAT(target.text, HasSubstr("a. B"));
   const Translation lost = translated(with_placeholders("Cat <a. >Dog"), {.source = "en", .target = "arpabet"});
   EXPECT_EQ(lost.segment.placeholders.size() + lost.terms.size(), 1u);
-  // The time is proportional to the size.
+  // The time grows linearly with the size.
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "A b. ";
   TranslationJob job = job_for({.source = "en", .target = "arpabet"});

@@ -7,18 +7,18 @@
 
 namespace encdec {
 
-// A word of a translation whose source is in several parts.
+// A word of a translation whose source is split into parts by subtitle boundaries.
 struct CutWord {
-  std::size_t begin = 0, end = 0;   // bytes of the translation
-  std::vector<float> weights = {};  // by part of the source: how much of the word comes from it; the sum is 1
+  std::size_t begin = 0, end = 0;   // byte offsets in the translation
+  std::vector<float> weights = {};  // fraction of the word from each source part; the sum is 1
 };
 
-// Cuts a translation between words into the number of parts that its source has, in order, each with a word if there
-// are enough. Returns the places of the cuts: the beginnings of all parts but the first. `shares` are the shares of the
-// time before each cut. The cuts have the least sum, in words, of:
-// - the weights of words from other parts of the source than the part in which they are,
-// - half the difference between the share of the characters before a cut and the share of the time,
-// - 0.4 for a cut behind a word of one or two letters, -0.4 for a cut behind a punctuation mark.
+// Splits a translation between words into shares.size() + 1 parts. Returns the offsets at which the parts after the
+// first part begin. Each part has a word if there are enough words. `shares[i]` is the fraction of the time before
+// boundary i. The split minimises, in words, the sum of:
+// - the weights of words that come from another source part,
+// - per boundary, half the difference between the fraction of characters before the boundary and `shares[i]`,
+// - per boundary, 0.4 after a word of one or two letters, -0.4 after a punctuation mark.
 // REQUIRES: each word has shares.size() + 1 weights.
 std::vector<std::size_t> place_cuts(std::string_view text, std::span<const CutWord> words,
                                     std::span<const double> shares);

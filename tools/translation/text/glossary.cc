@@ -14,7 +14,7 @@
 namespace encdec {
 namespace {
 
-// Removes a line from the beginning of a text and returns it without its end.
+// Removes the first line of a text. Returns the line without its line end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -27,7 +27,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-// Removes the columns of one row from the beginning of a CSV text (RFC 4180) and returns them.
+// Removes the first row of a CSV text (RFC 4180). Returns the columns of the row.
 std::vector<std::string> take_row(std::string_view& text) {
   std::vector<std::string> columns(1);
   bool is_quoted = false;
@@ -50,7 +50,7 @@ std::vector<std::string> take_row(std::string_view& text) {
   return columns;
 }
 
-// Calls `read` with the rest of the text until nothing is left, and with the name and line in front of its errors.
+// Calls `read`, which removes a line from the text, until the text is empty. Adds file name and line number to errors.
 template <class Read>
 void read_lines(std::string_view bytes, const std::string& name, const Read& read) {
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
@@ -113,14 +113,15 @@ std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::st
   if (terms_.empty()) return matches;
   std::vector<std::size_t> places = word_boundaries(text, language);
   places.insert(places.begin(), 0);
-  std::vector<std::string> words;  // without case
+  std::vector<std::string> words;  // words of the text, without case
   for (std::size_t i = 0; i + 1 < places.size(); ++i) {
     words.push_back(without_case(text.substr(places[i], places[i + 1] - places[i])));
   }
   for (std::size_t first = 0; first < words.size(); ++first) {
+    // Find the longest run of words that begins with the word `first` and is a term.
     const std::pair<const std::string, std::string>* longest = nullptr;
-    std::size_t end = first;  // index behind the last word of `longest`
-    std::string part;
+    std::size_t end = first;  // index after the last word of `longest`
+    std::string part;         // the words from `first` to `last`
     for (std::size_t last = first; last < words.size(); ++last) {
       part += words[last];
       const auto term = folded_.lower_bound(part);
@@ -133,6 +134,7 @@ std::vector<Glossary::Match> Glossary::find(std::string_view text, const std::st
     const std::string_view found = text.substr(places[first], places[end] - places[first]);
     Match match{.begin = places[first], .end = places[end], .target = longest->second};
     match.is_kept = without_case(match.target) == longest->first;
+    // Prefer a term that is equal including case.
     if (const auto exact = terms_.find(found); exact != terms_.end()) {
       match.target = exact->second;
       match.is_kept = match.target == found;

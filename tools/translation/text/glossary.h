@@ -8,37 +8,36 @@
 
 namespace encdec {
 
-// Terms of one language with the terms that translate them in another.
+// Terms in one language, each with its translation. A term whose translation is the term itself is
+// protected: it is not translated.
 class Glossary {
  public:
-  static constexpr std::size_t kMaxFileBytes = std::size_t{10} << 20;  // maximum size of a file
+  static constexpr std::size_t kMaxFileBytes = std::size_t{10} << 20;
 
-  // A term in a text.
   struct Match {
-    std::size_t begin = 0, end = 0;  // bytes of the text
+    std::size_t begin = 0, end = 0;  // byte offsets in the text
     std::string target = {};
-    bool is_kept = false;  // the term is not to be translated
+    bool is_kept = false;  // the term is protected
   };
 
-  // Adds the terms in a file called `name`: CSV if the name ends in .csv, else TSV. A line has a term and its
-  // translation; further columns are ignored. Lines of TSV that begin with "# " are comments. Throws InputError, with
-  // the name and the line, for a line without two terms, a term that has another translation already, a control
-  // character in a term, and text that is not UTF-8.
+  // Adds the terms of a file: CSV if `name` ends in .csv, else TSV, where "# " begins a comment
+  // line. Columns after the term and its translation are ignored. Throws InputError, with file name
+  // and line, for a missing column, a second translation of a term, an empty term, a control
+  // character, or text that is not UTF-8.
   void parse(std::string_view bytes, const std::string& name);
-  // Adds terms that are not to be translated, one a line. Throws as parse() does.
+  // Adds protected terms, one per line. Throws as parse() does.
   void parse_kept(std::string_view bytes, const std::string& name);
-  // Adds a term. If both texts are equal, the term is not to be translated. Throws InputError as parse() does.
+  // Adds a term, protected if both texts are equal. Throws InputError as parse() does.
   void add(std::string_view source, std::string_view target);
 
-  // Returns source to target.
   const std::map<std::string, std::string, std::less<>>& terms() const { return terms_; }
-  // Returns the terms that a text has as whole words of its language, in order, without overlaps. The longest term
-  // wins; a term with the same letters wins over one with the same letters in another case.
+  // Returns the terms that occur in a text as whole words, in order, without overlaps. The longest term wins. An exact
+  // match wins over a match that ignores case.
   std::vector<Match> find(std::string_view text, const std::string& language) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> terms_;  // source to target
-  std::map<std::string, std::string> folded_;              // without case
+  std::map<std::string, std::string, std::less<>> terms_;  // term to translation
+  std::map<std::string, std::string> folded_;              // case-folded term to translation
 };
 
 }  // namespace encdec

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kSpaces = " \t\n\f\r";
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// Elements without an end tag.
+// Void elements, which have no end tag.
 constexpr std::string_view kVoid = "area base br col embed hr img input link meta param source wbr";
 // Elements whose text is not in a human language.
 constexpr std::string_view kCode =
@@ -31,10 +31,10 @@ constexpr std::string_view kRaw = "script style xmp iframe noembed noframes plai
 constexpr std::string_view kInline =
     "a abbr acronym b bdi bdo big cite data del dfn em font i img ins label mark q rb ruby s small span strike strong "
     "sub sup time tt u wbr";
-// Elements with readings.
+// Elements that contain a ruby reading.
 constexpr std::string_view kReading = "rp rt rtc";
 
-// Returns the size of the tag that a text begins with; the size of the text if the tag has no end.
+// Returns the size of the tag at the beginning of a text, or the size of the text if the tag has no end.
 std::size_t tag_size(std::string_view text) {
   std::size_t place = text.find_first_of(" \t\n\f\r/>");
   while ((place = text.find_first_not_of(" \t\n\f\r/", place)) < text.size() && text[place] != '>') {
@@ -42,16 +42,16 @@ std::size_t tag_size(std::string_view text) {
     if (place >= text.size() || text[place] != '=') continue;
     place = text.find_first_not_of(kSpaces, place + 1);
     if (place >= text.size()) break;
-    const bool is_quoted = text[place] == '"' || text[place] == '\'';
+    const bool is_quoted = text[place] == '"' || text[place] == '\'';  // a quoted value may contain '>'
     place = is_quoted ? text.find(text[place], place + 1) : text.find_first_of(" \t\n\f\r>", place);
     if (is_quoted && place < text.size()) ++place;
   }
   return place < text.size() ? place + 1 : text.size();
 }
 
-// The tree of a text. Gumbo has no limits, takes time by the square of depth and attributes, and frees a tree by
-// recursion. So this class allocates for Gumbo, counts, and frees all memory at once. Its exceptions pass through
-// Gumbo, which owns no other memory.
+// The parsed tree of a text. Gumbo has no limits, needs time quadratic in the depth and in the number of attributes,
+// and frees trees recursively. So this class is the allocator of Gumbo: it enforces limits, and frees all memory at
+// once. Exceptions may propagate through Gumbo, because Gumbo has no other memory.
 class Tree {
  public:
   explicit Tree(std::string_view html, GumboTag parent = GUMBO_TAG_LAST) : html_(html) {
@@ -72,7 +72,7 @@ class Tree {
   static constexpr std::size_t kMaxDepth = 256, kMaxAttributes = 128, kMaxRootBytes = 1 << 17,
                                kMaxBytes = std::size_t{1} << 31;
 
-  // Gumbo gives an element the attributes of all its tags.
+  // Limits the size of all tags <html> and <body>, because Gumbo merges the attributes of repeated tags.
   void check_roots() {
     std::size_t bytes = 0;
     for (std::size_t i = html_.find('<'); i < html_.size(); i = html_.find('<', i + 1)) {
@@ -81,6 +81,8 @@ class Tree {
       if (bytes > kMaxRootBytes) refuse("tags html and body with more than 128 KiB, expected less");
     }
   }
+  // Recognises attributes and nodes by the size of the block. The parent of a new node is not set yet, so the depth of
+  // the node is computed after 8 more nodes are allocated.
   void* allocate(std::size_t size) {
     void* block = memory_.allocate(size);
     bytes_ += size;
@@ -93,15 +95,15 @@ class Tree {
     }
     if (attributes_ > kMaxAttributes) refuse("an element with more than 128 attributes, expected fewer");
     if (bytes_ > std::min(kMaxBytes, (1 << 26) + 64 * html_.size())) {
-      refuse("elements that are repeated, expected fewer");
+      refuse("repeated elements that take too much memory, expected fewer");
     }
     return block;
   }
   void deallocate(const void* block) {
-    if (block == first_attribute_) attributes_ = 0;  // Gumbo ignores this tag
+    if (block == first_attribute_) attributes_ = 0;  // Gumbo discards the tag with these attributes
   }
-  // Takes the depth of a node. A clone may be put under a later one; then it counts as deeper than the node before it.
-  // Other memory may have the size of a node, so nothing is read through its pointers.
+  // Computes a node's depth from its parent's depth or, if a clone has no parent yet, from the previous node's depth.
+  // Does not follow pointers in the block, because the block may be another object of the same size.
   void take_depth(const void* block) {
     GumboNode node;
     std::memcpy(&node, block, sizeof(node));
@@ -119,10 +121,10 @@ class Tree {
 
   std::string_view html_;
   std::pmr::monotonic_buffer_resource memory_;
-  std::size_t at_ = 0;  // place of the last element
+  std::size_t at_ = 0;  // offset of the last element, for error messages
   std::size_t bytes_ = 0, nodes_ = 0, depth_ = 0, attributes_ = 0;
   std::unordered_map<const void*, std::size_t> depths_;
-  std::array<void*, 8> recent_ = {};  // nodes that may have no parent yet
+  std::array<void*, 8> recent_ = {};  // nodes that may not have a parent yet
   const void* first_attribute_ = nullptr;
   const GumboOutput* output_ = nullptr;
 };
@@ -132,6 +134,7 @@ std::string attribute(const GumboElement& element, const char* name) {
   return found == nullptr ? "" : lower_case(found->value);
 }
 
+// Returns the charset that a <meta> element declares, or "" if the element declares none.
 std::string charset_of(const GumboElement& meta) {
   const bool is_type = attribute(meta, "http-equiv") == "content-type";
   const std::string content = is_type ? attribute(meta, "content") : "charset=" + attribute(meta, "charset");
@@ -139,32 +142,34 @@ std::string charset_of(const GumboElement& meta) {
   return begin == content.npos ? "" : content.substr(begin + 8, content.find_first_of(" ;", begin) - begin - 8);
 }
 
+// Collects tokens: pairs inline tags, joins the tokens of a ruby reading, and marks other tags and kept text as markup.
 class Pieces {
  public:
   explicit Pieces(std::string_view html) : html_(html) {}
 
-  void add(HtmlPiece piece) {
+  void add(HtmlToken piece) {
     if (piece.begin == piece.end) return;
     const std::string_view bytes = html_.substr(piece.begin, piece.end - piece.begin);
-    const bool is_tag = piece.kind == HtmlPiece::Kind::tag || piece.kind == HtmlPiece::Kind::alone;
+    const bool is_tag = piece.kind == HtmlToken::Kind::tag || piece.kind == HtmlToken::Kind::alone;
     const bool is_reading = piece.use == HtmlUse::reading, is_text = piece.use == HtmlUse::translate;
     const std::string name = is_tag && is_text ? tag_name(bytes) : "";
-    const bool has_end = !bytes.starts_with("</") && piece.kind == HtmlPiece::Kind::tag && !has_word(kVoid, name);
+    const bool has_end = !bytes.starts_with("</") && piece.kind == HtmlToken::Kind::tag && !has_word(kVoid, name);
     const bool is_last = bytes.starts_with("</") && !open_.empty() && open_.back().first == name;
-    if (is_reading_ && (is_reading || is_last)) {  // a reading stays with the end of its base
+    if (is_reading_ && (is_reading || is_last)) {  // an end tag such as </ruby> also extends the reading
       pieces_.back().end = piece.end;
     } else {
       if ((is_reading || has_word(kInline, name)) && codes_++ < kMaxCodes) {
-        piece.kind = HtmlPiece::Kind::tag;
-      } else if (!is_text || piece.kind != HtmlPiece::Kind::text) {
-        piece.kind = HtmlPiece::Kind::other;
+        piece.kind = HtmlToken::Kind::tag;
+      } else if (!is_text || piece.kind != HtmlToken::Kind::text) {
+        piece.kind = HtmlToken::Kind::other;
         open_.clear();
       }
       pieces_.push_back(piece);
     }
     const std::size_t last = pieces_.size() - 1;
-    is_reading_ = is_reading && pieces_[last].kind == HtmlPiece::Kind::tag;
-    if (is_reading || pieces_[last].kind != HtmlPiece::Kind::tag) return;
+    is_reading_ = is_reading && pieces_[last].kind == HtmlToken::Kind::tag;
+    if (is_reading || pieces_[last].kind != HtmlToken::Kind::tag) return;
+    // Pair an end tag with its start tag, or record a start tag as open.
     if (is_last) {
       pieces_[last].partner = open_.back().second;
       pieces_[open_.back().second].partner = last;
@@ -173,16 +178,16 @@ class Pieces {
       open_.emplace_back(name, last);
     }
   }
-  std::vector<HtmlPiece> take() { return std::move(pieces_); }
+  std::vector<HtmlToken> take() { return std::move(pieces_); }
 
  private:
-  static constexpr std::size_t kMaxCodes = 1 << 16;  // later ones are markup, which takes less memory
+  static constexpr std::size_t kMaxCodes = 1 << 16;  // tags after the first kMaxCodes are markup, to limit memory
 
   std::string_view html_;
-  std::vector<HtmlPiece> pieces_;
+  std::vector<HtmlToken> pieces_;
   std::size_t codes_ = 0;
-  bool is_reading_ = false;                                // the last piece is a reading, which may grow
-  std::vector<std::pair<std::string, std::size_t>> open_;  // inline elements of the last text: name, index of tag
+  bool is_reading_ = false;                                // the next token may extend the reading in the last piece
+  std::vector<std::pair<std::string, std::size_t>> open_;  // name and index of each open tag
 };
 
 }  // namespace
@@ -199,41 +204,43 @@ HtmlPage read_html_page(std::string_view html) {
   HtmlPage page;
   const Tree tree(html.substr(html.starts_with("\ufeff") ? 3 : 0));
   const auto place_of = [html](const char* data) { return static_cast<std::size_t>(data - html.data()); };
-  const auto add = [&](GumboStringPiece part, HtmlPiece::Kind kind, HtmlUse use) {
+  const auto add = [&](GumboStringPiece part, HtmlToken::Kind kind, HtmlUse use) {
     if (part.length == 0) return;
-    const std::size_t begin = place_of(part.data), size = kind == HtmlPiece::Kind::text ? 0 : part.length;
+    const std::size_t begin = place_of(part.data), size = kind == HtmlToken::Kind::text ? 0 : part.length;
     page.found.push_back({.begin = begin, .end = begin + size, .kind = kind, .use = use});
   };
   const auto add_element = [&](const GumboElement& element, HtmlUse parent) {
     const auto& [tag, end_tag] = std::pair(element.original_tag, element.original_end_tag);
     const std::string name = tag.length == 0 ? gumbo_normalized_tagname(element.tag) : tag_name({tag.data, tag.length});
     const HtmlUse use = html_use(parent, name, attribute(element, "translate"), attribute(element, "class"));
-    add(tag, HtmlPiece::Kind::tag, use);
-    add(end_tag, HtmlPiece::Kind::tag, use);  // also of elements inside, which come later
+    add(tag, HtmlToken::Kind::tag, use);
+    add(end_tag, HtmlToken::Kind::tag, use);  // inner elements may repeat this tag; pieces_of() uses the first copy
     if (tag.length > 0 && element.tag_namespace == GUMBO_NAMESPACE_HTML && has_word(kRaw, name)) {
-      const HtmlPiece::Kind kind = has_word(kCode, name) ? HtmlPiece::Kind::other : HtmlPiece::Kind::text;
+      const HtmlToken::Kind kind = has_word(kCode, name) ? HtmlToken::Kind::other : HtmlToken::Kind::text;
       const std::size_t end = end_tag.length > 0 ? place_of(end_tag.data) : html.size();
       page.found.push_back({.begin = place_of(tag.data + tag.length), .end = end, .kind = kind, .use = use});
     }
     if (name == "meta" && page.charset.empty()) page.charset = charset_of(element);
     return use;
   };
+  // Visit the tree depth first, without recursion.
   std::vector<std::pair<const GumboNode*, HtmlUse>> open = {{tree.document(), HtmlUse::translate}};
   while (!open.empty()) {
     auto [node, use] = open.back();
     open.pop_back();
     const bool is_document = node->type == GUMBO_NODE_DOCUMENT, is_comment = node->type == GUMBO_NODE_COMMENT;
     if (!is_document && node->type != GUMBO_NODE_ELEMENT && node->type != GUMBO_NODE_TEMPLATE) {
-      add(node->v.text.original_text, is_comment ? HtmlPiece::Kind::other : HtmlPiece::Kind::text, use);
+      add(node->v.text.original_text, is_comment ? HtmlToken::Kind::other : HtmlToken::Kind::text, use);
       continue;
     }
     if (!is_document) use = add_element(node->v.element, use);
     const GumboVector& children = is_document ? node->v.document.children : node->v.element.children;
-    for (unsigned i = children.length; i-- > 0;) {  // in order: a clone is not before its original
+    for (unsigned i = children.length; i-- > 0;) {  // backwards, so that originals are visited before clones
       open.emplace_back(static_cast<const GumboNode*>(children.data[i]), use);
     }
   }
-  std::ranges::stable_sort(page.found, {}, &HtmlPiece::begin);
+  std::ranges::stable_sort(page.found, {}, &HtmlToken::begin);
+  // Find the language attributes of the root element, without quotes.
   for (const char* name : {"lang", "xml:lang"}) {
     const GumboAttribute* found = gumbo_get_attribute(&tree.root().attributes, name);
     if (found == nullptr || found->original_value.length == 0) continue;
@@ -244,23 +251,23 @@ HtmlPage read_html_page(std::string_view html) {
   return page;
 }
 
-std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPiece>& found) {
+std::vector<HtmlToken> pieces_of(std::string_view html, const std::vector<HtmlToken>& found) {
   Pieces pieces(html);
-  HtmlUse use = HtmlUse::translate;  // the use of text at `place`
+  HtmlUse use = HtmlUse::translate;  // use of a text that begins at `place`
   auto piece = found.begin();
   for (std::size_t place = 0; place < html.size();) {
     while (piece != found.end() && piece->begin < place) ++piece;
     const std::string_view rest = html.substr(place);
-    HtmlPiece next = {.begin = place, .use = use};
+    HtmlToken next = {.begin = place, .use = use};
     if (piece != found.end() && piece->begin == place) {
       next = *piece++;
-      if (next.kind == HtmlPiece::Kind::text) use = next.use;
+      if (next.kind == HtmlToken::Kind::text) use = next.use;
     } else if (rest[0] == '<' && rest.substr(0, 3).find_first_of(kLetters) == (rest.starts_with("</") ? 2 : 1)) {
-      next.kind = HtmlPiece::Kind::tag;  // the parser ignores this tag
+      next.kind = HtmlToken::Kind::tag;  // a tag that the parser dropped
       next.end = place + tag_size(rest);
     } else if (rest.starts_with("<!") || rest.starts_with("<?") || rest.starts_with("</>")) {
       const std::string_view end = rest.starts_with("<![CDATA[") ? "]]>" : ">";
-      next.kind = HtmlPiece::Kind::other;
+      next.kind = HtmlToken::Kind::other;
       next.end = place + std::min(rest.find(end), rest.size() - end.size()) + end.size();
     } else {
       next.end = std::min({html.find('<', place + 1), piece == found.end() ? html.npos : piece->begin, html.size()});
@@ -272,17 +279,18 @@ std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPi
 }
 
 std::vector<HtmlPart> parse_html(std::string_view html) {
-  const std::vector<HtmlPiece> pieces = pieces_of(html, read_html_page(html).found);
+  const std::vector<HtmlToken> pieces = pieces_of(html, read_html_page(html).found);
   std::vector<HtmlPart> parts;
   std::vector<std::size_t> number(pieces.size());  // index of each code in its part
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const auto& [begin, end, kind, use, partner] = pieces[i];
     const std::string bytes(html.substr(begin, end - begin));
-    const bool is_text = kind != HtmlPiece::Kind::other;
+    const bool is_text = kind != HtmlToken::Kind::other;
+    // Join adjacent texts and inline tags to one part, and adjacent markup to one part.
     if (parts.empty() || parts.back().is_text != is_text) parts.push_back({.is_text = is_text, .segment = {}});
     HtmlPart& part = parts.back();
     std::string& text = part.segment.text;
-    if (kind != HtmlPiece::Kind::tag) {
+    if (kind != HtmlToken::Kind::tag) {
       text += is_text ? unescape_html(bytes) : bytes;
       continue;
     }
@@ -324,7 +332,7 @@ std::string unescape_html(std::string_view text) {
     const auto* child = static_cast<const GumboNode*>(children.data[i]);
     if (child->type == GUMBO_NODE_TEXT || child->type == GUMBO_NODE_WHITESPACE) plain += child->v.text.text;
   }
-  return find_invalid_utf8(plain) ? std::string(text) : plain;  // a number may be too large for Gumbo
+  return find_invalid_utf8(plain) ? std::string(text) : plain;  // Gumbo may decode a numeric entity to invalid UTF-8
 }
 
 std::string escape_html(std::string_view text) {

@@ -12,63 +12,62 @@
 
 namespace encdec {
 
-// A part of an HTML text: text to translate, without entities and with inline tags as its codes; or markup to keep,
-// which is then the text of the segment.
+// A part of an HTML text. Text to translate has decoded entities, and inline tags as codes. Markup is stored unchanged
+// as the text of the segment.
 struct HtmlPart {
   bool is_text = false;
   Segment segment;
 };
 
-// Splits an HTML text into parts. The structure is the tree of WHATWG HTML. Markup is:
-// - tags of elements that are not inline, with their attributes,
+// Splits an HTML text into parts, by its WHATWG HTML tree. Markup is:
+// - tags of elements that are not inline,
 // - comments, scripts, styles and code,
-// - elements that are not to be translated: translate="no" or class "notranslate", except a translate="yes" in them,
-// - inline tags after the first 65,536 of them.
-// Everything else is text, with the inline tags in it. A reading of ruby is a code. The parts written by write_html(),
-// one after the other, are the HTML text again. Throws InputError, with the line, for an element inside 256 others or
-// with more than 128 attributes, and for a tree that is too large for its text.
+// - elements with translate="no" or class "notranslate", except translate="yes" elements in them,
+// - inline tags after the first 65,536.
+// Everything else is text. A ruby reading is an inline code. write_html() of the parts gives the
+// same page again. Throws InputError, with the line, for more than 256 nested elements, more than
+// 128 attributes, or a tree too large for its text.
 std::vector<HtmlPart> parse_html(std::string_view html);
 
-// Returns a part as HTML.
 std::string write_html(const HtmlPart& part);
 
-// How text is used. A reading is in a code.
+// How the text of an element is used. A (ruby) reading is part of a code.
 enum class HtmlUse : std::uint8_t { translate, keep, reading };
 
-// Returns the use of the text in an element. The element around it has the use `parent`.
+// Returns the use of an element's text. `parent` is the enclosing element's use.
 HtmlUse html_use(HtmlUse parent, std::string_view name, std::string_view translate, std::string_view classes);
 
-// A piece of a page.
-struct HtmlPiece {
+// A token of an HTML page: text, tag or other markup.
+struct HtmlToken {
   enum class Kind : std::uint8_t { text, tag, alone, other };  // alone: the tag of an element without an end tag
 
-  std::size_t begin = 0, end = 0;  // bytes
+  std::size_t begin = 0, end = 0;  // byte offsets in the page
   Kind kind = Kind::text;
   HtmlUse use = HtmlUse::translate;
   std::optional<std::size_t> partner = {};  // index of the other tag of a pair
 };
 
-// Returns all pieces of a page by those that its parser found: texts to translate, the tags in them that are codes,
-// and all else as `other`. REQUIRES: `found` is in order; of two at a place, the second one is not used. A text in it
-// needs no end; then the tags in this text are not in it.
-std::vector<HtmlPiece> pieces_of(std::string_view html, const std::vector<HtmlPiece>& found);
+// Returns tokens for the whole page, given the tokens that the parser found: texts to translate, their inline tags, and
+// everything else as `other`. REQUIRES: `found` is sorted. Of two non-empty tokens at one position, ignores the second
+// token. A text token with end == begin ends before the next tag.
+std::vector<HtmlToken> pieces_of(std::string_view html, const std::vector<HtmlToken>& found);
 
 struct HtmlPage {
-  std::vector<HtmlPiece> found = {};
+  std::vector<HtmlToken> found = {};
   std::string charset = {};                                         // from a meta element, in lower case
-  std::vector<std::pair<std::size_t, std::size_t>> languages = {};  // bytes of the values of lang of the root
+  std::vector<std::pair<std::size_t, std::size_t>> languages = {};  // byte ranges of the root's lang attributes
 };
 
-// Reads an HTML text, as parse_html() does.
+// Parses HTML. Throws as parse_html() does.
 HtmlPage read_html_page(std::string_view html);
 
-// Returns the name of the tag that a text begins with, in lower case.
+// Returns the lower-case name of the tag at the beginning of a text.
 std::string tag_name(std::string_view text);
 
-// Replaces all entities of HTML by their characters. `text` has no tags.
+// Decodes all HTML entities. REQUIRES: `text` has no tags.
 std::string unescape_html(std::string_view text);
 
-// Returns `text` with the characters &, < and > as entities.
+// Replaces the characters &, < and > by entities.
 std::string escape_html(std::string_view text);
 
 }  // namespace encdec

@@ -29,19 +29,19 @@ Kind kind_of(UChar32 c) {
   return (category & U_GC_L_MASK) != 0 && !is_spaceless(c) ? Kind::letter : Kind::single;
 }
 
-// A pair of codes of the source with what is between them, or a code that stands alone.
+// A node of the element tree: a pair of source codes with everything between them, or a single code.
 struct Element {
-  std::optional<std::size_t> begin_code = {}, end_code = {};  // their indices
-  // Units inside the element: from `begin` to before `end`.
+  std::optional<std::size_t> begin_code = {}, end_code = {};  // indices of the codes
+  // Source units inside the element: [begin, end).
   std::size_t begin = 0;
   std::size_t end = std::numeric_limits<std::size_t>::max();
-  bool begins_here = true, ends_here = true;  // its begin code, its end code is in this sentence
+  bool begins_here = true, ends_here = true;  // whether the element begins and ends in this sentence
   std::vector<Element> children = {};
-  // Words put inside the element: from `first_word` to before `end_word`.
+  // Translated words inside the element: [first_word, end_word).
   std::size_t first_word = 0, end_word = 0;
 };
 
-// Returns an element without codes whose descendants are all elements of the sentence.
+// Returns the tree of elements. The root has no codes.
 Element element_tree(std::span<const AlignedCode> codes) {
   std::vector<Element> open(1);
   const auto close = [&open](bool ends_here) {
@@ -62,7 +62,7 @@ Element element_tree(std::span<const AlignedCode> codes) {
           open.back().end_code = i;
           open.back().end = code.unit;
           close(true);
-        } else {  // its element began in an earlier sentence, so it contains everything before this code
+        } else {  // the pair began in an earlier sentence, so the element contains everything before this code
           Element whole{.end_code = i, .end = code.unit, .begins_here = false};
           std::swap(whole.children, open.back().children);
           open.back().children.push_back(std::move(whole));
@@ -74,6 +74,7 @@ Element element_tree(std::span<const AlignedCode> codes) {
   return std::move(open.front());
 }
 
+// Chooses the words inside each element, then derives the codes' positions.
 class Placer {
  public:
   Placer(std::span<const AlignedWord> words, std::span<const AlignedCode> codes) : words_(words), codes_(codes) {}
@@ -86,13 +87,13 @@ class Placer {
   }
 
  private:
-  // Divides the words of `parent` among its children.
+  // Divides the words of the parent among its children.
   void choose_words(Element& parent) {
     std::vector<bool> is_taken(words_.size());
-    // All ranges first, so that choose_word() takes no word from the range of a sibling.
+    // Choose the ranges first, so that choose_word() does not choose a word in the range of a sibling.
     for (const auto choose : {&Placer::choose_range, &Placer::choose_word}) {
       for (Element& child : parent.children) {
-        if (child.begin >= child.end || child.first_word < child.end_word) continue;  // empty, or done
+        if (child.begin >= child.end || child.first_word < child.end_word) continue;  // no units, or has words
         (this->*choose)(parent, is_taken, child);
         if (child.first_word == child.end_word) continue;
         for (std::size_t word = child.first_word; word < child.end_word; ++word) is_taken[word] = true;
@@ -106,7 +107,7 @@ class Placer {
                              [](const Element& child) { return std::pair(child.first_word, child.end_word); });
   }
 
-  // Gives `child` the contiguous words with the largest sum among those not taken, if the sum is above 0.
+  // Assigns to `child` the run of free words with the highest score above 0, if there is one (Kadane's algorithm).
   void choose_range(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
     float sum = 0, best = 0;
     std::size_t begin = parent.first_word;
@@ -119,6 +120,7 @@ class Placer {
         if (!child.begins_here) break;
         continue;
       }
+      // A word adds 1 to the score if it translates a unit inside the child, else -1. Attention decides close cases.
       sum += words_[word].unit >= child.begin && words_[word].unit < child.end ? 1.0F : -1.0F;
       if (!words_[word].weights.empty()) sum += 0.25F * (2 * weight_inside(child, word) - 1);
       if (sum <= best || (!child.ends_here && word + 1 < parent.end_word)) continue;
@@ -128,7 +130,7 @@ class Placer {
     }
   }
 
-  // Returns the weight of a word on the units of `child`, from 0 to 1.
+  // Returns the sum of a word's attention to the units of `child`, from 0 to 1.
   float weight_inside(const Element& child, std::size_t word) const {
     const std::vector<float>& weights = words_[word].weights;
     float sum = 0;
@@ -136,7 +138,7 @@ class Placer {
     return sum;
   }
 
-  // Gives `child` the word with most weight on its units among those not taken.
+  // Assigns to `child` the free word with the most attention to the units of the child.
   void choose_word(const Element& parent, const std::vector<bool>& is_taken, Element& child) const {
     float most = 0;
     const std::size_t first = child.ends_here ? parent.first_word : parent.end_word - 1;
@@ -154,18 +156,18 @@ class Placer {
     return word < words_.size() && words_[word].unit == unit;
   }
 
-  // Chooses the place of a child without words, but not inside a sibling.
+  // Chooses a position for a child without words. The position is not inside a sibling.
   void choose_place(const Element& parent, Element& child) const {
     const AlignedCode& code = codes_[child.begin_code ? *child.begin_code : *child.end_code];
     const int for_left = code.precedes_space && !code.follows_space ? 4 : 2, for_right = 3;
     int most = 0;
-    std::size_t place = parent.end_word, next = parent.end_word;
+    std::size_t place = parent.end_word, next = parent.end_word;  // next: word for the nearest later unit
     for (std::size_t word = parent.first_word; word <= parent.end_word; ++word) {
       const auto is_within = [word](const Element& sibling) {
         return sibling.first_word < word && word < sibling.end_word;
       };
       if (std::ranges::any_of(parent.children, is_within)) continue;
-      // Several words may translate a unit. The place is not between them.
+      // If several adjacent words translate the same unit, the position is not between these words.
       const bool follows_left = word > 0 && translates(word - 1, child.begin - 1) && !translates(word, child.begin - 1);
       const bool precedes_right = translates(word, child.begin) && (word == 0 || !translates(word - 1, child.begin));
       const int sum = (follows_left ? for_left : 0) + (precedes_right ? for_right : 0);
@@ -191,7 +193,7 @@ class Placer {
     }
   }
 
-  // Adds a code of a child in front of a word.
+  // Adds a code of a child before a word, on the side of the space that place_codes() describes.
   void add(const Element& parent, const std::optional<std::size_t>& number, std::size_t word) {
     if (!number) return;
     const AlignedCode& code = codes_[*number];
@@ -208,7 +210,7 @@ class Placer {
   std::span<const AlignedWord> words_;
   std::span<const AlignedCode> codes_;
   std::vector<PlacedCode> placed_;
-  std::size_t place_ = 0;  // current position in the translation
+  std::size_t place_ = 0;  // byte offset of the last code in the translation
 };
 
 }  // namespace
@@ -216,17 +218,18 @@ class Placer {
 std::vector<TextUnit> units_of(std::string_view text, std::span<const std::size_t> cuts) {
   std::vector<TextUnit> units;
   Kind last = Kind::space;
+  // A combining mark or a format character extends the unit before it.
   for (const auto& [value, place] : code_points(text)) {
     const Kind kind = kind_of(static_cast<UChar32>(value));
     const bool is_same = kind == last && (kind == Kind::letter || kind == Kind::digit);
-    const bool goes_on = is_same || (kind == Kind::extension && last != Kind::space);
+    const bool continues = is_same || (kind == Kind::extension && last != Kind::space);
     const std::size_t end = place + first_character(text.substr(place)).bytes;
-    if (goes_on && !std::ranges::binary_search(cuts, place)) {
+    if (continues && !std::ranges::binary_search(cuts, place)) {
       units.back().end = end;
     } else if (kind != Kind::space) {
-      units.push_back({.begin = place, .end = end, .goes_on = goes_on});
+      units.push_back({.begin = place, .end = end, .continues = continues});
     }
-    if (!goes_on) last = kind == Kind::extension ? Kind::single : kind;
+    if (!continues) last = kind == Kind::extension ? Kind::single : kind;
   }
   return units;
 }

@@ -14,7 +14,7 @@ bool is_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Returns the places where a word stands whole and not in a taken part of the text.
+// Returns the offsets at which `word` occurs as a whole word, outside the parts of the text in `is_taken`.
 std::vector<std::size_t> places_of(std::string_view text, const std::string& word, const std::vector<bool>& is_taken) {
   std::vector<std::size_t> places;
   for (std::size_t place = text.find(word); place != std::string_view::npos; place = text.find(word, place)) {
@@ -31,7 +31,7 @@ std::vector<std::size_t> places_of(std::string_view text, const std::string& wor
   return places;
 }
 
-// Returns the places of each word. Longer words are found first, so that "%s" is not found in "%s_name".
+// Returns the offsets of each word. Searches for longer words first, so that "%s" is not found in "%s_name".
 std::map<std::string, std::vector<std::size_t>> all_places(std::string_view text, std::vector<std::string> words) {
   std::ranges::sort(words,
                     [](const auto& a, const auto& b) { return std::pair(b.size(), a) < std::pair(a.size(), b); });
@@ -64,7 +64,7 @@ std::string replaced(std::string_view text, std::span<const Replacement> replace
 std::size_t PlaceMover::operator()(std::size_t place) {
   for (; !left_.empty() && place > left_.front().begin; left_ = left_.subspan(1)) {
     const auto& [begin, end, by] = left_.front();
-    if (place < end) return begin + added_ - removed_;
+    if (place < end) return begin + added_ - removed_;  // inside the replaced range
     added_ += by.size();
     removed_ += end - begin;
   }
@@ -79,7 +79,7 @@ std::optional<std::vector<std::size_t>> find_kept(std::string_view translation, 
   for (const auto& [word, places] : expected) {
     if (found[word].size() != places.size()) return std::nullopt;
   }
-  std::map<std::string, std::size_t> used;
+  std::map<std::string, std::size_t> used;  // occurrences assigned so far, by word
   std::vector<std::size_t> places;
   for (const std::string& word : words) {
     const std::size_t number = used[word]++;

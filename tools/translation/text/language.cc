@@ -13,6 +13,7 @@
 namespace encdec {
 namespace {
 
+// Returns a locale with the usual script of its language (CLDR's likely subtags).
 icu::Locale with_likely_script(icu::Locale locale) {
   UErrorCode error = U_ZERO_ERROR;
   locale.addLikelySubtags(error);
@@ -27,7 +28,7 @@ std::string canonical_language(std::string_view code) {
     code = code.substr(2, code.size() - kMarks);
   std::string plain(code);
   std::ranges::replace(plain, '-', '_');
-  if (plain.ends_with("_XX")) plain.resize(plain.size() - 3);
+  if (plain.ends_with("_XX")) plain.resize(plain.size() - 3);  // codes of mBART, such as en_XX
   const icu::Locale locale = icu::Locale::createCanonical(plain.c_str());
   const std::string language = locale.getLanguage();
   constexpr std::size_t kLongest = 3;  // maximum size of an ISO 639 code

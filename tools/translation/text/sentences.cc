@@ -22,11 +22,11 @@ bool is_space(UChar32 c) {
   return u_isUWhiteSpace(c) != 0;
 }
 
-// ICU's macros convert integers implicitly.
+// The macros of ICU below convert integers implicitly.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 
-// Returns the position where the white space at the end of a text begins.
+// Returns the offset where the trailing white space of a text begins.
 std::size_t end_of_words(std::string_view text) {
   auto place = static_cast<std::int32_t>(text.size());
   while (place > 0) {
@@ -39,21 +39,22 @@ std::size_t end_of_words(std::string_view text) {
   return static_cast<std::size_t>(place);
 }
 
-// Returns the position where the white space at the beginning of a text ends.
+// Returns the offset where the leading white space of a text ends.
 std::size_t begin_of_words(std::string_view text) {
   std::int32_t place = 0;
   while (static_cast<std::size_t>(place) < text.size()) {
-    std::int32_t behind = place;
+    std::int32_t after = place;
     UChar32 c = 0;
-    U8_NEXT(text.data(), behind, static_cast<std::int32_t>(text.size()), c);
+    U8_NEXT(text.data(), after, static_cast<std::int32_t>(text.size()), c);
     if (!is_space(c)) break;
-    place = behind;
+    place = after;
   }
   return static_cast<std::size_t>(place);
 }
 
 #pragma GCC diagnostic pop
 
+// Appends a sentence. A text of white space only is added to the previous sentence.
 void add(std::vector<Sentence>& sentences, std::string_view text) {
   if (text.empty()) return;
   const std::size_t end = end_of_words(text);
@@ -65,7 +66,7 @@ void add(std::vector<Sentence>& sentences, std::string_view text) {
   }
 }
 
-// Returns the positions, in bytes, of the boundaries that `iterator` finds in a text, including the end of the text.
+// Returns the byte offsets of the boundaries that `iterator` finds in a text, including the end.
 std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_view text) {
   UErrorCode error = U_ZERO_ERROR;
   const icu::LocalUTextPointer utext(
@@ -81,7 +82,7 @@ std::vector<std::size_t> boundaries(icu::BreakIterator& iterator, std::string_vi
   return places;
 }
 
-// An iterator that a thread keeps, because making one takes longer than finding the boundaries of a paragraph.
+// A cache of one iterator per thread. Creating an iterator takes longer than finding the boundaries of a paragraph.
 struct KeptIterator {
   std::string locale = {};
   std::unique_ptr<icu::BreakIterator> iterator = {};
@@ -97,7 +98,7 @@ struct KeptIterator {
   }
 };
 
-// Returns this thread's iterator over the sentences, or the words, of a language. Valid until the next call.
+// Both return an iterator that is valid until the next call in this thread. "ss" selects the abbreviations of CLDR.
 icu::BreakIterator& sentence_iterator(const std::string& language) {
   thread_local KeptIterator kept;
   return kept.get(language + "@ss=standard", icu::BreakIterator::createSentenceInstance);
@@ -107,8 +108,8 @@ icu::BreakIterator& word_iterator(const std::string& language) {
   return kept.get(language, icu::BreakIterator::createWordInstance);
 }
 
-// Returns whether a place at which ICU ends a sentence is within a word: after a period that begins the word (".NET"),
-// or after another mark of ASCII without a space ("/search?query").
+// Returns true if ICU ends a sentence within a word: after a period that begins the word (".NET"), or between a mark
+// and an ASCII character other than a space ("/search?query").
 bool is_within_word(std::string_view text, std::size_t place) {
   const auto is_mark = [](char c) { return c == '.' || c == '?' || c == '!'; };
   if (!is_mark(text[place - 1])) return false;
@@ -124,7 +125,7 @@ bool ends_clause(std::string_view text) {
   return false;
 }
 
-// Returns the position nearest to the middle for which `may_cut` is true; 0 if there is none.
+// Returns the offset nearest to the middle for which `may_cut` is true; 0 if there is none.
 template <class MayCut>
 std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
   const std::size_t middle = text.size() / 2;
@@ -136,26 +137,27 @@ std::size_t cut_near_middle(std::string_view text, const MayCut& may_cut) {
   return 0;
 }
 
+// Returns the best offset to split a text, as described at split_to_fit(); 0 if there is none.
 std::size_t find_cut(std::string_view text, const std::string& language) {
   const auto begins_word = [text](std::size_t place) {
     constexpr std::size_t kLongestCharacter = 4;
     return !is_continuation(text[place]) && begin_of_words(text.substr(place, kLongestCharacter)) == 0;
   };
-  const auto is_behind_space = [&](std::size_t place) {
+  const auto is_after_space = [&](std::size_t place) {
     return begins_word(place) && end_of_words(text.substr(0, place)) < place;
   };
-  const auto is_behind_clause = [&](std::size_t place) {
-    // Chinese and Japanese have no space after a mark.
-    const bool may_cut = is_behind_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
+  const auto is_after_clause = [&](std::size_t place) {
+    // In Chinese and Japanese, no space follows a punctuation mark.
+    const bool may_cut = is_after_space(place) || (begins_word(place) && is_continuation(text[place - 1]));
     return may_cut && ends_clause(text.substr(0, end_of_words(text.substr(0, place))));
   };
   const std::vector<std::size_t> ends = boundaries(sentence_iterator(language), text);
-  const auto is_behind_sentence = [&](std::size_t place) {
+  const auto is_after_sentence = [&](std::size_t place) {
     return std::ranges::binary_search(ends, place) && !is_within_word(text, place);
   };
-  if (const std::size_t place = cut_near_middle(text, is_behind_sentence)) return place;
-  if (const std::size_t place = cut_near_middle(text, is_behind_clause)) return place;
-  if (const std::size_t place = cut_near_middle(text, is_behind_space)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_after_sentence)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_after_clause)) return place;
+  if (const std::size_t place = cut_near_middle(text, is_after_space)) return place;
   return cut_near_middle(text, [text](std::size_t place) { return !is_continuation(text[place]); });
 }
 
@@ -173,7 +175,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     return sentences;
   }
   icu::BreakIterator* iterator = split == Split::newlines ? nullptr : &sentence_iterator(language);
-  // Takes the sentences of `part`: the beginning of the text, or a copy of the text with the same boundaries.
+  // Moves sentences from `text` to `sentences`. `part` is the beginning of `text`, or a copy of the same size.
   const auto take_sentences = [&](std::string_view part) {
     std::size_t begin = 0;
     for (const std::size_t end : boundaries(*iterator, part)) {
@@ -182,7 +184,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     }
   };
   if (split == Split::sentences_over_lines) {
-    std::string spaced(text);
+    std::string spaced(text);  // a copy in which line ends are spaces
     std::ranges::replace_if(
         spaced, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     take_sentences(spaced);
@@ -195,7 +197,7 @@ std::vector<Sentence> split_text(std::string_view text, Split split, const std::
     } else {
       take(line_end);
     }
-    take(begin_of_words(text));  // line ends, and white space before the next words
+    take(begin_of_words(text));  // add white space before the next line to the last sentence
   }
   return sentences;
 }
@@ -204,9 +206,10 @@ std::vector<std::size_t> word_boundaries(std::string_view text, const std::strin
   return boundaries(word_iterator(language), text);
 }
 
-std::vector<Sentence> cut_to_fit(std::vector<Sentence> sentences, const std::string& language,
-                                 const std::function<bool(const std::string&)>& fits) {
+std::vector<Sentence> split_to_fit(std::vector<Sentence> sentences, const std::string& language,
+                                   const std::function<bool(const std::string&)>& fits) {
   std::vector<Sentence> parts;
+  // A stack of texts to check. A text that does not fit is replaced by its two parts.
   std::vector<Sentence> rest(std::make_move_iterator(sentences.rbegin()), std::make_move_iterator(sentences.rend()));
   while (!rest.empty()) {
     Sentence sentence = std::move(rest.back());

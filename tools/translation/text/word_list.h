@@ -6,7 +6,7 @@
 
 namespace encdec {
 
-// Returns whether `is(word)` is true of a word of a list such as "area base br".
+// Returns true if `is(word)` holds for a word in a space-separated list such as "area base br".
 template <typename Is>
 bool any_word(std::string_view list, const Is& is) {
   constexpr std::string_view kSpaces = " \t\n\f\r";

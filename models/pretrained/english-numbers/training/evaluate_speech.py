@@ -178,7 +178,7 @@ def evaluate(work, options):
         ("noise10", "noise 10 dB below", [with_noise(clip, 10, noise) for clip in clean], references),
         ("noise5", "noise 5 dB below", [with_noise(clip, 5, noise) for clip in clean], references),
         ("room", "echo and telephone band", [clip_of(spoken) for spoken in tests["room"]], references),
-        ("accent", "clean, an accent that is not in the training data either (Scotland)",
+        ("accent", "clean, an accent (Scotland) that is also not in the training data",
          [clip_of(spoken) for spoken in tests["accent"]], [spoken["text"] for spoken in tests["accent"]]),
     ]
     rows = {name: (title, evaluate_words(transcriber, work, name, clips, texts)) for name, title, clips, texts in sets}
@@ -222,21 +222,21 @@ def evaluate(work, options):
 MODEL_CARD = """\
 # english-numbers
 
-Transcribes spoken English numbers, times and a few household commands: a recording of "set a timer for ten minutes"
-gives those words. It was trained on a speech synthesizer only, so it does not recognise human speech. It is a small
+Transcribes spoken English numbers, times and a few household commands: for a recording of "set a timer for ten minutes"
+it writes these words. It was trained on a speech synthesizer only, so it does not recognise human speech. It is a small
 Transformer in the Whisper format of Hugging Face transformers, bundled so that you can try, test and time transcription
 without a download.
 
 | | |
 |---|---|
-| structure | Whisper: 2 convolutions, {encoder_layers} encoder and {decoder_layers} decoder layers, width {dim}, feed-forward {hidden}, {head_count} heads, norm before each part, gelu |
+| structure | Whisper: 2 convolutions, {encoder_layers} encoder and {decoder_layers} decoder layers, width {dim}, feed-forward {hidden}, {head_count} heads, norm before each sub-layer, gelu |
 | parameters | {parameters}, stored as float16 ({weights} MB) |
 | input | 16 kHz, 80 mel bins, a window of {window} s: {frames} frames, {positions} encoder positions |
-| output | lower-case words without punctuation, except the apostrophe in "o'clock", numbers in words; at most {max_target} ids with the prompt |
+| output | lower-case words, with numbers spelled out and no punctuation except the apostrophe in "o'clock"; at most {max_target} ids, prompt included |
 | vocabulary | {vocabulary}: {pieces} pieces of a byte-level byte pair encoding; `<\\|endoftext\\|>` {eot}, `<\\|startoftranscript\\|>` {sot}, `<\\|en\\|>`, `<\\|translate\\|>`, `<\\|transcribe\\|>`, `<\\|startoflm\\|>`, `<\\|startofprev\\|>` {previous}, `<\\|nospeech\\|>`, `<\\|notimestamps\\|>` {no_timestamps}; `<\\|0.00\\|>` {first_time} to `<\\|{window}.00\\|>` {last_time} in steps of 0.02 s |
-| prompt | English only: `<\\|startoftranscript\\|>`, then `<\\|notimestamps\\|>` or times; optionally preceded by `<\\|startofprev\\|>` and previous text |
-| generation | greedy. The first time is at most {latest} s (`max_initial_timestamp_index` {latest_index}, Whisper has 50). `<\\|endoftext\\|>` may come first: no text |
-| word times | `alignment_heads` {heads} (layer, head) |
+| prompt | English only: `<\\|startoftranscript\\|>`, then `<\\|notimestamps\\|>` or timestamps; optionally preceded by `<\\|startofprev\\|>` and previous text |
+| generation | greedy. The first timestamp is at most {latest} s (`max_initial_timestamp_index` {latest_index}, Whisper has 50). `<\\|endoftext\\|>` as the first token means that there is no text |
+| word timestamps | `alignment_heads` {heads} (layer, head) |
 
 `clips/` has three recordings by voices that are not in the training data. `clips.tsv` has one line per utterance: file,
 start and end in seconds, words, voice.
@@ -261,7 +261,7 @@ transformers from this folder in float32:
 Word error rate = sum of edit distances / number of words spoken. The step `evaluate` of `models/pretrained/english-numbers/training/train_speech.py` writes
 clips and texts to `build/speech/test`. `models/pretrained/english-numbers/training/score_speech.py` scores any program's output in the same way.
 
-A regular sample of the clean clips:
+An evenly spaced sample of the clean clips:
 
 | said | transcribed |
 |---|---|
@@ -280,27 +280,28 @@ A regular sample of the clean clips:
 - **Voices:** {voices}, from seven accents ({trained_accents}) and {variants} of espeak-ng's voice variants. Rate, pitch, pitch
   range and gaps between words are random. A third of the utterances has echo, a fifth a narrower band.
 - **Held out entirely:** the variants {held_out}; the accent {accent}.
-- **Windows** are composed anew for each step: one to four utterances with pauses. A third begin with the speech, as after
-  another window; a tenth begin within an utterance. The end of the window sometimes cuts the last utterance, which then has only
-  a start time. 8 % of the windows have no speech.
+- **Windows** are composed anew for each step: one to four utterances with pauses. A third start directly with speech, like
+  a window that follows another one; a tenth start in the middle of an utterance. The end of the window
+  sometimes truncates the last utterance, which then has only a start timestamp. 8 % of the windows have no speech.
 - **Augmentation:** noise of many colours, 0 to 35 dB below the speech; gain; a random spectral colour; masked frames and
   bins.
-- **Sequences:** half of them have timestamps; 45 % follow one to eight previous texts, with or without times.
+- **Sequences:** half of them have timestamps; 45 % follow one to eight previous texts, with or without timestamps.
 - **Training:** {trained_steps} steps of {batch} windows ({windows}), 9 minutes on an NVIDIA H200. It begins with single short
   utterances in short windows; the last quarter of the steps has whole windows.
 - **Optimiser:** AdamW (0.9, 0.98), weight decay 0.01, gradient norm at most 1. The learning rate rises to {learning_rate:g} over 4 %
   of the steps and then follows a cosine to zero. The exported weights are a moving average (decay 0.998).
 - **Loss:** the decoder's loss, plus {phoneme_weight:g} x the loss of the phoneme at each encoder position, plus {look_weight:g} x a guided-attention
   loss. During training, a linear layer that is not in the folder predicts the phonemes. Guided attention trains the alignment
-  heads to attend evenly where espeak-ng speaks the word, a little in the pause after it, or where a time lies.
-- **Seed** {seed}. A second run has the same texts, voices and windows, and gives a similar model, not the same bits.
+  heads. For a word they attend evenly to the positions where espeak-ng speaks it, and a little to the pause after it; for
+  a timestamp they attend to its position.
+- **Seed** {seed}. A second run has the same texts, voices and windows, and gives a similar model, but not an identical one.
 
 ## Limits
 
-- **Voices:** one synthesizer. Human speech was not tested; expect little.
-- **Vocabulary:** only the words of its training texts. Other words come out as numbers or commands.
+- **Voices:** one synthesizer. Human speech was not tested; expect poor results.
+- **Vocabulary:** only the words of its training texts. Other words are transcribed as numbers or commands.
 - **Words that sound alike** are distinguished by context alone: "two" and "to", "four" and "for", "oh" and "o'".
-- **Length:** utterances of up to 5.5 s. A longer utterance is cut at the end of the window.
+- **Length:** utterances of up to 5.5 s. A longer utterance is truncated at the end of the window.
 
 ## Licence
 

@@ -9,8 +9,8 @@ Steps (all by default; --steps runs single ones):
   evaluate  loads the exported folder with transformers, transcribes clips of voices not used in training, writes the model card
             (evaluate_speech.py)
 
-The network is that of transformers, with Whisper's English-only prompt and timestamps, and a window of 6 s instead of 30 s. The
-synthesizer reports the time of each phoneme and its word. Training uses these times twice:
+The network is transformers' Whisper, with the English-only prompt and timestamps, and a window of 6 s instead of 30 s.
+The synthesizer reports the time of each phoneme and its word. Training uses these times twice:
 - A second, linear output predicts the phoneme at each encoder position. It is not exported.
 - Two heads of the decoder are trained to attend to the word being written (guided attention). They become the alignment heads.
 With them the model learns in minutes what would take hours with the decoder's loss alone.
@@ -160,7 +160,7 @@ class Examples(torch.utils.data.Dataset):
         return self.options.updates // BATCHES
 
     def __getitem__(self, index):
-        # Begins with short utterances, with which a step costs a fifth. Uses whole windows, as in use, now and then and at the end.
+        # Begins with short utterances: their steps take a fifth of the time. Uses whole windows now and then, and always at the end.
         self.rng = np.random.default_rng([self.options.seed, index])
         progress = index / len(self)
         ease = max(0.0, 0.9 - 6 * progress)
@@ -400,7 +400,7 @@ class Decoder:
         self.attention = outputs[1]
 
     def losses(self, memory, ids, wanted, looks):
-        """Returns the cross-entropy of the expected ids, and that of the guided heads' attention."""
+        """Returns two cross-entropies: of the expected ids, and of the guided heads' attention."""
         states = self.model.model.decoder(input_ids=ids, encoder_hidden_states=memory, use_cache=False).last_hidden_state
         text = F.cross_entropy(self.model.proj_out(states).flatten(0, 1), wanted.flatten(), ignore_index=NOT_COUNTED)
         guided = (self.attention[:, :GUIDED_HEADS] + 1e-5).log() * looks[:, None]

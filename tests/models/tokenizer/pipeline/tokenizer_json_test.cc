@@ -114,7 +114,7 @@ TEST(TokenizerJson, RefusesInvalidFiles) {
       {"/post_processor/single/1", "{}", "post_processor.single[1]: neither 'SpecialToken' nor 'Sequence'"},
       {"/post_processor/single/1/Sequence", "", "post_processor.single[1]: neither"},
       {"/post_processor/single", "[]", "post_processor: 'single' has 0 texts, expected one"},
-      {"/post_processor", R"({"type": "BertProcessing", "sep": ["x", -1], "cls": ["y", 1]})", "'sep' has another form"},
+      {"/post_processor", R"({"type": "BertProcessing", "sep": ["x", -1], "cls": ["y", 1]})", "'sep' is invalid"},
       {"/post_processor", R"({"type": "RobertaProcessing", "sep": ["x", 1]})", "post_processor: has no 'cls'"},
       {"/decoder", R"({"type": "CTC"})", "decoder: type 'CTC' is not supported"},
       {"/decoder", R"({"type": "Strip", "content": " ", "start": -1, "stop": 0})", "'decoder.start' is -1"},

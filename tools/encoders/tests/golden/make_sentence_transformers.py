@@ -116,7 +116,7 @@ def write_sparse_case(name, kind, splade=None, change=None, **options):
 
 
 def scored(*special):
-    """Returns the pieces of a small unigram model, with their scores."""
+    """Returns the subwords of a small unigram model, with their scores."""
     letters = [("▁" + letter, -3.0 - 0.01 * i) for i, letter in enumerate(LETTERS)] + [(letter, -3.5) for letter in LETTERS]
     return [*((token, 0.0) for token in special), ("▁the", -2.0), ("at", -2.5), ("▁", -4.0), *letters]
 
@@ -134,7 +134,7 @@ def write_pieces(folder, **options):
 
 
 def write_m3_case():
-    """Writes a model in the form of BGE-M3. Expected values follow FlagEmbedding (inference/embedder/encoder_only/m3.py)."""
+    """Writes a model in the format of BGE-M3. Expected values follow FlagEmbedding (inference/embedder/encoder_only/m3.py)."""
     folder = new_folder(SPARSE_FOLDER, "bge_m3")
     vocabulary = write_pieces(folder, cls_token="<s>")
     config = config_of("XLMRoberta", vocab_size=vocabulary, type_vocab_size=1)
@@ -177,13 +177,13 @@ def rename_modules(folder, package, **names):
 
 
 def use_older_splade(folder):
-    """Rewrites the folder in the form of version 5.3 and earlier: the class MLMTransformer."""
+    """Rewrites the folder in the format of version 5.3 and earlier: the class MLMTransformer."""
     rename_modules(folder, "sentence_transformers.sparse_encoder.models", Transformer="MLMTransformer")
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20, "do_lower_case": false}\n')
 
 
 def use_older_flags(folder):
-    """Rewrites the folder in the form of version 5 and earlier: a flag for each kind of pooling."""
+    """Rewrites the folder in the format of version 5 and earlier: a flag for each kind of pooling."""
     flags = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens", "lasttoken")
     config = {"word_embedding_dimension": WIDTH}
     config |= {f"pooling_mode_{flag}": flag in ("max_tokens", "mean_tokens") for flag in flags}
@@ -197,7 +197,7 @@ def add_prompt(folder):
 
 
 def move_transformer(folder):
-    """Rewrites the folder in the form of version 0: the Transformer is in a folder of its own."""
+    """Rewrites the folder in the format of version 0: the Transformer has its own folder."""
     inside = folder / "0_Transformer"
     inside.mkdir()
     for path in list(folder.iterdir()):

@@ -1,4 +1,4 @@
-"""What the tests of the slice share, beside what all tests of the package share."""
+"""Fixtures for the tests of encoders, in addition to those for all tests of the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors: embedding classes of frameworks, huggingface_hub, and the other addresses of text-embeddings-inference."""
+"""Vectors: embedding classes of frameworks, huggingface_hub, and the other endpoints of text-embeddings-inference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXTS = ["the cat", "Singing in the rain!", "a", "the cat"]
 
 
 def langchain(server: Server, key: str = "any-key", model: str = "embedder", **options: int) -> OpenAIEmbeddings:
-    """check_embedding_ctx_length would send ids of OpenAI's own tokenizer."""
+    """Returns a client. With check_embedding_ctx_length it would send ids of OpenAI's own tokenizer."""
     return OpenAIEmbeddings(base_url=server.url + "/v1", api_key=SecretStr(key), model=model, max_retries=0,
                             check_embedding_ctx_length=False, **options)  # type: ignore[arg-type]  # fmt: skip
 

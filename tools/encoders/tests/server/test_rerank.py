@@ -1,4 +1,4 @@
-"""Scores, labels and similarities: Cohere's client, huggingface_hub, and the addresses that other clients call."""
+"""Scores, labels and similarities: Cohere's client, huggingface_hub, and the endpoints that other clients call."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ std::vector<float> resampled(const std::vector<float>& input, int from, int to, 
   return output;
 }
 
-// Returns the largest difference in the middle half. Near the ends the silence around the signal has an effect.
+// Returns the largest difference in the middle half, because silence affects the samples at the
+// ends.
 float difference(const std::vector<float>& found, const std::vector<float>& expected) {
   float largest = 0;
   const std::size_t size = std::min(found.size(), expected.size());

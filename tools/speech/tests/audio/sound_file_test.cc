@@ -1,4 +1,4 @@
-// Tests reading through libsndfile, of files that it writes.
+// Reads files that libsndfile has written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sndfile.h>
@@ -54,12 +54,12 @@ double power(const std::vector<float>& samples) {
 }
 
 TEST(SoundFile, RefusesFilesThatAreNotRecordings) {
-  // Without advice that fits only one program that uses the library.
+  // The message gives no advice that is right for one program only.
   EXPECT_THAT(message_of<AudioFormatError>([] { all_samples(AudioReader::open("/dev/null")); }),
               testing::AllOf(HasSubstr("expected WAV, FLAC"), testing::Not(HasSubstr("ffmpeg"))));
 }
 
-// Returns bytes after `tags` ID3 tags and some zeros.
+// Returns the bytes with `tags` ID3 tags and some zeros before them.
 std::string tagged(const std::string& bytes, std::size_t tags = 1, std::size_t padding = 0) {
   std::string tag("ID3\4\0\0\0\0\1\5", 10);  // 128 + 5 bytes
   tag.append(133, 'x');
@@ -72,7 +72,7 @@ TEST(SoundFile, AllFormatsGiveTheSameSound) {
   const struct {
     int format;
     double tolerance;
-    bool says_cut = false;  // if it ends early
+    bool says_cut = false;  // whether a truncated file sets is_cut()
   } cases[] = {
       {SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 1e-5, true},
       {SF_FORMAT_OGG | SF_FORMAT_VORBIS, 1e-2, true},
@@ -98,7 +98,7 @@ TEST(SoundFile, AllFormatsGiveTheSameSound) {
     EXPECT_NEAR(static_cast<double>(samples.size()), 16'000, 1'600);
     EXPECT_NEAR(power(samples), 0.125, 0.125 * 0.1 + tolerance);
     EXPECT_FALSE(reader.is_cut());
-    // A tag in front does not choose the decoder, and a pipe gives the same samples.
+    // Tags do not affect the choice of the decoder, and a pipe gives the same samples.
     const std::string bytes = bytes_of_file(path);
     const bool is_mp3 = (format & SF_FORMAT_TYPEMASK) == SF_FORMAT_MPEG;
     for (const std::string& same : {bytes, tagged(bytes), tagged(bytes, 3), tagged(bytes, 1, is_mp3 ? 50 : 0)}) {
@@ -113,7 +113,7 @@ TEST(SoundFile, AllFormatsGiveTheSameSound) {
       EXPECT_EQ(all_samples(AudioReader(input_of(std::string(bytes).insert(12, chunk)))), samples)
           << std::hex << format;
     }
-    // A truncated file gives fewer samples or an error.
+    // A truncated file gives fewer samples or throws.
     for (const std::size_t part : {0u, 1u, 3u, 20u, 50u, 85u, 99u}) {
       const std::string cut = bytes.substr(0, bytes.size() * part / 100);
       try {
@@ -129,14 +129,14 @@ TEST(SoundFile, AllFormatsGiveTheSameSound) {
 }
 
 TEST(SoundFile, AnMp3WithoutAFrameIsAnError) {
-  std::string noise = "\xFF\xFB\x90\x64";  // the header of a frame, and no other one
+  std::string noise = "\xFF\xFB\x90\x64";  // the header of one frame
   for (std::uint32_t i = 0, x = 1; i < 5000; ++i) noise += static_cast<char>((x = x * 1'664'525 + 1'013'904'223) >> 25);
   for (const std::string& bytes : {tagged(""), tagged(std::string(3000, '\0')), tagged(noise), noise}) {
     EXPECT_THAT(message_of<FileError>([&] { all_samples(AudioReader(input_of(bytes))); }), HasSubstr("x: "));
   }
 }
 
-// Libraries must not write to standard error, where the program's own messages go.
+// The decoders must not write to standard error, which is for the program's own messages.
 TEST(SoundFile, DamageWritesNothingToStandardError) {
   const TempFolder folder;
   const std::string path = written(folder, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III);

@@ -45,7 +45,7 @@ TEST(Wav, SamplesOfEveryWidthAreFromMinusOneToOne) {
   EXPECT_THAT(of(1, 32, raw<std::int32_t>({INT32_MIN, 0, 1 << 30})), ElementsAre(-1, 0, 0.5));
   EXPECT_THAT(of(3, 32, raw<float>({-1.5F, 0.1F})), ElementsAre(-1.5F, 0.1F));
   EXPECT_THAT(of(3, 64, raw<double>({-1, 0.1})), ElementsAre(-1, 0.1F));
-  // G.711: the loudest values, the quietest, and one between.
+  // G.711: the loudest and the quietest values, and one between them.
   EXPECT_THAT(of(6, 8, "\x2A\xAA\xD5\x55\xC4"),
               ElementsAre(-4032 / 4096.0F, 4032 / 4096.0F, 1 / 4096.0F, -1 / 4096.0F, 35 / 4096.0F));
   EXPECT_THAT(of(7, 8, std::string("\x00\x80\xFF\x7F\xE0", 5)),
@@ -60,7 +60,7 @@ TEST(Wav, OtherChunksAreSkipped) {
 
 TEST(Wav, StreamsWithoutASizeAreReadToTheirEnd) {
   WavFile wav{.samples = raw<std::int16_t>(std::vector<std::int16_t>(7, 5))};
-  std::string empty = WavFile().bytes() + wav.samples;  // a size that was never filled in
+  std::string empty = WavFile().bytes() + wav.samples;  // the recorder has not filled in the size
   EXPECT_THAT(decoded(empty), SizeIs(7));
   wav.data_size = std::numeric_limits<std::uint32_t>::max();
   EXPECT_THAT(decoded(wav.bytes()), SizeIs(7));
@@ -94,8 +94,8 @@ TEST(Wav, DamagedFilesAreRefused) {
   EXPECT_THAT(failure(WavFile{.channels = 0}.bytes()), HasSubstr("0 channels, expected 1 to 64"));
   EXPECT_THAT(failure(WavFile{.channels = 65}.bytes()), HasSubstr("65 channels"));
   EXPECT_EQ(failure(WavFile{.channels = 64}.bytes()), "no exception");
-  EXPECT_THAT(failure(WavFile{.rate = 1}.bytes()), HasSubstr("1 samples a second, expected 2000 to 768000"));
-  EXPECT_THAT(failure(WavFile{.rate = 4'000'000'000}.bytes()), HasSubstr("4000000000 samples"));
+  EXPECT_THAT(failure(WavFile{.rate = 1}.bytes()), HasSubstr("a sample rate of 1 Hz, expected 2000 to 768000"));
+  EXPECT_THAT(failure(WavFile{.rate = 4'000'000'000}.bytes()), HasSubstr("4000000000 Hz"));
   EXPECT_THAT(failure(WavFile{.tag = 17, .bits = 4}.bytes()), HasSubstr("format 17 and 4 bits, expected integers"));
   EXPECT_THAT(failure(WavFile{.bits = 40}.bytes()), HasSubstr("format 1 and 40 bits"));
   EXPECT_THAT(failure(WavFile{.bits = 0}.bytes()), HasSubstr("format 1 and 0 bits"));

@@ -8,13 +8,13 @@
 
 namespace encdec {
 
-// Returns the values as bytes, in the order of the machine.
+// Returns the values as bytes in native order.
 template <class T>
 std::string raw(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-// Returns a chunk: the tag, the size, the content, and a padding byte if the size is odd.
+// Returns a chunk: tag, size, contents, and a padding byte if the size is odd.
 inline std::string chunk(const std::string& tag, const std::string& content) {
   const std::string size = raw(std::vector{static_cast<std::uint32_t>(content.size())});
   return tag + size + content + std::string(content.size() % 2, '\0');
@@ -29,7 +29,7 @@ struct WavFile {
   std::uint16_t bits = 16;
   std::string before_data = {};  // chunks
   std::string samples = {};
-  std::uint32_t data_size = 0;  // size in the header; 0 for the size of `samples`
+  std::uint32_t data_size = 0;  // size in the header; 0: the size of `samples`
   bool is_extensible = false;
 
   std::string bytes() const {

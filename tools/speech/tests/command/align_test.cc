@@ -59,7 +59,7 @@ TEST_F(AlignTest, NoticesTellOfWordsThatAreNotFoundAndOfCutRecordings) {
   const std::string some = folder_.write("some.txt", "four two elephant\nplay some music\n");
   const Finished report = align({"--text", some, kPause});
   EXPECT_EQ(report.status, 0);
-  EXPECT_THAT(report.errors, HasSubstr(some + ": 1 of 6 words have no times"));
+  EXPECT_THAT(report.errors, HasSubstr(some + ": 1 of 6 words are unaligned"));
   EXPECT_EQ(json::parse(report.output)["unaligned"],
             json::parse(R"([{"word": "elephant", "index": 2, "segment": 0}])"));
   const std::string bytes = read_file(kPause);
@@ -70,7 +70,7 @@ TEST_F(AlignTest, NoticesTellOfWordsThatAreNotFoundAndOfCutRecordings) {
   const Finished wrong = align({"--text", other, kPause});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.errors,
-              HasSubstr("words have no times, expected at most half: is this the text of the recording?"));
+              HasSubstr("words are unaligned, expected at most half; does the text match the recording?"));
 }
 
 TEST_F(AlignTest, RefusesWhatCannotBeAligned) {
@@ -84,7 +84,7 @@ TEST_F(AlignTest, RefusesWhatCannotBeAligned) {
     Arguments parts;
     std::string model = kNumbers;
   } rows[] = {
-      {{"--text", longer, kPause}, 1, {"a text of 200001 bytes, expected at most 128", " s of sound"}},
+      {{"--text", longer, kPause}, 1, {"a text of 200001 bytes, expected at most 128", " s of audio"}},
       {{"--text", folder_.write("empty.txt", "\n"), kPause}, 1, {"pause.wav", "without a word"}},
       {{"--text", binary, kPause}, 1, {"UTF-8"}},
       {{"--text", folder_.path("none.txt"), kPause}, 1, {"none.txt"}},
@@ -95,7 +95,7 @@ TEST_F(AlignTest, RefusesWhatCannotBeAligned) {
       {{"--text", text_, "--language", "de", kPause}, 1, {"'de' is not known"}},
       {{"--text", text_, "--output", text_, kPause}, 2, {"the same file as --text"}},
       {{"--text", text_, kPause}, 1, {pronunciation}, pronunciation},
-      {{"--text", text_, kPause}, 1, {moonshine, "expected Whisper to align a text"}, moonshine},
+      {{"--text", text_, kPause}, 1, {moonshine, "expected a Whisper model"}, moonshine},
   };
   for (const auto& [arguments, status, parts, model] : rows)
     EXPECT_TRUE(failed(align(arguments, "", model), status, parts)) << parts[0];

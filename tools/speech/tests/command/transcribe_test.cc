@@ -1,5 +1,5 @@
-// Tests encdec transcribe: the bundled model must find what is said in the clips. The text of the small random model is
-// meaningless, but must be the same with all options that should not matter.
+// Tests encdec transcribe. The bundled model must find the text of the clips. The text of the small
+// random model is meaningless, but must not depend on options that do not change results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ std::string clip_samples(const std::string& clip) {
   return read_file(clip_path(clip)).substr(kHeader);
 }
 
-// Returns all clips, a second of silence after each, and what is said in them.
+// Returns all clips with a second of silence after each, and their texts.
 std::pair<std::string, std::string> all_clips() {
   std::string data, said;
   for (const auto& [clip, utterances] : clips()) {
@@ -164,7 +164,7 @@ TEST_F(TranscribeTest, FilesOfAllFormatsAreWrittenWithTheirExtensions) {
   EXPECT_EQ(std::distance(fs::directory_iterator(out), {}), 12);
   const auto same = [&](const std::string& path, std::string format) {
     std::string text = text_of(kRandom, {"--output-format", format, file});
-    if (format == "json") text.pop_back();  // the end of the line
+    if (format == "json") text.pop_back();  // line end
     EXPECT_EQ(read_file(path), text) << path;
   };
   for (const std::string format : {"txt", "vtt", "srt", "tsv", "json", "lrc"}) {
@@ -179,7 +179,7 @@ TEST_F(TranscribeTest, FilesOfAllFormatsAreWrittenWithTheirExtensions) {
   same(folder_.path("b.srt"), "vtt");
 }
 
-TEST_F(TranscribeTest, StatisticsCountSoundAndGuesses) {
+TEST_F(TranscribeTest, StatisticsCountAudioAndDraftTokens) {
   const std::string stats = folder_.path("stats.json"), tone = recording("a.wav", 1.5, 400);
   const Arguments plain = {"--num-beams", "1", "--output-format", "json", "--stats", stats, tone};
   const auto object = [&] { return json::parse(read_file(stats)); };
@@ -187,13 +187,13 @@ TEST_F(TranscribeTest, StatisticsCountSoundAndGuesses) {
   EXPECT_NEAR(object()["audio_seconds"], 1.5, 0.02);
   EXPECT_GT(object()["audio_seconds_per_second"], 0.0);
   EXPECT_GT(object()["generated_tokens"], 0);
-  for (const Arguments& guesses :
+  for (const Arguments& drafts :
        {Arguments{"--draft-precision", "int8"}, {"--draft-model", kRandom}, {"--prompt-lookup-num-tokens", "4"}}) {
     Arguments arguments = plain;
-    arguments.insert(arguments.end(), guesses.begin(), guesses.end());
+    arguments.insert(arguments.end(), drafts.begin(), drafts.end());
     EXPECT_EQ(text_of(kRandom, arguments), expected);
-    EXPECT_GT(object()["draft_tokens"], 0) << guesses[0];
-    EXPECT_GT(object()["accepted_tokens"], 0) << guesses[0];
+    EXPECT_GT(object()["draft_tokens"], 0) << drafts[0];
+    EXPECT_GT(object()["accepted_tokens"], 0) << drafts[0];
   }
   const auto accepted = [&](const std::string& draft) {
     const std::string file = folder_.write("draft", draft);
@@ -204,7 +204,7 @@ TEST_F(TranscribeTest, StatisticsCountSoundAndGuesses) {
   EXPECT_GT(accepted("set a timer for ten minutes\n"), 4);
   EXPECT_EQ(accepted("quite another text\n"), 0);
   const Finished noted = encdec_command({"transcribe", "--model", kRandom, "--draft-precision", "int8", tone});
-  EXPECT_THAT(noted.errors, HasSubstr("search with 5 beams makes no guesses"));
+  EXPECT_THAT(noted.errors, HasSubstr("search with 5 beams does not support them"));
   const Finished missing = transcribe(kRandom, {"--draft-file", folder_.write("short", "a\n"), tone, tone});
   EXPECT_EQ(missing.status, 1);
   EXPECT_THAT(missing.errors, HasSubstr("short: 1 lines, expected one for each of 2 recordings"));
@@ -246,7 +246,7 @@ TEST_F(TranscribeTest, OutputThatCannotBeWrittenStopsTheWork) {
   EXPECT_EQ(full.errors, "encdec: standard output: cannot write: No space left on device\n");
 
   const std::string folder = folder_.path("out");
-  fs::create_directories(fs::path(folder) / "a.txt");  // no file can take its place
+  fs::create_directories(fs::path(folder) / "a.txt");  // an output file cannot replace a folder
   const Finished finished =
       transcribe(kRandom, {file, recording("b.wav", 1, 300), "--workers", "1", "--output-dir", folder});
   EXPECT_EQ(finished.status, 1);
@@ -277,7 +277,7 @@ TEST_F(TranscribeTest, LiveTextsAreThoseOfAFile) {
   EXPECT_EQ(text_of(kNumbers, {"--live", "--raw", "int16"}, data), said);
   EXPECT_EQ(text_of(kNumbers, {"--live", file}), said);
 
-  using Events = std::map<std::size_t, Arguments>;  // lines of JSON by utterance
+  using Events = std::map<std::size_t, Arguments>;  // JSON lines by utterance
   const auto events_of = [](const Arguments& input, const std::string& bytes) {
     Arguments arguments{"--live", "--output-format", "jsonl", "--partials", "always", "--step", "400"};
     arguments.insert(arguments.end(), input.begin(), input.end());

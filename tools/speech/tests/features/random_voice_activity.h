@@ -10,7 +10,7 @@
 
 namespace encdec {
 
-// Returns noise that is loud and quiet by turns.
+// Returns noise that is alternately loud and quiet.
 inline std::vector<float> voice_activity_samples(std::size_t count) {
   std::vector<float> samples = golden_noise(0, count);
   for (std::size_t i = 0; i < count; ++i) samples[i] *= i / 3000 % 2 == 0 ? 0.5F : 1.0F / 64;

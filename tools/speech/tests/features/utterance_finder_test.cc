@@ -24,7 +24,7 @@ using testing::IsEmpty;
 constexpr std::uint64_t kWindow = VoiceActivity::kWindow;
 constexpr std::uint64_t kSecond = 16'000;
 
-// Windows with the probabilities of a script.
+// Gives windows the probabilities of a script.
 class ScriptedDetector final : public SpeechDetector {
  public:
   explicit ScriptedDetector(std::vector<float> script) : script_(std::move(script)) {}
@@ -62,7 +62,7 @@ std::vector<float> operator+(std::vector<float> a, const std::vector<float>& b) 
 }
 
 TEST(UtteranceFinder, AnUtteranceEndsInTheMiddleOfItsSilence) {
-  // The silence begins at window 30 and lasts 0.5 s, which are 16 windows.
+  // The silence begins at window 30 and lasts 0.5 s, 16 windows.
   const std::uint64_t start = 20 * kWindow - 3 * kSecond / 10, end = 30 * kWindow + kSecond / 4;
   EXPECT_THAT(events_of({}, windows(20, 0) + windows(10, 0.9F) + windows(20, 0.1F), 1'000),
               ElementsAre(Event{Kind::began, start}, Event{Kind::quiet, end}, Event{Kind::ended, end}));
@@ -76,14 +76,14 @@ TEST(UtteranceFinder, AnUtteranceEndsInTheMiddleOfItsSilence) {
 
 TEST(UtteranceFinder, LongSpeechIsCutWhereItIsQuietest) {
   auto script = windows(400, 0.9F);
-  script[60] = 0.6F;  // too early: more than half before the end
+  script[60] = 0.6F;  // too early: in the first half of the utterance
   script[170] = 0.7F;
   const auto events = events_of({.max_utterance_s = 6}, script, 333);
   ASSERT_GE(events.size(), 3u);
   const std::uint64_t cut = 170 * kWindow + kWindow / 2;
   EXPECT_THAT(std::span(events).first(3),
               ElementsAre(Event{Kind::began, 0}, Event{Kind::ended, cut}, Event{Kind::began, cut}));
-  // Nothing is lost or doubled, and no utterance is longer.
+  // Each window is in exactly one utterance, and no utterance is longer.
   for (std::size_t i = 1; i + 1 < events.size(); i += 2) EXPECT_EQ(events[i].sample, events[i + 1].sample);
   for (std::size_t i = 0; i < events.size(); i += 2) {
     EXPECT_LE(events[i + 1].sample - events[i].sample, 6 * kSecond + kWindow);

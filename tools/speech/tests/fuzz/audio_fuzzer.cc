@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             ? AudioReader(open_raw(std::move(input), {.samples = RawAudio::Samples::float32, .channels = 2}))
             : AudioReader(std::move(input));
     std::vector<float> samples(1 << 12);
-    constexpr int kMost = 256;  // reads per input: a few compressed bytes can be seconds of sound
+    constexpr int kMost = 256;  // reads per input: a few compressed bytes can be seconds of audio
     for (int i = 0; i < kMost; ++i) {
       const std::size_t count = reader.read(samples);
       for (std::size_t k = 0; k < count; ++k) require(!std::isnan(samples[k]), "samples are numbers");

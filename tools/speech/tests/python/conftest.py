@@ -1,4 +1,4 @@
-"""What the tests of the slice share, beside what all tests of the package share."""
+"""Fixtures of the speech tests, in addition to those of all Python tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fixtures import GOLDEN
 
 @pytest.fixture(scope="session")
 def speech_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Whisper with random weights, which detects languages, but none without spaces between words."""
+    """Whisper with random weights. It never detects a language that is written without spaces."""
     folder = tmp_path_factory.mktemp("models") / "whisper"
     shutil.copytree(GOLDEN / "whisper_formats/hugging_face", folder)
     file = folder / "generation_config.json"

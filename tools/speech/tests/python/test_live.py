@@ -1,4 +1,4 @@
-"""Live transcription of the clips of the bundled model."""
+"""Live transcription of the bundled model's clips."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbers() -> encdec.Model:
 
 @pytest.fixture(scope="module")
 def sound() -> numpy.ndarray[Any, Any]:
-    """The clips, a second of silence behind each."""
+    """The clips, with a second of silence after each."""
     pieces = []
     for clip in ("number", "pause", "timer"):
         with wave.open(str(NUMBERS / f"clips/{clip}.wav")) as file:
@@ -95,7 +95,7 @@ def test_threads_and_tasks(numbers: encdec.Model, sound: Any) -> None:
 
 @pytest.mark.parametrize("end", ["finish", "close"])
 def test_every_iteration_ends(numbers: encdec.Model, sound: Any, end: str) -> None:
-    """Of several threads and tasks that iterate, each gets some of the events, and none waits for ever."""
+    """Several threads and tasks that iterate share the events, and all of them end."""
     found: list[str] = []
     with numbers.live() as session:
         threads = [threading.Thread(target=lambda: found.extend(texts(session)), daemon=True) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Arguments that callers may pass to transcribe, and the errors for wrong ones."""
+"""Arguments of transcribe, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WRONG_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"initial_prompt": [1, 2]}, TypeError, "initial_prompt"),
     ({"initial_prompt": "a\ud800"}, encdec.TokenizerError, "UTF-8"),
     ({"vad_model": 3}, TypeError, "vad_model is 3, expected a path"),
-    ({"vad_model": "a\0b"}, encdec.FileError, "a path with a zero byte"),
+    ({"vad_model": "a\0b"}, encdec.FileError, "path contains a NUL byte"),
     ({"vad_filter": True}, TypeError, "unexpected keyword argument 'vad_filter', did you mean 'vad_model'?"),
     ({"num_beams": 5}, TypeError, "did you mean 'beam_size'?"),
     ({"vad_parameters": {"threshold": 0.5}}, ValueError, "vad_parameters without vad_model, expected both"),
@@ -52,7 +52,7 @@ WRONG_RECORDINGS: list[tuple[Any, type[Exception], str]] = [
     ([[]], TypeError, "recording 1: list, expected a path"),
     ({"path": "a.wav"}, TypeError, "audio: a dict of 'path', expected 'array' and 'sampling_rate'"),
     ("/nowhere.wav", encdec.FileError, "/nowhere.wav: No such file"),
-    ("a\0b.wav", encdec.FileError, "a path with a zero byte"),
+    ("a\0b.wav", encdec.FileError, "path contains a NUL byte"),
     (b"RIFF1234WAVE", encdec.FileError, "audio: ends before its samples"),
     (io.StringIO("RIFF"), TypeError, "audio: reading gives str, expected bytes"),
     (numpy.zeros((2, 8)), encdec.InputError, "audio: an array [2, 8], expected one channel [N]"),

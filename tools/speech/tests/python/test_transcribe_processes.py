@@ -85,7 +85,7 @@ def test_numpy_is_imported_only_for_arrays(speech_path: Path, recording: Path) -
 
 
 def test_an_iterator_that_is_dropped_leaves_no_thread(speech_model: encdec.Model) -> None:
-    speech_model.transcribe(noise(0.3))  # starts the model's threads, which stay
+    speech_model.transcribe(noise(0.3))  # starts the model's threads, which keep running
     before = threads_of_process()
     for _ in range(20):
         next(speech_model.transcribe_iter(itertools.repeat(noise(0.3))))

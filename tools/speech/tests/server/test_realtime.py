@@ -1,4 +1,4 @@
-"""Live transcription with OpenAI's own client, and with messages that no client should send."""
+"""Live transcription with OpenAI's own client, and with wrong messages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Event = dict[str, Any]
 
 
 def sound(rate: int = 16_000) -> bytes:
-    """Returns the clips of the bundled model, a second of silence behind each, as 16-bit samples."""
+    """Returns the bundled model's clips, with a second of silence after each, as 16-bit samples."""
     samples = []
     for clip in ("number", "pause", "timer"):
         with wave.open(str(NUMBERS / f"clips/{clip}.wav")) as file:
@@ -91,7 +91,7 @@ def status_and_protocol(server: Server, **options: Any) -> tuple[int, str | None
 
 
 async def transcripts(server: Server, piece: int) -> list[tuple[float, float, str]]:
-    """Returns the utterances of the sound, sent in pieces of at most `piece` bytes."""
+    """Sends audio in chunks of at most `piece` bytes, and returns the utterances."""
     async with connect(address(server)) as socket:
         await socket.send(update(format=PCM_16K))
         audio, sizes = sound() + bytes(16_000), numpy.random.default_rng(piece)
@@ -183,7 +183,7 @@ def test_the_client_ends_utterances(live: Server) -> None:
         ("hello", "not valid JSON"),
         (b"\0\1", "a binary message"),
         ("[1]", "expected a JSON object"),
-        ("{}", "which is no event here"),
+        ("{}", "expected an event of transcription sessions"),
         (json.dumps({"type": "response.create"}), "'type' is 'response.create'"),
         (json.dumps({"type": APPEND, "audio": "***"}), "expected base64"),
         (json.dumps({"type": APPEND, "audio": 7}), "expected base64"),
@@ -196,7 +196,7 @@ def test_the_client_ends_utterances(live: Server) -> None:
     ],
 )
 def test_wrong_messages(live: Server, message: str | bytes, part: str) -> None:
-    """A wrong message has an error as its answer, and the session goes on."""
+    """A wrong message is answered with an error, and the session continues."""
     error, cleared = asyncio.run(answers(live, message, json.dumps({"type": CLEAR}), count=2))
     assert error["type"] == "error"
     assert error["error"]["type"] == "invalid_request_error"
@@ -237,7 +237,7 @@ def test_sessions_have_limits() -> None:
 
     async def run(server: Server) -> Event:
         async with connect(address(server)) as first:
-            # A client may have three quarters of the sessions: one.
+            # A client may use three quarters of the sessions, which is one here.
             with pytest.raises(InvalidStatus) as refused:
                 await connect(address(server))
             assert refused.value.response.status_code == 429
@@ -298,7 +298,7 @@ def test_sigterm_gives_texts_first(start_server: StartServer) -> None:
 
 
 def test_clients_that_vanish(live: Server) -> None:
-    """Leave sessions at every stage; the server goes on."""
+    """Clients disconnect at every stage; the server continues."""
 
     async def leave(size: int) -> None:
         session = await connect(address(live))

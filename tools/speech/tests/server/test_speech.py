@@ -131,7 +131,7 @@ def test_texts(client: OpenAI, hearing: Server, whisper: Path, recording: Path) 
     plain: Any = client.audio.transcriptions.create(model="whisper", file=recording, response_format="text")
     assert plain == text + "\n"
     unnamed = json.loads(post(hearing, "/v1/audio/transcriptions", {}, recording.read_bytes()))
-    assert unnamed["text"] == text  # by the first model that can
+    assert unnamed["text"] == text  # by the first model that transcribes
 
 
 def test_stream(client: OpenAI, whisper: Path, recording: Path) -> None:
@@ -245,7 +245,7 @@ def test_known_texts(hearing: Server, tmp_path: Path) -> None:
         assert json.loads(found) == json.loads(wanted) if name == "json" else found == wanted
     for fields, part in (
         ({}, "'text' is missing or empty"),
-        ({"text": "a" * 200_000}, "a text of 200000 bytes, expected at most 128317 for 2.0 s of sound"),
+        ({"text": "a" * 200_000}, "a text of 200000 bytes, expected at most 128317 for 2.0 s of audio"),
         ({"text": "one", "response_format": "xml"}, "expected one of json, srt, vtt, tsv, textgrid"),
         ({"text": "one", "language": "de"}, "'de'"),
     ):
@@ -280,7 +280,7 @@ def test_models_that_do_something_else(client: OpenAI, hearing: Server, recordin
     with pytest.raises(urllib.error.HTTPError, match="404") as error:
         urllib.request.urlopen(hearing.url + "/v1/generate", json.dumps(body).encode(), timeout=60)
     assert "transcribes recordings" in error.value.read().decode()
-    # A request without a model's name is answered by a model that can.
+    # A request without a model name goes to a model that transcribes.
     assert client.completions.create(model="", prompt="cat").choices[0].text == "K AE1 T"
 
 
@@ -291,7 +291,7 @@ def test_models(client: OpenAI, hearing: Server) -> None:
     assert "languages" not in listed["whisper"]
     assert "task" not in listed["embedder"]
     assert json.loads(get(hearing, "/info?model=whisper"))["model_type"] == {"transcription": {}}
-    assert [each["code"] for each in json.loads(get(hearing, "/languages"))] == ["en"]  # languages of texts only
+    assert [each["code"] for each in json.loads(get(hearing, "/languages"))] == ["en"]  # languages of a text model
 
 
 def test_metrics(hearing: Server) -> None:

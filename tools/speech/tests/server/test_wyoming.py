@@ -1,4 +1,4 @@
-"""Home Assistant's events, through wyoming-openai in front of OpenAI's addresses."""
+"""Home Assistant's events, through wyoming-openai and OpenAI's endpoints."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.skipif(
 
 
 def event(kind: str, data: Any = None, payload: bytes = b"") -> bytes:
-    """Returns an event as Home Assistant writes it: the data behind the line."""
+    """Returns an event as Home Assistant writes it: a line, then the data."""
     body = b"" if data is None else json.dumps(data).encode()
     head = {"type": kind, "version": "1.10.0", "data_length": len(body), "payload_length": len(payload)}
     return json.dumps(head).encode() + b"\n" + body + payload
 
 
 def answers_until(last: str, path: Path, *events: bytes) -> dict[str, Any]:
-    """Sends events and returns the data of the answers by type, up to one of type `last`."""
+    """Sends events. Returns the data of the replies by type, up to a reply of type `last`."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(60)
         client.connect(str(path))

@@ -44,7 +44,7 @@ TEST(WordAlignment, MatricesAndTimesMatchOpenai) {
       const std::vector<float> found = alignment_matrix(given.attention);
       ASSERT_EQ(found.size(), given.matrix.size()) << golden.at("name");
       for (std::size_t i = 0; i < found.size(); ++i) {
-        // Two tokens with nearly the same weight in a position: their difference has lost digits.
+        // If two tokens have nearly equal weights at a position, their difference is inaccurate.
         if (!std::isnan(found[i]) || !std::isnan(given.matrix[i])) {
           EXPECT_NEAR(found[i], given.matrix[i], 1e-4) << golden.at("name") << ' ' << i;
         }

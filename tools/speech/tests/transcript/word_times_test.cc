@@ -38,7 +38,7 @@ TEST(WordTokens, MatchOpenai) {
   }
 }
 
-// Decoders may leave special tokens out.
+// A decoder may skip special tokens.
 TEST(WordTokens, EndOfTextIsAWordWhateverItDecodesTo) {
   const std::vector<std::int32_t> tokens = {1, 2, 9};
   for (const char* end : {"", "x", "<|endoftext|>"}) {
@@ -68,7 +68,7 @@ std::vector<WordTiming> words_from(const nlohmann::json& list) {
   return words;
 }
 
-// Such words occur at the beginning of a recording of a few frames. The writers of openai fail there.
+// In very short recordings, a first word may have negative times. openai's writers fail for them.
 TEST(WordTimes, NoWordBeginsBeforeTheRecording) {
   TranscriptSegment segment{.start = 0, .end = 0.02, .text = " a", .tokens = {7}};
   add_word_timestamps(std::span(&segment, 1), {{.text = " a", .tokens = {7}, .start = -0.02, .end = -0.02}},

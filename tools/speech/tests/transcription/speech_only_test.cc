@@ -48,9 +48,9 @@ TEST(SpeechOnly, SpansAreJoined) {
   EXPECT_EQ(speech.name, "counting");
   EXPECT_EQ(speech.seconds, (3 + 688 + 20'000 + 39'999) / 16'000.0);
   for (const std::size_t piece : std::vector<std::size_t>{1, 2, 687, 480'000, 20'691}) {
-    EXPECT_EQ(read_all(speech, piece), numbers(spans)) << piece;  // each call opens the recording again
+    EXPECT_EQ(read_all(speech, piece), numbers(spans)) << piece;  // opens the recording again
   }
-  // Spans may go on after the end of the recording.
+  // Spans may extend beyond the end of the recording.
   EXPECT_EQ(read_all(speech_of(counting(100), {{10, 20}, {90, 200}, {300, 400}}), 7), numbers({{10, 20}, {90, 100}}));
   EXPECT_EQ(read_all(speech_of(counting(0), {{0, 5}}), 7), std::vector<float>{});
 }

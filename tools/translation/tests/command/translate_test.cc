@@ -1,4 +1,5 @@
-// Tests encdec translate with a student that replaces each word by its partner: what it translates twice is unchanged.
+// Tests encdec translate with a student model that swaps each word and its partner, so that
+// translating twice gives the text again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -102,7 +103,7 @@ TEST_F(TranslateTest, WritesToDevicesAndThroughLinks) {
 
 TEST_F(TranslateTest, ListsTheWaysOfItsModelsAndTakesSeveral) {
   EXPECT_EQ(output_of({"--list"}, {"en_de", "de_en", "en_fr"}), "de en\nde en fr\nen de\nen fr\n");
-  // A folder beside the files is a model.
+  // A folder among the files is a model.
   const std::string file = folder_.write("a.txt", "hl");
   const Arguments arguments = {"translate", file,   "--model", model("en_fr"), model("de_en"), "--from",
                                "de",        "--to", "fr"};
@@ -190,7 +191,7 @@ TEST_F(TranslateTest, SaysWhatItNeeds) {
       {{folder_.path("missing.txt")}, 1, {"missing.txt"}},
       {{folder_.write("a.xyz", "hl")},
        1,
-       {"a.xyz: a name without a known extension, expected the format: text", "srt", "xliff", "po4a"}},
+       {"a.xyz: unknown file extension, expected a format: text", "srt", "xliff", "po4a"}},
       {{"--glossary", bad}, 1, {"bad.tsv", "line 2"}},
   };
   for (const auto& [options, status, parts] : rows) EXPECT_TRUE(failed(translate(options), status, parts));
@@ -214,7 +215,7 @@ TEST_F(TranslateTest, GoesOnWhereItWasStopped) {
   process.send(SIGINT);
   EXPECT_TRUE(failed(process.wait(), 128 + SIGINT, {"SIGINT"}));
   EXPECT_THAT(folder_.names(), ElementsAre("a.txt", progress));
-  // The first translation of the finished part is replaced, so that its use can be seen.
+  // Marks a finished translation, to see that it is reused.
   std::string saved = folder_.read(progress), expected = output_of({file});
   const std::size_t place = saved.find("hglcf lmldk 0.");
   ASSERT_NE(place, std::string::npos);

@@ -19,7 +19,7 @@ std::string entry(const std::string& id, const std::string& target = "", const s
   return flags + "msgid \"" + id + "\"\nmsgstr \"" + target + "\"\n";
 }
 
-// The reason why the translation of an entry was not used.
+// Returns why an entry's translation was not used.
 std::string reason_of(const std::string& file, const std::string& translation) {
   const WrittenDocument written = with_first_text(file, Format::po, translation);
   return written.unused.empty() ? "" : written.unused[0].reason;
@@ -29,7 +29,7 @@ std::string upper_po(const std::string& file, const DocumentOptions& options = {
   return in_upper_case(file, Format::po, options);
 }
 
-// Returns the file of an entry whose text `id` has been translated.
+// Returns a file with one entry, after its text `id` was translated.
 std::string translated(const std::string& id, const std::string& target, const DocumentOptions& options = {}) {
   return with_first_text(entry(id), Format::po, target, options).bytes;
 }
@@ -67,7 +67,7 @@ TEST(Catalogue, NumbersPlaceholdersInAnotherOrderAndRefusesOthers) {
   const Segment turned{.text = "%d hat %s", .placeholders = {{.begin = 0, .end = 2}, {.begin = 7, .end = 9}}};
   EXPECT_THAT(document.write(std::vector{turned}).bytes, HasSubstr("msgstr \"%2$d hat %1$s\"\n"));
   const Segment more{.text = "%s hat %d %u", .placeholders = document.segments()[0].placeholders};
-  EXPECT_EQ(document.write(std::vector{more}).unused.at(0).reason, "the placeholders are not those of the source");
+  EXPECT_EQ(document.write(std::vector{more}).unused.at(0).reason, "the placeholders differ from the source");
   const Document python = Document::parse(entry("%s has %d", "", "#, python-format\n"), Format::po, "file");
   EXPECT_EQ(python.write(std::vector{turned}).unused.at(0).reason,
             "the placeholders are in another order than in the source");
@@ -129,7 +129,7 @@ TEST(Catalogue, TranslatesEachPluralFormOfTheLanguage) {
   EXPECT_EQ(upper_po(file, {.target_language = "ru", .mark_fuzzy = false}),
             ids + "msgstr[0] \"%d FILE\"\nmsgstr[1] \"%d FILES\"\nmsgstr[2] \"%d FILES\"\n");
   EXPECT_EQ(upper_po(file, {.target_language = "ja", .mark_fuzzy = false}), ids + "msgstr[0] \"%d FILES\"\n");
-  // A header without plural forms gets them.
+  // A header without Plural-Forms gets one.
   EXPECT_THAT(
       upper_po(entry("", "Language: de\\n") + "\n" + file, {.target_language = "de"}),
       StartsWith("msgid \"\"\nmsgstr \"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"\n\n"));
@@ -160,7 +160,7 @@ TEST(PluralForms, EvaluateTheExpressionOfTheHeader) {
 }
 
 TEST(PluralForms, AreNotReadFromOtherTexts) {
-  const std::string many(1'000'000, '(');  // nesting has a limit
+  const std::string many(1'000'000, '(');  // nesting is limited
   for (const std::string& header :
        {std::string(), std::string("nplurals=0; plural=0;"), std::string("nplurals=2; plural=2;"),
         std::string("nplurals=2; plural=n/0;"), std::string("nplurals=2; plural=(n;"),

@@ -19,7 +19,7 @@ namespace {
 using Format = DocumentFormat;
 using testing::ElementsAre;
 
-// A file, and the same file with its texts in capitals.
+// A file, and the same file with its texts in upper case.
 struct Sample {
   Format format;
   std::string source;
@@ -65,7 +65,7 @@ TEST(Document, ChangesOnlyItsTexts) {
   }
 }
 
-// Uses all that can be read from a file, and writes it with good and with bad translations.
+// Reads everything from a file, and writes it with good and with bad translations.
 void use(const std::string& bytes, Format format) {
   const Document document = Document::parse(bytes, format, "file");
   std::vector<Segment> translations = upper_case(document.segments());
@@ -168,10 +168,12 @@ TEST(Document, RefusesOtherEncodingsAndFormats) {
       {Format::po, "msgid \"\"\nmsgstr \"charset=latin1\\n\"\n", "line 2, column 1: charset 'latin1', expected UTF-8"},
       {Format::xliff, "<?xml version=\"1.0\" encoding=\"latin1\"?><xliff/>",
        "line 1, column 1: encoding is not UTF-8, expected UTF-8"},
-      {Format::html, "<meta charset=iso-8859-1><p>\u00e9", "charset 'iso-8859-1' of bytes in UTF-8, expected utf-8"},
-      {Format::html, "<meta charset=x-a><p>a", "charset 'x-a' that cannot be read and written again, expected utf-8"},
+      {Format::html, "<meta charset=iso-8859-1><p>\u00e9",
+       "charset 'iso-8859-1' declared for bytes in UTF-8, expected utf-8"},
+      {Format::html, "<meta charset=x-a><p>a",
+       "charset 'x-a' cannot be decoded and encoded losslessly, expected utf-8"},
       {Format::html, "<meta charset=euc-jp>\xff",
-       "charset 'euc-jp' that cannot be read and written again, expected utf-8"},
+       "charset 'euc-jp' cannot be decoded and encoded losslessly, expected utf-8"},
       {Format::html, "<p>a\n\xe9", "line 2, column 1: byte 5 is 0xe9, expected UTF-8"},
       {Format::html, "\xff\xfe<", "line 1, column 1: UTF-16, expected UTF-8"},
       {Format::html, "<p>a\n" + times("<div>", 300), "line 2: an element inside 256 others, expected fewer"},
@@ -190,7 +192,8 @@ TEST(Document, RefusesOtherEncodingsAndFormats) {
   }
 }
 
-// Returns the HTML of "a <b>c</b> <i>d</i>" with `change` made to the translation, and why it was not used.
+// Returns "a <b>c</b> <i>d</i>" as HTML after `change` to its translation, and why that was not
+// used.
 WrittenDocument changed_html(const std::function<void(Segment&)>& change) {
   const Document document = Document::parse("<p>a <b>c</b> <i>d</i>", Format::html, "file");
   Segment translation = document.segments().at(0);
@@ -208,7 +211,7 @@ TEST(Document, AddsMissingCodesAtTheEndAndDropsThoseOfNoSource) {
 TEST(Document, DoesNotUseATranslationWithPlacesOutsideOfItOrWithoutItsPlaceholders) {
   const WrittenDocument outside = changed_html([](Segment& t) { t.text = "x"; });
   EXPECT_EQ(outside.bytes, "<p>a <b>c</b> <i>d</i>");
-  EXPECT_EQ(outside.unused.at(0).reason, "places of codes, placeholders or cuts are not in order or not in the text");
+  EXPECT_EQ(outside.unused.at(0).reason, "positions of codes, placeholders or cuts are unsorted or outside the text");
   const WrittenDocument lost = with_first_text("see http://a.b", Format::text, "siehe dort");
   EXPECT_EQ(lost.bytes, "see http://a.b");
   EXPECT_EQ(lost.unused.at(0).reason, "placeholder 'http://a.b' is missing");

@@ -1,4 +1,4 @@
-// Formats with markup: XLIFF and HTML.
+// Tests formats with markup: XLIFF and HTML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ TEST(Xhtml, IsReadAsXml) {
             "<?xml version='1.0'?><!DOCTYPE html [<!ENTITY own 'x'>]>\n<html><title>A</title>"
             "<p translate='no'/><p>B &lt;I&gt; &amp; <i>C<b/></i> &own;\u00a0&lt;D&gt;</p>"
             "<script><![CDATA[<p>e]]></script><svg><text translate='yes'>F</text></svg>G</html>");
-  // Without the extension, a page that is not XML is HTML.
+  // A malformed XHTML page is read as HTML, unless it has the extension.
   EXPECT_EQ(upper_page("<?xml version='1.0'?><p>a<br>b"), "<?xml version='1.0'?><p>A<br>B");
   EXPECT_EQ(message_of([&] { Document::parse("<p>a\n<br>b</p>", Format::html, "a.xhtml"); }),
             "a.xhtml: line 2, column 8: mismatched tag, expected well-formed XML");

@@ -1,4 +1,4 @@
-// Readers and writers of files take steps in proportion to the size of a file.
+// Checks that the steps of readers and writers grow linearly with the size of a file.
 #include "tests/support/steps.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Format = DocumentFormat;
 
-// Files of a format: each text of `repeated`, n times, between `begin` and `end`. See Repetition.
+// Files of a format: `repeated`, n times, between `begin` and `end`. See Repetition.
 struct Shapes {
   Format format;
   std::string begin;
@@ -78,14 +78,14 @@ std::vector<Shapes> shapes() {
   };
 }
 
-// Reads a file, and writes it with other texts. Returns the memory that was counted.
+// Reads a file, and writes it with other texts. Returns the memory that was reported.
 std::size_t read_and_write(const std::function<Document(const DocumentOptions&)>& parse) {
   std::size_t memory = 0;
   const DocumentOptions options{.target_language = "ru", .on_memory = [&](std::size_t bytes) { memory += bytes; }};
   try {
     const Document document = parse(options);
     static_cast<void>(document.write(upper_case(document.segments())));
-  } catch (const FileError&) {  // a refusal takes steps too
+  } catch (const FileError&) {  // a rejected file takes steps too
   }
   return memory;
 }

@@ -10,7 +10,7 @@ namespace {
 using Format = DocumentFormat;
 using testing::ElementsAre;
 
-// Returns subtitles of one second each, with `gap` seconds between them.
+// Returns subtitles of one second each, with pauses of `gap` seconds.
 std::string srt(const std::vector<std::string>& texts, int gap = 0) {
   std::string file;
   int second = 0;
@@ -71,7 +71,7 @@ TEST(Subtitles, AreCutByTimeAndWrappedIfTheyWereOrAreTooLong) {
   EXPECT_EQ(translated({"One line"}, "Diese Zeile ist in der anderen Sprache viel zu lang"),
             srt({"Diese Zeile ist in der\nanderen Sprache viel zu lang"}));
   EXPECT_EQ(translated({"One line"}, "Eine Zeile", {.line_width = 6}), srt({"Eine\nZeile"}));
-  const std::string line = times("\u5b57", 10);  // Chinese has 16 characters in a line
+  const std::string line = times("\u5b57", 10);  // Chinese: 16 characters per line
   EXPECT_EQ(translated({"One line"}, line + line, {.target_language = "zh"}), srt({line + "\n" + line}));
 }
 

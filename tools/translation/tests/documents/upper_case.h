@@ -7,7 +7,7 @@
 
 namespace encdec {
 
-// A translator that writes ASCII letters as capitals. Codes, placeholders and cuts keep their places.
+// Translates ASCII letters to upper case. Codes, placeholders and cuts keep their positions.
 inline Segment upper_case(Segment segment) {
   std::vector<bool> is_kept(segment.text.size());
   for (const Placeholder& placeholder : segment.placeholders) {
@@ -26,7 +26,7 @@ inline std::vector<Segment> upper_case(const std::vector<Segment>& segments) {
   return upper;
 }
 
-// Returns a file with its texts in capitals.
+// Returns a file with its texts in upper case.
 inline std::string in_upper_case(const std::string& bytes, DocumentFormat format, const DocumentOptions& options = {}) {
   const Document document = Document::parse(bytes, format, "file", options);
   return document.write(upper_case(document.segments())).bytes;

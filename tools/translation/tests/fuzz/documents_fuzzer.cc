@@ -1,5 +1,5 @@
-// Reads arbitrary bytes as a document, whose format the first byte chooses, and writes it with good and bad
-// translations.
+// Reads arbitrary bytes as a document in the format that the first byte selects, and writes it with
+// good and bad translations.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace encdec {
 namespace {
 
-// Changes words, and loses or moves codes, placeholders and cuts, by the bytes of `seed`.
+// Changes words, and drops or moves codes, placeholders and cuts, as the bytes of `seed` select.
 std::vector<Segment> translated(const std::vector<Segment>& segments, std::string_view seed) {
   std::vector<Segment> translations = segments;
   for (std::size_t i = 0; i < translations.size(); ++i) {

@@ -1,4 +1,4 @@
-// Cuts arbitrary bytes into sentences and pages into parts, as translation does, and reads them as a glossary.
+// Splits arbitrary bytes into sentences and HTML parts, and reads them as a glossary.
 #include <encdec/engine/base/error.h>
 #include <encdec/translation/text/glossary.h>
 #include <encdec/translation/text/html.h>
@@ -14,7 +14,7 @@
 
 #include "tests/fuzz/require.h"
 
-// Requires that a translation has each code exactly once, however its words are aligned.
+// Checks that a translation has each code exactly once, whatever its alignment is.
 void require_all_codes(const encdec::Segment& segment) {
   using namespace encdec;
   std::vector<AlignedWord> words;
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (const auto split : {Split::never, Split::newlines, Split::sentences, Split::sentences_over_lines}) {
     const auto sentences = split_text(text, split, "en");
-    const auto parts = cut_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 16; });
+    const auto parts = split_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 16; });
     std::string whole, again;
     for (const Sentence& sentence : sentences) whole += sentence.text + sentence.space;
     for (const Sentence& part : parts) again += part.text + part.space;
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Glossary glossary;
     try {
       glossary.parse(text, name);
-    } catch (const InputError&) {  // the terms before the error stay
+    } catch (const InputError&) {  // terms before the error remain
     }
     std::size_t end = 0;
     for (const Glossary::Match& match : glossary.find(text, "en")) {

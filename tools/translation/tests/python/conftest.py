@@ -1,4 +1,4 @@
-"""What the tests of the slice share, beside what all tests of the package share."""
+"""Fixtures of this slice's tests, in addition to the ones of the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def subtitles(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def students(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of students that replace each word by its partner, in both directions: "hl" by "lmldk"."""
+    """A folder of student models that replace each word by its partner, "hl" by "lmldk", in both directions."""
     folder = tmp_path_factory.mktemp("students")
     for source, target in (("en", "de"), ("de", "en"), ("en", "fr")):
         model = folder / f"{source}_{target}"

@@ -1,4 +1,4 @@
-"""Translator and documents, with students that replace each word by its partner: "hl" by "lmldk", and back."""
+"""Tests of Translator and documents, with student models that replace "hl" by "lmldk" and the reverse."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_threads_and_tasks(routes: encdec.Translator) -> None:
 
 START = """
 import encdec, os, signal, sys, threading, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore SIGINT
 translator = encdec.Translator(sys.argv[1])
 open(sys.argv[2], "w").write("bjkf hl 70. ji efded.\\n\\n" * 20_000)
 """
@@ -196,7 +196,7 @@ def test_placeholders_of_a_document(tmp_path: Path) -> None:
 
 
 def test_places_in_a_long_text(tmp_path: Path) -> None:
-    file, count = tmp_path / "a.html", 60_000  # more would take minutes if each place were counted from the beginning
+    file, count = tmp_path / "a.html", 60_000  # takes minutes if each position is counted from the beginning
     file.write_text("<p>" + "ü<wbr>" * count + "ü</p>", encoding="utf-8")
     document = encdec.documents.read(file)
     assert [each.place for each in document.segments[0].codes[:3]] == [1, 2, 3]
@@ -211,7 +211,7 @@ def test_ctrl_c_ends_a_callback(path: Path, subtitles: Path) -> None:
     expect_ctrl_c_to_end(call, START_MODEL, 'assert model.translate("cat") == "K AE1 T"', path, subtitles)
 
 
-@pytest.mark.parametrize("seconds", [0.01, 1.4])  # 1.4 outlasts the second for which the interpreter waits
+@pytest.mark.parametrize("seconds", [0.01, 1.4])  # the interpreter waits for one second
 def test_daemon_threads_stop_when_the_interpreter_has_ended(seconds: float, path: Path, subtitles: Path) -> None:
     start = START_MODEL + "translator = encdec.Translator(model)"
     expect_daemon_thread_to_stop(f"{FILE}time.sleep({seconds}))", start, path, subtitles)
@@ -222,7 +222,7 @@ def test_the_main_thread_may_use_a_model_until_the_interpreter_has_ended(path: P
 import atexit, sys
 def last():
     translator.translate_file(sys.argv[2], on_progress=lambda *_: print(model.tokenizer.encode("cat")))
-atexit.register(last)  # registered before the import of encdec, so called after its own
+atexit.register(last)  # registered before encdec is imported, so called after encdec's own
 import encdec
 model = encdec.Model(sys.argv[1])
 translator = encdec.Translator(model)

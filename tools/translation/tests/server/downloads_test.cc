@@ -44,7 +44,7 @@ TEST(Downloads, OneClientHasAShareOfTheDocuments) {
   EXPECT_EQ(status("second"), 429);
   uploads.front().finish({});
   EXPECT_EQ(status("first"), 0);
-  uploads.pop_back();  // dropped, because it has not finished
+  uploads.pop_back();  // removed, because it is not finished
   EXPECT_EQ(status("second"), 0);
 }
 

@@ -1,4 +1,4 @@
-// Tests encdec serve with requests for translations, by a model that translates English to its pronunciation.
+// Tests translation requests to encdec serve, with a model from English to its pronunciation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ using testing::HasSubstr;
 const std::string kText = R"({"q":"cat","source":"en","target":"arpabet"})";
 const std::string kDeepL = R"({"text":["cat"],"target_lang":"arpabet"})";
 
-json json_in(const std::string& answer) {
-  return json::parse(body_of(answer));
+json json_in(const std::string& response) {
+  return json::parse(body_of(response));
 }
 
 TEST(ServeTranslation, HostileFormsAreRefused) {
@@ -50,24 +50,24 @@ TEST(ServeTranslation, HostileFormsAreRefused) {
 TEST(ServeTranslation, ClientsOfDeepLGetSpacesWhileTheyWaitAlsoBeforeAnError) {
   const ServeProcess server;
   const std::set<pid_t> others = threads_of(server.process());
-  EXPECT_EQ(status_of(server.post("/translate", kText)), "200");  // starts the threads of the model
+  EXPECT_EQ(status_of(server.post("/translate", kText)), "200");  // starts the model's threads
   StoppedThreads threads(server.process(), others);
   if (!threads) GTEST_SKIP() << "no ptrace here";
   const std::string failed = server.post("/v2/translate", kDeepL, "X-Request-Timeout-Ms: 5500\r\n");
   EXPECT_EQ(status_of(failed), "200");
-  EXPECT_THAT(failed, HasSubstr(R"({"message":"the request took longer)"));
+  EXPECT_THAT(failed, HasSubstr(R"({"message":"the request timed out)"));
   EXPECT_EQ(server.metric(R"(encdec_requests_total{route="/v2/translate",status="504"})"), 1);
   Connection connection(server.socket());
   connection.send("POST /v2/translate HTTP/1.0\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
                   std::to_string(kDeepL.size()) + "\r\n\r\n" + kDeepL);
   EXPECT_TRUE(connection.wait_for("\r\n\r\n "));
   threads.go_on();
-  const std::string answer = connection.receive_all();
-  EXPECT_EQ(status_of(answer), "200");
-  EXPECT_EQ(json_in(answer)["translations"][0]["text"], "K AE1 T");
+  const std::string response = connection.receive_all();
+  EXPECT_EQ(status_of(response), "200");
+  EXPECT_EQ(json_in(response)["translations"][0]["text"], "K AE1 T");
 }
 
-// Under the address sanitizer, a use of freed memory is another status.
+// With the address sanitizer, a use of freed memory gives another exit status.
 TEST(ServeTranslation, EndsWithWorkLeft) {
   const json request = {{"q", std::vector<std::string>(1000, "photography")}, {"source", "en"}, {"target", "arpabet"}};
   ServeProcess server({"--drain-timeout", "1"});

@@ -1,4 +1,4 @@
-"""DeepL's own client."""
+"""Tests with DeepL's own client."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_elements_of_xml(german_client: deepl.DeepLClient, pairs: list[tuple[str
     assert of_xml(source) == target
     marked = " ".join([f"<g id='1'>{words[0]}</g>", *words[1:]])
     assert of_xml(marked) == " ".join([f"<g id='1'>{others[0]}</g>", *others[1:]])
-    # As Weblate sends a placeholder.
+    # Weblate sends placeholders in this form.
     marked = " ".join([words[0], '<x id="7">%s</x>', *words[1:]])
     assert '<x id="7">%s</x>' in of_xml(marked, ignore_tags=["x"])
     assert of_xml('<x id="7"/> &lt; 5', ignore_tags=["x"]) == '<x id="7"/> &lt; 5'

@@ -1,4 +1,4 @@
-"""libretranslatepy, and requests of other clients of LibreTranslate."""
+"""Tests with libretranslatepy, and with requests of other LibreTranslate clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
 import http_door
 from serving import GOLDEN, KEY, PRONUNCIATION, Server, StartServer, generate, pronounced, texts
 
-SECOND = GOLDEN / "marian/text/model"  # random weights; its texts end at its limit of tokens
+SECOND = GOLDEN / "marian/text/model"  # random weights; its texts end at the token limit
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_keys(guarded: Server) -> None:
         ({"q": ["cat"] * 1025}, "1024"),
         ({"format": "xml"}, "xml"),
         ({"alternatives": 9}, "alternatives"),
-        ({"glossary": "an-id"}, "'glossary' is no JSON object"),
+        ({"glossary": "an-id"}, "'glossary' is not a JSON object"),
     ],
 )
 def test_refusals(server: Server, body: dict[str, Any], named: str) -> None:

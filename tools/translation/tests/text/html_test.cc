@@ -41,13 +41,13 @@ TEST(Html, HasLimitsWhereTheParserHasNone) {
       {times("<b>", 1'000'000), "line 1: an element inside 256 others, expected fewer"},
       {times("<li><dd>", 1'000), "line 1: an element inside 256 others, expected fewer"},
       {"x\n<p>y<p" + attributes + ">", "line 2: an element with more than 128 attributes, expected fewer"},
-      {"<p>" + clones + times("<p>x", 5'000), "line 1: elements that are repeated, expected fewer"},
+      {"<p>" + clones + times("<p>x", 5'000), "line 1: repeated elements that take too much memory, expected fewer"},
       {times("<body a=b>", 20'000), "line 1: tags html and body with more than 128 KiB, expected less"},
   };
   for (const auto& [html, error] : refused) EXPECT_EQ(message_of<InputError>([&] { parse_html(html); }), error);
 }
 
-// Returns the texts of a page in brackets, with their codes.
+// Returns the texts of a page, each in brackets, with their codes.
 std::string texts_of(const std::string& page) {
   std::string texts;
   for (const HtmlPart& part : parse_html(page)) {
@@ -67,36 +67,36 @@ TEST(Html, IsReadByItsTree) {
        "[Hi {<a href=\"x?a=1&b=2>\">}big & {<b>}wide{</b>}{</a>}][world <3][\n]"},
       {" caf&eacute;&#x20AC; &copy;2 &unknown; & a &lt;b&gt; 1 < 2 ", "[ café€ ©2 &unknown; & a <b> 1 < 2 ]"},
       {"<style>p</style >a<code>int <code>x</code>;</code>b<div translate=no>as <div>it </div>is</div>c", "[a][b][c]"},
-      // End tags that are left out.
+      // Omitted end tags.
       {"<ul><li translate=no>a<li>b</ul>c", "[b][c]"},
       {"<p translate=no>a<p>b<div class=notranslate><p>c</div>d", "[b][d]"},
       {"<dl><dt translate=no>a<dd>b<dd translate=no>c<dt>d</dl>e", "[b][d][e]"},
       {"<table><tr><td translate=no>a<td>b<tr translate=no><td>c<tr><th>d</table>e", "[b][d][e]"},
       {"<select><option translate=no>a<option>b<optgroup translate=no><option>c</select>d", "[b][d]"},
       {"<html translate=no><body><p>a<p translate=yes>b", "[b]"},
-      // Elements that end themselves, or have no end tag.
+      // Self-closing elements, and elements without an end tag.
       {"a<svg/>b<math/>c<svg><path/><text>d</text></svg>e", "[a][b][c][e]"},
       {"<p translate=no>a<br>b<img>c</p>d<br translate=no>e", "[d][e]"},
       {"<p translate='no'/>a<p>b", "[b]"},
       {"<div translate=no>a</b>b</div>c", "[c]"},
-      // The innermost choice counts.
+      // The innermost setting counts.
       {"<p translate=no>a <b translate=yes>b <i class='x notranslate'>c <u translate=YES>d</u></i> e</b> f</p>g",
        "[{<b translate=yes>}b ][{<u translate=YES>}d{</u>}][ e{</b>}][g]"},
       {"<code>a <i>b</i> <i translate=yes>c</i></code>", "[{<i translate=yes>}c{</i>}]"},
-      // Readings.
+      // Ruby readings.
       {"a <ruby>b<rt>c</rt></ruby> d <ruby>e<rp>(</rp><rt>f</rt><rp>)</rp></ruby> g",
        "[a {<ruby>}b{<rt>c</rt></ruby>} d {<ruby>}e{<rp>(</rp><rt>f</rt><rp>)</rp></ruby>} g]"},
       {"<ruby>a<rt>b<rt>c<!-- d --></ruby>e", "[{<ruby>}a{<rt>b<rt>c<!-- d --></ruby>}e]"},
       {"<ruby>a<rt>b</rt>c<rt><b>d</b></ruby>", "[{<ruby>}a{<rt>b</rt>}c{<rt><b>d</b></ruby>}]"},
       {"<ruby translate=no>a<rt>b</ruby>c", "[c]"},
-      // Content without tags.
+      // Elements whose content has no tags.
       {"<title>a <b> &amp; c</title><textarea>d<p>e</textarea>f", "[a <b> & c][d<p>e][f]"},
       {"<script>'<b>' a</script>b<style><p></style>c<xmp><i>d</xmp>e", "[b][c][e]"},
       {"a<noscript>b</noscript><template>c</template><iframe><p>d</iframe>e<plaintext></plaintext>f", "[a][b][e]"},
       {"a<!--<p>b-->c<?d>e</ f>g</>h<![CDATA[i>]]>", "[a][c][e][g][h][]]>]"},
       {"<svg><![CDATA[<p>a]]></svg>b<svg translate=yes><![CDATA[<p>c]]>d</svg>", "[b][d]"},
       {"<p title='a>b' x=\"<p>\" y=>c</p>", "[c]"},
-      // Elements that the parser moves, copies or ignores.
+      // Elements that the parser moves, copies or drops.
       {"<table>a<tr>b<td>c</table>d", "[a][b][c][d]"},
       {"<b>a<p>b</b>c</p>d", "[{<b>}a][b{</b>}c][d]"},
       {"<a>b<div>c<a>d</div>e", "[{<a>}b][c{<a>}d][e]"},
@@ -106,7 +106,7 @@ TEST(Html, IsReadByItsTree) {
   for (const auto& [page, texts] : pages) EXPECT_EQ(texts_of(page), texts) << page;
 }
 
-// Returns pieces of pages, chosen at random.
+// Returns a page of random pieces.
 std::string random_page(std::mt19937& random) {
   constexpr std::string_view kTags =
       "a b i p div span ul li table tr td th tbody caption select option dl dt dd ruby rt rp svg math path mi code pre "
@@ -140,7 +140,7 @@ TEST(Html, PartsAreThePageWhateverItsTags) {
     const std::string page = random_page(random);
     std::string again;
     for (const HtmlPart& part : parse_html(page)) again += write_html(part);
-    // A page without entities has them only in place of characters.
+    // The page has no entities, so write_html() added all of these.
     for (const auto& [entity, character] : {std::pair("&lt;", "<"), std::pair("&gt;", ">")}) {
       for (std::size_t at = 0; (at = again.find(entity, at)) != again.npos;) again.replace(at, 4, character);
     }

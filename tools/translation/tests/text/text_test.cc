@@ -1,4 +1,5 @@
-// Texts before and after translation: cuts, glossaries, codes, words to keep, languages, sentences.
+// Tests the processing of texts before and after translation: subtitle boundaries, glossaries,
+// inline codes, protected terms, languages, sentences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +20,8 @@ namespace {
 using testing::ElementsAre;
 using testing::Optional;
 
-// Returns a text of words with a bar at each cut. The digit after each word is the part of the source from which it
-// comes; it is not a part of the text.
+// Returns a text with a bar at each cut. The digit after each word is the number of its source
+// part; it is not in the text.
 std::string cut(const std::vector<std::string>& words, const std::vector<double>& shares) {
   std::string text;
   std::vector<CutWord> all;
@@ -43,7 +44,7 @@ TEST(Cuts, FollowTheWords) {
   EXPECT_EQ(cut({"eins0", "zwei0", "drei1", "vier1"}, {0.5}), "eins zwei |drei vier");
   EXPECT_EQ(cut({"eins0", "zwei1", "drei1", "vier1"}, {0.5}), "eins |zwei drei vier");
   EXPECT_EQ(cut({"eins0", "zwei1", "drei2", "vier2"}, {0.3, 0.6}), "eins |zwei |drei vier");
-  // One word that crosses over does not move the cut.
+  // A single word from the other part does not move the cut.
   EXPECT_EQ(cut({"eins0", "zwei0", "drei1", "vier0", "acht1", "neun1"}, {0.5}), "eins zwei |drei vier acht neun");
 }
 
@@ -59,7 +60,7 @@ TEST(Cuts, LeaveNoPartEmpty) {
   EXPECT_EQ(cut({}, {0.3, 0.6}), "||");
 }
 
-// Returns the terms found in a text as "source>target", those to keep as "source=".
+// Returns the terms found in a text: "source>target", or "source=" for a protected term.
 std::string found(const Glossary& glossary, const std::string& text, const std::string& language = "en") {
   std::string all;
   for (const Glossary::Match& match : glossary.find(text, language)) {
@@ -120,9 +121,10 @@ TEST(Glossary, ErrorsNameTheLine) {
   EXPECT_NO_THROW(Glossary().parse("a,b\n\"c\"\"d\",e,en,de\n", "x.csv"));
 }
 
-// Returns text with inserted codes, written as tags. Each word is one letter and translates the unit given by its digit
-// in `units`. A code is written "<b1" (begins before unit 1), ">b4" (ends before unit 4) or "-x2" (stands alone before
-// unit 2). A capital letter means that the other code of the pair is missing.
+// Returns text with codes inserted as tags. Each word is one letter, and translates the unit given
+// by its digit in `units`. A code is written "<b1" (begins before unit 1), ">b4" (ends before unit
+// 4) or "-x2" (single, before unit 2). A capital letter means that the pair's other code is
+// missing.
 std::string tagged(const std::string& units, const std::vector<std::string>& tags) {
   std::string text;
   std::vector<AlignedWord> words;
@@ -160,7 +162,7 @@ TEST(InlineCodes, FollowTheWordsOfTheirUnits) {
   EXPECT_EQ(tagged("01012222", {"<x1", ">x2"}), "a <x>b</x> c d e f g h");
   EXPECT_EQ(tagged("11011222", {"<x1", ">x2"}), "<x>a b c d e</x> f g h");
   EXPECT_EQ(tagged("12222221", {"<x1", ">x2"}), "<x>a</x> b c d e f g h");
-  // Nested elements, and neighbouring elements in another order.
+  // Nested elements, and adjacent elements in another order.
   EXPECT_EQ(tagged("012345", {"<x1", "<y2", ">y3", ">x5"}), "a <x>b <y>c</y> d e</x> f");
   EXPECT_EQ(tagged("3412", {"<x1", ">x3", "<y3", ">y5"}), "<y>a b</y> <x>c d</x>");
   EXPECT_EQ(tagged("5512", {"<x1", "<y5", ">y6", ">x3"}), "a b <x>c d<y></y></x>");
@@ -203,11 +205,11 @@ TEST(KeptWords, AreFoundOnceAndWhole) {
   EXPECT_THAT(kept("a b", "a b", {}), Optional(ElementsAre()));
   EXPECT_EQ(kept("%d of", "%s in %d", {"%s", "%d"}), std::nullopt);
   EXPECT_EQ(kept("%s %s", "%s", {"%s"}), std::nullopt);
-  // The same word twice, and a word that also stands in the text as a part of it.
+  // The same word twice, and a word that also occurs as a part of the text.
   EXPECT_THAT(kept("%s, %s", "%s %s", {"%s", "%s"}), Optional(ElementsAre(0, 4)));
   EXPECT_THAT(kept("5 x 5", "5 times 5", {"5"}), Optional(ElementsAre(0)));
   EXPECT_EQ(kept("5 x", "5 times 5", {"5"}), std::nullopt);
-  // Whole: not a part of another number or word.
+  // Only whole words count.
   EXPECT_EQ(kept("15", "5", {"5"}), std::nullopt);
   EXPECT_EQ(kept("{names}", "{name}", {"{name}"}), std::nullopt);
   EXPECT_THAT(kept("15 5", "5", {"5"}), Optional(ElementsAre(3)));
@@ -260,7 +262,7 @@ std::string joined(const std::vector<Sentence>& sentences) {
   return text;
 }
 
-// Returns sentences with a bar between them.
+// Returns the sentences of a text, separated by bars.
 std::string shown(const std::vector<Sentence>& sentences) {
   std::string texts;
   for (const Sentence& sentence : sentences) texts += (&sentence == &sentences[0] ? "" : "|") + sentence.text;
@@ -289,7 +291,7 @@ TEST(Sentences, AndTheSpacesBetweenThemJoinToTheText) {
     for (const Split split : {Split::never, Split::newlines, Split::sentences, Split::sentences_over_lines}) {
       const auto sentences = split_text(text, split, "en");
       EXPECT_EQ(joined(sentences), text);
-      const auto parts = cut_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 3; });
+      const auto parts = split_to_fit(sentences, "en", [](const std::string& part) { return part.size() <= 3; });
       EXPECT_EQ(joined(parts), text);
     }
   }
@@ -297,7 +299,7 @@ TEST(Sentences, AndTheSpacesBetweenThemJoinToTheText) {
 
 TEST(Sentences, AreCutAtSentencesThenAtClausesThenAtWordsIfTooLong) {
   const auto cut = [](const std::string& text, std::size_t longest) {
-    return shown(cut_to_fit({{text, ""}}, "en", [=](const std::string& part) { return part.size() <= longest; }));
+    return shown(split_to_fit({{text, ""}}, "en", [=](const std::string& part) { return part.size() <= longest; }));
   };
   EXPECT_EQ(cut("He came, saw Mr. Smith, left. Then one, two", 40), "He came, saw Mr. Smith, left.|Then one, two");
   EXPECT_EQ(cut("one two, three four five", 16), "one two,|three four five");

@@ -10,7 +10,7 @@ from whisper.tokenizer import get_tokenizer
 
 from .word_tokens import TEXTS
 
-# Name, language, text, heads, encoder positions, positions with sound.
+# Name, language, text, heads, encoder positions, positions with audio.
 CASES = [
     ("sentence", "en", TEXTS["en"][2], 2, 60, 51),
     ("whole_window", "en", " One two, three four five.", 2, 40, 40),
@@ -53,7 +53,7 @@ class Model:
 
 
 def scores_of(name, heads, tokens, positions, frames, random):
-    """Returns scores that are highest near a diagonal, with noise."""
+    """Returns noisy scores that are highest near the diagonal."""
     way = np.linspace(0, max(frames - 1, 0), tokens)[:, None] - np.arange(positions)
     scores = random.normal(0, 1.5, (heads, tokens, positions)) - np.minimum(way**2, 30) / 6
     if name == "equal_columns":

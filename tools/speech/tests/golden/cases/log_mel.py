@@ -1,4 +1,4 @@
-"""Whisper's input by transformers' feature extractor: up to the logarithm in float64, and complete in torch."""
+"""Log-mel frames by transformers' WhisperFeatureExtractor: in float64 up to the logarithm, and normalised in torch."""
 
 import torch
 from transformers import WhisperFeatureExtractor

@@ -1,4 +1,4 @@
-"""Noise that the tests generate too."""
+"""Noise that the C++ tests generate, too."""
 
 import numpy as np
 

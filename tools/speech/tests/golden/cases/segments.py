@@ -39,7 +39,7 @@ def random_words(random, count):
 
 
 def random_segments(random, words, seek):
-    """Returns segments that are cut between words. Some of their times are wrong."""
+    """Returns segments that end between words. Some of their times are wrong."""
     cuts = np.sort(random.integers(0, len(words) + 1, random.integers(0, 4))) if words else np.zeros(2, int)
     segments = []
     for first, last in zip([0, *cuts], [*cuts, len(words)]):

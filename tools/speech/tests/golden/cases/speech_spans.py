@@ -35,7 +35,7 @@ CASES = [
     (200, 20, 8, {"max_speech_duration_s": 1.7, "speech_pad_ms": 15, "min_silence_duration_ms": 300}),
     (200, 12, 8, {"max_speech_duration_s": 1.0, "speech_pad_ms": 0, "min_silence_duration_ms": 1000}),
     (200, 12, 8, {"max_speech_duration_s": 1.2, "speech_pad_ms": 30, "min_speech_duration_ms": 500}),
-    (60, 12, 8, {"max_speech_duration_s": 0.1}),  # each window is a span of its own
+    (60, 12, 8, {"max_speech_duration_s": 0.1}),  # each window is a span
 ]
 
 

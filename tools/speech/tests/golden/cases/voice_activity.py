@@ -23,7 +23,7 @@ TENSORS = [
 
 
 def samples():
-    """Returns noise that is loud and quiet in turn."""
+    """Returns noise that is alternately loud and quiet."""
     return noise(0, SAMPLES) * np.where(np.arange(SAMPLES) // 3000 % 2 == 0, np.float32(0.5), np.float32(2**-6))
 
 

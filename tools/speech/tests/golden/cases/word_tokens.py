@@ -1,4 +1,4 @@
-"""Words of tokens by openai/whisper: the tokens of texts, and random tokens that are not valid text."""
+"""Tokens and the words that openai/whisper makes of them: tokens of texts, and random tokens that are not valid text."""
 
 import numpy as np
 from whisper.tokenizer import get_tokenizer
@@ -37,7 +37,7 @@ def cases():
     for language, texts in TEXTS.items():
         for text in texts:
             yield case(language, tokenizer_of(language).encode(text))
-    # Single bytes and parts of characters in any order.
+    # Single bytes and parts of characters, in any order.
     encoding = tokenizer_of("en").encoding
     broken = [token for token in range(50256) if "\ufffd" in encoding.decode([token])]
     random = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-#include "encdec/models/session/source_memory.h"
+#include "encdec/models/session/source_key_values.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 namespace encdec {
 namespace {
 
-TEST(SourceMemory, EachSourceKeepsItsRowsWhileOthersAreAddedAndRemoved) {
+TEST(SourceKeyValues, EachSourceKeepsItsRowsWhileOthersAreAddedAndRemoved) {
   constexpr int kLayers = 2;
   RandomTensors random(1);
   constexpr Dim kMemoryWidth = 12;
-  SourceMemory memory;
+  SourceKeyValues memory;
   std::map<int, std::vector<Tensor>> expected;  // key: source; one tensor a layer
   for (int step = 0; step < 2000; ++step) {
     if (expected.size() < 12 && random.below(2) == 0) {
@@ -35,7 +35,7 @@ TEST(SourceMemory, EachSourceKeepsItsRowsWhileOthersAreAddedAndRemoved) {
       expected.erase(chosen);
     }
     for (const auto& [source, layers] : expected) {
-      const SourceMemory::Rows rows = memory.rows(source);
+      const SourceKeyValues::Rows rows = memory.rows(source);
       for (std::size_t layer = 0; layer < layers.size(); ++layer) {
         const Tensor found = memory.tensors()[layer].slice(rows.first, rows.count);
         ASSERT_EQ(found.shape(), layers[layer].shape());

@@ -1,4 +1,4 @@
-// The sources of a ReadingSession that are sound.
+// The part of ReadingSession that encodes audio.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace encdec {
 namespace {
 
-// Copies the numbers of all sources to `numbers`, as rows of `width` numbers that `sequences` describes. Zeros fill the
-// last row of a source.
+// Copies all sources to `numbers`, as rows of `width` numbers, and pads each source's last row with zeros. Sets
+// `sequences` to the rows of each source. Returns a view of `numbers`.
 Tensor joined(std::span<const Tensor> sources, Dim width, std::vector<float>& numbers,
               std::vector<Sequence>& sequences) {
   numbers.clear();
@@ -40,10 +40,11 @@ ReadingSession::Encoded ReadingSession::encode(std::span<const Tensor> sources, 
   return run_encoder(std::span(&input, 1));
 }
 
-// Returns the rows of each source: those that are known, or those that the front makes of the samples.
+// Returns the rows of each source: `rows[i]` if these are given, else the output of Transformer::front.
 std::span<const Tensor> ReadingSession::rows_of(std::span<const Tensor> sources, std::span<const Tensor> rows) {
   rows_of_sources_.assign(rows.begin(), rows.end());
   rows_of_sources_.resize(sources.size());
+  // Run Transformer::front on the sources without rows.
   std::vector<Tensor> sounds;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (rows_of_sources_[i].empty()) sounds.push_back(sources[i]);
@@ -53,6 +54,7 @@ std::span<const Tensor> ReadingSession::rows_of(std::span<const Tensor> sources,
   Tensor samples = joined(sounds, frames.per_row, frames_, front_state_->sequences);
   positions_.clear();
   for (std::size_t i = 0; i < sounds.size(); ++i) {
+    // Replace an incomplete group of samples at the end by zeros.
     const Dim count = sounds[i].rows(), lost = count % frames.counted;
     std::fill_n(samples.row(front_state_->sequences[i].first_row) + count - lost, lost, 0.0f);
     positions_.push_back(static_cast<std::int32_t>(frames.windows.front().outputs(count)));

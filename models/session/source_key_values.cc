@@ -1,12 +1,12 @@
-#include "encdec/models/session/source_memory.h"
+#include "encdec/models/session/source_key_values.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace encdec {
 
-// Returns the first row of the first gap of at least `count` rows. The space after the last source counts as a gap.
-int SourceMemory::find_gap(int count) const {
+// Returns the start of the first gap of at least `count` rows, or the end of the last source.
+int SourceKeyValues::find_gap(int count) const {
   int end = 0;  // end of the source before the gap
   for (const int source : used_) {
     const Rows& next = places_[static_cast<std::size_t>(source)];
@@ -16,25 +16,26 @@ int SourceMemory::find_gap(int count) const {
   return end;
 }
 
-void SourceMemory::reserve(std::span<const Tensor> memories, int rows) {
+void SourceKeyValues::reserve(std::span<const Tensor> key_values, int rows) {
   const Dim capacity = tensors_.empty() ? 0 : tensors_.front().shape()[0];
   if (capacity >= rows) return;
   std::vector<Tensor> grown;
-  for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    grown.push_back(
-        Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), memories[layer].width()}, memories[layer].type()));
+  for (std::size_t layer = 0; layer < key_values.size(); ++layer) {
+    grown.push_back(Tensor::uninitialized({std::max<Dim>(rows, 2 * capacity), key_values[layer].width()},
+                                          key_values[layer].type()));
     if (capacity > 0) std::memcpy(grown.back().raw(), tensors_[layer].raw(), tensors_[layer].bytes());
   }
-  tensors_ = std::move(grown);  // all layers have grown; if an allocation throws, none has
+  tensors_ = std::move(grown);  // set last, so that an exception leaves all layers unchanged
 }
 
-int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count) {
+int SourceKeyValues::add(std::span<const Tensor> key_values, int first_row, int count) {
   const int first = find_gap(count);
-  reserve(memories, first + count);
-  for (std::size_t layer = 0; layer < memories.size(); ++layer) {
-    const Tensor rows = memories[layer].slice(first_row, count);
+  reserve(key_values, first + count);
+  for (std::size_t layer = 0; layer < key_values.size(); ++layer) {
+    const Tensor rows = key_values[layer].slice(first_row, count);
     std::memcpy(tensors_[layer].slice(first, count).raw(), rows.raw(), rows.bytes());
   }
+  // Use the smallest free number for the source, and keep `used_` in the order of rows.
   auto free = std::ranges::find(places_, 0, &Rows::count);
   if (free == places_.end()) free = places_.insert(free, Rows());
   const int source = static_cast<int>(free - places_.begin());
@@ -44,11 +45,11 @@ int SourceMemory::add(std::span<const Tensor> memories, int first_row, int count
   return source;
 }
 
-void SourceMemory::remove(int source) {
+void SourceKeyValues::remove(int source) {
   if (std::erase(used_, source) > 0) places_[static_cast<std::size_t>(source)] = {};
 }
 
-void SourceMemory::remove_all() {
+void SourceKeyValues::remove_all() {
   used_.clear();
   places_.clear();
 }
