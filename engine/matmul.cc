@@ -117,7 +117,8 @@ bool have_values_of(DataType type, std::span<const WeightMatrix> matrices, Dim o
     std::vector<float> row(static_cast<std::size_t>(width));
     for (float factor = 0; first < end && have; ++first) {
       rows.read(1, row.data(), &factor);
-      have = have && (type == DataType::float16 ? kernels::are_float16 : kernels::are_bfloat16)(row.data(), width);
+      have = have && (type == DataType::float16 ? kernels::are_exact_in_float16 : kernels::are_exact_in_bfloat16)(
+                         row.data(), width);
     }
   });
   return have;

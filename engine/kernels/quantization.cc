@@ -146,7 +146,7 @@ bool is_exact_in_bfloat16(const float* HWY_RESTRICT row, int width) {
   return hn::AllTrue(du, hn::Eq(lost, hn::Zero(du)));
 }
 
-bool fit_float16(const float* HWY_RESTRICT row, int width) {
+bool is_exact_in_float16(const float* HWY_RESTRICT row, int width) {
   const D d;
   const hn::Rebind<hwy::float16_t, D> d16;
   bool fit = true;
@@ -246,7 +246,7 @@ HWY_EXPORT(convert);
 HWY_EXPORT(quantize_int8);
 HWY_EXPORT(quantize_row);
 HWY_EXPORT(is_exact_in_bfloat16);
-HWY_EXPORT(fit_float16);
+HWY_EXPORT(is_exact_in_float16);
 HWY_EXPORT(write_float16);
 
 std::size_t element_bytes(InputForm form) {
@@ -266,12 +266,12 @@ float convert_row(InputForm form, const float* row, int width, std::byte* output
   return HWY_DYNAMIC_DISPATCH(convert)(form, row, width, output);
 }
 
-bool are_bfloat16(const float* row, int width) {
+bool are_exact_in_bfloat16(const float* row, int width) {
   return HWY_DYNAMIC_DISPATCH(is_exact_in_bfloat16)(row, width);
 }
 
-bool are_float16(const float* row, int width) {
-  return HWY_DYNAMIC_DISPATCH(fit_float16)(row, width);
+bool are_exact_in_float16(const float* row, int width) {
+  return HWY_DYNAMIC_DISPATCH(is_exact_in_float16)(row, width);
 }
 
 void convert_to_float16(const float* row, int width, std::uint16_t* output) {

@@ -28,8 +28,8 @@ float convert_row(InputForm form, const float* row, int width, std::byte* output
 
 // Return true if bfloat16, or float16, represents all `width` floats exactly. For float16, returns false if there is a
 // NaN; an infinity may be reported as exact or not.
-bool are_bfloat16(const float* row, int width);
-bool are_float16(const float* row, int width);
+bool are_exact_in_bfloat16(const float* row, int width);
+bool are_exact_in_float16(const float* row, int width);
 // Converts to float16, rounding to nearest even.
 void convert_to_float16(const float* row, int width, std::uint16_t* output);
 

@@ -171,7 +171,7 @@ def test_all_forms_of_ids_are_the_same(model: encdec.Model) -> None:
     assert model.generate([]) == [] and model.translate([]) == []
 
 
-def test_names_of_both_are_the_same_option(model: encdec.Model) -> None:
+def test_both_names_set_the_same_option(model: encdec.Model) -> None:
     for ours, theirs, value in [
         ("eos_tokens", "eos_token_id", [6]),
         ("forced_bos_token", "forced_bos_token_id", 6),
@@ -253,7 +253,7 @@ def call_with_anything(functions: list[Any], names: list[str], anything: list[An
     return refused
 
 
-def test_anything_is_taken_or_refused_politely(model: encdec.Model) -> None:
+def test_any_value_is_accepted_or_refused_with_an_error(model: encdec.Model) -> None:
     from encdec import _options
 
     names = sorted(_options.GENERATE | {"prefix", "on_error", "no_such_option"})

@@ -55,7 +55,7 @@ def actors() -> dict[int, str]:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_as_many_nodes_as_there_are_give_what_the_command_gives(
+def test_any_number_of_nodes_matches_the_command(
     count: int, path: Path, table: Path, tmp_path: Path, check: Callable[[Path], None]
 ) -> None:
     with nodes(*[{}] * count) as address:

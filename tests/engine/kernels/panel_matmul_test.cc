@@ -139,8 +139,8 @@ TEST(SixteenBits, HoldTheirOwnValuesAlone) {
       for (const int at : {0, 15, 16, 20}) {
         std::vector<float> row(21, 0.5f);
         row[static_cast<std::size_t>(at)] = value;
-        EXPECT_EQ(are_float16(row.data(), 21), float16) << value << " at " << at;
-        EXPECT_EQ(are_bfloat16(row.data(), 21), bfloat16) << value << " at " << at;
+        EXPECT_EQ(are_exact_in_float16(row.data(), 21), float16) << value << " at " << at;
+        EXPECT_EQ(are_exact_in_bfloat16(row.data(), 21), bfloat16) << value << " at " << at;
         std::vector<std::uint16_t> halves(21);
         convert_to_float16(row.data(), 21, halves.data());
         if (float16) {

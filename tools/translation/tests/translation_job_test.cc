@@ -320,7 +320,7 @@ TEST(TranslationJob, ASentenceEndsInNoPlaceholder) {
   EXPECT_LT(job.sentences(), 20'000u);
 }
 
-TEST(TranslationJob, WritesTheTermsOfAGlossary) {
+TEST(TranslationJob, AppliesAGlossary) {
   auto glossary = std::make_shared<Glossary>();
   glossary->parse("dog\tHUND\ncat\tK AE0 T\nbird\tbird\n", "a.tsv");
   const TranslateOptions options{.source = "en", .target = "arpabet", .glossary = glossary};

@@ -134,7 +134,7 @@ ANYTHING: list[Any] = [
 ]  # fmt: skip
 
 
-def test_anything_is_taken_or_refused_politely(speech_model: encdec.Model) -> None:
+def test_any_value_is_accepted_or_refused_with_an_error(speech_model: encdec.Model) -> None:
     def transcribe(audio: Any, **options: Any) -> None:
         found: Any = speech_model.transcribe(audio, **options)
         for each in found if isinstance(found, list) else [found]:

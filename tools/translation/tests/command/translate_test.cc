@@ -110,7 +110,7 @@ TEST_F(TranslateTest, ListsTheWaysOfItsModelsAndTakesSeveral) {
   EXPECT_EQ(encdec_command(arguments).output, "hl");
 }
 
-TEST_F(TranslateTest, WritesTheTermsOfAGlossaryAndKeepsWords) {
+TEST_F(TranslateTest, AppliesAGlossaryAndDoNotTranslate) {
   const std::string glossary = folder_.write("terms.tsv", "hl\tlmldk\nji\tüß\n");
   const std::string kept = folder_.write("kept.txt", "ffjmk\n"), report = folder_.path("report.json");
   const std::string file = folder_.write("a.txt", "bjkf hl 70.\n\nji efded. ffjmk cmc.\n");
