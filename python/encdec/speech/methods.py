@@ -27,7 +27,7 @@ class Model(_base.Model):
 
     def _loaded(self, core: _encdec.Model) -> None:
         super()._loaded(core)
-        if core.reads_sound:
+        if core.reads_audio:
             self._speech_here = _engine.SpeechModel(core)
 
     @property
