@@ -154,7 +154,7 @@ def test_wrong_calls_are_refused(
         (lambda: embedder.embed_sparse("a", normalize=True), TypeError, "'normalize'"),  # type: ignore[call-overload]
         (lambda: embedder.embed("a", output="sparse"), TypeError, "'output'"),  # type: ignore[call-arg]
         (lambda: reranker.rerank("a", "b"), TypeError, "expected a list of texts"),
-        (lambda: inference.classify(["a", "b"], ["c"]), encdec.InputError, "2 texts and 1 pairs"),
+        (lambda: inference.classify(["a", "b"], ["c"]), encdec.InputError, "2 texts but 1 pairs"),
         (lambda: inference.classify("a", ["c"]), TypeError, "texts and pairs"),  # type: ignore[call-overload]
         (lambda: inference.classify("a", "a", labels="b"), TypeError, "both 'pairs' and 'labels'"),
         (lambda: inference.classify("a", top_k=1), TypeError, "argument 'top_k'"),  # type: ignore[call-overload]

@@ -65,7 +65,7 @@ if child == 0:
     try:
         next(pairs)
     except encdec.Error as error:
-        same = same and "forked" in str(error)
+        same = same and "fork()" in str(error)
     del segments, pairs
     os._exit(0 if same else 1)
 assert os.waitpid(child, 0)[1] == 0
