@@ -99,7 +99,7 @@ function(encdec_lesser_cpu_test name)
 endfunction()
 
 # encdec_backend_test(NAME [ISA...]): runs the program again with oneDNN as the backend, and once more for each ISA, as on
-# an x86 CPU that has nothing better.
+# an x86 CPU whose newest instruction set is ISA.
 function(encdec_backend_test name)
   add_test(NAME ${name}.onednn COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name}.onednn PROPERTIES ENVIRONMENT ENCDEC_BACKEND=onednn TIMEOUT ${test_timeout})

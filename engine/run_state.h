@@ -55,7 +55,7 @@ struct AttentionWeights {
 // Called for each row and head of an observed node.
 using AttentionObserver = std::function<void(const AttentionWeights&)>;
 
-enum class AttendedRows : std::uint8_t { own, source };  // which rows a node attends to
+enum class AttendedRows : std::uint8_t { own, source };  // rows that a node attends to
 
 struct NodeRun {
   using Time = std::chrono::steady_clock::time_point;

@@ -19,7 +19,7 @@ struct NormOptions {
   NormKind kind = NormKind::layer;
   Dim width = 0;  // D
   float epsilon = 1e-5f;
-  Bias bias = Bias::required;  // of the layer norm
+  Bias bias = Bias::required;  // bias of the layer norm
   bool less_one = false;       // true if the checkpoint stores weight - 1
   bool adds_last = false;      // adds the second input to the norm, not to the first input
 };

@@ -18,8 +18,8 @@ struct AttentionOptions {
   Dim model_dim = 0;                          // D
   int heads = 1;                              // H
   Dim head_dim = 0;                           // K; 0 means D / H
-  Bias bias = Bias::required;                 // of the query, value and output projections
-  std::optional<Bias> key_bias = {};          // of the key projection; unset: `bias`
+  Bias bias = Bias::required;                 // biases of the query, value and output projections
+  std::optional<Bias> key_bias = {};          // bias of the key projection; unset: `bias`
   Residual residual = Residual::none;         // the last input is added to the output
   std::optional<NormOptions> head_norm = {};  // rms norm of queries and keys; not in GatheredAttention
   float score_scale = 0.0f;                   // factor of the scores; 0: 1 / sqrt(K)

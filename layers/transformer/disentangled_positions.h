@@ -17,7 +17,7 @@ struct DisentangledOptions {
   int max_distance = 0;         // 0: distances are not grouped
   bool scores_keys = false;     // multiplies keys with queries of distances ("p2c")
   bool scores_queries = false;  // multiplies queries with keys of distances ("c2p")
-  float norm_epsilon = -1.0f;   // of the layer norm of the embeddings; negative: no norm
+  float norm_epsilon = -1.0f;   // epsilon of the embeddings' layer norm; negative: no norm
 
   // Throws ShapeError unless max_distance is 0, or span >= 2 and max_distance > span / 2 + 1.
   void check() const;

@@ -15,8 +15,8 @@ struct FeedForwardOptions {
   FeedForwardKind kind = FeedForwardKind::plain;
   Dim model_dim = 0;                         // D
   Dim hidden_dim = 0;                        // F
-  Activation activation = Activation::relu;  // of the hidden values or, if gated, of the gate
-  Bias bias = Bias::required;                // of all projections
+  Activation activation = Activation::relu;  // applied to the hidden values or, if gated, to the gate
+  Bias bias = Bias::required;                // biases of all projections
   Residual residual = Residual::none;        // the last input is added to the output
 };
 

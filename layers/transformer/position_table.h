@@ -35,7 +35,7 @@ struct PositionOptions {
 
   Kind kind = Kind::sinusoidal;
   Dim model_dim = 0;
-  SinusoidLayout layout = SinusoidLayout::halves;  // of computed sinusoids
+  SinusoidLayout layout = SinusoidLayout::halves;  // layout of computed sinusoids
   Dim count = 0;                                   // positions in a stored table
   Dim offset = 0;                                  // rows before position 0; 2 in BART's family
   // If set, pad tokens do not count as positions, as in fairseq. Each pad token gets row `pad_token`. In a sinusoidal

@@ -46,8 +46,8 @@ ContentHash content_hash(std::span<const std::byte> bytes);
 struct PackedEntry {
   std::string name;
   std::size_t bytes = 0;
-  ContentHash hash = {};   // of the matrix
-  std::size_t offset = 0;  // in the file
+  ContentHash hash = {};   // hash of the matrix
+  std::size_t offset = 0;  // position in the file
 };
 
 inline constexpr std::size_t kMaxPackedName = 65'535;  // maximum length of a name

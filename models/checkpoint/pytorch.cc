@@ -16,7 +16,7 @@ constexpr std::size_t kMaxTorchRank = 32;  // torch allows 64
 // Large checkpoints have about 100,000 tensors in a hundred files. A hostile file can refer to one tensor many times in
 // few bytes, but each reference takes about 400 bytes of memory.
 constexpr std::size_t kMaxTensors = 1u << 17;
-// Tensors that are not row-major are copied. All copies together may take as many bytes as the file, plus this number.
+// Tensors that are not row-major are copied. The copies may take at most this number of bytes more than the file.
 constexpr std::uint64_t kFreeCopyBytes = 1u << 20;
 // Keys under which training programs store the dict of tensors, in order of preference.
 constexpr std::array<std::string_view, 4> kNested = {"state_dict", "model", "module", "model_state_dict"};

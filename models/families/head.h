@@ -37,7 +37,7 @@ inline HeadConfig read_classifier_head(const JsonObject& json, Activation activa
 }
 
 // Like read_classifier_head(), for an encoder-decoder. The head of a text classifier reads the decoder's row for the
-// last end token (eos_token_id, or `missing_end` if config.json has none). `start` is the decoder's first token; if
+// last end token (config.json's eos_token_id, by default `missing_end`). `start` is the decoder's first token; if
 // unset, the decoder's first token is the text's last token.
 inline HeadConfig read_decoder_head(const JsonObject& json, Dim vocabulary, std::int32_t missing_end,
                                     std::optional<std::int32_t> start) {

@@ -18,7 +18,7 @@ struct RotaryStackDefaults {
   Dim hidden_dim = 11'008;
   int layers = 32;
   Dim heads = 32;
-  Dim key_value_heads = 0;  // 0 means as many as heads
+  Dim key_value_heads = 0;  // 0 means `heads`
   Dim head_dim = 0;         // 0 means model_dim / heads
   std::string_view activation_key = "hidden_act";
   std::string_view activation = "silu";

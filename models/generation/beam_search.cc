@@ -63,7 +63,7 @@ class BeamSearch final : public Search {
   }
 
   State advance(Session& session) override {
-    // Of the best num_beams candidates, finish those that end.
+    // Finish each candidate that ends and is among the best num_beams.
     collect_candidates();
     for (std::size_t i = 0; i < std::min(num_beams_, candidates_.size()); ++i) {
       if (ends_sequence(candidates_[i])) finish(candidates_[i]);

@@ -84,7 +84,7 @@ class RequestState : public DecodeClient, public std::enable_shared_from_this<Re
     enqueue(std::move(jobs));
   }
 
-  // If true, the request starts only while a worker has nothing else to do. Set before the request is submitted.
+  // If true, the request starts only while a worker is otherwise idle. Set before the request is submitted.
   bool yields = false;
 
   // Set and used by the queue.

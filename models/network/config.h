@@ -66,11 +66,11 @@ struct StackConfig {
   FrameOptions frames = {};  // input that the stack reads instead of tokens
 
   NormOrder norm_order = NormOrder::last;
-  NormOptions norm = {};                               // of all norms
-  AttentionOptions attention = {};                     // of all layers; `bias` applies to all linear maps
+  NormOptions norm = {};                               // options of all norms
+  AttentionOptions attention = {};                     // options of all layers; `bias` applies to all linear maps
   std::vector<AttentionOptions> layer_attention = {};  // by layer, if layers differ; otherwise empty
   FeedForwardKind feed_forward = FeedForwardKind::plain;
-  Activation activation = Activation::relu;  // of the feed-forward networks
+  Activation activation = Activation::relu;  // activation of the feed-forward networks
 
   bool is_recurrent = false;    // `block` has no self-attention
   bool shares_weights = false;  // `block` uses the same weights in several layers
@@ -100,7 +100,7 @@ struct TransformerConfig {
   float logits_scale = 1.0f;          // factor of the hidden states before the output projection
   float logits_cap = 0.0f;            // c: a logit z becomes c * tanh(z / c); 0: no cap
   Bias output_bias = Bias::optional;  // bias of the logits
-  HeadConfig head;                    // of a classifier or a masked language model
+  HeadConfig head;                    // head of a classifier or a masked language model
   // Encoder-only: whether the encoder's last layer computes only given rows, such as each text's
   // first row for a classifier.
   bool gathers_rows = false;

@@ -9,7 +9,7 @@
 namespace encdec {
 namespace {
 
-// Returns the graph that runs on chunks. Throws ConfigError if the model has none.
+// Returns the graph that runs on chunks. Throws ConfigError if the model has no such graph.
 const Graph& front_of(const Transformer& model) {
   if (model.front && model.config.encoder.frames.reads_chunks) return model.front->graph();
   throw ConfigError(model.config.model_type + " cannot encode in chunks, expected moonshine_streaming");

@@ -35,8 +35,8 @@ class DepthRecurrence {
     int steps = 0;                          // number of times that the block ran
   };
 
-  // Runs the loop from the states `embedded`, which are H_0. `key_values` is the block's third input, null if the block
-  // has none. The result is valid until the next run().
+  // Runs the loop from the states `embedded`, which are H_0. `key_values` is the block's third input; null for
+  // a block with two inputs. The result is valid until the next run().
   Result run(const Tensor& embedded, std::span<const Sequence> sequences, const Tensor* key_values, End end);
 
   // Opens a slot in the cache of each step. Returns its number, which is the same in all caches; see CacheIndex.

@@ -32,7 +32,7 @@ struct Affixes {
   std::vector<std::int32_t> before = {};
   std::vector<std::int32_t> after = {};
   std::optional<PairAffixes> pair = {};  // unset if the tokenizer does not support pairs
-  // Which spaces at the ends of a token its TextRange excludes. unless_added: all but a leading space at the beginning
+  // Spaces at the ends of a token that its TextRange excludes. unless_added: all but a leading space at the beginning
   // of the text, which the tokenizer may have added.
   enum class Trim : std::uint8_t { none, all, unless_added };
   Trim trim = Trim::none;
